@@ -117,10 +117,10 @@ export const DEAD_MAN_TIMERS_MAX = 262_144;
 export const DEAD_MAN_MS_MIN = 1_000;
 export const DEAD_MAN_MS_MAX = 86_400_000;
 /** Signed creates remembered for idempotent retries: number, over all users, and duration. */
-export const RESENT_CREATES_MAX = 16_384;
+export const RETRIED_CREATES_MAX = 16_384;
 /** The same per user. */
-export const RESENT_CREATES_PER_USER_MAX = 2_048;
-export const RESENT_WINDOW_NS = 600_000_000_000n;
+export const RETRIED_CREATES_PER_USER_MAX = 2_048;
+export const RETRY_WINDOW_NS = 600_000_000_000n;
 /** Pages [wire.md 6.1]. */
 export const PAGE_LIMIT_DEFAULT = 100;
 export const PAGE_LIMIT_MAX = 1_000;

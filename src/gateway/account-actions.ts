@@ -1,14 +1,15 @@
 /**
- * Actions on a user's own accounts on their way through the front door:
+ * Actions on a user's own accounts:
  *
  *   signer 403 ─▶ weight 400 ─▶ signature 401 ─▶ set aside ─▶ clearing, which consumes the nonce with the effect ─▶ verdict
  *
  * What the action takes is set aside beside open orders before clearing sees it, and freed by clearing's answer (AMB-112).
- * Where it does not fit, clearing is asked all the same and refuses: so the checks keep their order, a repeated nonce
- * before money (NON-07). Nothing of a user who never had funds goes to clearing, whose journal would keep it for ever.
+ * Where it does not fit, the action goes to clearing all the same, which refuses it: so the checks keep their order, a
+ * repeated nonce before money (NON-07). Nothing of a user who never had funds goes to clearing, as its journal would keep
+ * it for ever.
  *
- * A refusal before clearing consumes nothing (AMB-68). What clearing refuses is a verdict, not a refusal of the door
- * (AMB-67); that clearing has no room is the door's.
+ * A refusal before clearing consumes nothing (AMB-68). A refusal by clearing is a verdict, answered with status 200
+ * (AMB-67); that clearing has no room is a refusal before it.
  */
 import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, TargetType, Transfer } from '../clearing/inputs.ts';
@@ -24,11 +25,10 @@ import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
-import type { AccountActionBackend, ClearingVerdict } from '../http/account-backend.ts';
-import { BAD_SIGNATURE, POOL_FULL, refuseSigners } from './door-refusals.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { Part } from './sessions/shared-budget.ts';
-import type { SignatureDesk } from './verify-desk.ts';
+import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
+import { refuseSigners } from './signers.ts';
 
 const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
 
@@ -37,7 +37,7 @@ const NO_FUNDS: Reject = reject('INSUFFICIENT_INVENTORY', 'the source account ha
 const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
 const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
 
-/** Half of what may wait for clearing (clearing-desk.ts): operators and chains have the other. */
+/** Half of what may wait for clearing (clearing-client.ts): operators and chains have the other. */
 export const ACTIONS_UNANSWERED_MAX = 2_048;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
 const NO_MARGIN: Reject = reject(
@@ -46,8 +46,14 @@ const NO_MARGIN: Reject = reject(
   'target_index',
 );
 
+/**
+ * Refused before clearing (a reject), or decided by clearing: null when it was done, else clearing's refusal, which is
+ * answered with status 200 (AMB-67).
+ */
+export type ClearingVerdict = Outcome<Reject | null>;
+
 export interface AccountActionParts {
-  readonly desk: SignatureDesk;
+  readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly setAsides: SetAsides;
   /** Whether clearing knows the user. */
   readonly isKnown: (user: UserId) => boolean;
@@ -63,19 +69,19 @@ export interface AccountActionParts {
   readonly poke: () => void;
 }
 
-export class AccountActions implements AccountActionBackend {
-  private readonly parts: AccountActionParts;
+export class AccountActions {
+  readonly #parts: AccountActionParts;
   /** Signatures of one connection are verified in order; every request here is a connection of its own. */
-  private connections = 0;
-  private unanswered = 0;
+  #connections = 0;
+  #unanswered = 0;
 
   constructor(parts: AccountActionParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** Actions that clearing has not answered. */
   get inFlight(): number {
-    return this.unanswered;
+    return this.#unanswered;
   }
 
   transfer(request: ActionRequest<SignedTransfer>, user: UserId): Promise<ClearingVerdict> {
@@ -83,10 +89,10 @@ export class AccountActions implements AccountActionBackend {
     const asset = transferAsset.id;
     const amount = BigInt(transferAmount) as Amount18;
     const targetType = targetTypeOf(targetAccountType);
-    if (!this.parts.isServed(user, targetIndex, targetType?.kind ?? null)) return Promise.resolve(rejected(NO_MARGIN));
-    return this.act(request, user, NO_FUNDS, () => {
+    if (!this.#parts.isServed(user, targetIndex, targetType?.kind ?? null)) return Promise.resolve(rejected(NO_MARGIN));
+    return this.#act(request, user, NO_FUNDS, () => {
       const from = { user, subAccount: sourceIndex, asset };
-      const taken = this.parts.setAsides.take({ from, amount, leaves: true }, this.parts.nowNs());
+      const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());
       const shortfall = taken.ok ? null : shortfallOf(taken.reject);
       const terms = { user, sourceIndex, targetIndex, asset, amount, targetType, shortfall, nonce };
       return { command: { kind: 'transfer', ...terms }, setAside: taken.ok ? taken.value : null };
@@ -95,63 +101,64 @@ export class AccountActions implements AccountActionBackend {
 
   closePosition(request: ActionRequest<SignedClosePosition>, user: UserId): Promise<ClearingVerdict> {
     const { account, asset, nonce } = request.inner;
-    return this.act(request, user, NO_POSITION, () => {
-      const taken = this.parts.setAsides.takeQuoteLeg({ user, subAccount: account }, asset.id);
+    return this.#act(request, user, NO_POSITION, () => {
+      const taken = this.#parts.setAsides.takeQuoteLeg({ user, subAccount: account }, asset.id);
       const setAside = taken.ok ? taken.value.amount : ZERO_18;
       const terms = { user, account, asset: asset.id, setAside, nonce };
       return { command: { kind: 'closePosition', ...terms }, setAside: taken.ok ? taken.value : null };
     });
   }
 
+  /** The name has its form. INVALID_REQUEST for accounts 0 and 1 and for one that does not exist (SUB-14). */
   async rename(request: {
     readonly user: UserId;
     readonly subAccount: number;
     readonly name: string;
   }): Promise<Outcome<null>> {
     const { user, subAccount: index, name } = request;
-    if (index <= MARGIN_ACCOUNT || !this.parts.hasAccount(user, index)) return rejected(NOT_OWN);
-    const reply = await this.send({ kind: 'renameSubAccount', user, index, name });
+    if (index <= MARGIN_ACCOUNT || !this.#parts.hasAccount(user, index)) return rejected(NOT_OWN);
+    const reply = await this.#send({ kind: 'renameSubAccount', user, index, name });
     return reply.ok ? accepted(null) : reply;
   }
 
-  private async act(
+  async #act(
     request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
     user: UserId,
     ofUnknown: Reject,
     prepare: () => Prepared,
   ): Promise<ClearingVerdict> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
-    const refusal = refuseSigners(request) ?? (await this.verify(request, user));
+    const refusal = refuseSigners(request) ?? (await this.#verify(request, user));
     if (refusal !== null) return rejected(refusal);
-    if (!this.parts.isKnown(user)) return accepted(ofUnknown);
+    if (!this.#parts.isKnown(user)) return accepted(ofUnknown);
     const { command, setAside } = prepare();
-    const reply = await this.send(command);
+    const reply = await this.#send(command);
     setAside?.free();
     if (reply.ok) return accepted(null);
     // Every refusal of clearing itself is final; only a full lane says "not now".
     return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
   }
 
-  private verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
-    const { desk, partOf, poke } = this.parts;
+  #verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
+    const { verifier, partOf, poke } = this.#parts;
     const publicKey = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
-    this.connections += 1;
+    this.#connections += 1;
     const { signature, text } = request;
-    const job = { connection: this.connections, signature, text, publicKey, part: partOf(user, 'action') };
+    const job = { connection: this.#connections, signature, text, publicKey, part: partOf(user, 'action') };
     return new Promise((resolve) => {
-      const isTaken = desk.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
+      const isTaken = verifier.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
       if (!isTaken) resolve(POOL_FULL);
       poke();
     });
   }
 
-  private async send(command: OperatorCommand): Promise<Reply> {
-    if (this.unanswered >= ACTIONS_UNANSWERED_MAX) return rejected(BUSY);
-    this.unanswered += 1;
+  async #send(command: OperatorCommand): Promise<Reply> {
+    if (this.#unanswered >= ACTIONS_UNANSWERED_MAX) return rejected(BUSY);
+    this.#unanswered += 1;
     try {
-      return await this.parts.command(command);
+      return await this.#parts.command(command);
     } finally {
-      this.unanswered -= 1;
+      this.#unanswered -= 1;
     }
   }
 }

@@ -13,7 +13,7 @@ import type { UserId } from '../core/ids.ts';
 import { ORDER_END, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { BulkCancels } from './bulk-cancels.ts';
+import type { OrderEntry } from './order-entry.ts';
 import type { MarginAccounts } from './orders/margin-accounts.ts';
 import type { OrderFault } from './orders/order-events.ts';
 import { FAULT_RULE, FaultBudget, type FaultSettings } from './sessions/fault-budget.ts';
@@ -23,7 +23,7 @@ export interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
   readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;
-  readonly bulk: Pick<BulkCancels, 'cancelAll'>;
+  readonly entry: Pick<OrderEntry, 'cancelAll'>;
   readonly counted: FaultCounters;
 }
 
@@ -36,39 +36,39 @@ export interface FaultCounters {
 }
 
 export class FaultCooldowns {
-  private readonly parts: FaultCooldownParts;
-  private readonly budget = new FaultBudget();
+  readonly #parts: FaultCooldownParts;
+  readonly #budget = new FaultBudget();
   /** Whose orders have not been cancelled yet. */
-  private readonly toCancel = new Set<UserId>();
+  readonly #toCancel = new Set<UserId>();
 
   constructor(parts: FaultCooldownParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   set settings(settings: FaultSettings) {
-    this.budget.settings = settings;
+    this.#budget.settings = settings;
   }
 
   /** Users whose orders wait for room in a market. */
   get size(): number {
-    return this.toCancel.size;
+    return this.#toCancel.size;
   }
 
   /** A fill of the user was rolled back, and its order was at fault. */
   rolledBack(fault: OrderFault): void {
-    const { nowNs, limits, accounts, counted } = this.parts;
+    const { nowNs, limits, accounts, counted } = this.#parts;
     const { user, reason } = fault;
     const rule = FAULT_RULE[reason];
     if (rule === 'never' || (rule === 'unlessPriceMoved' && accounts.pricedSinceMatch(fault))) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
-    if (!this.budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs())) return;
-    counted.cooldown(user, this.budget.settings);
-    this.toCancel.add(user);
+    if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs())) return;
+    counted.cooldown(user, this.#budget.settings);
+    this.#toCancel.add(user);
   }
 
   /** @returns RATE_LIMITED for a new order of a user who cools down, or null. */
   refusalOf(user: UserId): Reject | null {
-    const leftNs = this.budget.coolsForNs(user, this.parts.nowNs());
+    const leftNs = this.#budget.coolsForNs(user, this.#parts.nowNs());
     if (leftNs === 0n) return null;
     return {
       ...reject(
@@ -86,9 +86,9 @@ export class FaultCooldowns {
 
   /** Every turn. */
   sendWaiting(): void {
-    for (const user of this.toCancel) {
+    for (const user of this.#toCancel) {
       const request = { user, assetId: null, beforeNs: null, end: ORDER_END.rateLimited };
-      if (this.parts.bulk.cancelAll(request) === null) this.toCancel.delete(user);
+      if (this.#parts.entry.cancelAll(request) === null) this.#toCancel.delete(user);
     }
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The front door's end of the history thread: questions out, answers in, in order.
+ * The gateway's end of the history thread (storage/history-worker.ts), and the messages between them: queries out, answers
+ * in, in order.
  *
  * Bounded: beyond what may wait, a page is refused before anything is read.
  */
@@ -10,84 +11,100 @@ import { type Reject, reject } from '../core/reject.ts';
 import { Watch } from '../runtime/heartbeat.ts';
 import type { Hang } from '../runtime/silence.ts';
 import { threadTimes } from '../runtime/thread-times.ts';
-import {
-  type FromHistory,
-  HISTORY_WORD,
-  HISTORY_WORDS,
-  type HistorySettings,
-  type ToHistory,
-} from '../storage/history-worker.ts';
 import type { HistoryAnswer, HistoryAsk } from './orders/history-ask.ts';
 
-/** Questions without an answer: some seconds of work. */
+/** Words that the thread writes and the gateway watches. */
+export const HISTORY_WORD = { beat: 0, kernelThread: 1 } as const;
+export const HISTORY_WORDS = 2;
+
+export interface HistorySettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+  readonly words: SharedArrayBuffer;
+}
+
+export interface HistoryQuery {
+  readonly id: number;
+  readonly ask: HistoryAsk;
+}
+
+/** To the thread: a query, or null to end. */
+export type ToHistory = HistoryQuery | null;
+
+export interface FromHistory {
+  readonly id: number;
+  readonly answer: HistoryAnswer<string>;
+}
+
+/** Queries without an answer: some seconds of work. */
 const WAITING_MAX = 256;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
 
-/** Who reads the tables for pages. */
+/** Reads the tables for pages. */
 export interface PageReader {
   /** SERVICE_UNAVAILABLE when too many wait. */
   read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>>;
 }
 
 export class HistoryThread implements PageReader {
-  private readonly worker: Worker;
-  private readonly watch: Watch;
-  private readonly waiting = new Map<number, (answer: HistoryAnswer<string>) => void>();
-  private readonly ended: Promise<void>;
-  private nextId = 1;
-  private isClosing = false;
+  readonly #worker: Worker;
+  readonly #watch: Watch;
+  readonly #waiting = new Map<number, (answer: HistoryAnswer<string>) => void>();
+  readonly #ended: Promise<void>;
+  #nextId = 1;
+  #isClosing = false;
 
   /** @param onDeath the thread ended by itself. @param entry its compiled program, which calls runHistoryThread. */
   constructor(settings: Omit<HistorySettings, 'words'>, onDeath: (error: Error) => void, entry: URL) {
     const words = new SharedArrayBuffer(HISTORY_WORDS * Int32Array.BYTES_PER_ELEMENT);
     const life = new Int32Array(words);
-    this.watch = new Watch(
+    this.#watch = new Watch(
       [
         {
           lastBeat: () => Atomics.load(life, HISTORY_WORD.beat),
           kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
-          isWatched: () => !this.isClosing && Atomics.load(life, HISTORY_WORD.beat) !== 0,
+          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.beat) !== 0,
         },
       ],
       threadTimes(),
     );
-    this.worker = new Worker(entry, { workerData: { ...settings, words } satisfies HistorySettings });
-    this.worker.on('message', ({ id, answer }: FromHistory) => this.answered(id, answer));
+    this.#worker = new Worker(entry, { workerData: { ...settings, words } satisfies HistorySettings });
+    this.#worker.on('message', ({ id, answer }: FromHistory) => this.#answered(id, answer));
     let fault: Error | null = null;
-    this.worker.on('error', (error: Error) => {
+    this.#worker.on('error', (error: Error) => {
       fault = error;
     });
-    this.ended = new Promise((resolve) => {
-      this.worker.once('exit', (code) => {
-        if (!this.isClosing || fault !== null) onDeath(fault ?? new Error(`the thread ended with ${code}`));
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        if (!this.#isClosing || fault !== null) onDeath(fault ?? new Error(`the thread ended with ${code}`));
         resolve();
       });
     });
   }
 
   read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>> {
-    if (this.isClosing || this.waiting.size >= WAITING_MAX) return Promise.resolve(rejected(BUSY));
-    const id = this.nextId;
-    this.nextId += 1;
-    this.worker.postMessage({ id, ask } satisfies ToHistory);
-    return new Promise((resolve) => this.waiting.set(id, (answer) => resolve(accepted(answer))));
+    if (this.#isClosing || this.#waiting.size >= WAITING_MAX) return Promise.resolve(rejected(BUSY));
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#worker.postMessage({ id, ask } satisfies ToHistory);
+    return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
   }
 
   /** Call it every tick. @returns how the thread hangs. */
   hang(): Hang | null {
-    return this.watch.lost()?.hang ?? null;
+    return this.#watch.lost()?.hang ?? null;
   }
 
-  /** Lets the thread answer what it was asked, then end. */
+  /** Lets the thread answer its pending queries, then end. */
   async close(): Promise<void> {
-    this.isClosing = true;
-    this.worker.postMessage(null satisfies ToHistory);
-    await this.ended;
+    this.#isClosing = true;
+    this.#worker.postMessage(null satisfies ToHistory);
+    await this.#ended;
   }
 
-  private answered(id: number, answer: HistoryAnswer<string>): void {
-    const resolve = must(this.waiting.get(id), 'an answer belongs to a question');
-    this.waiting.delete(id);
+  #answered(id: number, answer: HistoryAnswer<string>): void {
+    const resolve = must(this.#waiting.get(id), 'an answer belongs to a question');
+    this.#waiting.delete(id);
     resolve(answer);
   }
 }

@@ -15,21 +15,21 @@ import type { ReleaseWord } from './orders/order-events.ts';
 const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
 
 export class ReleaseQueue {
-  private readonly shards: readonly Outlet[];
-  private readonly nowNs: () => bigint;
+  readonly #shards: readonly Outlet[];
+  readonly #nowNs: () => bigint;
   /** Per shard, by market and order, oldest first. */
-  private readonly waiting: readonly Map<string, ReleaseWord>[];
+  readonly #waiting: readonly Map<string, ReleaseWord>[];
 
   /** @param shards one per shard; market m lives on shard m mod shards. */
   constructor(shards: readonly Outlet[], nowNs: () => bigint) {
-    this.shards = shards;
-    this.nowNs = nowNs;
-    this.waiting = shards.map(() => new Map());
+    this.#shards = shards;
+    this.#nowNs = nowNs;
+    this.#waiting = shards.map(() => new Map());
   }
 
   add(word: ReleaseWord): void {
-    const shard = word.marketIndex % this.shards.length;
-    const waiting = must(this.waiting[shard], 'a queue for every shard');
+    const shard = word.marketIndex % this.#shards.length;
+    const waiting = must(this.#waiting[shard], 'a queue for every shard');
     const key = `${word.marketIndex} ${word.order}`;
     waiting.delete(key);
     waiting.set(key, word);
@@ -38,16 +38,16 @@ export class ReleaseQueue {
 
   /** Writes what the ring of this shard takes. @returns whether nothing waits any more. */
   send(shard: number): boolean {
-    const waiting = must(this.waiting[shard], 'a queue for every shard');
+    const waiting = must(this.#waiting[shard], 'a queue for every shard');
     if (waiting.size === 0) return true;
-    const outlet = must(this.shards[shard], 'an outlet for every shard');
+    const outlet = must(this.#shards[shard], 'an outlet for every shard');
     for (const [key, word] of waiting) {
       if (!outlet.hasRoom(RECORD_BYTES)) {
         outlet.wantRoom();
         return false;
       }
       const at = outlet.claim(ReleaseOrder.typeId, ReleaseOrder.bytes);
-      writeRelease(outlet.views, at, word, this.nowNs());
+      writeRelease(outlet.views, at, word, this.#nowNs());
       outlet.commit();
       waiting.delete(key);
     }
@@ -56,11 +56,11 @@ export class ReleaseQueue {
 
   /** To be called every turn. */
   sendAll(): void {
-    for (let shard = 0; shard < this.shards.length; shard += 1) this.send(shard);
+    for (let shard = 0; shard < this.#shards.length; shard += 1) this.send(shard);
   }
 
   /** Releases that found no room yet. */
   get size(): number {
-    return this.waiting.reduce((sum, waiting) => sum + waiting.size, 0);
+    return this.#waiting.reduce((sum, waiting) => sum + waiting.size, 0);
   }
 }

@@ -9,7 +9,7 @@ import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../code
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { AccountActionBackend, ClearingVerdict } from './account-backend.ts';
+import type { ClearingVerdict } from '../gateway/account-actions.ts';
 import { answer, type RequestParts, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 
@@ -18,14 +18,14 @@ const LATE: Reject = reject('TIMEOUT_UNKNOWN_STATE', 'clearing did not answer in
 const ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
 export function addAccountActionRoutes(kit: RouteKit): void {
-  const { accountActions } = kit.backend;
+  const { accountActions } = kit.services;
   addSigned(kit, '/account/transfer/sub-account', decodeTransfer, (request, { user }) =>
     accountActions.transfer(request, user),
   );
   addSigned(kit, '/account/transfer/close-position', decodeClosePosition, (request, { user }) =>
     accountActions.closePosition(request, user),
   );
-  addRename(kit, accountActions);
+  addRename(kit);
 }
 
 function addSigned<Inner>(
@@ -46,7 +46,8 @@ function addSigned<Inner>(
   });
 }
 
-function addRename(kit: RouteKit, actions: AccountActionBackend): void {
+function addRename(kit: RouteKit): void {
+  const { accountActions } = kit.services;
   kit.addSession({
     method: 'PATCH',
     pattern: '/account/:user_id/sub-account/:account_index/name',
@@ -56,7 +57,7 @@ function addRename(kit: RouteKit, actions: AccountActionBackend): void {
     late: LATE,
     shape: renameOf,
     serve: async (call, { user }, { subAccount, name }) => {
-      const renamed = await actions.rename({ user, subAccount, name });
+      const renamed = await accountActions.rename({ user, subAccount, name });
       answer(call, renamed, () => renameReply(subAccount, name));
     },
   });

@@ -11,6 +11,7 @@ export function addAccountRoutes(kit: RouteKit): void {
     isChange: false,
     namesUser: true,
     shape: ({ query }) => subAccountsOf(query),
-    serve: (call, { user }, subAccounts) => call.reply(inventoryReply(kit.backend.inventory(user, subAccounts))),
+    serve: (call, { user }, subAccounts) =>
+      call.reply(inventoryReply(kit.services.queries.inventory(user, subAccounts))),
   });
 }

@@ -14,7 +14,7 @@ import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
 export interface ActionOptions {
-  readonly isResent: boolean;
+  readonly mayRetry: boolean;
   readonly isTimed: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface ControlOptions extends ActionOptions {
 
 /** @returns INVALID_REQUEST with the header. */
 export function actionOptionsOf({ headers }: RequestHead): Outcome<ActionOptions> {
-  const isResent = flag('x-ringbook-resend', headers['x-ringbook-resend']);
-  if (!isResent.ok) return isResent;
+  const mayRetry = flag('x-ringbook-resend', headers['x-ringbook-resend']);
+  if (!mayRetry.ok) return mayRetry;
   const isTimed = flag('x-ringbook-timing', headers['x-ringbook-timing']);
-  return isTimed.ok ? accepted({ isResent: isResent.value, isTimed: isTimed.value }) : isTimed;
+  return isTimed.ok ? accepted({ mayRetry: mayRetry.value, isTimed: isTimed.value }) : isTimed;
 }
 
 /** @returns INVALID_REQUEST with the key. */
@@ -40,8 +40,8 @@ export function controlOptionsOf(head: RequestHead): Outcome<ControlOptions> {
     if (!read.ok) return read;
     flags.push(read.value);
   }
-  const [isResent = false, isTimed = false, endsWithConnection = false] = flags;
-  return accepted({ isResent, isTimed, endsWithConnection });
+  const [mayRetry = false, isTimed = false, endsWithConnection = false] = flags;
+  return accepted({ mayRetry, isTimed, endsWithConnection });
 }
 
 function flag(name: string, text: string): Outcome<boolean> {

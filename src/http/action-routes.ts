@@ -10,12 +10,13 @@ import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
-import { correlationOf, correlationsOf, costOf, type SignedAction, type SignedBatch } from './oms-actions.ts';
+import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';
 import type { HttpMethod } from './uws-http.ts';
 
-/** What a client is told whose action was sent on and not answered in time. */
+/** The answer to an action that was sent and not answered by its market in time. */
 export const LATE_ACTION: Reject = reject(
   'TIMEOUT_UNKNOWN_STATE',
   'the market did not answer in time; the action may have happened',
@@ -52,7 +53,8 @@ function addAction(
   pattern: string,
   decode: (body: Uint8Array) => Outcome<SignedAction>,
 ): void {
-  const { door, backend } = kit;
+  const { services } = kit;
+  const { entry } = services;
   kit.addSession({
     method,
     pattern,
@@ -63,18 +65,18 @@ function addAction(
     shape: ({ head, body }): Outcome<AskedAction> => {
       const options = actionOptionsOf(head);
       if (!options.ok) return options;
-      const hops = options.value.isTimed ? newHopTimes(backend.nowNs()) : null;
+      const hops = options.value.isTimed ? newHopTimes(services.nowNs()) : null;
       const action = decode(body);
-      return action.ok ? accepted({ action: action.value, isResent: options.value.isResent, hops }) : action;
+      return action.ok ? accepted({ action: action.value, mayRetry: options.value.mayRetry, hops }) : action;
     },
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
-    serve: (call, { user }, { action, isResent, hops }) => {
+    serve: (call, { user }, { action, mayRetry, hops }) => {
       const { orderId } = correlationOf(action);
-      const origin = { user, connection: door.newConnection(), isControl: false, isResent, hops };
-      door.take(action, origin, ({ refusal, processedAtNs: processedNs }) => {
+      const origin = { user, connection: entry.newConnection(), isControl: false, mayRetry, hops };
+      entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
         else if (hops === null) call.reply(operationResponse({ orderId, reject: null, processedNs }));
-        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops, answeredNs: backend.nowNs() }));
+        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops, answeredNs: services.nowNs() }));
       });
     },
   });
@@ -83,7 +85,7 @@ function addAction(
 /** An action with what its sender opted into. */
 interface AskedAction {
   readonly action: SignedAction;
-  readonly isResent: boolean;
+  readonly mayRetry: boolean;
   readonly hops: HopTimes | null;
 }
 
@@ -100,7 +102,7 @@ function addBatch(
   pattern: string,
   decode: (body: Uint8Array) => Outcome<AskedBatch>,
 ): void {
-  const { door } = kit;
+  const { entry } = kit.services;
   kit.addSession({
     method,
     pattern,
@@ -112,12 +114,12 @@ function addBatch(
     shape: ({ body }) => decode(body),
     fault: ({ fault }) => fault,
     serve: (call, { user }, { batch }) => {
-      const origin = { user, connection: door.newConnection(), isControl: false };
+      const origin = { user, connection: entry.newConnection(), isControl: false };
       const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
         ({ orderId }) => ({ orderId, reject: null }),
       );
       let left = results.length;
-      door.takeBatch(batch, origin, (index, { refusal }) => {
+      entry.submitBatch(batch, origin, (index, { refusal }) => {
         must(results[index], 'an answer to an order of the batch').reject = refusal;
         left -= 1;
         if (left === 0) call.reply(batchReply(results));

@@ -1,7 +1,7 @@
 /**
  * `/control`: signed actions as frames, each answered in a frame of its own (wire.md 10, AMB-92).
  *
- *   frame ─▶ session still alive? ─▶ decode ─▶ admit, charge ─▶ ActionDoor ─▶ … ─▶ CreateOrderResponse, some turns later
+ *   frame ─▶ session still alive? ─▶ decode ─▶ admit, charge ─▶ OrderEntry ─▶ … ─▶ CreateOrderResponse, some turns later
  *                 │ no                 │ malformed    │ 503, 429
  *                 ▼                    ▼              ▼
  *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if it names its order, else an error frame
@@ -41,20 +41,14 @@ import {
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { GatewayServices } from '../gateway/gateway.ts';
+import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import { Lifeline } from '../gateway/orders/lifeline.ts';
 import type { ActionAnswer } from '../gateway/orders/requests.ts';
 import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
-import {
-  type ActionDoor,
-  correlationOf,
-  correlationsOf,
-  costOf,
-  type SignedAction,
-  type SignedBatch,
-} from './oms-actions.ts';
-import type { OmsBackend } from './oms-backend.ts';
+import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
@@ -76,17 +70,15 @@ const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wa
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
 export interface ControlParts {
-  readonly backend: OmsBackend;
+  readonly services: GatewayServices;
   readonly streams: UserStreams;
-  readonly door: ActionDoor;
   readonly gate: AddressGate | null;
   readonly turns: ReadingTurns;
 }
 
-export class ControlDesk {
-  readonly #backend: OmsBackend;
+export class ControlConnections {
+  readonly #services: GatewayServices;
   readonly #streams: UserStreams;
-  readonly #door: ActionDoor;
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
   /** Sockets whose frames wait, and what waits of all. */
@@ -100,9 +92,8 @@ export class ControlDesk {
   readonly #alive = new Set<ControlSeat>();
 
   constructor(parts: ControlParts) {
-    this.#backend = parts.backend;
+    this.#services = parts.services;
     this.#streams = parts.streams;
-    this.#door = parts.door;
     this.#gate = parts.gate;
     this.#turns = parts.turns;
   }
@@ -128,7 +119,7 @@ export class ControlDesk {
   }
 
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
-    const connection = this.#door.newConnection();
+    const connection = this.#services.entry.newConnection();
     const lifeline = options.endsWithConnection ? new Lifeline() : null;
     const waiting = { frames: 0, bytes: 0, source: new WorkSource() };
     return { ...seat, connection, options, lifeline, answers: new Channel(), waiting };
@@ -145,7 +136,7 @@ export class ControlDesk {
   }
 
   #cut(seat: ControlSeat): void {
-    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#backend.cut(seat.lifeline);
+    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#services.automaticCancels.cut(seat.lifeline);
   }
 
   /** A short frame is read at once where the turn has room; a long one, and all behind it, waits: the order is kept. */
@@ -228,7 +219,7 @@ export class ControlDesk {
       this.#streams.dismissEnded(socket);
       return;
     }
-    const hops = socket.data.options.isTimed ? newHopTimes(this.#backend.nowNs()) : null;
+    const hops = socket.data.options.isTimed ? newHopTimes(this.#services.nowNs()) : null;
     const frame = decodeControlFrame(bytes, 0, bytes.length);
     const address = { version: socket.data.version, requestId: frame.requestId };
     if (frame.kind === 'malformed') {
@@ -237,7 +228,7 @@ export class ControlDesk {
     }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
-    const notPaid = this.#door.admit(socket.data.user, cost);
+    const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
     else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
     // Refused as a whole, and paid for (AMB-104).
@@ -252,7 +243,7 @@ export class ControlDesk {
   /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
   #refuse(socket: ControlSocket, address: ControlAddress, frame: MalformedFrame, bytes: number): void {
     const { reject: refusal, correlations, isAllFound } = frame;
-    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
+    const answer = { refusal, processedAtNs: this.#services.nowNs() };
     for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
     if (!isAllFound) this.#tellError(socket, address, refusal);
     this.#chargeFault(socket, address, refusal, bytes);
@@ -286,13 +277,13 @@ export class ControlDesk {
     hops: HopTimes | null,
   ): void {
     const { user, connection, lifeline } = socket.data;
-    const { isResent } = socket.data.options;
+    const { mayRetry } = socket.data.options;
     const correlation = correlationOf(action);
     if (refusal !== null) {
-      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#backend.nowNs() }, hops);
+      this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#services.nowNs() }, hops);
       return;
     }
-    this.#door.take(action, { user, connection, isControl: true, isResent, hops, lifeline }, (answer) => {
+    this.#services.entry.submit(action, { user, connection, isControl: true, mayRetry, hops, lifeline }, (answer) => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     });
@@ -302,7 +293,7 @@ export class ControlDesk {
   #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
     const { user, connection, lifeline } = socket.data;
     const correlations = correlationsOf(batch);
-    this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#backend.nowNs()));
+    this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#services.nowNs()));
     let left = correlations.length;
     let isSignedByAnother = false;
     const tell = (index: number, answer: ActionAnswer): void => {
@@ -312,10 +303,10 @@ export class ControlDesk {
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
     if (refusal === null) {
-      this.#door.takeBatch(batch, { user, connection, isControl: true, lifeline }, tell);
+      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, lifeline }, tell);
       return;
     }
-    const answer = { refusal, processedAtNs: this.#backend.nowNs() };
+    const answer = { refusal, processedAtNs: this.#services.nowNs() };
     correlations.forEach((_, index) => {
       tell(index, answer);
     });
@@ -329,13 +320,13 @@ export class ControlDesk {
     hops: HopTimes | null = null,
   ): void {
     const { action, orderId, assetText } = correlation;
-    const answeredNs = hops === null ? answer.processedAtNs : this.#backend.nowNs();
+    const answeredNs = hops === null ? answer.processedAtNs : this.#services.nowNs();
     const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, answeredNs };
     this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
   }
 
   #tellError(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
-    this.#streams.deliver(socket.data.answers, () => controlError(address, this.#backend.nowNs(), refusal));
+    this.#streams.deliver(socket.data.answers, () => controlError(address, this.#services.nowNs(), refusal));
   }
 }
 

@@ -14,14 +14,14 @@ const OWN = { isChange: false, namesUser: true, cost: 'action' } as const;
 export function addMarginRoutes(kit: RouteKit): void {
   addPositions(kit);
   addFigures(kit);
-  const { backend } = kit;
+  const { services } = kit;
   kit.addSession({
     ...OWN,
     method: 'POST',
     pattern: '/account/simulate/:user_id',
     bodyBytesMax: 2 * SMALL_BODY_BYTES_MAX,
     shape: ({ body }) => decodeSimulateRequest(body),
-    serve: (call, { user }, request) => answer(call, backend.margin.simulate(user, request), simulationReply),
+    serve: (call, { user }, request) => answer(call, services.margin.simulate(user, request), simulationReply),
   });
 }
 
@@ -30,7 +30,7 @@ interface PositionPage extends Page {
 }
 
 function addPositions(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   const envelope = (page: Page, rows: readonly string[]): string =>
     pageEnvelope('positions', {
       rows: rows.slice(page.page * page.limit, (page.page + 1) * page.limit),
@@ -44,7 +44,7 @@ function addPositions(kit: RouteKit): void {
     pattern: '/positions/:user_id',
     shape: ({ query }) => positionPageOf(query),
     serve: (call, { user }, page) => {
-      const found = backend.margin.positions(user, { assetId: null, subAccounts: page.subAccounts });
+      const found = services.margin.positions(user, { assetId: null, subAccounts: page.subAccounts });
       answer(call, found, (views) => envelope(page, views.map(position)));
     },
   });
@@ -56,7 +56,7 @@ function addPositions(kit: RouteKit): void {
     serve: (call, { user }, page) => {
       const market = marketIn(call.head, 1);
       const found = market.ok
-        ? backend.margin.positions(user, { assetId: market.value, subAccounts: page.subAccounts })
+        ? services.margin.positions(user, { assetId: market.value, subAccounts: page.subAccounts })
         : market;
       answer(call, found, (views) => envelope(page, views.map(position)));
     },
@@ -66,7 +66,8 @@ function addPositions(kit: RouteKit): void {
     method: 'GET',
     pattern: '/positions/close-all/:user_id/:sub_account',
     shape: ({ head }) => subAccountIn(head, 1),
-    serve: (call, { user }, subAccount) => call.reply(closePreviewReply(backend.margin.closePreview(user, subAccount))),
+    serve: (call, { user }, subAccount) =>
+      call.reply(closePreviewReply(services.margin.closePreview(user, subAccount))),
   });
 }
 
@@ -78,14 +79,14 @@ function positionPageOf(query: Query): Outcome<PositionPage> {
 }
 
 function addFigures(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   kit.addSession({
     ...OWN,
     method: 'GET',
     pattern: '/margin/user/:user_id',
     shape: marginQueryOf,
     serve: (call, { user }, { subAccounts, withPositions }) => {
-      call.replyDeprecated(marginReply(backend.margin.figures(user, subAccounts), withPositions));
+      call.replyDeprecated(marginReply(services.margin.figures(user, subAccounts), withPositions));
     },
   });
   kit.addSession({
@@ -93,7 +94,7 @@ function addFigures(kit: RouteKit): void {
     method: 'GET',
     pattern: '/solvency/user/:user_id',
     shape: noShape,
-    serve: (call, { user }) => call.reply(solvencyReply(backend.margin.figures(user, null))),
+    serve: (call, { user }) => call.reply(solvencyReply(services.margin.figures(user, null))),
   });
 }
 

@@ -8,19 +8,19 @@ import { answer, noShape, type RouteKit } from './oms-kit.ts';
 import { NO_MARKET } from './path-values.ts';
 
 export function addMarketRoutes(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   kit.addPublic({
     method: 'GET',
     pattern: '/markets',
     shape: noShape,
-    serve: (call) => call.reply(bareArray(backend.markets().map(marketObject))),
+    serve: (call) => call.reply(bareArray(services.registry.markets().map(marketObject))),
   });
   kit.addPublic({
     method: 'GET',
     pattern: '/market/:asset_id',
     shape: ({ head }) => accepted(parseAssetId(head.parameters[0] ?? '')),
     serve: (call, assetId) => {
-      const view = assetId === null ? null : backend.market(assetId);
+      const view = assetId === null ? null : services.registry.market(assetId);
       answer(call, view === null ? rejected(NO_MARKET) : accepted(view), marketObject);
     },
   });

@@ -12,11 +12,10 @@
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { GatewayServices } from '../gateway/gateway.ts';
 import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { HttpRoutes } from './http-routes.ts';
-import type { ActionDoor } from './oms-actions.ts';
-import type { OmsBackend } from './oms-backend.ts';
 import { OTHER_USER, type Session, sessionOf } from './oms-session.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
@@ -68,32 +67,31 @@ export interface SessionRoute<Shape> extends AnyRoute<Shape> {
 
 export interface RouteKitParts {
   readonly routes: HttpRoutes;
-  readonly backend: OmsBackend;
-  readonly door: ActionDoor;
+  readonly services: GatewayServices;
 }
 
 export class RouteKit {
   readonly routes: HttpRoutes;
-  readonly backend: OmsBackend;
-  readonly door: ActionDoor;
+  readonly services: GatewayServices;
 
-  constructor({ routes, backend, door }: RouteKitParts) {
+  constructor({ routes, services }: RouteKitParts) {
     this.routes = routes;
-    this.backend = backend;
-    this.door = door;
+    this.services = services;
   }
 
   /** A route for everybody: shape, rate, serve. */
   addPublic<Shape>(route: PublicRoute<Shape>): void {
     const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf } = route;
-    const { backend } = this;
+    const { services } = this;
     this.#add(route, (call, body) => {
       const shape = route.shape(partsOf(call, body));
       if (!shape.ok) return call.refuse(shape.reject);
       call.chargeBody();
       const refusal =
         call.payAddress(addressUnits) ??
-        (loginOf === undefined ? backend.charge(null, cost) : backend.chargeLogin(loginOf(shape.value)));
+        (loginOf === undefined
+          ? services.limits.charge(null, cost, services.nowNs())
+          : services.limits.chargeLogin(loginOf(shape.value), services.nowNs()));
       if (refusal !== null) return call.refuse(refusal);
       return route.serve(call, shape.value);
     });
@@ -115,12 +113,13 @@ export class RouteKit {
   }
 
   #admit<Shape>(call: HttpCall, route: SessionRoute<Shape>, pathUser: UserId | null, shape: Shape): Outcome<Session> {
-    const session = sessionOf(this.backend, call.head);
+    const session = sessionOf(this.services, call.head);
     if (!session.ok) return session;
     const { user } = session.value;
     if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
     const cost = typeof route.cost === 'function' ? route.cost(shape) : route.cost;
-    const refusal = route.isChange ? this.door.admit(user, cost) : this.backend.charge(user, cost);
+    const { entry, limits } = this.services;
+    const refusal = route.isChange ? entry.admit(user, cost) : limits.charge(user, cost, this.services.nowNs());
     return refusal === null ? session : rejected(refusal);
   }
 

@@ -1,11 +1,11 @@
 /**
- * The order service's listener: REST, streams and `/control` in front of an OmsBackend (wire.md 7, 9, 10).
+ * The order service's listener: REST, streams and `/control` in front of the gateway (wire.md 7, 9, 10).
  *
- *   sockets, requests ─▶ OmsServer ─▶ OmsBackend (the node)
+ *   sockets, requests ─▶ OmsServer ─▶ services of the gateway
  *   sockets ◀─ UserStreams ◀─ events of orders and fills, sessions that end
  *
  * REST and WebSocket share `/trades/user/{user_id}`; the Upgrade header decides. Order of use: construct, give
- * `streams` to the backend, `listen`; to stop, `stopAccepting`, wait until nothing is in flight, `close`.
+ * `streams` to the gateway, `listen`; to stop, `stopAccepting`, wait until nothing is in flight, `close`.
  *
  * Not here: what requests mean (oms-routes.ts), what sockets are told (oms-streams.ts), control frames
  * (control-socket.ts).
@@ -13,13 +13,13 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import type { GatewayServices } from '../gateway/gateway.ts';
+import { STOPPING } from '../gateway/order-entry.ts';
 import { controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments } from './api/api-documents.ts';
-import { ControlDesk, type ControlSeat } from './control-socket.ts';
+import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { HttpRoutes } from './http-routes.ts';
-import { ActionDoor, STOPPING } from './oms-actions.ts';
-import type { OmsBackend } from './oms-backend.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
@@ -34,7 +34,7 @@ import { SocketHub } from './uws-socket.ts';
 const SESSION_CHECK_MS = 1_000;
 
 export interface OmsServerOptions {
-  readonly backend: OmsBackend;
+  readonly services: GatewayServices;
   readonly observer: EdgeObserver;
   /** More than every sequence number that earlier starts of the node have told on its streams; 0 unless given. */
   readonly sequencesAfter?: number;
@@ -51,33 +51,33 @@ export interface OmsServerOptions {
 }
 
 export class OmsServer {
-  /** What the node tells; give it to the backend before listening. */
+  /** Events of the gateway go here; give it to the gateway before listening. */
   readonly streams: UserStreams;
   readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
-  readonly #door: ActionDoor;
-  readonly #control: ControlDesk;
+  readonly #services: GatewayServices;
+  readonly #control: ControlConnections;
   readonly #sessionCheck: NodeJS.Timeout;
   #hasListened = false;
   #isClosed = false;
 
   /** Throws when the TLS files cannot be read or do not fit each other. */
   constructor(options: OmsServerOptions) {
-    const { backend, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
+    const { services, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
     const turns = new ReadingTurns(options.alive);
     const { socketsMax } = options;
     const listener = { observer, gate, turns, ...(socketsMax === undefined ? {} : { socketsMax }) };
     this.#app = createApp(tls);
-    this.streams = new UserStreams(backend, sequencesAfter);
-    this.#door = new ActionDoor(backend);
+    this.streams = new UserStreams(services, sequencesAfter);
+    this.#services = services;
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#control = new ControlDesk({ backend, streams: this.streams, door: this.#door, gate, turns });
+    this.#control = new ControlConnections({ services, streams: this.streams, gate, turns });
     this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys);
-    const kit = new RouteKit({ routes: this.#routes, backend, door: this.#door });
+    const kit = new RouteKit({ routes: this.#routes, services });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
@@ -113,7 +113,7 @@ export class OmsServer {
    * sockets are told. Orders that go with their connection go now.
    */
   stopAccepting(): void {
-    this.#door.close();
+    this.#services.entry.stop();
     this.streams.tellShutdown();
     this.#control.cutAll();
   }
@@ -158,20 +158,20 @@ export class OmsServer {
     this.#hub.add<OmsSeat>({
       ...this.streams.common(),
       pattern,
-      admit: (head) => (this.#door.isClosed ? rejected(STOPPING) : admit(head)),
+      admit: (head) => (this.#services.entry.isStopping ? rejected(STOPPING) : admit(head)),
     });
   }
 
-  #addControl(desk: ControlDesk): void {
+  #addControl(connections: ControlConnections): void {
     this.#hub.add<ControlSeat>({
-      ...desk.route(),
+      ...connections.route(),
       pattern: '/control',
       admit: (head) => {
         const options = controlOptionsOf(head);
         if (!options.ok) return options;
-        if (this.#door.isClosed) return rejected(STOPPING);
+        if (this.#services.entry.isStopping) return rejected(STOPPING);
         const seat = this.streams.admit(head, 'control', null);
-        return seat.ok ? accepted(desk.seat(seat.value, options.value)) : seat;
+        return seat.ok ? accepted(connections.seat(seat.value, options.value)) : seat;
       },
     });
   }

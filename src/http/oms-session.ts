@@ -10,7 +10,7 @@
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { OmsBackend } from './oms-backend.ts';
+import type { GatewayServices } from '../gateway/gateway.ts';
 import type { RequestHead } from './request-head.ts';
 
 export interface Session {
@@ -24,16 +24,16 @@ const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
 
 /** The session of a REST request, or UNAUTHORIZED (AUT-01, AUT-02, SES-15). */
-export function sessionOf(backend: OmsBackend, head: RequestHead): Outcome<Session> {
+export function sessionOf(services: GatewayServices, head: RequestHead): Outcome<Session> {
   const token = BEARER_FORM.exec(head.headers.authorization)?.[1];
-  return check(backend, token, head.headers['user-id']);
+  return check(services, token, head.headers['user-id']);
 }
 
 /** The session of an upgrade; `Authorization` wins over subprotocols (AUT-05 to AUT-07, AMB-90). */
-export function socketSessionOf(backend: OmsBackend, head: RequestHead): Outcome<Session> {
-  if (head.headers.authorization !== '') return sessionOf(backend, head);
+export function socketSessionOf(services: GatewayServices, head: RequestHead): Outcome<Session> {
+  if (head.headers.authorization !== '') return sessionOf(services, head);
   const offered = offeredBy(head);
-  return check(backend, only(offered, 'Bearer-'), only(offered, 'User-'));
+  return check(services, only(offered, 'Bearer-'), only(offered, 'User-'));
 }
 
 /** Version 1 is opted into from any position (AUT-08). */
@@ -51,8 +51,8 @@ function only(values: readonly string[], prefix: string): string | undefined {
   return matching.length === 1 ? matching[0]?.slice(prefix.length) : undefined;
 }
 
-function check(backend: OmsBackend, token: string | undefined, userText: string | undefined): Outcome<Session> {
+function check(services: GatewayServices, token: string | undefined, userText: string | undefined): Outcome<Session> {
   const user = parseUserId(userText ?? '');
   if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
-  return backend.isSession(user, token) ? accepted({ user, token }) : rejected(UNAUTHORIZED);
+  return services.sessions.isSession(user, token) ? accepted({ user, token }) : rejected(UNAUTHORIZED);
 }

@@ -35,9 +35,10 @@ import { FILL_STATUS } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { GatewayServices } from '../gateway/gateway.ts';
 import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
+import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
-import type { MarginStream, OmsBackend, OmsStreams } from './oms-backend.ts';
 import { OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
 import { flagOf } from './path-values.ts';
 import { Query } from './query.ts';
@@ -94,8 +95,8 @@ const NOT_KEPT = 'what came since that number is not kept';
 /** Sockets whose session one call of `checkSessions` looks at; a look hashes a token. */
 const SESSIONS_CHECKED_MAX = 1_024;
 
-export class UserStreams implements OmsStreams {
-  readonly #backend: OmsBackend;
+export class UserStreams implements UserEventStreams {
+  readonly #services: GatewayServices;
   readonly #users = new Map<UserId, UserEntry>();
   readonly #sockets = new Set<OmsSocket>();
   readonly #rings: ReplayRings;
@@ -106,8 +107,8 @@ export class UserStreams implements OmsStreams {
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
   /** @param sequencesAfter more than every sequence number that earlier starts of the node have told. */
-  constructor(backend: OmsBackend, sequencesAfter = 0) {
-    this.#backend = backend;
+  constructor(services: GatewayServices, sequencesAfter = 0) {
+    this.#services = services;
     this.#rings = new ReplayRings(sequencesAfter);
   }
 
@@ -160,10 +161,10 @@ export class UserStreams implements OmsStreams {
 
   /** Before an upgrade: the session (401), then room for one more socket of its user (429; AMB-96). */
   admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsSeat> {
-    const session = socketSessionOf(this.#backend, head);
+    const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
     const { user } = session.value;
-    const limit = this.#backend.streamCap(user);
+    const limit = this.#services.limits.streamCap(user);
     if ((this.#users.get(user)?.sockets.size ?? 0) >= limit) {
       return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
     }
@@ -188,12 +189,12 @@ export class UserStreams implements OmsStreams {
   common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept'> {
     return {
       lag: OMS_LAG,
-      isKept: ({ user }) => this.#backend.isFunded(user),
+      isKept: ({ user }) => this.#services.isFunded(user),
       opened: (socket) => this.#opened(socket),
       closed: (socket) => this.#closed(socket),
-      pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#backend.nowNs())),
+      pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#services.nowNs())),
       lastWord: ({ data }) =>
-        data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#backend.nowNs())),
+        data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#services.nowNs())),
     };
   }
 
@@ -203,14 +204,14 @@ export class UserStreams implements OmsStreams {
   }
 
   hasSession(socket: OmsSocket): boolean {
-    return this.#backend.isSession(socket.data.user, socket.data.token);
+    return this.#services.sessions.isSession(socket.data.user, socket.data.token);
   }
 
   /** One word about why, then close 1000; what was told before is written first (AUT-12 to AUT-14, AMB-88). */
   dismiss(socket: OmsSocket, why: string): void {
     this.flush();
     const { stream, version } = socket.data;
-    const nowNs = this.#backend.nowNs();
+    const nowNs = this.#services.nowNs();
     const frame =
       stream === 'control'
         ? controlUnauthorizedFrame(version, nowNs, why)
@@ -224,7 +225,7 @@ export class UserStreams implements OmsStreams {
     this.flush();
     for (const socket of this.#sockets) {
       const { stream, version } = socket.data;
-      if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#backend.nowNs())));
+      if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#services.nowNs())));
     }
   }
 
@@ -261,7 +262,7 @@ export class UserStreams implements OmsStreams {
   /** What the socket missed, then all that comes; or word that nobody knows what it missed. */
   #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsSeat>): void {
     const { user } = socket.data;
-    const nowNs = this.#backend.nowNs();
+    const nowNs = this.#services.nowNs();
     const missed = from === null ? [] : (this.#rings.of(user, stream)?.since(from) ?? null);
     if (missed === null) {
       socket.send(Buffer.from(resyncFrame(WIRE_CHANNEL[stream], nowNs, NOT_KEPT)));

@@ -21,7 +21,7 @@ export function addOrderReadRoutes(kit: RouteKit): void {
 }
 
 function addOrders(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   kit.addSession({
     ...OWN,
     pattern: '/orders/user/:user_id',
@@ -29,7 +29,7 @@ function addOrders(kit: RouteKit): void {
     shape: ({ query }) => orderQueryOf(query),
     serve: async (call, { user }, query) => {
       const { page, limit } = query;
-      const orders = await backend.orderPage({ user, assetId: null, ...query });
+      const orders = await services.queries.orderPage({ user, assetId: null, ...query });
       answer(call, orders, ({ rows, total }) => pageEnvelope('orders', { rows, page, limit, total }));
     },
   });
@@ -40,7 +40,7 @@ function addOrders(kit: RouteKit): void {
     shape: ({ query }) => orderQueryOf(query),
     serve: async (call, { user }, query) => {
       const market = marketIn(call.head, 1);
-      const page = market.ok ? await backend.orderPage({ user, assetId: market.value, ...query }) : market;
+      const page = market.ok ? await services.queries.orderPage({ user, assetId: market.value, ...query }) : market;
       answer(call, page, ({ rows }) => bareArray(rows));
     },
   });
@@ -53,13 +53,17 @@ function addOrders(kit: RouteKit): void {
       const market = marketIn(call.head, 1);
       const orderId = storedOrderId(call.head.parameters[2] ?? '');
       if (!market.ok) return call.refuse(market.reject);
-      answer(call, orderId === null ? rejected(NO_ORDER) : backend.order(user, market.value, orderId), orderRecord);
+      answer(
+        call,
+        orderId === null ? rejected(NO_ORDER) : services.queries.order(user, market.value, orderId),
+        orderRecord,
+      );
     },
   });
 }
 
 function addTrades(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   const shape = ({ query }: RequestParts): Outcome<PageQuery> => pageOf(query);
   const reply = (call: HttpCall, query: PageQuery, trades: Outcome<Page<string>>): void =>
     answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows, ...query, total }));
@@ -69,7 +73,7 @@ function addTrades(kit: RouteKit): void {
     cost: 'historyPage',
     shape,
     serve: async (call, { user }, query) =>
-      reply(call, query, await backend.tradePage({ user, assetId: null, subAccounts: null, ...query })),
+      reply(call, query, await services.queries.tradePage({ user, assetId: null, subAccounts: null, ...query })),
   });
   kit.addSession({
     ...OWN,
@@ -79,7 +83,7 @@ function addTrades(kit: RouteKit): void {
     serve: async (call, { user }, query) => {
       const market = marketIn(call.head, 1);
       const request = { user, subAccounts: null, ...query };
-      reply(call, query, market.ok ? await backend.tradePage({ ...request, assetId: market.value }) : market);
+      reply(call, query, market.ok ? await services.queries.tradePage({ ...request, assetId: market.value }) : market);
     },
   });
 }

@@ -9,7 +9,7 @@ import type { Outcome } from '../core/outcome.ts';
 import { answer, noShape, type RouteKit } from './oms-kit.ts';
 
 export function addRegistryRoutes(kit: RouteKit): void {
-  const { registry } = kit.backend;
+  const { registry } = kit.services;
   addPrinted(kit, '/registry/assets', () => registry.assets());
   addPrinted(kit, '/registry/vaults', () => registry.vaults());
   addPrinted(kit, '/registry/risk-parameters', () => registry.riskParameters());

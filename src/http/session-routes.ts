@@ -6,14 +6,14 @@ import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
 import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
 
 export function addSessionRoutes(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   kit.addPublic({
     method: 'GET',
     pattern: '/nonce/:user_id',
     shape: ({ head }) => userOf(head),
     loginOf: (user) => user,
     serve: (call, user) => {
-      const { value, ceNonce } = backend.issueNonce(user);
+      const { value, ceNonce } = services.sessions.issueNonce(user);
       call.reply(nonceReply(value, ceNonce));
     },
   });
@@ -24,7 +24,7 @@ export function addSessionRoutes(kit: RouteKit): void {
     addressUnits: LOGIN_UNITS,
     loginOf: ({ userId }) => userId,
     serve: (call, request) => {
-      answer(call, backend.login(request, call.address), ({ token, expiryNs }) => authReply(token, expiryNs));
+      answer(call, services.sessions.login(request, call.address), ({ token, expiryNs }) => authReply(token, expiryNs));
     },
   });
   kit.addSession({
@@ -34,7 +34,7 @@ export function addSessionRoutes(kit: RouteKit): void {
     cost: 'action',
     isChange: false,
     serve: (call, { user }) => {
-      backend.logout(user);
+      services.sessions.logout(user);
       call.reply('{}');
     },
   });

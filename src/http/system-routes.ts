@@ -1,30 +1,26 @@
-/** The service about itself: its clock, whether it takes orders, and what a user may still ask for. */
-
-import { type LimitsView, limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
+/** The service's clock, whether it takes orders, and the limits of a user. */
+import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
 import type { UserId } from '../core/ids.ts';
 import { noShape, type RouteKit } from './oms-kit.ts';
 
-export interface SystemReads {
-  readonly version: string;
-  limitsOf(user: UserId): LimitsView;
-}
-
 /** @param openStreams of a user. */
 export function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => number): void {
-  const { backend, door } = kit;
+  const { services } = kit;
   kit.addPublic({
     method: 'GET',
     pattern: '/system/time',
     shape: noShape,
-    serve: (call) => call.reply(timeReply(backend.nowNs())),
+    serve: (call) => call.reply(timeReply(services.nowNs())),
   });
   kit.addPublic({
     method: 'GET',
     pattern: '/system/status',
     shape: noShape,
     serve: (call) => {
-      const { version } = backend.system;
-      call.reply(statusReply({ version, takesOrders: !door.isClosed, markets: backend.markets() }));
+      const { version } = services.system;
+      call.reply(
+        statusReply({ version, takesOrders: !services.entry.isStopping, markets: services.registry.markets() }),
+      );
     },
   });
   kit.addSession({
@@ -34,6 +30,6 @@ export function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => nu
     isChange: false,
     namesUser: true,
     shape: noShape,
-    serve: (call, { user }) => call.reply(limitsReply(backend.system.limitsOf(user), openStreams(user))),
+    serve: (call, { user }) => call.reply(limitsReply(services.system.limitsOf(user), openStreams(user))),
   });
 }

@@ -20,14 +20,14 @@ const TIME_LIMIT = 1n << 64n;
 const BAD_TIME = reject('INVALID_REQUEST', 'max_ts is an integer from 0 to 2^64-1', 'max_ts');
 
 export function addUnsignedCancels(kit: RouteKit): void {
-  const { backend } = kit;
+  const { services } = kit;
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all',
     cost: 'cancelAll',
     isChange: true,
     shape: ({ query }) => beforeOf(query),
-    serve: (call, { user }, beforeNs) => told(call, backend.cancelAll({ user, assetId: null, beforeNs })),
+    serve: (call, { user }, beforeNs) => told(call, services.entry.cancelAll({ user, assetId: null, beforeNs })),
   });
   kit.addSession({
     method: 'DELETE',
@@ -37,7 +37,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
     shape: ({ query }) => beforeOf(query),
     serve: (call, { user }, beforeNs) => {
       const market = marketIn(call.head, 0);
-      told(call, market.ok ? backend.cancelAll({ user, assetId: market.value, beforeNs }) : market.reject);
+      told(call, market.ok ? services.entry.cancelAll({ user, assetId: market.value, beforeNs }) : market.reject);
     },
   });
   kit.addSession({
@@ -46,7 +46,8 @@ export function addUnsignedCancels(kit: RouteKit): void {
     shape: ({ body }) => decodeCancelBatch(body),
     cost: ({ asked }) => ({ bulkCancel: asked }),
     isChange: true,
-    serve: (call, { user }, { orderIds, assetId }) => told(call, backend.cancelBatch({ user, orderIds, assetId })),
+    serve: (call, { user }, { orderIds, assetId }) =>
+      told(call, services.entry.cancelBatch({ user, orderIds, assetId })),
   });
   kit.addSession({
     method: 'POST',
@@ -55,7 +56,9 @@ export function addUnsignedCancels(kit: RouteKit): void {
     cost: 'deadMan',
     isChange: true,
     serve: (call, { user }, timeoutMs) =>
-      answer(call, backend.cancelAllAfter(user, timeoutMs), (firesAtNs) => cancelAllAfterReply(timeoutMs, firesAtNs)),
+      answer(call, services.automaticCancels.cancelAllAfter(user, timeoutMs), (firesAtNs) =>
+        cancelAllAfterReply(timeoutMs, firesAtNs),
+      ),
   });
 }
 

@@ -3,7 +3,7 @@
  *
  *   ops listener ─▶ clearing recovers, markets are rebuilt ─▶ seed, once ─▶ market-data and order listeners
  *
- * Stopping goes the other way: the order listener, then door → markets → clearing → market data, each handling
+ * Stopping goes the other way: the order listener, then gateway → markets → clearing → market data, each handling
  * everything that waits, then the ops listener.
  */
 import { statSync } from 'node:fs';
@@ -15,15 +15,15 @@ import { CLEARING, FRONT_DOOR, marketActor } from '../core/actor-names.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { hashKeyOf } from '../core/key-words.ts';
-import { ClearingDesk } from '../gateway/clearing-desk.ts';
-import { FrontDoor } from '../gateway/front-door.ts';
-import { FrontDoorActor } from '../gateway/front-door-actor.ts';
-import { FrontDoorMetrics } from '../gateway/front-door-metrics.ts';
+import { ClearingClient } from '../gateway/clearing-client.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import { GatewayActor } from '../gateway/gateway-actor.ts';
+import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { HistoryThread } from '../gateway/history-thread.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../gateway/sessions/rate-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { UserLimits } from '../gateway/sessions/user-limits.ts';
-import { VerifyDesk } from '../gateway/verify-desk.ts';
+import { SignatureVerifier } from '../gateway/signature-verifier.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
 import { OmsServer } from '../http/oms-server.ts';
 import { gateOf, sessionsPerAddress, tlsOf } from '../http/public-listeners.ts';
@@ -80,15 +80,15 @@ export class RingbookNode {
   private readonly context: ThreadContext;
   private readonly runner: EventLoopRunner;
   private readonly supervisor: Supervisor;
-  private readonly desk: VerifyDesk;
-  private doorMetrics: FrontDoorMetrics | null = null;
-  private readonly unflushed = new UnflushedWindow((ms) => this.doorMetrics?.unflushed(ms));
+  private readonly verifier: SignatureVerifier;
+  private gatewayMetrics: GatewayMetrics | null = null;
+  private readonly unflushed = new UnflushedWindow((ms) => this.gatewayMetrics?.unflushed(ms));
   private readonly requests = new Map<string, number>();
   private readonly stalled = new Set<string>();
   private readonly waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
   private readonly marketsToOpen = new Set<number>();
-  private door: FrontDoor | null = null;
-  private clearing: ClearingDesk | null = null;
+  private openGateway: Gateway | null = null;
+  private clearing: ClearingClient | null = null;
   private history: HistoryThread | null = null;
   private chains: ChainActor | null = null;
   private oms: OmsServer | null = null;
@@ -114,7 +114,7 @@ export class RingbookNode {
     this.context = context;
     this.runner = runner;
     this.supervisor = supervisor;
-    this.desk = new VerifyDesk(
+    this.verifier = new SignatureVerifier(
       config.threads.verifyThreads,
       (error) => this.supervisor.fail(diedOf('verify', error.message)),
       threads.entryOf(VERIFY),
@@ -123,7 +123,7 @@ export class RingbookNode {
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
       keep: config.snapshots.keep,
-      prune: (below) => this.clearingDesk.hook({ kind: 'prune', below }),
+      prune: (below) => this.clearingClient.hook({ kind: 'prune', below }),
       told: (sequence) => this.log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
       failed: (reason) => this.log.error({ reason }, 'no snapshot, nothing is pruned'),
     });
@@ -134,11 +134,11 @@ export class RingbookNode {
     const { config } = this;
     const ops = await this.openOps();
     await this.threads.whenTurning();
-    this.startFrontDoor(await this.marketFactories());
+    this.startGateway(await this.marketFactories());
     await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
-    checkChains(config.profile, this.frontDoor.registryRows());
+    checkChains(config.profile, this.gateway.registry.rows());
     await this.startChains();
-    await this.beginWith(ownAccounts(config, this.frontDoor.registryRows()));
+    await this.beginWith(ownAccounts(config, this.gateway.registry.rows()));
     this.words.allowListening();
     await this.when(() => this.words.mdsPort() !== 0);
     if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
@@ -146,7 +146,7 @@ export class RingbookNode {
     const oms = await this.openOms();
     this.threads.progress.end();
     this.startFeed();
-    this.sweeper = setInterval(() => this.frontDoor.sweep(), SESSION_SWEEP_MS);
+    this.sweeper = setInterval(() => this.gateway.sessions.sweep(), SESSION_SWEEP_MS);
     this.keeper.start(this.config.snapshots.everyMs);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
     return { oms: this.url(oms, scheme), mds: this.url(this.words.mdsPort(), scheme), ops: this.url(ops) };
@@ -159,8 +159,8 @@ export class RingbookNode {
     this.keeper.stop();
     await this.chains?.stop();
     this.oms?.stopAccepting();
-    await this.when(() => this.door === null || this.door.actionsInFlight === 0, DRAIN_MS_MAX);
-    await this.desk.close();
+    await this.when(() => this.openGateway === null || this.openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
+    await this.verifier.close();
     await this.history?.close();
     await this.supervisor.stop(STOP_MS_MAX);
     this.threads.release();
@@ -181,8 +181,8 @@ export class RingbookNode {
     else await seedNode(seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
   }
 
-  private get frontDoor(): FrontDoor {
-    return must(this.door, 'the front door is open');
+  private get gateway(): Gateway {
+    return must(this.openGateway, 'the gateway is open');
   }
 
   private async openOps(): Promise<number> {
@@ -199,7 +199,7 @@ export class RingbookNode {
     const { omsPort } = this.config;
     const { host, port, tls, addresses } = this.threads.listenerSettings(omsPort);
     const oms = new OmsServer({
-      backend: this.frontDoor,
+      services: this.gateway,
       observer: this.observer(),
       sequencesAfter: this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
       tls,
@@ -208,7 +208,7 @@ export class RingbookNode {
       alive: () => this.context.block.beat(),
     });
     this.oms = oms;
-    this.frontDoor.streams = oms.streams;
+    this.gateway.streams = oms.streams;
     try {
       return await oms.listen({ host, port });
     } catch {
@@ -222,8 +222,8 @@ export class RingbookNode {
     return (await import('./market-factory.ts')).marketFactories;
   }
 
-  /** Actors of the main thread: from here on words of markets and clearing are heard. */
-  private startFrontDoor(markets: ActorFactories): void {
+  /** Actors of the main thread: from here on messages of markets and clearing are received. */
+  private startGateway(markets: ActorFactories): void {
     const hosts = hostActors(
       { ...this.context, settings: this.threads.settings(), restarted: false, poke: () => this.runner.poke() },
       {
@@ -233,20 +233,20 @@ export class RingbookNode {
             wiring.outlet(marketActor(shard)),
           );
           const toClearing = wiring.outlet(CLEARING);
-          const clearing = new ClearingDesk(toClearing, () => this.clock.nowNs(), wiring.poke);
+          const clearing = new ClearingClient(toClearing, () => this.clock.nowNs(), wiring.poke);
           this.clearing = clearing;
-          const metrics = new FrontDoorMetrics(wiring.metrics, this.log);
-          this.doorMetrics = metrics;
+          const metrics = new GatewayMetrics(wiring.metrics, this.log);
+          this.gatewayMetrics = metrics;
           const edge = new EdgeMetrics(wiring.metrics);
           this.edge = edge;
-          const door = new FrontDoor({
+          const gateway = new Gateway({
             clock: this.clock,
             acks: this.config.acks,
             servesMargin: servesMargin(this.config.profile),
             refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NOBODY,
             history: new TableHistory(openReader(this.config.dataDirectory, this.threads.mapOptions())),
             pages: this.startHistory(),
-            desk: this.desk,
+            verifier: this.verifier,
             limits: this.userLimits(),
             sessionsPerAddress: sessionsPerAddress(this.config.addresses),
             shards,
@@ -255,10 +255,10 @@ export class RingbookNode {
             command: (command) => clearing.command(command),
             counted: metrics,
           });
-          this.door = door;
-          return new FrontDoorActor({
-            door,
-            desk: this.desk,
+          this.openGateway = gateway;
+          return new GatewayActor({
+            gateway,
+            verifier: this.verifier,
             clearingLane: wiring.laneOf(CLEARING),
             outlets: [...shards, toClearing],
             replied: (request, reply) => clearing.replied(request, reply),
@@ -288,7 +288,7 @@ export class RingbookNode {
   private onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged' && news.change.table === 'market') {
       const { marketIndex } = news.change.row.definition;
-      if (!this.frontDoor.openMarkets.has(marketIndex)) this.marketsToOpen.add(marketIndex);
+      if (!this.gateway.openMarkets.has(marketIndex)) this.marketsToOpen.add(marketIndex);
     }
     if (news.kind === 'restored') {
       this.isEmpty = news.isEmpty;
@@ -310,8 +310,8 @@ export class RingbookNode {
         directory: this.config.dataDirectory,
         clock: this.clock,
         minesByItself: this.config.chainsMine === 'by-themselves',
-        command: (command) => this.clearingDesk.command(command),
-        registry: () => this.frontDoor.registryRows(),
+        command: (command) => this.clearingClient.command(command),
+        registry: () => this.gateway.registry.rows(),
         fail: (reason) => this.fail(reason),
       });
       await this.chains.start();
@@ -324,13 +324,13 @@ export class RingbookNode {
     if (oracleFeedMs > 0) this.feed = new OracleFeed(this.opsParts(), oracleFeedMs);
   }
 
-  private get clearingDesk(): ClearingDesk {
-    return must(this.clearing, 'the front door talks to clearing');
+  private get clearingClient(): ClearingClient {
+    return must(this.clearing, 'the gateway has its client of clearing');
   }
 
   /** Those that are no threads of the topology. */
   private watchThreads(): void {
-    const verify = this.desk.hang();
+    const verify = this.verifier.hang();
     if (verify !== null) this.supervisor.fail(hungOf('verify', verify));
     const history = this.history?.hang() ?? null;
     if (history !== null) this.supervisor.fail(hungOf('history', history));
@@ -338,10 +338,10 @@ export class RingbookNode {
 
   private opsParts(): OpsParts {
     const { config, clock, plan } = this;
-    const frontDoor = (): FrontDoor => this.frontDoor;
+    const gateway = (): Gateway => this.gateway;
     return {
-      get door(): FrontDoor {
-        return frontDoor();
+      get gateway(): Gateway {
+        return gateway();
       },
       config,
       version: VERSION,
@@ -350,22 +350,22 @@ export class RingbookNode {
       plan,
       waitingFor: () => [...this.waiting],
       starting: () => this.threads.progress.step,
-      command: (command) => this.clearingDesk.command(command),
-      ask: (query) => this.clearingDesk.ask(query),
-      hookClearing: (hook) => this.clearingDesk.hook(hook),
+      command: (command) => this.clearingClient.command(command),
+      ask: (query) => this.clearingClient.ask(query),
+      hookClearing: (hook) => this.clearingClient.hook(hook),
       stallMarket: (marketIndex, isStalled) => this.stallMarket(marketIndex, isStalled),
       settle: (timeoutMs) => this.settle(timeoutMs),
       requestCounts: () => this.requests,
       presence: (user) => ({
-        sessions: this.frontDoor.sessionsOf(user),
+        sessions: this.gateway.sessions.countOf(user),
         streams: this.oms?.streams.countOf(user) ?? 0,
       }),
-      requirements: (user, subAccount) => this.frontDoor.margin.requirements(user, subAccount),
-      prices: () => this.door?.prices() ?? [],
+      requirements: (user, subAccount) => this.gateway.margin.requirements(user, subAccount),
+      prices: () => this.openGateway?.prices() ?? [],
       depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
       refusals: (limit) => this.budget.refusals(limit),
       unflushedSeconds: () => this.unflushed.seconds(performance.now()),
-      openOrders: () => this.frontDoor.orders.openOrders(null),
+      openOrders: () => this.gateway.orders.openOrders(null),
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }
@@ -379,8 +379,8 @@ export class RingbookNode {
 
   private settle(timeoutMs: number): Promise<boolean> {
     const isBusy = (): boolean =>
-      this.desk.inFlight > 0 ||
-      this.clearingDesk.inFlight > 0 ||
+      this.verifier.inFlight > 0 ||
+      this.clearingClient.inFlight > 0 ||
       this.chains?.isBusy() === true ||
       this.words.depthWaits();
     return whenAtRest(this.plan, { timeoutMs, isBusy, ignored: this.stalled });

@@ -60,7 +60,7 @@ function refusedAccount(parts: OpsParts, body: unknown): ReturnType<typeof malfo
 }
 
 function list(parts: OpsParts, kind: Kind): readonly View[] {
-  return configList(parts.door.registryRows(), kind);
+  return configList(parts.gateway.registry.rows(), kind);
 }
 
 function put(parts: OpsParts, config: Kind, key: string, method: PutConfig['method'], body: unknown): Promise<Reply> {
@@ -187,7 +187,7 @@ function userQuery(parts: OpsParts, user: UserId): Extract<ClearingQuery, { kind
   return { kind: 'user', user, isInSession: parts.presence(user).sessions > 0 };
 }
 
-/** Clearing's view with what the front door knows. */
+/** Clearing's view with the gateway's. */
 function wholeUser(parts: OpsParts, user: UserId, view: View): View {
   return { ...view, pressure: pressureView(parts, user, view), ...parts.presence(user) };
 }

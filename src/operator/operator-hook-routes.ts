@@ -130,7 +130,7 @@ class ClearingHooks {
     const reader = new BodyReader(value, ['asset_id']);
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return within('hold', reader.failure.reject);
-    const { assets, definitions } = this.parts.door.registryRows();
+    const { assets, definitions } = this.parts.gateway.registry.rows();
     if (!assets.has(asset) && !definitions.has(asset)) return rejected(assetNotFound(asset));
     return change(this.parts, { kind: 'hold', asset });
   }
@@ -180,7 +180,7 @@ class ClearingHooks {
     const reader = new BodyReader(value, ['kind', 'asset_id'], 'fault.');
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return reader.failure;
-    const market = this.parts.door.registryRows().definitions.get(asset);
+    const market = this.parts.gateway.registry.rows().definitions.get(asset);
     if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
     this.stalled.set(market.marketIndex, asset);
     this.parts.stallMarket(market.marketIndex, true);
@@ -196,7 +196,7 @@ class ClearingHooks {
 
   private drop(isDropped: boolean): void {
     this.isDropped = isDropped;
-    this.parts.door.dropSnapshot(isDropped);
+    this.parts.gateway.registry.isDropped = isDropped;
   }
 
   private async crash(value: unknown): Promise<Reply> {

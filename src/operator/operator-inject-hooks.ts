@@ -1,6 +1,6 @@
 /**
  * Test hooks that put an order or a fill where no client could (operator-api.md 7.3 `inject_order`, `inject_fill`): past
- * checks of the front door, past the market's matching. Clearing checks everything all the same (FIL-09 to FIL-11).
+ * checks of the gateway, past the market's matching. Clearing checks everything all the same (FIL-09 to FIL-11).
  */
 
 import type { Reply } from '../clearing/inputs.ts';
@@ -10,19 +10,16 @@ import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
 import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, USD, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/prepared.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { seenByAll } from './operator-change.ts';
 import type { OpsParts } from './ops-parts.ts';
-
-/** Checks of the front door that an injected order may pass by. Spot orders meet no check of margin or reduce-only. */
-export const SKIPPED_CHECKS = ['signature', 'multisig', 'margin', 'reduce_only', 'fees', 'inventory'] as const;
-export type SkippedCheck = (typeof SKIPPED_CHECKS)[number];
 
 const RAW = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const NS_MAX = (1n << 63n) - 1n;
 const ORDER_NOT_FOUND: Reject = reject('ORDER_NOT_FOUND', 'there is no such live order');
 
-/** @returns the refusal of the front door or the market, or nothing of interest. */
+/** @returns the refusal of the gateway or the market, or nothing of interest. */
 export async function injectOrder(parts: OpsParts, value: unknown): Promise<Reply> {
   const reader = new BodyReader(value, ['kind', 'wrapper', 'skip'], 'fault.');
   const wrapper = reader.raw('wrapper');
@@ -32,7 +29,7 @@ export async function injectOrder(parts: OpsParts, value: unknown): Promise<Repl
   const request = readWrapper(wrapper);
   if (!request.ok) return request;
   const refusal = await new Promise<Reject | null>((resolve) => {
-    parts.door.inject(request.value, skips, (answer) => resolve(answer.refusal));
+    parts.gateway.entry.inject(request.value, skips, (answer) => resolve(answer.refusal));
   });
   await seenByAll(parts);
   return refusal === null ? accepted({}) : rejected(refusal);
@@ -61,12 +58,12 @@ export async function injectFill(parts: OpsParts, value: unknown): Promise<Reply
   const quantity = reader.integer('quantity', RAW, undefined);
   const matchedNs = readInstant(reader);
   if (reader.failure !== null) return reader.failure;
-  const market = parts.door.registryRows().definitions.get(asset);
+  const market = parts.gateway.registry.rows().definitions.get(asset);
   if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
   const isLive = (order: OrderToFill): boolean => isOpen(parts, asset, order);
   if (!isLive(maker) || !isLive(taker)) return rejected(ORDER_NOT_FOUND);
   const { marketIndex } = market;
-  const refusal = parts.door.injectFill({ marketIndex, maker, taker, price, quantity, matchedNs });
+  const refusal = parts.gateway.entry.injectFill({ marketIndex, maker, taker, price, quantity, matchedNs });
   await seenByAll(parts);
   return refusal === null ? accepted({}) : rejected(refusal);
 }
@@ -89,7 +86,7 @@ function readInstant(reader: BodyReader): bigint | null {
 }
 
 function isOpen(parts: OpsParts, asset: AssetId, { user, orderId }: OrderToFill): boolean {
-  const record = parts.door.order(user, asset, orderId);
+  const record = parts.gateway.queries.order(user, asset, orderId);
   return record.ok && OPEN.has(record.value.status);
 }
 

@@ -30,7 +30,7 @@ const PERCENT = { min: 0, max: 100 };
 const STREAMS = { min: 0, max: 10_000 };
 
 export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
-  const limits = (): UserLimits => parts.door.limits;
+  const limits = (): UserLimits => parts.gateway.limits;
   const rates = '/operator/rate-limits';
   const caps = '/operator/stream-caps';
   return [
@@ -81,7 +81,7 @@ function putRates(parts: OpsParts, body: View): Reply {
     ...(reader.has('shares') ? { shares: readShares(reader, sharesOf(global)) } : {}),
   };
   if (reader.failure !== null) return reader.failure;
-  parts.door.limits.rates.change(settings, parts.clock.nowNs());
+  parts.gateway.limits.rates.change(settings, parts.clock.nowNs());
   return accepted(ratesView(settings));
 }
 

@@ -49,7 +49,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
   if (!reply.ok) return reply;
   const known = reply.value.prices;
   const nowNs = parts.clock.nowNs();
-  const assets = [...parts.door.registryRows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
+  const assets = [...parts.gateway.registry.rows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
   const views = assets.map((id): [string, View] => [id, pricesView(known[id] ?? NOT_PRICED, nowNs)]);
   return accepted({ prices: Object.fromEntries(views) });
 }
@@ -96,8 +96,8 @@ async function state(parts: OpsParts): Promise<Reply> {
   });
 }
 
-function depthSequenceOf({ door, depthSequence }: OpsParts, id: AssetId): number {
-  const definition = door.registryRows().definitions.get(id);
+function depthSequenceOf({ gateway, depthSequence }: OpsParts, id: AssetId): number {
+  const definition = gateway.registry.rows().definitions.get(id);
   return definition === undefined ? 0 : depthSequence(definition.marketIndex);
 }
 

@@ -50,7 +50,7 @@ function objectRoutes(
 
 /** A market of a production node pays no fees to a key that everybody has. */
 function withoutAccounts(parts: OpsParts): OpsReply | null {
-  const [member] = parts.config.profile === 'production' ? publicAccounts(parts.door.registryRows()) : [];
+  const [member] = parts.config.profile === 'production' ? publicAccounts(parts.gateway.registry.rows()) : [];
   if (member === undefined) return null;
   return rejected(
     reject('INVALID_REQUEST', `before there is a market, PATCH /operator/settings with ${member}`, member),
@@ -58,11 +58,11 @@ function withoutAccounts(parts: OpsParts): OpsReply | null {
 }
 
 function assetsInOrder(parts: OpsParts): readonly AssetRow[] {
-  return [...parts.door.registryRows().assets.values()].sort((a, b) => compareAssetIds(a.assetId, b.assetId));
+  return [...parts.gateway.registry.rows().assets.values()].sort((a, b) => compareAssetIds(a.assetId, b.assetId));
 }
 
 function assetOf(parts: OpsParts, id: AssetId): Outcome<AssetRow> {
-  const row = parts.door.registryRows().assets.get(id);
+  const row = parts.gateway.registry.rows().assets.get(id);
   return row === undefined ? rejected(assetNotFound(id)) : accepted(row);
 }
 
@@ -100,13 +100,13 @@ function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
 
 function marketRoutes(parts: OpsParts): readonly OpsRoute[] {
   const read = (id: AssetId): OpsReply => {
-    const definition = parts.door.registryRows().definitions.get(id);
+    const definition = parts.gateway.registry.rows().definitions.get(id);
     return definition === undefined
       ? rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${id}`))
       : accepted(marketView(definition));
   };
   const list = (): OpsReply => {
-    const definitions = [...parts.door.registryRows().definitions.values()];
+    const definitions = [...parts.gateway.registry.rows().definitions.values()];
     definitions.sort((a, b) => compareAssetIds(a.assetId, b.assetId));
     return accepted({ markets: definitions.map(marketView) });
   };

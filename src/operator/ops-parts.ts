@@ -9,10 +9,13 @@ import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { Profile } from '../core/config-error.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { FrontDoor } from '../gateway/front-door.ts';
+import type { OrderEntry } from '../gateway/order-entry.ts';
+import type { OrderQueries } from '../gateway/order-queries.ts';
 import type { AssetMarks } from '../gateway/orders/asset-risks.ts';
 import type { Requirements } from '../gateway/orders/margin-account.ts';
+import type { RegistryCache } from '../gateway/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
+import type { UserLimits } from '../gateway/sessions/user-limits.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
@@ -41,7 +44,12 @@ export interface OpsParts {
   readonly clock: SharedClock;
   /** Threads, actors, rings and metrics of the node. */
   readonly plan: Plan;
-  readonly door: Pick<FrontDoor, 'registryRows' | 'dropSnapshot' | 'order' | 'inject' | 'injectFill' | 'limits'>;
+  readonly gateway: {
+    readonly entry: Pick<OrderEntry, 'inject' | 'injectFill'>;
+    readonly limits: UserLimits;
+    readonly queries: Pick<OrderQueries, 'order'>;
+    readonly registry: Pick<RegistryCache, 'isDropped' | 'rows'>;
+  };
   /** Empty when the node is ready. */
   waitingFor(): readonly Waiting[];
   /** How far a start is; null before there is anything to tell. */
@@ -59,9 +67,9 @@ export interface OpsParts {
   requestCounts(): ReadonlyMap<string, number>;
   /** What a user has open at this node: valid tokens, and streams of the order service. */
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
-  /** What the orders of a margin-type account press on its sides with; see MarginDesk. */
+  /** Exposure of the open orders of a margin-type account by side; see MarginQueries. */
   requirements(user: UserId, subAccount: number): Requirements;
-  /** The prices of every asset that has an oracle, as pre-flight has them; none before the front door is open. */
+  /** The prices of every asset that has an oracle, as pre-flight has them; none before the gateway is open. */
   prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]>;
   /** Number of the last public depth diff of a market. */
   depthSequence(marketIndex: number): number;

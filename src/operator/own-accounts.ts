@@ -4,7 +4,7 @@
  * The fee account and the backstop account default to keys of the dev seed. In production the configuration names
  * others, or an operator sets them before there is a market; what an operator has set stays.
  *
- * Not here: what else the public keys may not do (front-door.ts for logging in, operator-config-routes.ts for bodies).
+ * Not here: what else the public keys may not do (user-sessions.ts for logging in, operator-config-routes.ts for bodies).
  */
 import { configList } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';

@@ -7,34 +7,13 @@
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
-import { AS_JSON, answerHistory, type HistoryAnswer, type HistoryAsk } from '../gateway/orders/history-ask.ts';
+import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
+import { AS_JSON, answerHistory } from '../gateway/orders/history-ask.ts';
 import { ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
 import { TableHistory } from './order-history.ts';
 
-/** Words that the thread writes and the front door watches. */
-export const HISTORY_WORD = { beat: 0, kernelThread: 1 } as const;
-export const HISTORY_WORDS = 2;
 const BEAT_MS = 50;
-
-export interface HistorySettings {
-  readonly dataDirectory: string;
-  readonly mapBytes: number;
-  readonly words: SharedArrayBuffer;
-}
-
-export interface HistoryQuestion {
-  readonly id: number;
-  readonly ask: HistoryAsk;
-}
-
-/** To the thread: a question, or null to end. */
-export type ToHistory = HistoryQuestion | null;
-
-export interface FromHistory {
-  readonly id: number;
-  readonly answer: HistoryAnswer<string>;
-}
 
 /** Runs until it is told to end. */
 export function runHistoryThread(): void {

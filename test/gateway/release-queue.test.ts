@@ -103,7 +103,9 @@ suite('cancels of many at a full ring', () => {
     const wish = { user, id, side: SIDE.buy, price: 100, quantity: 100, postSignNs: node.nowNs };
     const change = { baseAsset: { id: market, text: market }, creationNs: node.nowNs as never };
     const request = createRequest(wish, change);
-    node.door.create(request, { user, connection: 1, isControl: true }, (answer) => node.answers.push(answer));
+    node.gateway.entry.submit({ kind: 'create', request }, { user, connection: 1, isControl: true }, (answer) =>
+      node.answers.push(answer),
+    );
   }
 
   function refused(node: SimulatedNode): number {
@@ -124,10 +126,10 @@ suite('cancels of many at a full ring', () => {
   test('get in where new orders do not, and take all that is before them', () => {
     const node = busyNode();
     for (const market of SIMULATED_MARKETS) assert.ok(fill(node, market, `m${market}-`) > 10);
-    assert.equal(node.door.cancelAll(all), null);
+    assert.equal(node.gateway.entry.cancelAll(all), null);
     node.settle();
     for (const market of node.clearing.ledger.markets) assert.equal(market.orders.size, 0);
-    assert.equal(node.door.actionsInFlight, 0);
+    assert.equal(node.gateway.actionsInFlight, 0);
   });
 
   test('without room for all of them nothing is sent to anybody', () => {
@@ -138,11 +140,11 @@ suite('cancels of many at a full ring', () => {
     node.settle();
     fill(node, second, 'x');
     let sent = 0;
-    while (node.door.cancelAll({ ...all, assetId: second }) === null) sent += 1;
+    while (node.gateway.entry.cancelAll({ ...all, assetId: second }) === null) sent += 1;
     assert.ok(sent > 5, `${sent} use the reserve`);
-    const onTheWay = node.door.orders.requests.count;
-    assert.equal(node.door.cancelAll(all)?.code, 'SERVICE_UNAVAILABLE');
-    assert.equal(node.door.orders.requests.count, onTheWay, 'nothing was reserved either');
+    const onTheWay = node.gateway.orders.requests.count;
+    assert.equal(node.gateway.entry.cancelAll(all)?.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(node.gateway.orders.requests.count, onTheWay, 'nothing was reserved either');
     node.settle();
     assert.equal(node.clearing.ledger.markets[0]?.orders.size, 1);
     assert.equal(node.clearing.ledger.markets[1]?.orders.size, 0);

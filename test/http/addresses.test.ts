@@ -42,7 +42,7 @@ async function open(source: AddressSource): Promise<Door> {
     },
   });
   door.server = new OmsServer({
-    backend: oms,
+    services: oms,
     gate,
     observer: reports,
   });
@@ -109,7 +109,7 @@ suite('an address without a login', () => {
   test('a failed login costs so much that the second is not verified; nothing of a user or of all is charged', async () => {
     door.oms.charged.length = 0;
     const login = async (): Promise<HttpAnswer> => {
-      const { value } = door.oms.issueNonce(ALICE);
+      const { value } = door.oms.sessions.issueNonce(ALICE);
       const signature = `[${'0,'.repeat(63)}0]`;
       return post(door.port, '/auth', `{"user_id":"${ALICE}","nonce":"${value}","signature":${signature}}`);
     };
@@ -237,7 +237,7 @@ suite('a listener with few sockets', () => {
   const oms = new ScriptedOms();
   const BOB = 'b'.repeat(64) as UserId;
   const listener = listenTo(oms, { socketsMax: 8 });
-  oms.penniless.add(BOB);
+  oms.unfunded.add(BOB);
 
   test('users without funds have three quarters of the places; the oldest of theirs gives way to a user with funds', async () => {
     const headers = (user: UserId): Record<string, string> => ({

@@ -27,7 +27,7 @@ const observer = {
 };
 const clock: Clock = { nowNs: () => 1n as TimestampNs };
 const scripted = new ScriptedOms();
-const oms = new OmsServer({ backend: scripted, observer });
+const oms = new OmsServer({ services: scripted, observer });
 scripted.streams = oms.streams;
 const streams = new MarketStreams(() => undefined);
 const mds = new MdsServer({

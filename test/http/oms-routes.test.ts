@@ -48,7 +48,7 @@ suite('order service, sessions', () => {
     assert.deepEqual(told(await post('/auth', body('something else'))), [401, 'INVALID_SIGNATURE']);
     const login = await post('/auth', body(nonce.value));
     assert.equal(login.status, 200);
-    assert.match(login.text, /^\{"token":"token-\d+","expiry_ns":1770086400000000001\}$/);
+    assert.match(login.text, /^\{"token":"[\w-]{43}","expiry_ns":1770086400000000001\}$/);
     assert.deepEqual(told(await post('/auth', body(nonce.value))), [400, 'NONCE_NOT_FOUND']);
     const headers = { authorization: `Bearer ${JSON.parse(login.text).token}`, 'user-id': key.userId };
     const mine = `/orders/user/${key.userId}`;

@@ -419,12 +419,12 @@ suite('order service, /control', () => {
   test('an exception closes the socket it came from and no other', async () => {
     const broken = new ScriptedOms();
     const reported = new ReportList();
-    const own = new OmsServer({ backend: broken, observer: reported });
+    const own = new OmsServer({ services: broken, observer: reported });
     const ownPort = await own.listen({ host: '127.0.0.1', port: 0 });
     const headers = { authorization: `Bearer ${broken.token(ALICE)}`, 'user-id': ALICE };
     const control = await SocketReader.open(ownPort, '/control', [], headers);
     const orders = await SocketReader.open(ownPort, '/orders', [], headers);
-    broken.cancel = () => {
+    broken.entry.submit = () => {
       throw new Error('the node broke');
     };
     control.socket.send(`{"CancelOrderRequest":${cancelBody(ALICE, 'o')}}`);
@@ -439,7 +439,7 @@ suite('order service, /control', () => {
 suite('order service, listener', () => {
   test('a server that stops refuses new sockets and actions and still gives the pending answers', async () => {
     const own = new ScriptedOms();
-    const stopping = new OmsServer({ backend: own, observer: reports });
+    const stopping = new OmsServer({ services: own, observer: reports });
     const ownPort = await stopping.listen({ host: '127.0.0.1', port: 0 });
     const headers = { authorization: `Bearer ${own.token(ALICE)}`, 'user-id': ALICE };
     const control = await SocketReader.open(ownPort, '/control', [], headers);
@@ -465,7 +465,7 @@ suite('order service, listener', () => {
     const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
     writeFileSync(certFile, TLS_CERTIFICATE);
     writeFileSync(keyFile, TLS_KEY);
-    const secure = new OmsServer({ backend: new ScriptedOms(), observer: reports, tls: { certFile, keyFile } });
+    const secure = new OmsServer({ services: new ScriptedOms(), observer: reports, tls: { certFile, keyFile } });
     const tlsPort = await secure.listen({ host: '127.0.0.1', port: 0 });
     const status = await new Promise((resolve, rejectPromise) => {
       const options = { host: '127.0.0.1', servername: 'localhost', port: tlsPort, path: '/markets', agent: false };
@@ -479,6 +479,6 @@ suite('order service, listener', () => {
     assert.equal(status, 200);
     secure.close();
     const missing = join(directory, 'none.pem');
-    assert.throws(() => new OmsServer({ backend: oms, observer: reports, tls: { certFile: missing, keyFile } }));
+    assert.throws(() => new OmsServer({ services: oms, observer: reports, tls: { certFile: missing, keyFile } }));
   });
 });

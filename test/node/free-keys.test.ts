@@ -32,12 +32,12 @@ suite('logins of free keys', () => {
     for (let index = 0; index < LOGINS; index += 1) {
       new DataView(seed.buffer).setUint32(0, index + 1);
       const key = keyFromSeed(seed);
-      const { value: nonce } = node.door.issueNonce(key.userId);
+      const { value: nonce } = node.gateway.sessions.issueNonce(key.userId);
       const signature = key.sign(Buffer.from(nonce));
       const login = { userId: key.userId, nonce, signature, additionalSigners: [] };
-      const session = node.door.login(login as never, `10.0.${index % ADDRESSES}`);
+      const session = node.gateway.sessions.login(login as never, `10.0.${index % ADDRESSES}`);
       assert.ok(session.ok, `login ${index}`);
-      assert.ok(node.door.isSession(key.userId, session.value.token));
+      assert.ok(node.gateway.sessions.isSession(key.userId, session.value.token));
     }
     node.settle();
     assert.deepEqual(look(), before);
@@ -56,9 +56,13 @@ suite('logins of free keys', () => {
       const wish = { user, id, above: 210_000, postSignNs: nowNs };
       const request = createRequest(wish, { ...place, creationNs: nowNs, maxTradingFeesRate: 3_000 });
       let code = 'no answer';
-      node.door.create(request, { user, connection: 1, isControl: true }, ({ refusal }) => {
-        code = refusal?.code ?? 'Received';
-      });
+      node.gateway.entry.submit(
+        { kind: 'create', request },
+        { user, connection: 1, isControl: true },
+        ({ refusal }) => {
+          code = refusal?.code ?? 'Received';
+        },
+      );
       node.settle();
       return code;
     };

@@ -71,7 +71,7 @@ suite('a start on 27,000 orders of 2,000 users', () => {
     assert.deepEqual(ends.get('restoring'), { done: SIZE.users + LIVE, of: restoredCount(node.clearing.ledger) });
     const { done = 0, of } = ends.get('loading') ?? {};
     assert.ok(done === of && done > LIVE + SIZE.users);
-    assert.equal(node.door.orders.ordersInMemory, LIVE);
+    assert.equal(node.gateway.orders.ordersInMemory, LIVE);
     let lots = 0;
     for (const engine of node.shards.flatMap((shard) => [...shard.engines().values()])) {
       for (const side of [SIDE.buy, SIDE.sell]) engine.forEachLevel(side, (_price, quantity) => (lots += quantity));

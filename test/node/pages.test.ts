@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
+import { PageQueue } from '../../src/gateway/order-queries.ts';
 import type { PagePlan } from '../../src/gateway/orders/pages.ts';
-import { PageDesk } from '../../src/gateway/page-desk.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Trader } from '../support/wire-trader.ts';
@@ -18,7 +18,7 @@ async function nextTurns(count: number): Promise<undefined> {
 }
 
 suite('page queries', () => {
-  const desk = new PageDesk({ read: async () => accepted(EMPTY) });
+  const desk = new PageQueue({ read: async () => accepted(EMPTY) });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
     ask: {
       kind: 'trades',
@@ -38,7 +38,7 @@ suite('page queries', () => {
   });
 
   test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
-    const waiting = new PageDesk({ read: () => new Promise(() => undefined) });
+    const waiting = new PageQueue({ read: () => new Promise(() => undefined) });
     let users = 0;
     const ask = (isPublic: boolean): Promise<unknown> => {
       users += 1;
@@ -108,7 +108,7 @@ suite('page queries', () => {
 
   test('a page whose tables are ahead of memory is planned again, and then requested with all of memory', async () => {
     const asked: string[] = [];
-    const ahead = new PageDesk({
+    const ahead = new PageQueue({
       read: async (ask) => {
         asked.push(ask.kind);
         return accepted(EMPTY);

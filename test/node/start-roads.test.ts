@@ -38,8 +38,8 @@ function outcome(durability: Durability): unknown {
   return {
     books: node.bookHashes(),
     hash: stateHash(node.clearing.ledger),
-    orders: node.door.orders.ordersInMemory,
-    inventories: users.map((user) => node.door.orders.inventory(user, null)),
+    orders: node.gateway.orders.ordersInMemory,
+    inventories: users.map((user) => node.gateway.orders.inventory(user, null)),
   };
 }
 

@@ -40,7 +40,9 @@ function create(node: SimulatedNode, user: UserId, id: string, side: Side, price
   const wish = { user, id, side, price, quantity: 100, postSignNs: node.nowNs, ...more };
   const change = { baseAsset: { id: ASSET, text: ASSET }, creationNs: node.nowNs as TimestampNs };
   const request = createRequest(wish, change);
-  node.door.create(request, { user, connection: 1, isControl: true }, (answer) => node.answers.push(answer));
+  node.gateway.entry.submit({ kind: 'create', request }, { user, connection: 1, isControl: true }, (answer) =>
+    node.answers.push(answer),
+  );
 }
 
 function triggered(node: SimulatedNode): number {

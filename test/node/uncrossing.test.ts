@@ -57,7 +57,9 @@ class World {
       { user, id, side, price, quantity, postSignNs: node.nowNs },
       { baseAsset: { id: ASSET, text: ASSET }, creationNs: node.nowNs as TimestampNs },
     );
-    node.door.create(request, { user, connection: 1, isControl: true }, (answer) => node.answers.push(answer));
+    node.gateway.entry.submit({ kind: 'create', request }, { user, connection: 1, isControl: true }, (answer) =>
+      node.answers.push(answer),
+    );
   }
 
   /** Asks of both makers over twenty prices. @returns their ids. */

@@ -60,8 +60,8 @@ suite('found by the simulation', () => {
     const [user, id, market] = [userAt(1), 'never-created', MARKETS[0] ?? assert.fail()];
     const request = cancelRequest(id, user);
     const cancel = { ...request.cancel, asset: { id: market, text: market } };
-    node.door.cancel(
-      { ...request, cancel, postSignNs: node.nowNs as never },
+    node.gateway.entry.submit(
+      { kind: 'cancel', request: { ...request, cancel, postSignNs: node.nowNs as never } },
       { user, connection: 1, isControl: true },
       () => undefined,
     );

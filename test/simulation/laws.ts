@@ -87,7 +87,7 @@ function checkHolds(node: SimulatedNode): void {
   for (const user of USERS) {
     for (const [subAccount, { balances }] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
       for (const asset of [USD, ...MARKETS]) {
-        const funds = node.door.orders.funds({ user, subAccount, asset });
+        const funds = node.gateway.orders.funds({ user, subAccount, asset });
         const slot = balances.get(asset);
         const held = slot === undefined ? 0n : heldOf(slot);
         const name = `what ${user.slice(0, 4)} holds of ${asset} in ${subAccount}`;
@@ -104,7 +104,7 @@ function checkHolds(node: SimulatedNode): void {
  */
 export function checkMargins(node: SimulatedNode): void {
   const nowNs = node.nowNs as TimestampNs;
-  const room = node.door.orders.margin;
+  const room = node.gateway.orders.margin;
   for (const user of USERS) {
     for (const [index, account] of node.clearing.ledger.users.get(user)?.subAccounts ?? []) {
       if (!room.isMarginAccount(user, index)) continue;
@@ -183,7 +183,7 @@ function lineOf(heard: HeardOrder): readonly string[] {
 function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): readonly string[] {
   const plan = orders.get(id)?.plan;
   assert.ok(plan !== undefined);
-  const found = node.door.order(user, plan.market, id as OrderId);
+  const found = node.gateway.queries.order(user, plan.market, id as OrderId);
   assert.ok(found.ok, `${id} can be read`);
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
   return [status, filled, ...(plan.wish.market === undefined ? [String(price), String(quantity)] : [])];
@@ -191,7 +191,7 @@ function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): 
 
 /** Balances and positions added up from fills and account events are the inventory (QRY-09, STR-05, FIL-01). */
 function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener): void {
-  const { accounts } = node.door.inventory(user, null);
+  const { accounts } = node.gateway.queries.inventory(user, null);
   for (const [index, { spot, margins }] of accounts) {
     const name = `by events, in account ${index} of ${user.slice(0, 4)}`;
     let usd = amountOf(spot.get(USD) ?? '0');
@@ -209,7 +209,7 @@ function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener):
 /** The last word of the positions stream on each position is its legs (STR-03). */
 function checkHeardPositions(node: SimulatedNode, { positionsTold }: Listeners): void {
   for (const user of USERS) {
-    const read = node.door.margin.positions(user, { assetId: null, subAccounts: null });
+    const read = node.gateway.margin.positions(user, { assetId: null, subAccounts: null });
     assert.ok(read.ok);
     for (const { subAccount, assetId, base, quote } of read.value) {
       const told = positionsTold.get(`${user} ${subAccount} ${assetId}`);
@@ -225,7 +225,7 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
   listeners.positionsTold.clear();
   for (const listener of listeners.all) {
     const { user, bases, orders } = listener;
-    for (const [index, account] of node.door.inventory(user, null).accounts) {
+    for (const [index, account] of node.gateway.queries.inventory(user, null).accounts) {
       for (const [asset, amount] of account.spot) listener.credit(Number(index), asset as AssetId, amountOf(amount));
       for (const [asset, { base, quote }] of account.margins) {
         bases.set(`${index} ${asset}`, netOf(base));
@@ -239,7 +239,7 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
 
 /** @returns whether it lives. */
 function rereadOrder(node: SimulatedNode, user: UserId, id: string, heard: HeardOrder): boolean {
-  const found = node.door.order(user, heard.plan.market, id as OrderId);
+  const found = node.gateway.queries.order(user, heard.plan.market, id as OrderId);
   if (!found.ok) return false;
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
   heard.wasCreated = true;

@@ -14,7 +14,7 @@ import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
-import type { OmsStreams } from '../../src/http/oms-backend.ts';
+import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';
 
@@ -168,7 +168,7 @@ function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
 }
 
 /** All users together, as the sink of the gateway. */
-export class Listeners implements OmsStreams {
+export class Listeners implements UserEventStreams {
   /** Before their first read they receive nothing. */
   isListening = false;
   readonly all: readonly Listener[] = USERS.map((user) => new Listener(user));

@@ -10,12 +10,11 @@ import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';
+import type { ActionOrigin } from '../../src/gateway/order-entry.ts';
 import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/requests.ts';
 import { type Cost, priceOf, STANDARD_PRICES } from '../../src/gateway/sessions/costs.ts';
 import type { RateSettings } from '../../src/gateway/sessions/rate-limits.ts';
-import { ActionDoor } from '../../src/http/oms-actions.ts';
-import type { ActionOrigin } from '../../src/http/oms-backend.ts';
 import { sessionOf } from '../../src/http/oms-session.ts';
 import { noHeaders, type RequestHead } from '../../src/http/request-head.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
@@ -59,7 +58,6 @@ export class Performer {
   readonly #listeners: Listeners;
   readonly #forged: Set<string>;
   readonly #count: (what: string) => void;
-  readonly #door: ActionDoor;
   readonly #seats = new Map<number, Seat>();
   readonly #tied = new Map<Lifeline, string[]>();
 
@@ -72,7 +70,6 @@ export class Performer {
     this.#listeners = parts.listeners;
     this.#forged = parts.forged;
     this.#count = parts.count;
-    this.#door = new ActionDoor(node.door);
     for (const who of PEOPLE.keys()) this.#login(who);
   }
 
@@ -90,7 +87,7 @@ export class Performer {
         this.#login(action.who);
         break;
       case 'logout':
-        this.#node.door.logout(userAt(action.who));
+        this.#node.gateway.sessions.logout(userAt(action.who));
         break;
       case 'hangUp':
         this.#hangUp(action.who);
@@ -117,7 +114,7 @@ export class Performer {
   /** Session, then budget. Who has no session any more gets one for the next time. */
   #isAdmitted(action: Action & { readonly who: number }): boolean {
     const user = userAt(action.who);
-    const session = sessionOf(this.#node.door, headOf(user, this.#seat(action.who).token));
+    const session = sessionOf(this.#node.gateway, headOf(user, this.#seat(action.who).token));
     if (!session.ok) {
       this.#count(session.reject.code);
       this.#login(action.who);
@@ -128,7 +125,7 @@ export class Performer {
   }
 
   #isPaid(user: UserId, cost: Cost): boolean {
-    const refusal = this.#door.admit(user, cost);
+    const refusal = this.#node.gateway.entry.admit(user, cost);
     if (refusal !== null) this.#count(refusal.code);
     else this.#checkBudget(user, priceOf(cost, STANDARD_PRICES));
     return refusal === null;
@@ -150,24 +147,32 @@ export class Performer {
   }
 
   #act(action: Action): void {
-    const { door } = this.#node;
+    const { entry, automaticCancels } = this.#node.gateway;
     switch (action.kind) {
       case 'create':
-        door.create(this.#create(action.who, action.order), this.#origin(action), this.#answer(1));
+        entry.submit(
+          { kind: 'create', request: this.#create(action.who, action.order) },
+          this.#origin(action),
+          this.#answer(1),
+        );
         break;
       case 'createBatch': {
         const requests = action.orders.map((order) => this.#create(action.who, order));
         const answer = this.#answer(requests.length);
-        door.createBatch(requests, this.#origin(action), (_index, told) => answer(told));
+        entry.submitBatch({ kind: 'batch-create', requests }, this.#origin(action), (_index, told) => answer(told));
         break;
       }
       case 'replace':
-        door.replace(this.#replace(action.who, action.change), this.#origin(action), this.#answer(1));
+        entry.submit(
+          { kind: 'replace', request: this.#replace(action.who, action.change) },
+          this.#origin(action),
+          this.#answer(1),
+        );
         break;
       case 'replaceBatch': {
         const requests = action.changes.map((change) => this.#replace(action.who, change));
         const answer = this.#answer(requests.length);
-        door.replaceBatch(requests, this.#origin(action), (_index, told) => answer(told));
+        entry.submitBatch({ kind: 'batch-replace', requests }, this.#origin(action), (_index, told) => answer(told));
         break;
       }
       case 'cancel':
@@ -178,7 +183,7 @@ export class Performer {
         this.#cancelMany(action);
         break;
       case 'cancelAllAfter':
-        door.cancelAllAfter(userAt(action.who), action.timeoutMs);
+        automaticCancels.cancelAllAfter(userAt(action.who), action.timeoutMs);
         return;
       case 'read':
         this.#read(action);
@@ -192,26 +197,26 @@ export class Performer {
   // ---- sessions and connections
 
   #login(who: number): void {
-    const { door } = this.#node;
+    const { sessions } = this.#node.gateway;
     const key = PEOPLE[who];
     assert.ok(key !== undefined);
-    const { value } = door.issueNonce(key.userId);
+    const { value } = sessions.issueNonce(key.userId);
     const signature = key.sign(Buffer.from(value, 'utf8'));
-    const session = door.login({ userId: key.userId, nonce: value, signature }, '');
+    const session = sessions.login({ userId: key.userId, nonce: value, signature }, '');
     assert.ok(session.ok, 'whoever signs the nonce gets a session');
     this.#seats.set(who, { ...this.#newConnection(), token: session.value.token });
   }
 
   #hangUp(who: number): void {
     const seat = this.#seat(who);
-    this.#node.door.cut(seat.lifeline);
+    this.#node.gateway.automaticCancels.cut(seat.lifeline);
     for (const id of this.#tied.get(seat.lifeline) ?? []) this.cut.add(id);
     this.#tied.delete(seat.lifeline);
     Object.assign(seat, this.#newConnection());
   }
 
   #newConnection(): Omit<Seat, 'token'> {
-    const connection = this.#door.newConnection();
+    const connection = this.#node.gateway.entry.newConnection();
     return { connection, lifeline: new Lifeline(), sent: 0 };
   }
 
@@ -232,7 +237,7 @@ export class Performer {
       this.#listeners.of(user).sent(plan, place);
     }
     if (action.kind !== 'create' || action.isTied !== true) {
-      return { user, connection: isControl ? seat.connection : this.#door.newConnection(), isControl };
+      return { user, connection: isControl ? seat.connection : this.#node.gateway.entry.newConnection(), isControl };
     }
     this.#tied.set(seat.lifeline, [...(this.#tied.get(seat.lifeline) ?? []), action.order.id]);
     return { user, connection: seat.connection, isControl, lifeline: seat.lifeline };
@@ -267,31 +272,33 @@ export class Performer {
 
   #cancel(action: Extract<Action, { kind: 'cancel' }>): void {
     const request = cancelOf(action, userAt(action.who), this.#node.nowNs);
-    this.#node.door.cancel(request, this.#origin(action), this.#answer(1));
+    this.#node.gateway.entry.submit({ kind: 'cancel', request }, this.#origin(action), this.#answer(1));
   }
 
   #cancelMany(action: Extract<Action, { kind: 'cancelAll' | 'cancelBatch' }>): void {
-    const { door, nowNs } = this.#node;
+    const { gateway, nowNs } = this.#node;
     const user = userAt(action.who);
     if (action.kind === 'cancelAll') {
       const beforeNs = action.olderNs === null ? null : ((nowNs - BigInt(action.olderNs)) as TimestampNs);
-      this.#refused(door.cancelAll({ user, assetId: action.market, beforeNs }));
+      this.#refused(gateway.entry.cancelAll({ user, assetId: action.market, beforeNs }));
     } else {
-      this.#refused(door.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }));
+      this.#refused(
+        gateway.entry.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }),
+      );
     }
   }
 
   /** Reads answer for every account, at any time. */
   #read({ who, account, market, lots }: Extract<Action, { kind: 'read' }>): void {
-    const { door } = this.#node;
+    const { queries, margin } = this.#node.gateway;
     const user = userAt(who);
-    door.inventory(user, null);
-    assert.ok(door.margin.positions(user, { assetId: null, subAccounts: null }).ok);
-    door.margin.figures(user, null);
-    door.margin.closePreview(user, account);
+    queries.inventory(user, null);
+    assert.ok(margin.positions(user, { assetId: null, subAccounts: null }).ok);
+    margin.figures(user, null);
+    margin.closePreview(user, account);
     const size = (BigInt(lots) * 10n ** 14n) as Amount18;
     const side = lots % 2 === 0 ? 0 : 1;
-    door.margin.simulate(user, {
+    margin.simulate(user, {
       subAccount: account,
       asset: market,
       side,
@@ -305,7 +312,7 @@ export class Performer {
   // ---- accounts
 
   #actOnAccounts(action: Action): void {
-    const { accountActions } = this.#node.door;
+    const { accountActions } = this.#node.gateway;
     switch (action.kind) {
       case 'transfer': {
         const user = userAt(action.who);

@@ -267,12 +267,16 @@ export class Player {
       const nowNs = node.nowNs as TimestampNs;
       const order = { baseAsset: { id: market, text: market }, creationNs: nowNs, maxTradingFeesRate: 3_000 };
       // A user who cannot pay for the smallest order is refused before its id is looked up.
-      if (node.door.orders.funds({ user, subAccount: 0, asset: USD }).available < SMALLEST_ORDER) continue;
+      if (node.gateway.orders.funds({ user, subAccount: 0, asset: USD }).available < SMALLEST_ORDER) continue;
       let code = 'no answer';
       const request = createRequest({ user, id, price: 1_000, quantity: 10, postSignNs: nowNs }, order);
-      node.door.create(request, { user, connection: 1, isControl: true }, ({ refusal }) => {
-        code = refusal?.code ?? 'Received';
-      });
+      node.gateway.entry.submit(
+        { kind: 'create', request },
+        { user, connection: 1, isControl: true },
+        ({ refusal }) => {
+          code = refusal?.code ?? 'Received';
+        },
+      );
       node.drain();
       assert.ok(['DUPLICATE_ORDER', 'MARKET_HALTED'].includes(code), `${id} stays taken, but was answered ${code}`);
     }

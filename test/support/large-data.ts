@@ -92,7 +92,9 @@ function create(node: SimulatedNode, user: UserId, index: number, waits: boolean
     { baseAsset: { id, text: id }, creationNs: node.nowNs as TimestampNs },
   );
   const text = request.fault === null ? Buffer.from(orderText(request.order), 'latin1') : request.text;
-  node.door.create({ ...request, text }, { user, connection: 1, isControl: true }, (answer) =>
-    node.answers.push(answer),
+  node.gateway.entry.submit(
+    { kind: 'create', request: { ...request, text } },
+    { user, connection: 1, isControl: true },
+    (answer) => node.answers.push(answer),
   );
 }

@@ -94,7 +94,7 @@ export function listenTo(
   options: Partial<ConstructorParameters<typeof OmsServer>[0]> = {},
 ): OmsListener {
   const reports = new ReportList();
-  const server = new OmsServer({ backend: oms, observer: reports, ...options });
+  const server = new OmsServer({ services: oms, observer: reports, ...options });
   oms.streams = server.streams;
   let port = 0;
   before(async () => {

@@ -81,15 +81,16 @@ export class OpsWorld {
       plan,
       version: '0.1.0',
       commit: 'abc',
-      door: {
-        registryRows: () => ({ assets, configs, definitions }),
-        dropSnapshot: () => undefined,
-        order: () => rejected(reject('ORDER_NOT_FOUND', 'this world has no orders')),
-        inject: (request, skips, answer) => {
-          this.injected.push([request.order.orderId, ...skips]);
-          answer({ refusal: null, processedAtNs: clock.nowNs() });
+      gateway: {
+        registry: { rows: () => ({ assets, configs, definitions }), isDropped: false },
+        queries: { order: () => rejected(reject('ORDER_NOT_FOUND', 'this world has no orders')) },
+        entry: {
+          inject: (request, skips, answer) => {
+            this.injected.push([request.order.orderId, ...skips]);
+            answer({ refusal: null, processedAtNs: clock.nowNs() });
+          },
+          injectFill: () => null,
         },
-        injectFill: () => null,
         limits: this.limits,
       },
       starting: () => this.starting,

@@ -1,36 +1,26 @@
 /**
- * An order service without a node: real sessions, a real order manager for reads, and signed actions that are recorded
- * and answered by the test.
+ * The services behind the order listener without markets and clearing: sessions, reads of orders, margin and signers are
+ * the real ones over a real order manager; order entry, limits and account actions record what they get and answer as the
+ * test sets.
  */
 
-import type { AuthRequest } from '../../src/codec/auth-request.ts';
 import type { MarketView } from '../../src/codec/market-reply.ts';
-import { DEFAULT_MULTISIG } from '../../src/codec/multisig.ts';
-import { type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
-import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
-import type { CreateRequest } from '../../src/codec/signed-order.ts';
-import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
-import { userTrade } from '../../src/codec/user-trade.ts';
-import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { verify } from '../../src/crypto/ed25519.ts';
-import { MarginDesk } from '../../src/gateway/margin-desk.ts';
-import type { InventoryBody } from '../../src/gateway/orders/inventory.ts';
-import type { Lifeline } from '../../src/gateway/orders/lifeline.ts';
-import type { Page, PageQuery } from '../../src/gateway/orders/pages.ts';
+import type { ClearingVerdict } from '../../src/gateway/account-actions.ts';
+import type { GatewayServices } from '../../src/gateway/gateway.ts';
+import { MarginQueries } from '../../src/gateway/margin-queries.ts';
+import { type ActionOrigin, type OrderEntry, type SignedAction, STOPPING } from '../../src/gateway/order-entry.ts';
+import { OrderQueries } from '../../src/gateway/order-queries.ts';
 import type { Answer } from '../../src/gateway/orders/requests.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
-import { checkNonce, completeLogin } from '../../src/gateway/sessions/login.ts';
-import { Nonces } from '../../src/gateway/sessions/nonces.ts';
-import { Tokens } from '../../src/gateway/sessions/tokens.ts';
-import type { AccountActionBackend, ClearingVerdict, MultisigReads } from '../../src/http/account-backend.ts';
-import type { ActionOrigin, ItemAnswer, OmsBackend, OmsStreams, PageRequest } from '../../src/http/oms-backend.ts';
-import type { RegistryBackend } from '../../src/http/registry-backend.ts';
-import type { SystemReads } from '../../src/http/system-routes.ts';
+import { SignerQueries } from '../../src/gateway/signers.ts';
+import { UserSessions } from '../../src/gateway/user-sessions.ts';
+import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { BASE, MARKET, NO_HISTORY, NOW, OrderDesk } from './order-desk.ts';
-import { orderPage, tradePage } from './pages.ts';
+import { pagesOf } from './pages.ts';
 
 export interface TakenAction {
   readonly kind: 'create' | 'replace' | 'cancel';
@@ -40,8 +30,8 @@ export interface TakenAction {
   readonly answer: Answer;
 }
 
-type CancelAll = Parameters<OmsBackend['cancelAll']>[0];
-type CancelBatch = Parameters<OmsBackend['cancelBatch']>[0];
+type CancelAll = Parameters<OrderEntry['cancelAll']>[0];
+type CancelBatch = Parameters<OrderEntry['cancelBatch']>[0];
 
 const MARKET_VIEW: MarketView = {
   definition: MARKET,
@@ -51,151 +41,108 @@ const MARKET_VIEW: MarketView = {
 };
 const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 
-export class ScriptedOms implements OmsBackend {
-  readonly penniless: Set<UserId> = new Set();
+export class ScriptedOms implements GatewayServices {
+  readonly unfunded: Set<UserId> = new Set();
   readonly desk: OrderDesk = new OrderDesk();
-  readonly margin: MarginDesk = new MarginDesk(
-    this.desk.manager,
-    () => this.nowNs(),
-    (asset) => asset === MARKET.assetId,
-  );
   readonly actions: TakenAction[] = [];
   readonly timers: [UserId, number][] = [];
   readonly bulkCancels: (CancelAll | CancelBatch)[] = [];
-  /** What actions are answered; `later` leaves the answer to the test. */
+  /** The answer to actions; `later` leaves it to the test. */
   script: Reject | 'received' | 'later' = 'received';
   cap = 10;
-  /** The answer to charges, and the charges so far. */
+  /** The answer to charges, and all charges. */
   budget: Reject | null = null;
   readonly charged: [UserId | null, Cost][] = [];
   now: bigint = NOW;
-  streams: OmsStreams | undefined;
-  readonly #nonces = new Nonces();
-  readonly #tokens = new Tokens();
+  streams: UserEventStreams | undefined;
+  readonly #tokens = new Map<UserId, Set<string>>();
   #issued = 0;
+  #connections = 0;
+  #isStopping = false;
 
-  /** A live token of this user. */
+  /** A token of this user that is valid until the session ends. */
   token(user: UserId): string {
     this.#issued += 1;
     const token = `token-${this.#issued}`;
-    this.#tokens.issue(user, token, this.nowNs());
+    this.#tokens.set(user, (this.#tokens.get(user) ?? new Set()).add(token));
     return token;
   }
 
-  /** Sessions end without a word, as at their expiry. */
+  /** Sessions end without an event, as at their expiry. */
   expire(user: UserId): void {
-    this.#tokens.revokeAll(user);
+    this.#tokens.delete(user);
   }
 
   nowNs(): TimestampNs {
     return this.now as TimestampNs;
   }
 
-  issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {
-    return { value: this.#nonces.issue(user, this.nowNs(), `nonce-${user.slice(0, 8)}`).value, ceNonce: 0 };
-  }
-
-  login(request: AuthRequest): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
-    const claim = { user: request.userId, nonce: request.nonce };
-    const nonce = checkNonce(this.#nonces, claim, this.nowNs());
-    if (!nonce.ok) return nonce;
-    const key = Buffer.from(request.userId, 'hex');
-    const signatureIsValid = verify(request.signature, Buffer.from(request.nonce), key);
-    this.#issued += 1;
-    const token = `token-${this.#issued}`;
-    const proof = { signatureIsValid, tokenHash: token, now: this.nowNs() };
-    const expiry = completeLogin({ nonces: this.#nonces, tokens: this.#tokens }, claim, proof);
-    return expiry.ok ? accepted({ token, expiryNs: expiry.value }) : expiry;
-  }
-
-  logout(user: UserId): void {
-    this.#tokens.revokeAll(user);
-    this.streams?.endSessions(user);
-  }
-
-  isSession(user: UserId, token: string): boolean {
-    return this.#tokens.isValid(user, token, this.nowNs());
-  }
-
-  streamCap(): number {
-    return this.cap;
-  }
-
-  charge(user: UserId | null, cost: Cost): Reject | null {
-    this.charged.push([user, cost]);
-    return this.budget;
-  }
-
   isFunded(user: UserId): boolean {
-    return !this.penniless.has(user);
+    return !this.unfunded.has(user);
   }
 
-  chargeLogin(): Reject | null {
-    return this.charge(null, 'publicRead');
-  }
+  readonly #sessions = new UserSessions({
+    nowNs: () => this.nowNs(),
+    isFunded: (user) => this.isFunded(user),
+    refusedUsers: new Set(),
+    perAddressMax: Number.POSITIVE_INFINITY,
+    streams: () => ({ endSessions: (user) => this.streams?.endSessions(user) }),
+  });
+  readonly sessions: GatewayServices['sessions'] = {
+    issueNonce: (user) => this.#sessions.issueNonce(user),
+    login: (request, address) => this.#sessions.login(request, address),
+    logout: (user) => {
+      this.expire(user);
+      this.#sessions.logout(user);
+    },
+    isSession: (user, token) => this.#tokens.get(user)?.has(token) === true || this.#sessions.isSession(user, token),
+  };
 
-  create({ order }: CreateRequest, origin: ActionOrigin, answer: Answer): void {
-    this.#take({ kind: 'create', signer: order.signer.id, orderId: order.orderId, origin, answer });
-  }
+  readonly limits: GatewayServices['limits'] = {
+    charge: (user, cost) => this.#charge(user, cost),
+    chargeLogin: () => this.#charge(null, 'publicRead'),
+    streamCap: () => this.cap,
+  };
 
-  replace({ request, signer }: ReplaceRequest, origin: ActionOrigin, answer: Answer): void {
-    this.#take({ kind: 'replace', signer: signer.id, orderId: request.orderId, origin, answer });
-  }
+  readonly entry: GatewayServices['entry'] = this.#scriptedEntry();
 
-  cancel({ cancel }: CancelRequest, origin: ActionOrigin, answer: Answer): void {
-    this.#take({ kind: 'cancel', signer: cancel.signer.id, orderId: cancel.orderId, origin, answer });
-  }
+  readonly automaticCancels: GatewayServices['automaticCancels'] = {
+    cancelAllAfter: (user, timeoutMs) => {
+      if (typeof this.script !== 'string') return rejected(this.script);
+      this.timers.push([user, timeoutMs]);
+      return accepted(timeoutMs === 0 ? null : ((this.now + BigInt(timeoutMs) * 1_000_000n) as TimestampNs));
+    },
+    cut: (lifeline) => void lifeline.cut(),
+  };
 
-  createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
-    requests.forEach((request, index) => {
-      this.create(request, origin, (told) => answer(index, told));
-    });
-  }
+  readonly queries: OrderQueries = new OrderQueries({
+    orders: this.desk.manager,
+    registry: { definitions: new Map([[BASE, MARKET]]) },
+    isFunded: (user) => this.isFunded(user),
+    pages: pagesOf(NO_HISTORY),
+  });
+  readonly margin: MarginQueries = new MarginQueries(
+    this.desk.manager,
+    () => this.nowNs(),
+    (asset) => asset === BASE,
+  );
+  readonly signers: SignerQueries = new SignerQueries();
 
-  replaceBatch(requests: readonly ReplaceRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
-    requests.forEach((request, index) => {
-      this.replace(request, origin, (told) => answer(index, told));
-    });
-  }
-
-  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
-    if (typeof this.script !== 'string') return rejected(this.script);
-    this.timers.push([user, timeoutMs]);
-    return accepted(timeoutMs === 0 ? null : ((this.now + BigInt(timeoutMs) * 1_000_000n) as TimestampNs));
-  }
-
-  cut(lifeline: Lifeline): void {
-    lifeline.cut();
-  }
-
-  cancelAll(request: CancelAll): Reject | null {
-    return this.#bulk(request, this.desk.manager.requests.checkCancelAll(request));
-  }
-
-  cancelBatch(request: CancelBatch): Reject | null {
-    return this.#bulk(request, this.desk.manager.requests.ordersToCancel(request));
-  }
-
-  #bulk(request: CancelAll | CancelBatch, checked: Outcome<unknown>): Reject | null {
-    if (!checked.ok) return checked.reject;
-    if (typeof this.script !== 'string') return this.script;
-    this.bulkCancels.push(request);
-    return null;
-  }
-
-  readonly registry: RegistryBackend = {
+  readonly registry: GatewayServices['registry'] = {
     assets: () => accepted('{}'),
     vaults: () => accepted('[]'),
     riskParameters: () => accepted('{}'),
     decimals: () => accepted(new Map()),
     createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
+    markets: () => [MARKET_VIEW],
+    market: (assetId: AssetId) => (assetId === BASE ? MARKET_VIEW : null),
   };
 
-  /** Account actions come here with their requests. */
+  /** Account actions with their parameters. */
   readonly accountAsks: unknown[] = [];
-  /** The verdict of clearing on account actions; null never comes. */
+  /** Clearing's verdict on account actions; null never comes. */
   verdict: ClearingVerdict | null = accepted(null);
-  readonly accountActions: AccountActionBackend = {
+  readonly accountActions: GatewayServices['accountActions'] = {
     transfer: async (request, user) => this.#account('transfer', request.inner, user),
     closePosition: async (request, user) => this.#account('closePosition', request.inner, user),
     rename: async (request) => {
@@ -203,12 +150,8 @@ export class ScriptedOms implements OmsBackend {
       return verdict.ok ? accepted(null) : verdict;
     },
   };
-  #account(kind: string, asked: unknown, user: UserId): Promise<ClearingVerdict> {
-    this.accountAsks.push([kind, asked, user]);
-    return this.verdict === null ? new Promise(() => undefined) : Promise.resolve(this.verdict);
-  }
 
-  readonly system: SystemReads = {
+  readonly system: GatewayServices['system'] = {
     version: '0.0.0',
     limitsOf: () => ({
       tier: 'default',
@@ -220,58 +163,72 @@ export class ScriptedOms implements OmsBackend {
     }),
   };
 
-  readonly multisig: MultisigReads = { multisigConfig: () => DEFAULT_MULTISIG, accountsOfSigner: () => [] };
-
-  markets(): readonly MarketView[] {
-    return [MARKET_VIEW];
+  #scriptedEntry(): GatewayServices['entry'] {
+    const isStopping = (): boolean => this.#isStopping;
+    return {
+      get isStopping() {
+        return isStopping();
+      },
+      stop: () => {
+        this.#isStopping = true;
+      },
+      newConnection: () => {
+        this.#connections += 1;
+        return this.#connections;
+      },
+      admit: (user, cost) => (this.#isStopping ? STOPPING : this.#charge(user, cost)),
+      submit: (action, origin, answer) => this.#take(action, origin, answer),
+      submitBatch: (batch, origin, answer) => {
+        const kind = batch.kind === 'batch-create' ? 'create' : 'replace';
+        batch.requests.forEach((request, index) => {
+          this.#take({ kind, request } as SignedAction, origin, (told) => answer(index, told));
+        });
+      },
+      cancelAll: (request) => this.#bulk(request, this.desk.manager.requests.checkCancelAll(request)),
+      cancelBatch: (request) => this.#bulk(request, this.desk.manager.requests.ordersToCancel(request)),
+    };
   }
 
-  market(assetId: AssetId): MarketView | null {
-    return assetId === BASE ? MARKET_VIEW : null;
+  #charge(user: UserId | null, cost: Cost): Reject | null {
+    this.charged.push([user, cost]);
+    return this.budget;
   }
 
-  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
-    return this.desk.manager.inventory(user, subAccounts);
+  #bulk(request: CancelAll | CancelBatch, checked: Outcome<unknown>): Reject | null {
+    if (!checked.ok) return checked.reject;
+    if (typeof this.script !== 'string') return this.script;
+    this.bulkCancels.push(request);
+    return null;
   }
 
-  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>> {
-    const query = queryOf(request);
-    if (!query.ok) return query;
-    const { rows, total } = orderPage(this.desk.manager, NO_HISTORY, { ...query.value, openOnly: request.openOnly });
-    return accepted({ rows: rows.map(orderRecord), total });
+  #account(kind: string, asked: unknown, user: UserId): Promise<ClearingVerdict> {
+    this.accountAsks.push([kind, asked, user]);
+    return this.verdict === null ? new Promise(() => undefined) : Promise.resolve(this.verdict);
   }
 
-  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
-    if (assetId !== BASE) return rejected(NO_MARKET);
-    const record = this.desk.manager.order({ user, marketIndex: MARKET.marketIndex, orderId });
-    return record === undefined ? rejected(reject('ORDER_NOT_FOUND', 'there is no such order')) : accepted(record);
-  }
-
-  async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
-    const query = queryOf(request);
-    if (!query.ok) return query;
-    const { rows, total } = tradePage(this.desk.manager, NO_HISTORY, query.value);
-    return accepted({ rows: rows.map(userTrade), total });
-  }
-
-  #take(action: TakenAction): void {
-    this.actions.push(action);
-    if (action.signer !== action.origin.user) {
+  #take(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+    const { signer, orderId } = nameOf(action);
+    this.actions.push({ kind: action.kind, signer, orderId, origin, answer });
+    if (signer !== origin.user) {
       const refusal = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'signer');
-      action.answer({ refusal, processedAtNs: this.nowNs() });
+      answer({ refusal, processedAtNs: this.nowNs() });
     } else if (this.script !== 'later') {
-      action.answer({ refusal: this.script === 'received' ? null : this.script, processedAtNs: this.nowNs() });
+      answer({ refusal: this.script === 'received' ? null : this.script, processedAtNs: this.nowNs() });
     }
   }
 }
 
-function queryOf({ user, assetId, subAccounts, page, limit }: PageRequest): Outcome<PageQuery> {
-  if (assetId !== null && assetId !== BASE) return rejected(NO_MARKET);
-  const marketIndex = assetId === null ? null : MARKET.marketIndex;
-  return accepted({ user, marketIndex, subAccounts, page, limit });
+function nameOf(action: SignedAction): { readonly signer: UserId; readonly orderId: string } {
+  if (action.kind === 'create') {
+    const { signer, orderId } = action.request.order;
+    return { signer: signer.id, orderId };
+  }
+  if (action.kind === 'replace') return { signer: action.request.signer.id, orderId: action.request.request.orderId };
+  const { signer, orderId } = action.request.cancel;
+  return { signer: signer.id, orderId };
 }
 
-// ---- bodies; signatures are the backend's business
+// ---- bodies; their signatures are never verified here
 
 const SIGNATURE = `[${new Array(64).fill(7).join(',')}]`;
 

@@ -15,15 +15,15 @@ import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { FillStatus } from '../../src/core/order-terms.ts';
-import { ClearingDesk } from '../../src/gateway/clearing-desk.ts';
-import { FrontDoor } from '../../src/gateway/front-door.ts';
-import { FrontDoorActor } from '../../src/gateway/front-door-actor.ts';
+import { ClearingClient } from '../../src/gateway/clearing-client.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
+import { GatewayActor } from '../../src/gateway/gateway-actor.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
 import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/requests.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
-import type { SignatureDesk, SignatureJob } from '../../src/gateway/verify-desk.ts';
-import type { OmsStreams } from '../../src/http/oms-backend.ts';
+import type { SignatureVerifier } from '../../src/gateway/signature-verifier.ts';
+import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { MarketShardActor } from '../../src/matching/market-actor.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
@@ -69,14 +69,14 @@ export interface SimulatedNodeOptions {
   readonly history?: OrderHistory;
   readonly limits?: UserLimits;
   /** The receivers of what users and readers get; `told`, `events` and `depth` stay empty then. */
-  readonly listeners?: { readonly streams: OmsStreams; readonly data: (wiring: ActorWiring) => Actor };
+  readonly listeners?: { readonly streams: UserEventStreams; readonly data: (wiring: ActorWiring) => Actor };
   /** Of every lane; small ones are full now and then. */
   readonly ringBytes?: number;
   readonly batchRecordsMax?: number;
 }
 
 export class SimulatedNode {
-  readonly door: FrontDoor;
+  readonly gateway: Gateway;
   readonly clearing: ClearingActor;
   readonly shards: readonly MarketShardActor[];
   readonly depth: DepthWatcher = new DepthWatcher();
@@ -91,7 +91,7 @@ export class SimulatedNode {
   readonly #refusals: string[] = [];
   readonly #runner: HandRunner;
   readonly #plan: Plan;
-  readonly #desk: ClearingDesk;
+  readonly #desk: ClearingClient;
   #elapsedMs = 0;
 
   constructor(options: SimulatedNodeOptions) {
@@ -102,7 +102,7 @@ export class SimulatedNode {
     });
     this.#plan = plan;
     const shards: MarketShardActor[] = [];
-    const made: { door?: FrontDoor; desk?: ClearingDesk; clearing?: ClearingActor } = {};
+    const made: { gateway?: Gateway; desk?: ClearingClient; clearing?: ClearingActor } = {};
     const marketShard = (wiring: ActorWiring): MarketShardActor => {
       const shard = new MarketShardActor({
         name: wiring.name,
@@ -120,8 +120,8 @@ export class SimulatedNode {
     };
     this.#runner = new HandRunner(plan, {
       [FRONT_DOOR]: (wiring) => {
-        const { actor, door, desk } = this.#makeDoor(wiring, options);
-        made.door = door;
+        const { actor, gateway, desk } = this.#makeGateway(wiring, options);
+        made.gateway = gateway;
         made.desk = desk;
         return actor;
       },
@@ -133,7 +133,7 @@ export class SimulatedNode {
       },
       [MARKET_DATA]: (wiring) => options.listeners?.data(wiring) ?? this.depth,
     });
-    this.door = must(made.door, 'the front door was made');
+    this.gateway = must(made.gateway, 'the gateway was made');
     this.#desk = must(made.desk, 'the desk was made');
     this.clearing = must(made.clearing, 'clearing was made');
     this.shards = shards;
@@ -225,21 +225,29 @@ export class SimulatedNode {
     return this.told.filter(({ trade }) => trade.status === status);
   }
 
-  #makeDoor(
+  #makeGateway(
     wiring: ActorWiring,
     { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
-  ): { actor: FrontDoorActor; door: FrontDoor; desk: ClearingDesk } {
+  ): { actor: GatewayActor; gateway: Gateway; desk: ClearingClient } {
     const shards = [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))];
     const toClearing = wiring.outlet(CLEARING);
-    const desk = new ClearingDesk(toClearing, () => wiring.clock.nowNs(), wiring.poke);
-    const signatures = new TrustingDesk();
-    const door = new FrontDoor({
+    const desk = new ClearingClient(toClearing, () => wiring.clock.nowNs(), wiring.poke);
+    // Every signature is valid, at once.
+    const verifier: Pick<SignatureVerifier, 'verify' | 'flush' | 'inFlight'> = {
+      inFlight: 0,
+      verify: (job, done) => {
+        done(job.publicKey.length === 32);
+        return true;
+      },
+      flush: () => undefined,
+    };
+    const gateway = new Gateway({
       clock: wiring.clock,
       refusedUsers: new Set(),
       acks: acks ?? 'optimistic',
       history: history ?? NO_HISTORY,
       pages: pagesOf(history ?? NO_HISTORY),
-      desk: signatures,
+      verifier,
       limits: limits ?? liftedLimits(wiring.clock.nowNs()),
       shards,
       idKey: hashKeyOf(BigInt(seed)),
@@ -247,7 +255,7 @@ export class SimulatedNode {
       command: (command) => desk.command(command),
       counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
-    door.streams = listeners?.streams ?? {
+    gateway.streams = listeners?.streams ?? {
       orderEvent: (user, event) => this.events.push({ user, event }),
       userTrade: (user, trade) => this.told.push({ user, trade }),
       accountEvent: () => undefined,
@@ -258,9 +266,9 @@ export class SimulatedNode {
       endSessions: () => undefined,
       flush: () => undefined,
     };
-    const actor = new FrontDoorActor({
-      door,
-      desk: signatures,
+    const actor = new GatewayActor({
+      gateway,
+      verifier,
       clearingLane: wiring.laneOf(CLEARING),
       outlets: [...shards, toClearing],
       replied: (request, reply) => {
@@ -273,7 +281,7 @@ export class SimulatedNode {
       halted: () => undefined,
       unflushed: new UnflushedWindow(),
     });
-    return { actor, door, desk };
+    return { actor, gateway, desk };
   }
 
   #makeClearing(
@@ -303,18 +311,6 @@ export class SimulatedNode {
       },
     });
   }
-}
-
-/** Finds every signature valid, at once. */
-class TrustingDesk implements SignatureDesk {
-  readonly inFlight: number = 0;
-
-  verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
-    done(job.publicKey.length === 32);
-    return true;
-  }
-
-  flush(): void {}
 }
 
 /** A user whose key is 32 equal bytes. */

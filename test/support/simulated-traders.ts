@@ -125,7 +125,9 @@ export class Traders {
     });
     const twice = this.random.below(8) === 0 ? [...requests, this.#pick(requests)] : requests;
     const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
-    node.door.createBatch(twice, origin, (_index, answer) => node.answers.push(answer));
+    node.gateway.entry.submitBatch({ kind: 'batch-create', requests: twice }, origin, (_index, answer) =>
+      node.answers.push(answer),
+    );
   }
 
   #replaceBatch(node: SimulatedNode): void {
@@ -133,7 +135,9 @@ export class Traders {
     const own = this.#recent().filter((sent) => sent.user === user);
     const requests = own.slice(0, 1 + this.random.below(6)).map((sent) => this.#change(node, sent));
     const origin = { user, connection: 1, isControl: this.random.below(2) === 0 };
-    node.door.replaceBatch(requests, origin, (_index, answer) => node.answers.push(answer));
+    node.gateway.entry.submitBatch({ kind: 'batch-replace', requests }, origin, (_index, answer) =>
+      node.answers.push(answer),
+    );
   }
 
   #wish(node: SimulatedNode, user: UserId): { readonly order: Sent; readonly wish: OrderWish } {
@@ -189,7 +193,9 @@ export class Traders {
 
   #send(node: SimulatedNode, order: Sent, wish: OrderWish): void {
     const origin = { user: order.user, connection: 1, isControl: true };
-    node.door.create(this.#requestOf(node, order, wish), origin, (answer) => node.answers.push(answer));
+    node.gateway.entry.submit({ kind: 'create', request: this.#requestOf(node, order, wish) }, origin, (answer) =>
+      node.answers.push(answer),
+    );
   }
 
   #requestOf(node: SimulatedNode, { user, id, market, side, isMargin }: Sent, wish: OrderWish): CreateRequest {
@@ -217,7 +223,9 @@ export class Traders {
       postSignNs: node.nowNs as TimestampNs,
     };
     const isControl = this.random.below(2) === 0;
-    node.door.cancel(aimed, { user, connection: 1, isControl }, (answer) => node.answers.push(answer));
+    node.gateway.entry.submit({ kind: 'cancel', request: aimed }, { user, connection: 1, isControl }, (answer) =>
+      node.answers.push(answer),
+    );
   }
 
   #cancelMany(node: SimulatedNode): void {
@@ -225,17 +233,19 @@ export class Traders {
     const assetId = this.random.below(2) === 0 ? null : this.#pick(SIMULATED_MARKETS);
     if (this.random.below(2) === 0) {
       const beforeNs = this.random.below(2) === 0 ? null : ((node.nowNs - 5_000_000n) as TimestampNs);
-      node.door.cancelAll({ user, assetId, beforeNs });
+      node.gateway.entry.cancelAll({ user, assetId, beforeNs });
       return;
     }
     const orderIds = this.#recent().map(({ id }) => id as OrderId);
-    node.door.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
+    node.gateway.entry.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
   }
 
   #replace(node: SimulatedNode): void {
     const sent = this.#pick(this.#recent());
     const origin = { user: sent.user, connection: 1, isControl: true };
-    node.door.replace(this.#change(node, sent), origin, (answer) => node.answers.push(answer));
+    node.gateway.entry.submit({ kind: 'replace', request: this.#change(node, sent) }, origin, (answer) =>
+      node.answers.push(answer),
+    );
   }
 
   #change(node: SimulatedNode, { user, id, market }: Sent): ReplaceRequest {

@@ -8,8 +8,8 @@ import { hashKeyOf } from '../../src/core/key-words.ts';
 import { ORDER_END, ORDER_KIND, SIDE } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { FrontDoor } from '../../src/gateway/front-door.ts';
-import { FrontDoorActor } from '../../src/gateway/front-door-actor.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
+import { GatewayActor } from '../../src/gateway/gateway-actor.ts';
 import { OrderEnded } from '../../src/schema/generated/messages.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { ETH } from './margin-desk.ts';
@@ -30,10 +30,10 @@ const LIMIT: Wish = {
 class HandedWords implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(1_024), 0, 1_024);
   readonly #lane: number;
-  readonly #actor: FrontDoorActor;
+  readonly #actor: GatewayActor;
   #typeId = 0;
 
-  constructor(actor: FrontDoorActor, lane: number) {
+  constructor(actor: GatewayActor, lane: number) {
     this.#actor = actor;
     this.#lane = lane;
   }
@@ -56,8 +56,8 @@ export interface Sleeping {
 }
 
 export class WakingDoor {
-  readonly door: FrontDoor;
-  readonly actor: FrontDoorActor;
+  readonly gateway: Gateway;
+  readonly actor: GatewayActor;
   /** How often it asked for another turn. */
   pokes = 0;
   readonly #clearing: HandedWords;
@@ -65,15 +65,15 @@ export class WakingDoor {
   #sequence = SEEN;
 
   constructor() {
-    const desk = { inFlight: 0, verify: () => false, flush: () => undefined };
-    this.door = new FrontDoor({
+    const verifier = { inFlight: 0, verify: () => false, flush: () => undefined };
+    this.gateway = new Gateway({
       clock: { nowNs: () => NOW },
       refusedUsers: new Set(),
       acks: 'optimistic',
       history: NO_HISTORY,
       pages: pagesOf(NO_HISTORY),
       limits: liftedLimits(NOW),
-      desk,
+      verifier,
       shards: [],
       idKey: hashKeyOf(0n),
       poke: () => {
@@ -83,13 +83,19 @@ export class WakingDoor {
       counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
     const nothing = (): void => undefined;
-    this.actor = new FrontDoorActor({
-      ...{ door: this.door, desk, clearingLane: CLEARING_LANE, outlets: [], unflushed: new UnflushedWindow() },
+    this.actor = new GatewayActor({
+      ...{
+        gateway: this.gateway,
+        verifier,
+        clearingLane: CLEARING_LANE,
+        outlets: [],
+        unflushed: new UnflushedWindow(),
+      },
       ...{ replied: nothing, news: nothing, marketOpened: nothing, ticked: nothing, halted: nothing },
     });
     this.#clearing = new HandedWords(this.actor, CLEARING_LANE);
     this.#market = new HandedWords(this.actor, MARKET_LANE);
-    this.door.orders.restoreMarket(DEFINITION, SEEN);
+    this.gateway.orders.restoreMarket(DEFINITION, SEEN);
   }
 
   /** Tells the orders of a start; a batch ends after those of every user. */

@@ -5,6 +5,10 @@ import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 import type { OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 
+/** Checks that an injected order may pass by (operator-api.md 7.3). Spot orders meet no check of margin or reduce-only. */
+export const SKIPPED_CHECKS = ['signature', 'multisig', 'margin', 'reduce_only', 'fees', 'inventory'] as const;
+export type SkippedCheck = (typeof SKIPPED_CHECKS)[number];
+
 /** Every check is made. */
 export const NO_SKIPS: ReadonlySet<never> = new Set<never>();
 

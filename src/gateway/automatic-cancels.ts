@@ -1,19 +1,19 @@
 /**
- * Cancels that a user ordered in advance: of what a connection leaves behind, and of everything when the user does not
- * come back in time (docs/trading.md).
+ * Cancels that a user arranged in advance: of the orders of a connection when it ends (cancel on disconnect), and of every
+ * order when a dead-man timer is over (docs/trading.md).
  *
  *   connection ends ─▶ its unfinished orders, some a turn ─┐
- *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; nobody waits for the answers
+ *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; the answers go nowhere
  *                                                                └─ no: waits here and is tried every turn
  *
- * Invariant: nothing that waits is ever dropped. Bounded by the orders of the connections and by the timers; what has
- * finished meanwhile is no more among it.
+ * Invariant: nothing that waits is ever dropped. Bounded by the orders of the connections and by the timers; an order that
+ * has ended meanwhile leaves it.
  */
 import type { UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { BulkCancels } from './bulk-cancels.ts';
+import type { OrderEntry } from './order-entry.ts';
 import type { LeftBehind, Lifeline } from './orders/lifeline.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import { DeadManTimers, type TimerHolder } from './sessions/dead-man-timers.ts';
@@ -24,42 +24,42 @@ const NOTHING_TO_CANCEL = reject(
 );
 const TOO_MANY = reject('SERVICE_UNAVAILABLE', 'too many timers run, try again');
 const NS_PER_MS = 1_000_000n;
-/** Of what connections leave behind: about a millisecond, however many end at once. */
+/** Of the orders of ended connections: about a millisecond, however many end at once. */
 export const CANCELS_PER_TURN = 256;
 
-export interface SafetyCancelParts {
-  readonly bulk: Pick<BulkCancels, 'hasRoomIn' | 'cancel' | 'cancelAll'>;
-  /** Who may have a timer, and in which part of the table; null: the user has nothing that could be cancelled. */
+export interface AutomaticCancelParts {
+  readonly entry: Pick<OrderEntry, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll'>;
+  /** The user's share of the table of timers; null: the user has nothing that could be cancelled. */
   readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
   readonly poke: () => void;
 }
 
-export class SafetyCancels {
-  private readonly parts: SafetyCancelParts;
-  private readonly timers = new DeadManTimers();
+export class AutomaticCancels {
+  readonly #parts: AutomaticCancelParts;
+  readonly #timers = new DeadManTimers();
   /** One without room holds up no other. Within a market the connection that ended first comes first. */
-  private readonly left = new Map<MarketSlot, Set<LeftBehind>>();
+  readonly #left = new Map<MarketSlot, Set<LeftBehind>>();
 
-  constructor(parts: SafetyCancelParts) {
-    this.parts = parts;
+  constructor(parts: AutomaticCancelParts) {
+    this.#parts = parts;
   }
 
   /** What has found no room yet: cancels, and users whose timer is over. */
   get size(): number {
-    let size = this.timers.dueCount;
-    for (const parts of this.left.values()) for (const part of parts) size += part.size;
+    let size = this.#timers.dueCount;
+    for (const parts of this.#left.values()) for (const part of parts) size += part.size;
     return size;
   }
 
   /** The connection has ended: what is tied to it goes from the next turn on, and what would be is stopped. */
   cut(lifeline: Lifeline): void {
     for (const part of lifeline.cut()) {
-      const parts = this.left.get(part.market);
-      if (parts === undefined) this.left.set(part.market, new Set([part]));
+      const parts = this.#left.get(part.market);
+      if (parts === undefined) this.#left.set(part.market, new Set([part]));
       else parts.add(part);
     }
-    this.parts.poke();
+    this.#parts.poke();
   }
 
   /**
@@ -71,46 +71,46 @@ export class SafetyCancels {
    */
   cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
     if (timeoutMs === 0) {
-      this.timers.disarm(user);
+      this.#timers.disarm(user);
       return accepted(null);
     }
-    const firesAtNs = (this.parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
-    const holder = this.parts.holderOf(user) ?? (this.timers.has(user) ? 'user' : null);
+    const firesAtNs = (this.#parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
+    const holder = this.#parts.holderOf(user) ?? (this.#timers.has(user) ? 'user' : null);
     if (holder === null) return rejected(NOTHING_TO_CANCEL);
-    return this.timers.arm(user, firesAtNs, holder) ? accepted(firesAtNs) : rejected(TOO_MANY);
+    return this.#timers.arm(user, firesAtNs, holder) ? accepted(firesAtNs) : rejected(TOO_MANY);
   }
 
   /** To be called every turn and every tick. */
   sendWaiting(): void {
-    if (this.left.size > 0) this.sendLeft();
-    for (const user of this.timers.due(this.parts.nowNs())) {
-      const refusal = this.parts.bulk.cancelAll({ user, assetId: null, beforeNs: null });
-      if (refusal === null) this.timers.done(user);
+    if (this.#left.size > 0) this.#sendLeft();
+    for (const user of this.#timers.due(this.#parts.nowNs())) {
+      const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });
+      if (refusal === null) this.#timers.done(user);
     }
   }
 
   /** As much of each market as of any other. */
-  private sendLeft(): void {
-    const share = Math.ceil(CANCELS_PER_TURN / this.left.size);
+  #sendLeft(): void {
+    const share = Math.ceil(CANCELS_PER_TURN / this.#left.size);
     let sent = 0;
-    for (const [market, parts] of this.left) sent += this.sendSome(market, parts, share);
+    for (const [market, parts] of this.#left) sent += this.#sendSome(market, parts, share);
     // Where nothing was sent the loop would turn for as long as there is no room.
-    if (sent > 0) this.parts.poke();
+    if (sent > 0) this.#parts.poke();
   }
 
   /** @returns how many were sent, at most `max`. */
-  private sendSome(market: MarketSlot, parts: Set<LeftBehind>, max: number): number {
-    const { bulk } = this.parts;
+  #sendSome(market: MarketSlot, parts: Set<LeftBehind>, max: number): number {
+    const { entry } = this.#parts;
     let sent = 0;
     for (const part of parts) {
       for (; part.size > 0; sent += 1) {
-        if (sent === max || !bulk.hasRoomIn(market)) return sent;
+        if (sent === max || !entry.hasRoomForCancel(market)) return sent;
         const { user, orderId } = part.take().terms;
-        bulk.cancel({ kind: 'cancel', market, user, orderId });
+        entry.sendCancel({ kind: 'cancel', market, user, orderId });
       }
       parts.delete(part);
     }
-    this.left.delete(market);
+    this.#left.delete(market);
     return sent;
   }
 }

@@ -1,11 +1,11 @@
-/** The stored settings as the front door uses them (operator-api.md 4.10); what is not stored has its default. */
+/** The stored settings as the gateway uses them (operator-api.md 4.10); one that is not stored has its default. */
 import { must } from '../core/assert.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { Amount18 } from '../core/units.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
 import { DEFAULT_FAULTS, type FaultSettings } from './sessions/fault-budget.ts';
 
-/** The members that the front door reads; clearing checked them. */
+/** The members that the gateway reads; clearing checked them. */
 interface SettingsJson {
   readonly acks?: string;
   readonly post_sign_max_age_ms?: number;

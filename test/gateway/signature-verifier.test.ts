@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
 import type { Part } from '../../src/gateway/sessions/shared-budget.ts';
-import { VerifyDesk } from '../../src/gateway/verify-desk.ts';
+import { SignatureVerifier } from '../../src/gateway/signature-verifier.ts';
 
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 const LONG_MS = 60_000;
@@ -10,7 +10,7 @@ const LOOK_MS = 100;
 const JOB = { connection: 1, signature: new Uint8Array(64), text: new Uint8Array(8), publicKey: new Uint8Array(32) };
 
 /** Until a thread of the pool has answered: the first job of a turn is answered inline, the second by the pool. */
-async function untilAwake(desk: VerifyDesk): Promise<void> {
+async function untilAwake(desk: SignatureVerifier): Promise<void> {
   desk.verify(JOB, () => undefined);
   await new Promise((resolve) => {
     assert.ok(desk.verify(JOB, resolve));
@@ -20,7 +20,7 @@ async function untilAwake(desk: VerifyDesk): Promise<void> {
 
 suite('the verify desk', () => {
   test('where the kernel says nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
-    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY, null);
+    const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY, null);
     await untilAwake(desk);
     // No time passes for the thread between these looks; now and then it beats all the same.
     let nowMs = 0;
@@ -32,14 +32,14 @@ suite('the verify desk', () => {
   });
 
   test('a closed pool does not hang, however long the rest of a stop takes', async () => {
-    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY);
+    const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY);
     await untilAwake(desk);
     await desk.close();
     for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(desk.hang(nowMs), null);
   });
 
   test('signatures of keys without funds leave room for those of users, and those for cancels', async () => {
-    const desk = new VerifyDesk(1, (error) => assert.fail(error), ENTRY);
+    const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY);
     await untilAwake(desk);
     let answered = 0;
     const submit = (part: Part): number => {

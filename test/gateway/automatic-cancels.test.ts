@@ -4,9 +4,9 @@ import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { MARKET_BUSY } from '../../src/gateway/door-refusals.ts';
+import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/automatic-cancels.ts';
+import { MARKET_BUSY } from '../../src/gateway/order-entry.ts';
 import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
-import { CANCELS_PER_TURN, SafetyCancels } from '../../src/gateway/safety-cancels.ts';
 import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
 
 class World {
@@ -20,11 +20,11 @@ class World {
   pokes = 0;
   nowNs = 1_000n as TimestampNs;
   readonly holders: Map<UserId, 'user' | 'maker'> = new Map([[ALICE, 'user']]);
-  readonly cancels: SafetyCancels = new SafetyCancels({
+  readonly cancels: AutomaticCancels = new AutomaticCancels({
     holderOf: (user) => this.holders.get(user) ?? null,
-    bulk: {
-      hasRoomIn: () => this.room > 0,
-      cancel: ({ market, orderId }) => {
+    entry: {
+      hasRoomForCancel: () => this.room > 0,
+      sendCancel: ({ market, orderId }) => {
         this.room -= 1;
         this.sent.push(orderId);
         this.markets.push(market.definition.marketIndex);

@@ -7,7 +7,7 @@
  *                        │  └─ at most `WAITERS_MAX`                   └─
  *                        └─rejected, the id is free─▶ (none)
  *
- * Each entry stores the first sender's `Way`: the data shared by a create and its retries.
+ * Each entry stores the first sender's `Shared`: the data shared by a create and its retries.
  *
  * A retry has the same user, the same signature and the same canonical text, byte by byte. In memory only: after a
  * restart, and after eviction, a retry is answered DUPLICATE_ORDER.
@@ -19,7 +19,7 @@
  */
 import { assert, must } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
-import { RESENT_CREATES_MAX, RESENT_CREATES_PER_USER_MAX, RESENT_WINDOW_NS } from '../../core/limits.ts';
+import { RETRIED_CREATES_MAX, RETRIED_CREATES_PER_USER_MAX, RETRY_WINDOW_NS } from '../../core/limits.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
 const WAITERS_MAX = 16;
@@ -32,8 +32,8 @@ export interface CreateIdentity {
 }
 
 /** One create, pending or answered. */
-export interface SentCreate<Answer, Way> extends CreateIdentity {
-  readonly way: Way;
+export interface SentCreate<Answer, Shared> extends CreateIdentity {
+  readonly shared: Shared;
   readonly sentNs: TimestampNs;
   /** Null while pending. */
   answer: Answer | null;
@@ -42,22 +42,22 @@ export interface SentCreate<Answer, Way> extends CreateIdentity {
 }
 
 /** The creates of one user, by signature, oldest first. */
-interface Own<Answer, Way> {
+interface Own<Answer, Shared> {
   readonly user: UserId;
-  readonly sent: Map<string, SentCreate<Answer, Way>>;
+  readonly sent: Map<string, SentCreate<Answer, Shared>>;
 }
 
-export class ResentCreates<Answer, Way> {
-  readonly #users = new Map<UserId, Own<Answer, Way>>();
+export class CreateRetries<Answer, Shared> {
+  readonly #users = new Map<UserId, Own<Answer, Shared>>();
   /** Users by their number of entries; the index is that number. */
-  readonly #byCount: Set<Own<Answer, Way>>[] = [];
+  readonly #byCount: Set<Own<Answer, Shared>>[] = [];
   /** The largest of these numbers. */
   #most = 0;
   #count = 0;
   readonly #max: number;
   readonly #ownMax: number;
 
-  constructor(max: number = RESENT_CREATES_MAX, ownMax: number = RESENT_CREATES_PER_USER_MAX) {
+  constructor(max: number = RETRIED_CREATES_MAX, ownMax: number = RETRIED_CREATES_PER_USER_MAX) {
     assert(max >= 1 && ownMax >= 1, 'at least one create is remembered');
     this.#max = max;
     this.#ownMax = Math.min(max, ownMax);
@@ -69,32 +69,32 @@ export class ResentCreates<Answer, Way> {
   }
 
   /** The first request of this create, if it was sent within the window. */
-  find(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer, Way> | null {
+  find(create: CreateIdentity, nowNs: TimestampNs): SentCreate<Answer, Shared> | null {
     const sent = this.#users.get(create.user)?.sent.get(keyOf(create));
-    if (sent === undefined || nowNs - sent.sentNs > RESENT_WINDOW_NS) return null;
+    if (sent === undefined || nowNs - sent.sentNs > RETRY_WINDOW_NS) return null;
     return isSame(sent.text, create.text) ? sent : null;
   }
 
   /** Adds a create that `find` did not return. @param receive the first receiver of the reply. */
   begin(
     create: CreateIdentity,
-    way: Way,
+    shared: Shared,
     nowNs: TimestampNs,
     receive: (answer: Answer) => void,
-  ): SentCreate<Answer, Way> {
+  ): SentCreate<Answer, Shared> {
     const { user, signature, text } = create;
     const key = keyOf(create);
     const known = this.#users.get(user);
     if (known !== undefined) this.#evictFor(known, key, nowNs);
     if (this.#count >= this.#max) this.#dropOldest(must(this.#first(), 'a full table has a user'));
-    const own = this.#users.get(user) ?? { user, sent: new Map<string, SentCreate<Answer, Way>>() };
-    const sent = { user, signature, text, way, sentNs: nowNs, answer: null, waiting: [receive] };
+    const own = this.#users.get(user) ?? { user, sent: new Map<string, SentCreate<Answer, Shared>>() };
+    const sent = { user, signature, text, shared, sentNs: nowNs, answer: null, waiting: [receive] };
     this.#change(own, () => own.sent.set(key, sent));
     return sent;
   }
 
   /** Adds a receiver of the reply, called now or when it is known. @returns false when too many wait. */
-  join(sent: SentCreate<Answer, Way>, receive: (answer: Answer) => void): boolean {
+  join(sent: SentCreate<Answer, Shared>, receive: (answer: Answer) => void): boolean {
     if (sent.answer !== null) receive(sent.answer);
     else if (sent.waiting.length <= WAITERS_MAX) sent.waiting.push(receive);
     else return false;
@@ -102,7 +102,7 @@ export class ResentCreates<Answer, Way> {
   }
 
   /** Stores the reply and calls the receivers. @param isIdTaken false: the id is free, so the entry is removed. */
-  settle(sent: SentCreate<Answer, Way>, answer: Answer, isIdTaken: boolean): void {
+  settle(sent: SentCreate<Answer, Shared>, answer: Answer, isIdTaken: boolean): void {
     assert(sent.answer === null, 'a create is answered once');
     sent.answer = answer;
     const key = keyOf(sent);
@@ -112,26 +112,26 @@ export class ResentCreates<Answer, Way> {
   }
 
   /** Removes the entry of this key, entries beyond the window, and the oldest one of a user at its limit. */
-  #evictFor(own: Own<Answer, Way>, key: string, nowNs: TimestampNs): void {
+  #evictFor(own: Own<Answer, Shared>, key: string, nowNs: TimestampNs): void {
     if (own.sent.has(key)) this.#change(own, () => own.sent.delete(key));
     for (const { sentNs } of own.sent.values()) {
-      if (own.sent.size < this.#ownMax && nowNs - sentNs <= RESENT_WINDOW_NS) return;
+      if (own.sent.size < this.#ownMax && nowNs - sentNs <= RETRY_WINDOW_NS) return;
       this.#dropOldest(own);
     }
   }
 
   /** A user with the most entries. */
-  #first(): Own<Answer, Way> | undefined {
+  #first(): Own<Answer, Shared> | undefined {
     return this.#byCount[this.#most]?.values().next().value;
   }
 
-  #dropOldest(own: Own<Answer, Way>): void {
+  #dropOldest(own: Own<Answer, Shared>): void {
     const oldest = must(own.sent.keys().next().value, 'a user of the table has sent something');
     this.#change(own, () => own.sent.delete(oldest));
   }
 
   /** Updates the index of users by number of entries. */
-  #change(own: Own<Answer, Way>, change: () => void): void {
+  #change(own: Own<Answer, Shared>, change: () => void): void {
     const before = own.sent.size;
     change();
     const after = own.sent.size;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
-import { MarginNews, STATS_INTERVAL_MS } from '../../src/gateway/margin-news.ts';
-import type { OmsStreams } from '../../src/http/oms-backend.ts';
+import { MarginPublisher, STATS_INTERVAL_MS } from '../../src/gateway/margin-publisher.ts';
+import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { ALICE, MarginDesk, USD } from '../support/margin-desk.ts';
 import { BOB } from '../support/order-desk.ts';
 
@@ -17,16 +17,16 @@ suite('account figures', () => {
     const streams = {
       listenersOf: () => listeners,
       accountStats: (user: UserId) => void told.push(user),
-    } satisfies Partial<OmsStreams>;
-    const news = new MarginNews({
+    } satisfies Partial<UserEventStreams>;
+    const publisher = new MarginPublisher({
       orders: desk.manager,
-      streams: () => streams as unknown as OmsStreams,
+      streams: () => streams as unknown as UserEventStreams,
       nowNs: () => desk.nowNs,
       nowMs: () => nowMs,
     });
     const round = (): readonly UserId[] => {
       nowMs += STATS_INTERVAL_MS;
-      news.tellStats();
+      publisher.publishStats();
       return told.splice(0);
     };
     assert.deepEqual(round(), [ALICE, BOB]);

@@ -1,54 +1,41 @@
-/** Creates that are sent again, and the connections with which their orders go (docs/trading.md, "Sending again"). */
+/** Idempotent retries of creates, and the connections with which their orders go (docs/trading.md, "Sending again"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { CreateDesk } from '../../src/gateway/create-desk.ts';
-import { CONNECTION_ENDED } from '../../src/gateway/door-refusals.ts';
-import { Errands } from '../../src/gateway/errands.ts';
+import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
+import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/order-entry.ts';
 import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
-import { SafetyCancels } from '../../src/gateway/safety-cancels.ts';
-import type { ActionOrigin } from '../../src/http/oms-backend.ts';
-import { ALICE, createRequest, NOW, OrderDesk } from '../support/order-desk.ts';
+import { CommandRing, EntryWorld } from '../support/entry-world.ts';
+import { ALICE, createRequest, NOW } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** Does not take its orders with it; those below do. */
 const PLAIN = 4;
 
 /** One create, sent over connections that end when the test says so; its signature and its market wait for the test. */
-class World {
-  readonly desk = new OrderDesk();
+class World extends EntryWorld {
   /** `connection answer`, in order. */
-  readonly heard: string[] = [];
+  readonly answers: string[] = [];
   readonly cancelled: string[] = [];
   readonly #lines = new Map<number, Lifeline>();
-  readonly #verdicts: (() => void)[] = [];
-  readonly #onTheWay: number[] = [];
-  readonly #safety: SafetyCancels;
-  readonly #creates: CreateDesk;
+  readonly #ring: CommandRing;
+  readonly #cancels: AutomaticCancels;
 
   constructor() {
-    const nowNs = (): typeof NOW => NOW;
-    const errands = new Errands(this.desk.manager, nowNs, () => null);
-    const create = (...[request, origin, answer]: Parameters<CreateDesk['create']>): void => {
-      const errand = errands.create(request, origin);
-      this.#verdicts.push(() => {
-        const reserved = errand.ok ? errand.value.reserve({ answer, hops: null }) : errand;
-        if (reserved.ok) this.#onTheWay.push(reserved.value.requestId);
-        else answer({ refusal: reserved.reject, processedAtNs: NOW });
-      });
-    };
-    const batches = { create: (): void => assert.fail('no batch') };
-    this.#creates = new CreateDesk({ road: { create }, batches, nowNs, counted: { order: () => undefined } });
-    this.#safety = new SafetyCancels({
+    const ring = new CommandRing();
+    super([ring]);
+    this.#ring = ring;
+    this.capacity = Number.POSITIVE_INFINITY;
+    this.#cancels = new AutomaticCancels({
       holderOf: () => 'user',
-      bulk: {
-        hasRoomIn: () => true,
-        cancel: ({ orderId }) => {
+      entry: {
+        hasRoomForCancel: () => true,
+        sendCancel: ({ orderId }) => {
           this.cancelled.push(orderId);
         },
         cancelAll: () => assert.fail('no timer'),
       },
-      nowNs,
+      nowNs: () => NOW,
       poke: () => undefined,
     });
   }
@@ -58,19 +45,19 @@ class World {
     const line = this.#lines.get(connection) ?? new Lifeline();
     if (isTied) this.#lines.set(connection, line);
     const lifeline = isTied ? line : null;
-    const origin: ActionOrigin = { user: ALICE, connection, isControl: true, isResent: true, lifeline };
-    this.#creates.create(createRequest(), origin, ({ refusal }) => {
-      this.heard.push(`${connection} ${refusal === null ? 'Received' : refusal.message}`);
+    const origin: ActionOrigin = { user: ALICE, connection, isControl: true, mayRetry: true, lifeline };
+    this.entry.submit({ kind: 'create', request: createRequest() }, origin, ({ refusal }) => {
+      this.answers.push(`${connection} ${refusal === null ? 'Received' : refusal.message}`);
     });
   }
 
   cut(connection: number): void {
     const line = this.#lines.get(connection);
-    if (line?.isCut === false) this.#safety.cut(line);
+    if (line?.isCut === false) this.#cancels.cut(line);
   }
 
   turn(): void {
-    this.#safety.sendWaiting();
+    this.#cancels.sendWaiting();
   }
 
   end(connection: number): void {
@@ -84,14 +71,14 @@ class World {
 
   /** All signatures that wait are valid. @returns whether there were any. */
   verify(): boolean {
-    const verdicts = this.#verdicts.splice(0);
-    for (const verdict of verdicts) verdict();
-    return verdicts.length > 0;
+    const jobs = this.jobs.splice(0);
+    for (const { done } of jobs) done(true);
+    return jobs.length > 0;
   }
 
-  /** The market admits what is on its way. */
+  /** The market accepts every create that was sent. */
   admit(): void {
-    for (const requestId of this.#onTheWay.splice(0)) {
+    for (const { requestId } of this.#ring.read()) {
       const sequence = this.desk.nextSequence;
       this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
       this.desk.answer(requestId, sequence);
@@ -99,14 +86,14 @@ class World {
   }
 }
 
-suite('a create that is sent again', () => {
+suite('a retried create', () => {
   test('over a connection that takes its orders with it goes with that one, though the first did not ask', () => {
     const world = new World();
     world.send(1, false);
     world.verify();
     world.admit();
     world.send(2, true);
-    assert.deepEqual(world.heard, ['1 Received', '2 Received']);
+    assert.deepEqual(world.answers, ['1 Received', '2 Received']);
     world.end(2);
     assert.deepEqual(world.cancelled, ['order-1']);
   });
@@ -123,7 +110,7 @@ suite('a create that is sent again', () => {
       world.verify();
       world.admit();
       assert.deepEqual(world.cancelled, [], moment);
-      assert.deepEqual(new Set(world.heard), new Set(['1 Received', '2 Received', '3 Received']), moment);
+      assert.deepEqual(new Set(world.answers), new Set(['1 Received', '2 Received', '3 Received']), moment);
       world.end(2);
       assert.deepEqual(world.cancelled, ['order-1'], moment);
     }
@@ -136,10 +123,10 @@ suite('a create that is sent again', () => {
     world.send(3, false);
     world.end(2);
     world.verify();
-    assert.deepEqual(world.heard, [`2 ${CONNECTION_ENDED.message}`]);
+    assert.deepEqual(world.answers, [`2 ${CONNECTION_ENDED.message}`]);
     world.verify();
     world.admit();
-    assert.deepEqual(world.heard.slice(1), ['1 Received', '3 Received']);
+    assert.deepEqual(world.answers.slice(1), ['1 Received', '3 Received']);
     world.end(1);
     assert.deepEqual(world.cancelled, ['order-1']);
   });
@@ -151,12 +138,12 @@ suite('a create that is sent again', () => {
     world.admit();
     world.cut(1);
     world.send(2, true);
-    assert.deepEqual([world.heard, world.cancelled], [['1 Received', '2 Received'], []]);
+    assert.deepEqual([world.answers, world.cancelled], [['1 Received', '2 Received'], []]);
     world.turn();
     assert.deepEqual(world.cancelled, ['order-1']);
   });
 
-  test('over a connection that the node has cut goes with none, and says what the first was told', () => {
+  test('over a connection that the node has cut goes with none, and gets the answer of the first', () => {
     const world = new World();
     world.send(1, false);
     world.send(2, true);
@@ -164,7 +151,7 @@ suite('a create that is sent again', () => {
     world.admit();
     world.end(2);
     world.send(2, true);
-    assert.deepEqual(world.heard, ['1 Received', '2 Received', '2 Received']);
+    assert.deepEqual(world.answers, ['1 Received', '2 Received', '2 Received']);
   });
 
   test('for any order of sendings and ends: only the end of the latest that is left cancels, and that always does', () => {
@@ -197,11 +184,11 @@ suite('a create that is sent again', () => {
         }
         while (world.verify());
         world.admit();
-        assert.deepEqual(world.heard.map((word) => Number(word[0])).sort(), senders.sort(), 'everyone hears once');
+        assert.deepEqual(world.answers.map((word) => Number(word[0])).sort(), senders.sort(), 'each is answered once');
         for (let connection = 1; connection < PLAIN; connection += 1) world.end(connection);
         const isThere = world.desk.status(ALICE) !== undefined;
-        if (isThere && !senders.includes(PLAIN)) assert.ok(world.cancelled.length > 0, 'nobody is left');
-        if (!isThere) assert.ok(!world.heard.some((word) => word.endsWith('Received')));
+        if (isThere && !senders.includes(PLAIN)) assert.ok(world.cancelled.length > 0, 'no sender is left');
+        if (!isThere) assert.ok(!world.answers.some((word) => word.endsWith('Received')));
       }),
       propertyParameters(500),
     );

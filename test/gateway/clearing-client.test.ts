@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
-import { ClearingDesk } from '../../src/gateway/clearing-desk.ts';
+import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Outlet } from '../../src/runtime/outlet.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
@@ -18,19 +18,19 @@ async function answerNow(reply: Promise<unknown>): Promise<Reply | null> {
 }
 
 /** Before a clearing engine that answers nothing. */
-function busyClearing(): ClearingDesk {
+function busyClearing(): ClearingClient {
   const writer = new RingWriter(createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 }));
   const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
-  return new ClearingDesk(
+  return new ClearingClient(
     new Outlet(writer, bell, 'reject'),
     () => NOW,
     () => undefined,
   );
 }
 
-function actionsOf(clearing: ClearingDesk): AccountActions {
+function actionsOf(clearing: ClearingClient): AccountActions {
   return new AccountActions({
-    desk: { verify: () => true, flush: () => undefined, inFlight: 0 },
+    verifier: { verify: () => true },
     setAsides: new OrderDesk().manager.setAsides,
     isKnown: () => true,
     hasAccount: () => true,

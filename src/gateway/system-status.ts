@@ -1,36 +1,36 @@
-/** What the front door says of itself and of a user's limits (edge/system-routes.ts). */
+/** The service's version, and a user's limits (`/system/status`, `/limits`). */
 
 import type { LimitsView } from '../codec/system-replies.ts';
 import type { UserId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { SystemReads } from '../http/system-routes.ts';
 import { VERSION } from '../runtime/version.ts';
 import { PRICE_NAMES } from './sessions/costs.ts';
 import { TIER_NAME } from './sessions/rate-limits.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
 
-export class SystemDesk implements SystemReads {
+export class SystemStatus {
   readonly version: string = VERSION;
-  private readonly limits: UserLimits;
-  private readonly nowNs: () => TimestampNs;
+  readonly #limits: UserLimits;
+  readonly #nowNs: () => TimestampNs;
 
   constructor(limits: UserLimits, nowNs: () => TimestampNs) {
-    this.limits = limits;
-    this.nowNs = nowNs;
+    this.#limits = limits;
+    this.#nowNs = nowNs;
   }
 
+  /** The budget of a user, with what is left of it now. */
   limitsOf(user: UserId): LimitsView {
-    const { rates } = this.limits;
-    const tier = this.limits.tierOf(user);
+    const { rates } = this.#limits;
+    const tier = this.#limits.tierOf(user);
     const { capacity, unitsPerSecond } = rates.settings[tier];
     const costs = PRICE_NAMES.map(([price, name]): [string, bigint] => [name, rates.settings.prices[price]]);
     return {
       tier: TIER_NAME[tier],
-      available: rates.available(user, tier, this.nowNs()).user,
+      available: rates.available(user, tier, this.#nowNs()).user,
       capacity,
       unitsPerSecond,
       costs: new Map(costs),
-      streamCap: this.limits.streamCap(user),
+      streamCap: this.#limits.streamCap(user),
     };
   }
 }

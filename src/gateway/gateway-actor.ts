@@ -1,0 +1,357 @@
+/**
+ * The gateway as an actor on the main thread: messages of markets and clearing go into its services, and what a turn of
+ * the event loop has collected goes out.
+ */
+
+import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
+import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
+import { InvariantError } from '../core/assert.ts';
+import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import type { Actor } from '../runtime/actor.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { readOrderId, readUser } from '../schema/fields.ts';
+import {
+  BalanceChanged,
+  FillConfirmed,
+  FillRolledBack,
+  HeldCancelExpired,
+  JournalFlushed,
+  MarketAck,
+  MarketDecided,
+  MarketRestored,
+  MarketRiskChanged,
+  Matched,
+  NodeEvent,
+  NodeReply,
+  OrderActivated,
+  OrderCovered,
+  OrderEnded,
+  OrderReplaced,
+  OrderRestored,
+  OrderRestoredAtBoot,
+  OrderTriggered,
+  PositionChanged,
+  UserChanged,
+} from '../schema/generated/messages.ts';
+import { decodePlain } from '../schema/plain-values.ts';
+import { accountEventOf } from './account-news.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './door-words.ts';
+import type { Gateway } from './gateway.ts';
+import type { OrderWord } from './orders/words.ts';
+import type { SignatureVerifier } from './signature-verifier.ts';
+
+/** Orders that the messages of one batch wake, those of the last beyond it: 1 to 2 ms. Then requests get their turn. */
+export const WOKEN_PER_BATCH = 512;
+
+export interface GatewayActorParts {
+  readonly gateway: Gateway;
+  readonly verifier: Pick<SignatureVerifier, 'flush'>;
+  /** Lane that clearing writes; every other lane is a market's. */
+  readonly clearingLane: number;
+  readonly outlets: readonly Outlet[];
+  /** An answer to a command or a query of the node itself. */
+  readonly replied: (requestId: number, outcome: Outcome<Readonly<Record<string, unknown>>>) => void;
+  /** An event of clearing that is not about an order. */
+  readonly news: (news: NodeNews) => void;
+  readonly marketOpened: (marketIndex: number) => void;
+  readonly ticked: () => void;
+  /** The node ends at once: the public sockets are closed. */
+  readonly halted: () => void;
+  readonly unflushed: UnflushedWindow;
+}
+
+/** A market's message on one order. */
+interface OrderMessage {
+  marketIndex(v: Views, at: number): number;
+  sequence(v: Views, at: number): number;
+  order(v: Views, at: number): number;
+  timeNs(v: Views, at: number): bigint;
+}
+
+export class GatewayActor implements Actor {
+  readonly name = 'front-door';
+  readonly #parts: GatewayActorParts;
+  readonly #users = new UserTexts();
+  /** Clearing has published everything that lives. */
+  #isRestored = false;
+  /** Orders that messages of this batch have woken. */
+  #woken = 0;
+  /** Markets that are open and whose definition has not arrived. */
+  readonly #opening = new Set<number>();
+
+  constructor(parts: GatewayActorParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {}
+
+  stop(): void {}
+
+  halt(): void {
+    this.#parts.halted();
+  }
+
+  /**
+   * Always, except at boot: a market that matches crossing orders again sends messages about orders that clearing publishes
+   * on another lane. And a batch that has woken many orders ends early.
+   */
+  ready(lane: number): boolean {
+    return this.#woken < WOKEN_PER_BATCH && (this.#isRestored || lane === this.#parts.clearingLane);
+  }
+
+  handle(_lane: number, typeId: number, v: Views, at: number): void {
+    const { orders } = this.#parts.gateway;
+    const before = orders.ordersWoken;
+    this.#onWord(typeId, v, at);
+    this.#woken += orders.ordersWoken - before;
+  }
+
+  endBatch(): void {
+    this.#woken = 0;
+    this.#parts.verifier.flush();
+    this.#parts.gateway.sendWaiting();
+    this.#parts.gateway.reduceOrders();
+    for (const outlet of this.#parts.outlets) outlet.flush();
+    this.#parts.gateway.marginPublisher.publishPositions();
+    this.#parts.gateway.streams.flush();
+  }
+
+  tick(): void {
+    this.#parts.gateway.sendWaiting();
+    this.#parts.gateway.marginPublisher.publishStats();
+    this.#parts.ticked();
+  }
+
+  #onWord(typeId: number, v: Views, at: number): void {
+    const { gateway } = this.#parts;
+    switch (typeId) {
+      case MarketAck.typeId:
+        this.#onAck(v, at);
+        break;
+      case Matched.typeId:
+        this.#onMatched(v, at);
+        break;
+      case OrderEnded.typeId:
+        gateway.orders.onEnded({
+          ...this.#orderWord(OrderEnded, v, at),
+          end: OrderEnded.end(v, at) as OrderEnd,
+          faultReason: OrderEnded.faultReason(v, at) as RollbackReason,
+        });
+        break;
+      case OrderReplaced.typeId:
+        gateway.orders.onReplaced({
+          ...this.#orderWord(OrderReplaced, v, at),
+          price: OrderReplaced.price(v, at) as RawPrice,
+          quantity: OrderReplaced.quantity(v, at) as RawQuantity,
+          timestampNs: OrderReplaced.timestampNs(v, at) as TimestampNs,
+          triggerKind: OrderReplaced.triggerKind(v, at) as TriggerKind,
+          triggerPrice: OrderReplaced.triggerPrice(v, at) as RawPrice,
+        });
+        break;
+      case OrderRestored.typeId:
+        gateway.orders.onRestored(this.#orderWord(OrderRestored, v, at));
+        break;
+      case OrderTriggered.typeId:
+        gateway.orders.onTriggered({
+          ...this.#orderWord(OrderTriggered, v, at),
+          triggerPrice: OrderTriggered.triggerPrice(v, at) as RawPrice,
+          quantity: OrderTriggered.quantity(v, at),
+        });
+        break;
+      case OrderActivated.typeId:
+        gateway.orders.onActivated({
+          ...this.#orderWord(OrderActivated, v, at),
+          quantity: OrderActivated.quantity(v, at),
+        });
+        break;
+      case OrderCovered.typeId:
+        gateway.orders.onCovered(this.#orderWord(OrderCovered, v, at));
+        break;
+      case HeldCancelExpired.typeId: {
+        const { userAt, orderIdAt } = HeldCancelExpired;
+        const orderId = readOrderId(v, at + orderIdAt, HeldCancelExpired.orderIdBytes(v, at));
+        const marketIndex = HeldCancelExpired.marketIndex(v, at);
+        gateway.orders.onHeldCancelExpired({ marketIndex, user: readUser(v, at + userAt), orderId });
+        break;
+      }
+      default:
+        this.#onClearing(typeId, v, at);
+    }
+  }
+
+  #onClearing(typeId: number, v: Views, at: number): void {
+    const { gateway } = this.#parts;
+    switch (typeId) {
+      case FillConfirmed.typeId:
+        gateway.orders.onFillConfirmed({
+          marketIndex: FillConfirmed.marketIndex(v, at),
+          tradeId: FillConfirmed.tradeId(v, at),
+          timeNs: gateway.nowNs(),
+          makerFee: FillConfirmed.makerFee(v, at) as Amount18,
+          takerFee: FillConfirmed.takerFee(v, at) as Amount18,
+          isLiquidation: FillConfirmed.isLiquidation(v, at) === 1,
+          isAutoDeleverage: FillConfirmed.isAutoDeleverage(v, at) === 1,
+        });
+        break;
+      case FillRolledBack.typeId:
+        gateway.orders.onFillRolledBack({
+          marketIndex: FillRolledBack.marketIndex(v, at),
+          tradeId: FillRolledBack.tradeId(v, at),
+          timeNs: gateway.nowNs(),
+          makerReason: FillRolledBack.makerReason(v, at) as RollbackReason,
+          takerReason: FillRolledBack.takerReason(v, at) as RollbackReason,
+        });
+        break;
+      case BalanceChanged.typeId:
+        this.#onBalance(readBalance(v, at, this.#users));
+        break;
+      case PositionChanged.typeId:
+        this.#onPosition(readPosition(v, at, this.#users));
+        break;
+      case UserChanged.typeId:
+        this.#onUser({
+          user: this.#users.read(v, at + UserChanged.userAt),
+          isMarketMaker: UserChanged.isMarketMaker(v, at) === 1,
+        });
+        break;
+      case MarketRiskChanged.typeId:
+        gateway.orders.margin.onMarketRisk(readMarketRisk(v, at));
+        break;
+      case MarketDecided.typeId:
+        this.#onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
+        break;
+      case JournalFlushed.typeId:
+        gateway.orders.onJournalFlushed({
+          sequence: JournalFlushed.sequence(v, at),
+          checkpoint: JournalFlushed.checkpoint(v, at),
+        });
+        break;
+      case OrderRestoredAtBoot.typeId:
+        gateway.restore.order(v, at);
+        break;
+      case MarketRestored.typeId:
+        this.#opening.add(MarketRestored.marketIndex(v, at));
+        this.#openMarkets();
+        break;
+      case NodeReply.typeId: {
+        const start = at + NodeReply.bytes;
+        const outcome = decodePlain<Outcome<Readonly<Record<string, unknown>>>>(
+          v.u8.subarray(start, start + NodeReply.textBytes(v, at)),
+        );
+        this.#parts.replied(NodeReply.requestId(v, at), outcome);
+        break;
+      }
+      case NodeEvent.typeId:
+        this.#onNews(readNews(v, at));
+        break;
+      default:
+        throw new InvariantError(`the gateway received a message of type ${typeId}`);
+    }
+  }
+
+  /** A new market's definition may arrive later. Triggers that fired before a restart are released only now. */
+  #openMarkets(): void {
+    const { gateway } = this.#parts;
+    for (const marketIndex of this.#opening) {
+      if (!gateway.registry.knowsMarket(marketIndex)) continue;
+      this.#opening.delete(marketIndex);
+      gateway.marketOpened(marketIndex);
+      this.#parts.marketOpened(marketIndex);
+    }
+  }
+
+  #onDecided(marketIndex: number, sequence: number): void {
+    this.#parts.gateway.orders.onMarketDecided({ marketIndex, sequence });
+    this.#parts.unflushed.flushed(marketIndex, sequence, performance.now());
+  }
+
+  /** The common beginning of every message of a market on one order. */
+  #orderWord(message: OrderMessage, v: Views, at: number): OrderWord {
+    const marketIndex = message.marketIndex(v, at);
+    const sequence = message.sequence(v, at);
+    this.#heard(marketIndex, sequence);
+    return { marketIndex, sequence, order: message.order(v, at), timeNs: message.timeNs(v, at) as TimestampNs };
+  }
+
+  /** The market's message is not flushed yet. */
+  #heard(marketIndex: number, sequence: number): void {
+    if (sequence > 0) this.#parts.unflushed.heard(marketIndex, sequence, performance.now());
+  }
+
+  /** An accepted create first gets its sequence, then its answer. */
+  #onAck(v: Views, at: number): void {
+    const { orders } = this.#parts.gateway;
+    const ack = {
+      requestId: MarketAck.requestId(v, at),
+      marketIndex: MarketAck.marketIndex(v, at),
+      sequence: MarketAck.sequence(v, at),
+      timeNs: MarketAck.timeNs(v, at) as TimestampNs,
+      rejectCode: MarketAck.rejectCode(v, at),
+    };
+    this.#heard(ack.marketIndex, ack.sequence);
+    if (!isZero(v, at + MarketAck.takenNsAt)) {
+      orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
+    }
+    if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
+    orders.requests.onAck(ack);
+  }
+
+  #onMatched(v: Views, at: number): void {
+    this.#heard(Matched.marketIndex(v, at), Matched.sequence(v, at));
+    this.#parts.gateway.orders.onMatched(readMatch(v, at));
+  }
+
+  #onNews(news: NodeNews): void {
+    const { gateway } = this.#parts;
+    if (news.kind === 'restored') this.#onRestored();
+    else if (news.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(news.row);
+    else if (news.kind === 'priceAccepted') this.#onPrice(news.row);
+    else if (news.kind === 'registryChanged') {
+      const { change } = news;
+      if (change.table === 'asset') gateway.assetChanged(change.row);
+      else if (change.table === 'market') gateway.marketChanged(change.row.definition, change.row.sequence);
+      else gateway.configChanged(change.row);
+    }
+    const told = accountEventOf(news);
+    if (told !== null) gateway.streams.accountEvent(told.user, told.event);
+    this.#parts.news(news);
+    if (this.#opening.size > 0) this.#openMarkets();
+  }
+
+  #onRestored(): void {
+    this.#isRestored = true;
+    this.#parts.gateway.orders.margin.onRestored();
+    this.#parts.gateway.registry.loaded();
+  }
+
+  #onBalance(row: BalanceRow): void {
+    const { orders, marginPublisher } = this.#parts.gateway;
+    orders.onBalanceChanged(row);
+    if (orders.margin.isMarginAccount(row.user, row.subAccount))
+      marginPublisher.balanceChanged(row.user, row.subAccount);
+  }
+
+  #onPosition(row: PositionRow): void {
+    const { orders, marginPublisher } = this.#parts.gateway;
+    orders.margin.onPositionChanged(row);
+    marginPublisher.positionChanged(row.user, row.subAccount, row.asset);
+  }
+
+  #onPrice({ asset, price, publishNs: timeNs, isTripped, goodUpdates }: PriceRow): void {
+    this.#parts.gateway.orders.margin.onOraclePrice(asset, { price, timeNs, isTripped, goodUpdates });
+  }
+
+  #onUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
+    this.#parts.gateway.userKnown(row.user, row.isMarketMaker);
+    this.#parts.gateway.orders.onUserChanged(row);
+  }
+}
+
+/** Both words of a time are 0: it was not recorded. */
+function isZero(v: Views, at: number): boolean {
+  return v.u32[at >>> 2] === 0 && v.u32[(at >>> 2) + 1] === 0;
+}

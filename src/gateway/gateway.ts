@@ -1,0 +1,267 @@
+/**
+ * The gateway: the services behind the public sockets, on one thread, and the links between them.
+ *
+ *   src/http ── entry, sessions, queries, … ─▶ messages ─▶ markets, clearing
+ *   src/http ◀── answers, streams ──────────── gateway-actor.ts ◀── messages of markets and clearing
+ *
+ * The services are members; routes and sockets call them directly. Here is what concerns several of them: a changed
+ * market, user or setting, and what the order manager emits.
+ *
+ * Not here: sockets and frames (src/http), rings (gateway-actor.ts).
+ */
+import { randomBytes } from 'node:crypto';
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
+import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
+import type { HashKey } from '../core/key-words.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
+import type { Clock, TimestampNs } from '../core/units.ts';
+import { type RiskRow, termsOfRow } from '../risk/risk-terms.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { AccountActions } from './account-actions.ts';
+import { AutomaticCancels } from './automatic-cancels.ts';
+import { DoorRestore } from './door-restore.ts';
+import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
+import { readSettings } from './gateway-settings.ts';
+import type { PageReader } from './history-thread.ts';
+import { KeptOrderBytes } from './kept-orders.ts';
+import { MarginPublisher } from './margin-publisher.ts';
+import { MarginQueries } from './margin-queries.ts';
+import { OrderEntry } from './order-entry.ts';
+import { OrderQueries } from './order-queries.ts';
+import type { AssetMarks } from './orders/asset-risks.ts';
+import type { OrderEvent, OrderSink, ReduceWord, ReleaseWord, UserTrade } from './orders/order-events.ts';
+import type { OrderHistory } from './orders/order-history.ts';
+import { OrderManager } from './orders/order-manager.ts';
+import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
+import { RegistryCache } from './registry-cache.ts';
+import { ReleaseQueue } from './release-queue.ts';
+import type { TimerHolder } from './sessions/dead-man-timers.ts';
+import type { UserLimits } from './sessions/user-limits.ts';
+import type { SignatureVerifier } from './signature-verifier.ts';
+import { SignerQueries } from './signers.ts';
+import { SystemStatus } from './system-status.ts';
+import { UserSessions } from './user-sessions.ts';
+import { NO_STREAMS, type UserEventStreams } from './user-streams.ts';
+
+export interface GatewayParts {
+  readonly clock: Clock;
+  /** In force until an operator has set it. */
+  readonly acks: OrderSettings['acks'];
+  /** Whether users may open positions and borrow; absent: yes. No settings of an operator change it. */
+  readonly servesMargin?: boolean;
+  /** Users whose private key is public: their signature proves nothing. */
+  readonly refusedUsers: ReadonlySet<string>;
+  readonly history: OrderHistory;
+  /** The same tables, read on another thread: a page never holds up this one. */
+  readonly pages: PageReader;
+  readonly limits: UserLimits;
+  /** Sessions of users without funds from one address; no limit unless given. */
+  readonly sessionsPerAddress?: number;
+  readonly verifier: Pick<SignatureVerifier, 'verify' | 'inFlight'>;
+  readonly shards: readonly Outlet[];
+  /** Of the hashes of ids, as the markets have it. */
+  readonly idKey: HashKey;
+  /** Asks for a flush at the end of this turn of the event loop. */
+  readonly poke: () => void;
+  /** Commands to clearing; answered after the flush. */
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly counted: GatewayCounters;
+}
+
+/** What operators count; hot, so plain functions. */
+export interface GatewayCounters extends FaultCounters {
+  /** @param elapsedMs from the decoded create to its answer. */
+  readonly order: (isReceived: boolean, elapsedMs: number) => void;
+  readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
+}
+
+/** The services that routes and sockets call, as they use them. */
+export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
+  readonly entry: Pick<
+    OrderEntry,
+    'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
+  >;
+  readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'cut'>;
+  readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap'>;
+  readonly sessions: Pick<UserSessions, 'isSession' | 'issueNonce' | 'login' | 'logout'>;
+  readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;
+  readonly registry: Pick<
+    RegistryCache,
+    'assets' | 'createMarket' | 'decimals' | 'market' | 'markets' | 'riskParameters' | 'vaults'
+  >;
+  readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
+  readonly accountActions: Pick<AccountActions, 'closePosition' | 'rename' | 'transfer'>;
+  readonly signers: Pick<SignerQueries, 'accountsOf' | 'configOf'>;
+  readonly system: Pick<SystemStatus, 'limitsOf' | 'version'>;
+}
+
+export class Gateway implements OrderSink {
+  readonly orders: OrderManager;
+  readonly restore: DoorRestore;
+  readonly limits: UserLimits;
+  readonly sessions: UserSessions;
+  readonly entry: OrderEntry;
+  readonly automaticCancels: AutomaticCancels;
+  readonly queries: OrderQueries;
+  readonly registry: RegistryCache;
+  readonly margin: MarginQueries;
+  readonly marginPublisher: MarginPublisher;
+  readonly accountActions: AccountActions;
+  readonly signers: SignerQueries = new SignerQueries();
+  readonly system: SystemStatus;
+  /** Markets that have been restored and take orders. */
+  readonly openMarkets: Set<number> = new Set();
+  /** The public listener's, once it is open. */
+  streams: UserEventStreams = NO_STREAMS;
+
+  readonly #parts: GatewayParts;
+  readonly #faults: FaultCooldowns;
+  readonly #releases: ReleaseQueue;
+  /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
+  readonly #known = new Set<UserId>();
+
+  constructor(parts: GatewayParts) {
+    const { command, counted, verifier, shards, poke, idKey, limits, refusedUsers, servesMargin = true } = parts;
+    const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
+    const nowNs = (): TimestampNs => this.nowNs();
+    const isFunded = (user: UserId): boolean => this.isFunded(user);
+    const streams = (): UserEventStreams => this.streams;
+    const { openMarkets } = this;
+    this.#parts = parts;
+    const kept = new KeptOrderBytes(randomBytes(8).readBigUInt64LE());
+    const orders = new OrderManager({ sink: this, history: parts.history, kept });
+    this.orders = orders;
+    this.restore = new DoorRestore(orders, kept);
+    orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks, servesMargin });
+    limits.isFunded = isFunded;
+    this.limits = limits;
+    this.sessions = new UserSessions({ nowNs, isFunded, refusedUsers, perAddressMax, streams });
+    this.#releases = new ReleaseQueue(shards, nowNs);
+    this.entry = new OrderEntry({
+      ...{ requests: orders.requests, verifier, limits, shards, idKey, nowNs, openMarkets, poke, counted },
+      releases: this.#releases,
+      createRefusal: (user) => this.#faults.refusalOf(user),
+    });
+    const { entry } = this;
+    const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
+    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, poke });
+    this.#faults = new FaultCooldowns({ nowNs, limits, entry, accounts: orders.margin.accounts, counted });
+    this.registry = new RegistryCache({ command, refusedUsers, isOpen: (index) => openMarkets.has(index) });
+    const { registry } = this;
+    this.queries = new OrderQueries({ orders, registry, isFunded, pages: parts.pages });
+    this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
+    this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
+    this.system = new SystemStatus(limits, nowNs);
+    this.accountActions = new AccountActions({
+      ...{ verifier, nowNs, command, poke, setAsides: orders.setAsides },
+      partOf: (user, cost) => limits.partOf(user, cost),
+      isKnown: (user) => this.#known.has(user),
+      hasAccount: (user, index) => orders.margin.hasAccount(user, index),
+      isServed: (user, index, made) => servesMargin || !orders.margin.isOrBecomes(user, index, made),
+    });
+  }
+
+  nowNs(): TimestampNs {
+    return this.#parts.clock.nowNs();
+  }
+
+  /** Whether the user has a balance or a position: places of shared tables are kept for these. */
+  isFunded(user: UserId): boolean {
+    return this.orders.funded.has(user);
+  }
+
+  /** Signed actions between their first check and their answer, reductions, and messages that wait for cover or room. */
+  get actionsInFlight(): number {
+    const { accountActions, orders, automaticCancels } = this;
+    const requests = accountActions.inFlight + orders.requests.unanswered + this.#parts.verifier.inFlight;
+    const { onTheWay } = orders.margin.reductions;
+    return requests + onTheWay + orders.shortReleases + this.#releases.size + automaticCancels.size + this.#faults.size;
+  }
+
+  // ---- published by clearing
+
+  userKnown(user: UserId, isMarketMaker: boolean): void {
+    this.#known.add(user);
+    this.limits.setMarketMaker(user, isMarketMaker);
+  }
+
+  assetChanged(row: AssetRow): void {
+    this.registry.assetChanged(row);
+    const risk = row.riskJson === null ? null : (JSON.parse(row.riskJson) as RiskRow);
+    this.orders.margin.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
+  }
+
+  /** @param sequence where clearing stands; matters until the market opens. */
+  marketChanged(definition: MarketDefinition, sequence: number): void {
+    if (this.registry.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
+    if (!this.openMarkets.has(definition.marketIndex)) this.orders.restoreMarket(definition, sequence);
+    this.registry.marketChanged(definition);
+  }
+
+  configChanged(row: ConfigRow): void {
+    this.registry.configChanged(row);
+    if (row.kind !== 'settings') return;
+    const { settings, faults } = readSettings(row.json);
+    this.#faults.settings = faults;
+    this.orders.onSettingsChanged({ ...settings, servesMargin: this.#parts.servesMargin ?? true });
+  }
+
+  /** The market takes orders from now on. */
+  marketOpened(marketIndex: number): void {
+    this.openMarkets.add(marketIndex);
+    this.orders.onMarketOpened(marketIndex);
+    this.registry.marketOpened(marketIndex);
+  }
+
+  /** Every asset that has an oracle, with its prices as pre-flight has them. */
+  *prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]> {
+    for (const asset of this.registry.assetRows.keys()) {
+      if (hasOracle(asset)) yield [asset, this.orders.margin.assets.marks(asset)];
+    }
+  }
+
+  // ---- emitted by the order manager
+
+  orderEvent(user: UserId, event: OrderEvent): void {
+    this.streams.orderEvent(user, event, this.nowNs());
+  }
+
+  userTrade(user: UserId, trade: UserTrade): void {
+    this.#parts.counted.fill(trade.status, trade.rollbackReason);
+    this.streams.userTrade(user, trade, this.nowNs());
+  }
+
+  fault(fault: Parameters<OrderSink['fault']>[0]): void {
+    this.#faults.rolledBack(fault);
+  }
+
+  reduce(word: ReduceWord): boolean {
+    return this.entry.reduce(word);
+  }
+
+  release(word: ReleaseWord): void {
+    this.#releases.add(word);
+  }
+
+  // ---- at every turn
+
+  /** Sends what waited for room in a ring. */
+  sendWaiting(): void {
+    this.#releases.sendAll();
+    this.automaticCancels.sendWaiting();
+    this.#faults.sendWaiting();
+  }
+
+  /** Reduces or cancels orders that an account can no longer bear, or whose holds it does not own. */
+  reduceOrders(): void {
+    const hasMore = this.orders.margin.reduceOrders(this.nowNs());
+    if (this.orders.cancelUncovered() || hasMore) this.#parts.poke();
+  }
+
+  /** The user's share of the dead-man timers. */
+  #holderOf(user: UserId): TimerHolder | null {
+    if (!this.isFunded(user) && this.orders.openMarketsOf(user).length === 0) return null;
+    return this.limits.tierOf(user) === 'marketMaker' ? 'maker' : 'user';
+  }
+}

@@ -1,0 +1,652 @@
+/**
+ * Order entry: every signed action, batch and cancel on its way from a socket to its market. `/control`, REST and test
+ * hooks come in here, and every answer goes back through the callback that came with the request.
+ *
+ *   action ─▶ validate ─▶ verify ─▶ room in the shard's ring ─▶ reserve (hold, request id) ─▶ message ─▶ market
+ *   sender ◀────────────────────────────────────────────────── OrderRequests.onAck ◀──────────────────────┘
+ *
+ *   batch ─▶ every item validated ─▶ all signatures, side by side in the pool ─▶ markets, one after the other
+ *                                      room for all of its items, or none goes
+ *                                      each reserved, in order of submission
+ *                                      [batch begins] item item … [batch ends]      (BAT-01 to BAT-10, AMB-26)
+ *
+ * A full ring, a closed market or a full pool is an answer before anything changed. Cancels may use the reserved room of a
+ * ring, and so may reductions of the node itself.
+ *
+ * Invariants
+ *   (1) Nothing is reserved for a market whose ring has no room for the message; of a batch, for all its items there.
+ *   (2) Items of one market stay in their order, and are framed by two notes, so that the market publishes its levels
+ *       once (BAT-07).
+ *   (3) On `/control` a batch stays between what its connection sent before and after it: it goes when its last
+ *       signature is verified, and signatures of a connection are verified in order. A REST request is a connection of
+ *       its own, so its signatures go to all threads of the pool.
+ *   (4) Cancels of many orders are all or nothing: each shard's ring has room for all of its messages, or none is written.
+ *
+ * Not here: sockets and frames (src/http), the rules on a request (orders/pre-flight.ts) and its hold
+ * (orders/intake.ts), the form of messages (door-commands.ts).
+ */
+
+import type { HopTimes } from '../codec/hop-times.ts';
+import type { Signatures } from '../codec/signatures.ts';
+import type { CancelRequest } from '../codec/signed-cancel.ts';
+import type { CreateRequest } from '../codec/signed-order.ts';
+import type { ReplaceRequest } from '../codec/signed-replace.ts';
+import { must } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
+import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import type { HashKey } from '../core/key-words.ts';
+import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
+import { COMMAND_NOTE, NOTE_BYTES, sendNote } from '../order/command-notes.ts';
+import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts';
+import { createBytes } from '../order/order-codec.ts';
+import type { Outlet } from '../runtime/outlet.ts';
+import { recordBytes } from '../runtime/ring-layout.ts';
+import { CancelAllOrders, CancelOrder, NewOrder, ReplaceOrder } from '../schema/generated/messages.ts';
+import {
+  type Stamp,
+  writeCancel,
+  writeCancelAll,
+  writeCreate,
+  writeNodeCancel,
+  writeReduction,
+  writeReplace,
+} from './door-commands.ts';
+import type { Caller, OrderRequests } from './orders/intake.ts';
+import { type Lifeline, Tie } from './orders/lifeline.ts';
+import type { MarketSlot } from './orders/markets.ts';
+import type { ReduceWord } from './orders/order-events.ts';
+import {
+  NO_SKIPS,
+  type PreparedCancel,
+  type PreparedCreate,
+  type PreparedReplace,
+  type PreparedRequest,
+  type SkippedCheck,
+} from './orders/prepared.ts';
+import type { ActionAnswer, Answer, Reply } from './orders/requests.ts';
+import type { ReleaseQueue } from './release-queue.ts';
+import type { Cost } from './sessions/costs.ts';
+import { CreateRetries } from './sessions/create-retries.ts';
+import type { UserLimits } from './sessions/user-limits.ts';
+import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
+import { refuseSigners } from './signers.ts';
+
+export type SignedAction =
+  | { readonly kind: 'create'; readonly request: CreateRequest }
+  | { readonly kind: 'replace'; readonly request: ReplaceRequest }
+  | { readonly kind: 'cancel'; readonly request: CancelRequest };
+
+/** Several of one kind in one request. */
+export type SignedBatch =
+  | { readonly kind: 'batch-create'; readonly requests: readonly CreateRequest[] }
+  | { readonly kind: 'batch-replace'; readonly requests: readonly ReplaceRequest[] };
+
+/** The sender of a signed action, and its connection. */
+export interface ActionOrigin {
+  /** The session's user. */
+  readonly user: UserId;
+  /** Any number that stays the same for one connection: its actions keep their order. */
+  readonly connection: number;
+  /** True on `/control`: no look-up first, and a cancel may wait for its create (AMB-92). */
+  readonly isControl: boolean;
+  /** The sender may repeat a create: one that equals an earlier one gets the answer of that; false unless given. */
+  readonly mayRetry?: boolean;
+  /** Where the times of a single action are recorded; nowhere unless given. */
+  readonly hops?: HopTimes | null;
+  /** The connection with whose end the order goes; it stays unless given. */
+  readonly lifeline?: Lifeline | null;
+}
+
+/** The answer to the item of a batch at this index. */
+export type ItemAnswer = (index: number, answer: ActionAnswer) => void;
+
+export interface OrderEntryParts {
+  readonly requests: OrderRequests;
+  readonly verifier: Pick<SignatureVerifier, 'verify'>;
+  readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;
+  /** One per shard; market m lives on shard m mod shards. */
+  readonly shards: readonly Outlet[];
+  /** Of the hashes of ids. */
+  readonly idKey: HashKey;
+  readonly nowNs: () => TimestampNs;
+  /** Markets that have been restored and take orders. */
+  readonly openMarkets: ReadonlySet<number>;
+  /** Sent before new orders. */
+  readonly releases: Pick<ReleaseQueue, 'send'>;
+  /** The refusal of every new order of a user, or null (AMB-124). */
+  readonly createRefusal: (user: UserId) => Reject | null;
+  /** Asks for a flush at the end of this turn of the event loop. */
+  readonly poke: () => void;
+  readonly counted: {
+    /** @param elapsedMs from the decoded create to its answer. */
+    readonly order: (isReceived: boolean, elapsedMs: number) => void;
+  };
+}
+
+export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
+export const MARKET_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
+const MARKET_CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
+export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the connection of this order has ended');
+const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
+const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
+
+const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
+/** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
+const PUBLIC_KEYS_KEPT = 65_536;
+
+/** What every signed request has. */
+interface SignedRequest extends Signatures {
+  /** The bytes that were signed. */
+  readonly text: Uint8Array;
+}
+
+/** An item of a batch that was validated; its signature may be on its way. */
+interface Item<Prepared extends PreparedRequest = PreparedRequest> {
+  readonly index: number;
+  readonly prepared: Prepared;
+}
+
+/** What was taken for a request. */
+interface Reserved {
+  readonly requestId: number;
+  /** Of a create (AMB-39). */
+  readonly budget: number;
+}
+
+/** The order of a create joins this group, whatever the connection of its sender has (a retry may move it). */
+interface CreateOrigin extends ActionOrigin {
+  readonly tie?: Tie;
+}
+
+export class OrderEntry {
+  readonly #parts: OrderEntryParts;
+  readonly #retries = new CreateRetries<ActionAnswer, Tie>();
+  readonly #publicKeys = new Map<UserId, Uint8Array>();
+  #lastConnection = 0;
+  #isStopping = false;
+
+  constructor(parts: OrderEntryParts) {
+    this.#parts = parts;
+  }
+
+  // ---- admission
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** From now on every change is refused with SERVICE_UNAVAILABLE; those under way are still answered. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** A number for one `/control` connection or one REST request. */
+  newConnection(): number {
+    this.#lastConnection += 1;
+    return this.#lastConnection;
+  }
+
+  /**
+   * Whether one more change of this user's may begin; charges it.
+   *
+   * @returns SERVICE_UNAVAILABLE once order entry stops, RATE_LIMITED, or null: it has been paid for.
+   */
+  admit(user: UserId, cost: Cost): Reject | null {
+    return this.#isStopping ? STOPPING : this.#parts.limits.charge(user, cost, this.#parts.nowNs());
+  }
+
+  // ---- signed actions
+
+  /** Takes an action that was admitted in the same turn. Answers once, now or later. */
+  submit(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+    if (action.kind === 'create') {
+      const { request } = action;
+      if (origin.mayRetry === true && request.fault === null) this.#createOnce(request, origin, answer);
+      else this.#create(request, origin, answer);
+    } else if (action.kind === 'replace') {
+      const prepared = this.#parts.requests.checkReplace(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    } else {
+      const prepared = this.#parts.requests.checkCancel(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    }
+  }
+
+  /** As `submit`, for every order of a batch; the answers come one by one, in any order. */
+  submitBatch(batch: SignedBatch, origin: ActionOrigin, answer: ItemAnswer): void {
+    if (batch.kind === 'batch-create') this.#createBatch(batch.requests, origin, answer);
+    else {
+      const caller = this.#caller(origin);
+      this.#processAll(batch.requests, origin, answer, (request) => this.#parts.requests.checkReplace(request, caller));
+    }
+  }
+
+  // ---- creates
+
+  #create(request: CreateRequest, origin: CreateOrigin, answer: Answer): void {
+    const startedMs = performance.now();
+    this.#process(this.#checkCreate(request, origin), request, origin, (first) => {
+      this.#parts.counted.order(first.refusal === null, performance.now() - startedMs);
+      answer(first);
+    });
+  }
+
+  /**
+   * An equal create of the same sender gets the answer of the first, once that is known; only an answer that left the id
+   * free lets it begin anew. The order goes with the connection of the latest that asked for that.
+   */
+  #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    const { user, lifeline = null } = origin;
+    const nowNs = this.#parts.nowNs();
+    const identity = { user, signature: request.signature, text: request.text };
+    // The end of one connection stops no other: a sender that is still connected begins anew.
+    const first = (told: ActionAnswer): void => {
+      if (told.refusal === CONNECTION_ENDED && lifeline?.isCut !== true) this.#createOnce(request, origin, answer);
+      else answer(told);
+    };
+    const known = this.#retries.find(identity, nowNs);
+    if (known === null) {
+      const tie = new Tie(lifeline);
+      const sent = this.#retries.begin(identity, tie, nowNs, first);
+      this.#create(request, { ...origin, tie }, (told) => {
+        this.#retries.settle(sent, told, told.refusal === null || told.refusal.code === 'WOULD_CROSS');
+      });
+    } else if (!this.#retries.join(known, first)) this.#refuse(answer, RETRIED_TOO_OFTEN);
+    else if (lifeline?.isCut === false) known.shared.moveTo(lifeline);
+  }
+
+  /**
+   * The second order of an id in its market fails alone, whatever becomes of the first; its own faults come before
+   * (AMB-26, AMB-91).
+   */
+  #createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const startedMs = performance.now();
+    const named = new Set<string>();
+    const counted: ItemAnswer = (index, told) => {
+      this.#parts.counted.order(told.refusal === null, performance.now() - startedMs);
+      answer(index, told);
+    };
+    this.#processAll(requests, origin, counted, (request) => {
+      const { orderId, baseAsset } = request.order;
+      const name = `${baseAsset.id} ${orderId}`;
+      const isRepeated = named.has(name);
+      named.add(name);
+      const prepared = this.#checkCreate(request, origin);
+      return prepared.ok && isRepeated ? rejected(REPEATED) : prepared;
+    });
+  }
+
+  #checkCreate(
+    request: CreateRequest,
+    origin: ActionOrigin,
+    skips: ReadonlySet<SkippedCheck> = NO_SKIPS,
+  ): Outcome<PreparedCreate> {
+    const refusal = this.#parts.createRefusal(origin.user);
+    if (refusal !== null) return rejected(refusal);
+    return this.#parts.requests.checkCreate(request, { ...this.#caller(origin), skips });
+  }
+
+  /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
+  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: Answer): void {
+    const origin = { user: request.order.signer.id, connection: 0, isControl: false };
+    const prepared = this.#checkCreate(request, origin, skips);
+    if (prepared.ok && skips.has('signature')) this.#send(prepared.value, origin, answer);
+    else this.#process(prepared, skips.has('multisig') ? withoutCoSigners(request) : request, origin, answer);
+  }
+
+  /** A fill as if the market had matched it (operator-api.md 7.3 `inject_fill`). @returns why not, or null. */
+  injectFill(fill: InjectedFill): Reject | null {
+    const isSent = writeInjectedFill(this.#outletOf(fill.marketIndex), fill);
+    this.#parts.poke();
+    return isSent ? null : MARKET_BUSY;
+  }
+
+  // ---- one request
+
+  #process(prepared: Outcome<PreparedRequest>, request: SignedRequest, origin: CreateOrigin, answer: Answer): void {
+    if (!prepared.ok) {
+      this.#refuse(answer, prepared.reject);
+      return;
+    }
+    const { hops = null } = origin;
+    this.#verify(request, origin, (refusal) => {
+      if (hops !== null) hops.verifiedNs = this.#parts.nowNs();
+      if (refusal === null) this.#send(prepared.value, origin, answer);
+      else this.#refuse(answer, refusal);
+    });
+  }
+
+  /**
+   * Weight, then signature (AMB-91).
+   *
+   * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
+   */
+  #verify(request: SignedRequest, { user, connection }: ActionOrigin, done: (refusal: Reject | null) => void): void {
+    const refusal = refuseSigners(request);
+    if (refusal !== null) {
+      done(refusal);
+      return;
+    }
+    const { verifier, limits, poke } = this.#parts;
+    const { signature, text } = request;
+    const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
+    if (!verifier.verify(job, (valid) => done(valid ? null : BAD_SIGNATURE))) done(POOL_FULL);
+    poke();
+  }
+
+  #send(prepared: PreparedRequest, origin: CreateOrigin, answer: Answer): void {
+    const { openMarkets, shards, releases, poke, nowNs, idKey } = this.#parts;
+    const { marketIndex } = prepared.market.definition;
+    if (!openMarkets.has(marketIndex)) {
+      this.#refuse(answer, MARKET_CLOSED);
+      return;
+    }
+    const { hops = null } = origin;
+    const isUrgent = prepared.kind === 'cancel';
+    const typeId = typeOf(prepared);
+    const bytes = bytesOf(prepared);
+    const shard = marketIndex % shards.length;
+    const outlet = must(shards[shard], 'a shard for every market');
+    // Released orders go before new ones, and cancels before both. A claim that is not committed is dropped by the next
+    // one, so a refusal after it leaves nothing behind.
+    let at = isUrgent || releases.send(shard) ? outlet.claim(typeId, bytes, isUrgent) : -1;
+    if (at < 0 || (hops !== null && !outlet.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
+      this.#refuse(answer, MARKET_BUSY);
+      return;
+    }
+    const reserved = this.#reserve(prepared, origin, { answer, hops });
+    if (!reserved.ok) {
+      this.#refuse(answer, reserved.reject);
+      return;
+    }
+
+    // After this point the action must succeed.
+    const receivedNs = nowNs();
+    if (hops !== null) {
+      hops.sentNs = receivedNs;
+      sendNote(outlet, marketIndex, COMMAND_NOTE.timed, isUrgent);
+      at = outlet.claim(typeId, bytes, isUrgent);
+    }
+    const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
+    write(outlet.views, at, prepared, reserved.value.budget, origin.isControl, stamp);
+    outlet.commit();
+    poke();
+  }
+
+  /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
+  #reserve(prepared: PreparedRequest, origin: CreateOrigin, reply: Reply): Outcome<Reserved> {
+    const { requests, createRefusal, nowNs } = this.#parts;
+    if (prepared.kind === 'cancel') return withoutBudget(requests.reserveCancel(prepared, reply));
+    const { user, lifeline = null } = origin;
+    const tie = origin.tie ?? (lifeline === null ? null : new Tie(lifeline));
+    if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+    const refusal = prepared.kind === 'create' ? createRefusal(user) : null;
+    if (refusal !== null) return rejected(refusal);
+    const reserved =
+      prepared.kind === 'create'
+        ? requests.reserveCreate(prepared, nowNs(), reply)
+        : withoutBudget(requests.reserveReplace(prepared, reply));
+    if (reserved.ok && tie !== null) requests.tie(reserved.value.requestId, tie);
+    return reserved;
+  }
+
+  // ---- batches
+
+  #processAll<Request extends SignedRequest>(
+    requests: readonly Request[],
+    origin: ActionOrigin,
+    answer: ItemAnswer,
+    check: (request: Request) => Outcome<PreparedCreate | PreparedReplace>,
+  ): void {
+    const verified: Item[] = [];
+    // One more than the signatures that are out, until all are.
+    let awaited = 1;
+    const arrived = (): void => {
+      awaited -= 1;
+      if (awaited === 0) this.#sendAll(verified, origin, answer);
+    };
+    requests.forEach((request, index) => {
+      const prepared = check(request);
+      if (!prepared.ok) {
+        this.#refuse((told) => answer(index, told), prepared.reject);
+        return;
+      }
+      awaited += 1;
+      this.#verify(request, poolOrigin(origin, index), (refusal) => {
+        if (refusal === null) verified.push({ index, prepared: prepared.value });
+        else this.#refuse((told) => answer(index, told), refusal);
+        arrived();
+      });
+    });
+    arrived();
+  }
+
+  /** Signatures may have been verified in any order; the batch goes in its own. */
+  #sendAll(verified: Item[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const byMarket = new Map<number, Item[]>();
+    for (const item of verified.sort((a, b) => a.index - b.index)) {
+      const { marketIndex } = item.prepared.market.definition;
+      const items = byMarket.get(marketIndex);
+      if (items === undefined) byMarket.set(marketIndex, [item]);
+      else items.push(item);
+    }
+    for (const [marketIndex, items] of byMarket) this.#sendItems(marketIndex, items, origin, answer);
+    this.#parts.poke();
+  }
+
+  #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const refusal = this.#batchRefusal(marketIndex, items);
+    const taken: (Item & { readonly reserved: Reserved })[] = [];
+    for (const { index, prepared } of items) {
+      const itemAnswer = (told: ActionAnswer): void => answer(index, told);
+      const reply = { answer: itemAnswer, hops: null };
+      const reserved = refusal === null ? this.#reserve(prepared, origin, reply) : rejected(refusal);
+      if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });
+      else this.#refuse(itemAnswer, reserved.reject);
+    }
+    if (taken.length === 0) return;
+
+    // After this point all that was taken must go.
+    const { nowNs, idKey: key } = this.#parts;
+    const outlet = this.#outletOf(marketIndex);
+    const receivedNs = nowNs();
+    sendNote(outlet, marketIndex, COMMAND_NOTE.batchBegins);
+    for (const { prepared, reserved } of taken) {
+      const at = claimed(outlet.claim(typeOf(prepared), bytesOf(prepared)));
+      const { requestId, budget } = reserved;
+      write(outlet.views, at, prepared, budget, origin.isControl, { requestId, receivedNs, key });
+      outlet.commit();
+    }
+    sendNote(outlet, marketIndex, COMMAND_NOTE.batchEnds);
+  }
+
+  /** Why nothing can go to this market now, or null. Released orders go before new ones. */
+  #batchRefusal(marketIndex: number, items: readonly Item[]): Reject | null {
+    const { openMarkets, releases, shards } = this.#parts;
+    if (!openMarkets.has(marketIndex)) return MARKET_CLOSED;
+    if (!releases.send(marketIndex % shards.length)) return MARKET_BUSY;
+    const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), 2 * NOTE_BYTES);
+    return this.#outletOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
+  }
+
+  // ---- cancels that a session alone authorizes, or the node makes (CAN-05 to CAN-11)
+
+  /**
+   * Every order of the user, or those of one market; `beforeNs` 1 or more: only those that are strictly older (AMB-18).
+   *
+   * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
+   */
+  cancelAll(request: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly beforeNs: TimestampNs | null;
+    /** `userRequested` unless the node cancels of itself. */
+    readonly end?: OrderEnd;
+  }): Reject | null {
+    const { requests, nowNs, poke } = this.#parts;
+    const { user, beforeNs, end = ORDER_END.userRequested } = request;
+    const checked = requests.checkCancelAll(request);
+    if (!checked.ok) return checked.reject;
+    const refusal = this.#cancelRefusal(checked.value, CancelAllOrders.bytes);
+    if (refusal !== null) return refusal;
+
+    // After this point every market gets its message.
+    for (const market of checked.value) {
+      const { marketIndex } = market.definition;
+      const requestId = passed(requests.reserveCancelAll());
+      const outlet = this.#outletOf(marketIndex);
+      const at = outlet.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
+      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
+      writeCancelAll(outlet.views, at, terms, { requestId, receivedNs: nowNs() });
+      outlet.commit();
+    }
+    poke();
+    return null;
+  }
+
+  /** The user's unfinished orders with these ids, in every market or in one. Returns as `cancelAll`. */
+  cancelBatch(request: {
+    readonly user: UserId;
+    readonly assetId: AssetId | null;
+    readonly orderIds: readonly OrderId[];
+  }): Reject | null {
+    const { requests, poke } = this.#parts;
+    const checked = requests.ordersToCancel(request);
+    if (!checked.ok) return checked.reject;
+    const markets = checked.value.map(({ market }) => market);
+    const refusal = this.#cancelRefusal(markets, CancelOrder.bytes);
+    if (refusal !== null) return refusal;
+
+    // After this point every order's market gets its message.
+    for (const prepared of checked.value) this.sendCancel(prepared);
+    poke();
+    return null;
+  }
+
+  /** Room for one cancel; if there is none, the ring of the market wakes this thread when there is. */
+  hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
+    const { requests, openMarkets } = this.#parts;
+    const outlet = this.#outletOf(marketIndex);
+    const isOpen = openMarkets.has(marketIndex);
+    if (isOpen && requests.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true)) return true;
+    outlet.wantRoom();
+    return false;
+  }
+
+  /** No sender waits for its answer. There is room for it. */
+  sendCancel(prepared: PreparedCancel): void {
+    const { requests, nowNs, idKey: key } = this.#parts;
+    const requestId = passed(requests.reserveCancel(prepared));
+    const outlet = this.#outletOf(prepared.market.definition.marketIndex);
+    const at = outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true);
+    writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });
+    outlet.commit();
+  }
+
+  /**
+   * A reduction or a cancel that the node itself makes (AMB-61), reserved by the caller. It takes off risk, so it may use
+   * the room of cancels.
+   *
+   * @returns false: there is no room, nothing was sent.
+   */
+  reduce(word: ReduceWord): boolean {
+    const { openMarkets, nowNs, idKey: key } = this.#parts;
+    if (!openMarkets.has(word.marketIndex)) return false;
+    const outlet = this.#outletOf(word.marketIndex);
+    const message = word.total === 0 ? CancelOrder : ReplaceOrder;
+    const at = outlet.claim(message.typeId, message.bytes, true);
+    if (at < 0) return false;
+    const writeWord = word.total === 0 ? writeNodeCancel : writeReduction;
+    writeWord(outlet.views, at, word, { receivedNs: nowNs(), key });
+    outlet.commit();
+    return true;
+  }
+
+  /** Room for one record of `bytes` for each of these markets. @returns why not, or null. */
+  #cancelRefusal(markets: readonly MarketSlot[], bytes: number): Reject | null {
+    const { openMarkets, shards } = this.#parts;
+    if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return MARKET_CLOSED;
+    const needed = shards.map(() => 0);
+    for (const { definition } of markets) {
+      const shard = definition.marketIndex % shards.length;
+      needed[shard] = (needed[shard] as number) + recordBytes(bytes);
+    }
+    return shards.every((outlet, shard) => outlet.hasRoom(needed[shard] as number, true)) ? null : MARKET_BUSY;
+  }
+
+  // ---- helpers
+
+  #caller({ user, isControl }: ActionOrigin): Caller {
+    return { user, now: this.#parts.nowNs(), looksUp: !isControl };
+  }
+
+  #refuse(answer: Answer, refusal: Reject): void {
+    answer({ refusal, processedAtNs: this.#parts.nowNs() });
+  }
+
+  #outletOf(marketIndex: number): Outlet {
+    const { shards } = this.#parts;
+    return must(shards[marketIndex % shards.length], 'a shard for every market');
+  }
+
+  /** The bytes of a session's user, kept: a user sends many actions. */
+  #publicKey(user: UserId): Uint8Array {
+    const known = this.#publicKeys.get(user);
+    if (known !== undefined) return known;
+    const key = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
+    if (this.#publicKeys.size >= PUBLIC_KEYS_KEPT) this.#publicKeys.clear();
+    this.#publicKeys.set(user, key);
+    return key;
+  }
+}
+
+function typeOf({ kind }: PreparedRequest): number {
+  if (kind === 'create') return NewOrder.typeId;
+  return kind === 'replace' ? ReplaceOrder.typeId : CancelOrder.typeId;
+}
+
+function bytesOf(prepared: PreparedRequest): number {
+  if (prepared.kind === 'create') return createBytes(prepared.text.length);
+  return prepared.kind === 'replace' ? ReplaceOrder.bytes : CancelOrder.bytes;
+}
+
+/** @param isControl a cancel may wait for its create (AMB-25). */
+function write(
+  v: Views,
+  at: number,
+  prepared: PreparedRequest,
+  budget: number,
+  isControl: boolean,
+  stamp: Stamp,
+): void {
+  if (prepared.kind === 'create') writeCreate(v, at, prepared, budget, stamp);
+  else if (prepared.kind === 'replace') writeReplace(v, at, prepared, stamp);
+  else writeCancel(v, at, prepared, isControl, stamp);
+}
+
+function withoutBudget(reserved: Outcome<number>): Outcome<Reserved> {
+  return reserved.ok ? accepted({ requestId: reserved.value, budget: 0 }) : reserved;
+}
+
+/** The check of the same turn made sure that the request has its place. */
+function passed(outcome: Outcome<number>): number {
+  return must(outcome.ok ? outcome.value : undefined, 'a checked cancel is taken');
+}
+
+function claimed(at: number): number {
+  return must(at < 0 ? undefined : at, 'the room for a batch was checked before');
+}
+
+/** Signatures of a REST batch go to all threads of the pool; on `/control` they keep to the thread of their connection. */
+function poolOrigin(origin: ActionOrigin, index: number): ActionOrigin {
+  return origin.isControl ? origin : { ...origin, connection: origin.connection + index };
+}
+
+function withoutCoSigners(request: CreateRequest): CreateRequest {
+  return { ...request, additionalSigners: [] };
+}

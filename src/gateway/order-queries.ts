@@ -1,0 +1,191 @@
+/**
+ * Reads of a user's own orders, trades and balances (wire.md 7.9 to 7.11).
+ *
+ * Pages are read a little in each turn of the event loop:
+ *
+ *   plan (what memory has) ─▶ history thread ─▶ print, some rows a turn ─▶ page
+ *   └──── one page a turn ────┘                 └──── some rows of one page a turn ────┘
+ *
+ * A user's pages are read one after the other, and pages of several users in rotation, with the history thread too: however
+ * many and however deep pages one user reads, another's waits for one of each user at most.
+ *
+ * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
+ * refused. Orders wait behind one plan or some rows at most.
+ */
+
+import type { OrderRecordView } from '../codec/order-record.ts';
+import { assert, must } from '../core/assert.ts';
+import type { AssetId, OrderId, UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { PageReader } from './history-thread.ts';
+import { AS_JSON } from './orders/history-ask.ts';
+import type { InventoryBody } from './orders/inventory.ts';
+import type { OrderManager } from './orders/order-manager.ts';
+import type { Page, PagePlan, PageQuery } from './orders/pages.ts';
+import type { RegistryCache } from './registry-cache.ts';
+
+export const PAGES_MAX = 512;
+/** Of one user while there are fewer than so many in all; beyond the last, one. */
+const PAGES_PER_USER: readonly (readonly [all: number, own: number])[] = [
+  [256, 64],
+  [384, 8],
+];
+/** Of users without funds, together. */
+const PUBLIC_PAGES_MAX = 64;
+/** Rows printed in one turn: well below a millisecond. */
+const ROWS_PER_TURN = 50;
+/** How often a page is planned again because the tables are ahead of this thread's view. */
+const PLANS_MAX = 3;
+const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
+const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
+const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
+
+export interface PageRequest {
+  readonly user: UserId;
+  /** Null for all markets. */
+  readonly assetId: AssetId | null;
+  readonly subAccounts: readonly number[] | null;
+  readonly page: number;
+  readonly limit: number;
+}
+
+export interface OrderQueriesParts {
+  readonly orders: Pick<OrderManager, 'planOrderPage' | 'planTradePage' | 'order' | 'inventory'>;
+  readonly registry: Pick<RegistryCache, 'definitions'>;
+  readonly isFunded: (user: UserId) => boolean;
+  readonly pages: PageReader;
+}
+
+export class OrderQueries {
+  readonly #parts: OrderQueriesParts;
+  readonly #queue: PageQueue;
+
+  constructor(parts: OrderQueriesParts) {
+    this.#parts = parts;
+    this.#queue = new PageQueue(parts.pages);
+  }
+
+  /** Rows as JSON. MARKET_NOT_FOUND for an unknown market, SERVICE_UNAVAILABLE when too many pages are being read. */
+  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>> {
+    const { user, openOnly } = request;
+    const query = this.#queryOf(request);
+    if (!query.ok) return query;
+    const plan = (): PagePlan<string> => this.#parts.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON);
+    return this.#queue.page(user, plan, !this.#parts.isFunded(user));
+  }
+
+  /** As `orderPage`. */
+  async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
+    const { user } = request;
+    const query = this.#queryOf(request);
+    if (!query.ok) return query;
+    const plan = (): PagePlan<string> => this.#parts.orders.planTradePage(query.value, AS_JSON);
+    return this.#queue.page(user, plan, !this.#parts.isFunded(user));
+  }
+
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
+    const definition = this.#parts.registry.definitions.get(assetId);
+    if (definition === undefined) return rejected(NO_MARKET);
+    const record = this.#parts.orders.order({ user, marketIndex: definition.marketIndex, orderId });
+    return record === undefined ? rejected(NO_ORDER) : accepted(record);
+  }
+
+  inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
+    return this.#parts.orders.inventory(user, subAccounts);
+  }
+
+  #queryOf({ user, assetId, subAccounts, page, limit }: PageRequest): Outcome<PageQuery> {
+    const definition = assetId === null ? null : this.#parts.registry.definitions.get(assetId);
+    if (definition === undefined) return rejected(NO_MARKET);
+    return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit });
+  }
+}
+
+/** Pages of one user that are requested and not answered. */
+interface Own {
+  count: number;
+  /** The last of them. */
+  last: Promise<unknown>;
+}
+
+export class PageQueue {
+  readonly #reader: PageReader;
+  /** Ends with the last turn that was assigned. */
+  #lastTurn: Promise<void> = Promise.resolve();
+  readonly #users = new Map<UserId, Own>();
+  #pages = 0;
+  #publicPages = 0;
+
+  constructor(reader: PageReader) {
+    this.#reader = reader;
+  }
+
+  /**
+   * @param plan takes what memory has; called when its turn comes, and again where memory was behind the tables.
+   * @param isPublic for a user without funds.
+   * @returns SERVICE_UNAVAILABLE when too many are pending.
+   */
+  async page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<Page<string>>> {
+    const own = this.#users.get(user) ?? { count: 0, last: Promise.resolve() };
+    if (isPublic && this.#publicPages >= PUBLIC_PAGES_MAX) return rejected(BUSY);
+    if (this.#pages >= PAGES_MAX || own.count >= this.#ownMax()) return rejected(BUSY);
+    this.#pages += 1;
+    own.count += 1;
+    if (isPublic) this.#publicPages += 1;
+    this.#users.set(user, own);
+    const before = own.last;
+    const page = before.then(() => this.#read(plan));
+    own.last = page.catch(() => undefined);
+    try {
+      return await page;
+    } finally {
+      this.#pages -= 1;
+      own.count -= 1;
+      if (own.count === 0) this.#users.delete(user);
+      if (isPublic) this.#publicPages -= 1;
+    }
+  }
+
+  #ownMax(): number {
+    return PAGES_PER_USER.find(([all]) => this.#pages < all)?.[1] ?? 1;
+  }
+
+  async #read(plan: () => PagePlan<string>): Promise<Outcome<Page<string>>> {
+    for (let plans = 1; ; plans += 1) {
+      const { ask, askAll, finish } = await this.#inTurn(plan);
+      const answer = ask === null ? accepted(null) : await this.#reader.read(ask);
+      if (!answer.ok) return answer;
+      const page = await this.#inTurn(() => finish(answer.value));
+      if (page !== null) return accepted(await this.#print(page));
+      if (plans < PLANS_MAX) continue;
+      const all = await this.#reader.read(must(await this.#inTurn(askAll), 'only pages with a question are ahead'));
+      if (!all.ok) return all;
+      const known = await this.#inTurn(() => finish(all.value));
+      assert(known !== null, 'a question about all of memory is always answered');
+      return accepted(await this.#print(known));
+    }
+  }
+
+  async #print({ rows, total }: Page<() => string>): Promise<Page<string>> {
+    const printed: string[] = [];
+    for (let from = 0; from < rows.length; from += ROWS_PER_TURN) {
+      await this.#inTurn(() => {
+        for (const row of rows.slice(from, from + ROWS_PER_TURN)) printed.push(row());
+      });
+    }
+    return { rows: printed, total };
+  }
+
+  /** One piece of work in each turn of the event loop, in the order of the calls. */
+  #inTurn<T>(work: () => T): Promise<T> {
+    const done = this.#lastTurn.then(work);
+    this.#lastTurn = done.then(nextTurn, nextTurn);
+    return done;
+  }
+}
+
+/** What came in meanwhile is served first. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,41 @@
+/** What the gateway publishes to the sockets of users; src/http writes the frames (wire.md 9). */
+import type { AccountEvent } from '../codec/account-events.ts';
+import type { PositionView } from '../codec/margin-replies.ts';
+import type { UserId } from '../core/ids.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { OrderEvent, UserTrade } from './orders/order-events.ts';
+
+/** Streams of figures that are computed only for users with a reader. */
+export type MarginStream = 'positions' | 'account-stats';
+
+/** Events for the streams of one user. */
+export interface UserEventStreams {
+  orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
+  userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
+  /** After its flush. */
+  accountEvent(user: UserId, event: AccountEvent): void;
+  /** Positions that changed, flushed (STR-03). */
+  positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void;
+  /** Figures of one margin account that changed: the reply object of `/margin` (STR-04). */
+  accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void;
+  /** Whether the user has a reader of this stream. */
+  listens(user: UserId, stream: MarginStream): boolean;
+  listenersOf(stream: MarginStream): Iterable<UserId>;
+  /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
+  endSessions(user: UserId): void;
+  /** Writes all events since the last call to the sockets, in order. */
+  flush(): void;
+}
+
+/** Before the public listener opens there is no reader. */
+export const NO_STREAMS: UserEventStreams = {
+  orderEvent: () => undefined,
+  userTrade: () => undefined,
+  accountEvent: () => undefined,
+  positions: () => undefined,
+  accountStats: () => undefined,
+  listens: () => false,
+  listenersOf: () => [],
+  endSessions: () => undefined,
+  flush: () => undefined,
+};

@@ -1,0 +1,62 @@
+/** Cancels without a waiting sender, at rings with little room (docs/trading.md, "When you may go away"). */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AssetId } from '../../src/core/ids.ts';
+import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
+import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
+import { CommandRing, EntryWorld } from '../support/entry-world.ts';
+import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-desk.ts';
+
+const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
+
+suite('cancels in advance at the rings', () => {
+  test('a market without room holds up no other, and nothing is lost or sent twice', () => {
+    const [even, odd] = [new CommandRing(1_024, 0), new CommandRing(1_024, 0)];
+    const world = new EntryWorld([even, odd]);
+    const { desk, openMarkets, entry } = world;
+    desk.manager.onMarketChanged(OTHER);
+    let pokes = 0;
+    const poke = (): void => {
+      pokes += 1;
+    };
+    const cancels = new AutomaticCancels({ entry, holderOf: () => 'user', nowNs: () => NOW, poke });
+    const lifeline = new Lifeline();
+    const create = (id: string, asset: AssetId): void => {
+      const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });
+      const checked = mustPass(desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
+      desk.manager.requests.tie(
+        mustPass(desk.manager.requests.reserveCreate(checked, NOW)).requestId,
+        new Tie(lifeline),
+      );
+    };
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+    for (const id of ids) create(id, MARKET.assetId);
+    create('closed', OTHER.assetId);
+
+    cancels.cut(lifeline);
+    cancels.sendWaiting();
+    const sent = [...idsOf(odd)];
+    assert.ok(sent.length > 0 && sent.length < 10, `${sent.length} found room`);
+    const turns = pokes;
+    odd.fill();
+    cancels.sendWaiting();
+    assert.deepEqual(
+      [turns, pokes],
+      [2, 2],
+      'where nothing was sent no turn is asked for: the ring rings when it has room',
+    );
+    openMarkets.add(4);
+    odd.fill();
+    cancels.sendWaiting();
+    assert.deepEqual(idsOf(even), ['closed'], 'the full ring of the other market does not matter');
+    for (let turn = 0; turn < 10; turn += 1) {
+      sent.push(...idsOf(odd));
+      cancels.sendWaiting();
+    }
+    assert.deepEqual([sent, cancels.size], [ids, 0]);
+  });
+});
+
+function idsOf(ring: CommandRing): readonly string[] {
+  return ring.read().map(({ word }) => word);
+}

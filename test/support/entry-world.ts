@@ -1,0 +1,110 @@
+/** Order entry over a real order manager and real rings, with signatures that wait for the test. */
+import { hashKeyOf } from '../../src/core/key-words.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import type { Views } from '../../src/core/views.ts';
+import { OrderEntry } from '../../src/gateway/order-entry.ts';
+import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
+import type { SignatureJob } from '../../src/gateway/signature-verifier.ts';
+import { COMMAND_NOTE } from '../../src/order/command-notes.ts';
+import { Doorbell } from '../../src/runtime/doorbell.ts';
+import { Outlet } from '../../src/runtime/outlet.ts';
+import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
+import { CancelOrder, CommandNote, NewOrder, OrderRecord, ReplaceOrder } from '../../src/schema/generated/messages.ts';
+import { MARKET, NOW, OrderDesk } from './order-desk.ts';
+
+const FILLER = 9;
+const NOTE_WORD = { [COMMAND_NOTE.batchBegins]: '[', [COMMAND_NOTE.batchEnds]: ']' } as Record<number, string>;
+
+/** A message that a market reads; notes around a batch have no request. */
+export interface ReadMessage {
+  readonly requestId: number;
+  /** The order id, `[` or `]`. */
+  readonly word: string;
+}
+
+/** The command ring of one shard. */
+export class CommandRing {
+  readonly outlet: Outlet;
+  readonly #reader: RingReader;
+
+  constructor(capacityBytes = 65_536, reservedBytes = 256) {
+    const ring = createRing({ capacityBytes, reservedBytes });
+    const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
+    this.outlet = new Outlet(new RingWriter(ring), bell, 'reject');
+    this.#reader = new RingReader(ring);
+  }
+
+  /** Leaves room for so many bytes. */
+  fill(leave = 0): void {
+    while (this.outlet.hasRoom(leave + 16) && this.outlet.claim(FILLER, 8) >= 0) this.outlet.commit();
+  }
+
+  read(): readonly ReadMessage[] {
+    this.outlet.flush();
+    const messages: ReadMessage[] = [];
+    this.#reader.drain((typeId, at) => {
+      const { views } = this.#reader;
+      if (typeId === CommandNote.typeId) {
+        messages.push({ requestId: 0, word: NOTE_WORD[CommandNote.kind(views, at)] ?? '?' });
+      } else if (typeId !== FILLER) {
+        messages.push(readRequest(views, typeId, at));
+      }
+      return true;
+    }, 10_000);
+    return messages;
+  }
+
+  /** Order ids and the notes around a batch. */
+  words(): string {
+    return this.read()
+      .map(({ word }) => word)
+      .join(' ');
+  }
+}
+
+function readRequest(v: Views, typeId: number, at: number): ReadMessage {
+  if (typeId === NewOrder.typeId) {
+    return { requestId: NewOrder.requestId(v, at), word: OrderRecord.orderId(v, at + NewOrder.orderAt) };
+  }
+  const message = typeId === ReplaceOrder.typeId ? ReplaceOrder : CancelOrder;
+  return { requestId: message.requestId(v, at), word: message.orderId(v, at) };
+}
+
+export class EntryWorld {
+  readonly desk: OrderDesk = new OrderDesk();
+  readonly openMarkets: Set<number> = new Set([MARKET.marketIndex]);
+  /** Jobs whose verdicts the test gives; none are kept while `capacity` is null: they are valid at once. */
+  readonly jobs: { readonly job: SignatureJob; readonly done: (valid: boolean) => void }[] = [];
+  capacity: number | null = null;
+  pokes = 0;
+  readonly rings: readonly CommandRing[];
+  readonly entry: OrderEntry;
+
+  constructor(rings: readonly CommandRing[] = [new CommandRing()]) {
+    this.rings = rings;
+    const shards = rings.map(({ outlet }) => outlet);
+    const nowNs = (): TimestampNs => NOW;
+    this.entry = new OrderEntry({
+      requests: this.desk.manager.requests,
+      verifier: { verify: (job, done) => this.#verify(job, done) },
+      limits: { charge: () => null, partOf: () => 'user' },
+      shards,
+      idKey: hashKeyOf(0n),
+      nowNs,
+      openMarkets: this.openMarkets,
+      releases: new ReleaseQueue(shards, nowNs),
+      createRefusal: () => null,
+      poke: () => {
+        this.pokes += 1;
+      },
+      counted: { order: () => undefined },
+    });
+  }
+
+  #verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
+    if (this.capacity === null) done(true);
+    else if (this.jobs.length >= this.capacity) return false;
+    else this.jobs.push({ job, done });
+    return true;
+  }
+}
