@@ -11,6 +11,7 @@ import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/o
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
 import type { ReleaseWord } from '../../src/gateway/orders/order-events.ts';
+import { moveOf, PlainBalances, pickOf } from './imitation-market.ts';
 import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
@@ -62,7 +63,7 @@ interface LooseTrade {
 export class LooseMarket {
   readonly desk: OrderDesk = new OrderDesk();
   readonly orders: LooseOrder[] = [];
-  readonly owned: Map<string, bigint> = new Map();
+  readonly balances: PlainBalances = new PlainBalances(BASE);
   /** What the door has said about triggers. */
   readonly answers: ReleaseWord[] = [];
   /** Looks between two words of one step. */
@@ -74,8 +75,8 @@ export class LooseMarket {
 
   constructor() {
     for (const user of USERS) {
-      this.#own(user, USD, 100_000n * ONE_18);
-      this.#own(user, BASE, 50n * ONE_18);
+      this.balances.set(user, USD, 100_000n * ONE_18);
+      this.balances.set(user, BASE, 50n * ONE_18);
       for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
     }
   }
@@ -112,8 +113,7 @@ export class LooseMarket {
       return;
     }
     this.#speak();
-    const sequence = this.desk.nextSequence;
-    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    const sequence = this.desk.admit(requestId);
     this.desk.answer(requestId, sequence);
     this.orders.push(looseOrder(wish, { sequence, kind, parent, budget }));
   }
@@ -302,22 +302,19 @@ export class LooseMarket {
       { order: trade.maker, rate: MARKET.makerFeeRate },
       { order: trade.taker, rate: MARKET.takerFeeRate },
     ];
-    const notional = notional18(trade.price as RawPrice, trade.quantity as RawQuantity, MARKET);
-    const base = quantity18(trade.quantity as RawQuantity, MARKET.quantityDecimals);
-    const before = new Map(this.owned);
+    const undo = this.balances.mark();
     for (const { order, rate } of sides) {
-      const sign = order.side === SIDE.buy ? 1n : -1n;
-      this.#add(order.user, USD, -sign * notional - tradingFee18(notional, rate));
-      this.#add(order.user, BASE, sign * base);
+      this.balances.move(order.user, moveOf(trade, order.side, rate, MARKET));
       order.undecided -= 1;
     }
-    if (pick % 3 > 0 && [...this.owned.values()].every((owned) => owned >= 0n)) {
+    if (pick % 3 > 0 && [...this.balances.owned.values()].every((owned) => owned >= 0n)) {
       for (const { order } of sides) order.confirmed += trade.quantity;
       this.desk.confirm(trade.id);
       for (const user of USERS) for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
       return;
     }
-    for (const [key, owned] of before) this.owned.set(key, owned);
+    undo();
+    const notional = notional18(trade.price as RawPrice, trade.quantity as RawQuantity, MARKET);
     const isMakerAtFault = pick % 2 === 0;
     for (const { order } of sides) {
       order.filled -= trade.quantity;
@@ -353,35 +350,25 @@ export class LooseMarket {
   /** What fills that are undecided will take from a balance. */
   pendingOf(user: UserId, asset: AssetId): bigint {
     let pending = 0n;
-    for (const { maker, taker, price, quantity } of this.#trades) {
-      const notional = notional18(price as RawPrice, quantity as RawQuantity, MARKET);
+    for (const trade of this.#trades) {
       for (const [order, rate] of [
-        [maker, MARKET.makerFeeRate],
-        [taker, MARKET.takerFeeRate],
+        [trade.maker, MARKET.makerFeeRate],
+        [trade.taker, MARKET.takerFeeRate],
       ] as const) {
         if (order.user !== user || (order.side === SIDE.buy) !== (asset === USD)) continue;
-        pending +=
-          order.side === SIDE.buy ? notional + tradingFee18(notional, rate) : quantity18(quantity as RawQuantity, 4);
+        const { base, quote } = moveOf(trade, order.side, rate, MARKET);
+        pending -= order.side === SIDE.buy ? quote : base;
       }
     }
     return pending;
   }
 
   ownedBy(user: UserId, asset: AssetId): bigint {
-    return this.owned.get(`${user}/${asset}`) ?? 0n;
-  }
-
-  #own(user: UserId, asset: AssetId, amount: bigint): void {
-    this.owned.set(`${user}/${asset}`, amount);
-  }
-
-  #add(user: UserId, asset: AssetId, amount: bigint): void {
-    this.#own(user, asset, this.ownedBy(user, asset) + amount);
+    return this.balances.of(user, asset);
   }
 
   #pick(pick: number, fits: (order: LooseOrder) => boolean): LooseOrder | undefined {
-    const fitting = this.orders.filter(fits);
-    return fitting[pick % Math.max(1, fitting.length)];
+    return pickOf(this.orders, pick, fits);
   }
 }
 

@@ -3,6 +3,7 @@
  * market and clearing would say said by hand.
  */
 
+import assert from 'node:assert/strict';
 import type { SignedOrder } from '../../src/codec/signed-order.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
@@ -13,6 +14,7 @@ import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
+import { ImitationMarket } from './imitation-market.ts';
 import {
   ALICE,
   codeOf,
@@ -101,15 +103,18 @@ export class MarginDesk {
   readonly sink: RecordingSink = new RecordingSink();
   readonly manager: OrderManager;
   nowNs: TimestampNs = NOW;
-  readonly #sequences = new Map<AssetId, number>();
+  readonly #markets: ReadonlyMap<string, ImitationMarket>;
   /** By id: sequence and price. */
   readonly #placed = new Map<string, readonly [number, number]>();
   #ids = 0;
-  #trades = 0;
 
   /** EX-05's world: ETH at 2000, BTC at 50000. */
   constructor() {
     this.manager = new OrderManager({ sink: this.sink, history: NO_HISTORY });
+    const options = { nowNs: () => this.nowNs, feeRates: { makerFeeRate: 500, takerFeeRate: 500 } };
+    this.#markets = new Map(
+      Object.entries(MARKETS).map(([asset, market]) => [asset, new ImitationMarket(this.manager, market, options)]),
+    );
     for (const market of Object.values(MARKETS)) this.manager.onMarketChanged(market);
     this.risk(ETH, riskRow(90, 95, 1_000_000));
     this.risk(BTC, riskRow(95, 96, 900_000));
@@ -126,7 +131,7 @@ export class MarginDesk {
   price(asset: AssetId, oracle: number | string, mark: number | string | null = null): void {
     this.manager.margin.onOraclePrice(asset, source(usd(oracle), this.nowNs));
     this.manager.margin.onMarketRisk({
-      marketIndex: this.#index(asset),
+      marketIndex: this.#market(asset).definition.marketIndex,
       mark: mark === null ? null : source(usd(mark), this.nowNs),
       interest: { credits: 0n, borrows: 0n },
     });
@@ -170,16 +175,15 @@ export class MarginDesk {
 
   /** The market admits a create and answers it. @returns the order's sequence. */
   admit(requestId: number, asset: AssetId): number {
-    const sequence = this.#next(asset);
-    const word = { requestId, marketIndex: this.#index(asset), sequence, timeNs: this.nowNs };
-    this.manager.onAdmitted({ ...word, refusal: 0 });
-    this.manager.requests.onAck({ ...word, rejectCode: 0 });
+    const market = this.#market(asset);
+    const sequence = market.admit(requestId);
+    market.answer(requestId, sequence);
     return sequence;
   }
 
-  /** The id that the next match has. */
-  get nextTrade(): number {
-    return this.#trades + 1;
+  /** The id that the next match of a market has. */
+  nextTrade(asset: AssetId): number {
+    return this.#market(asset).tradeId + 1;
   }
 
   replace(id: string, change: { price?: number; quantity?: number }, asset: AssetId = ETH): Outcome<number> {
@@ -196,46 +200,24 @@ export class MarginDesk {
     return checked.ok ? this.manager.requests.reserveReplace(checked.value) : checked;
   }
 
-  /** The market's word on a replace that was let through. */
+  /** A replace is applied. */
   replaced(requestId: number, order: number, price: number, quantity: number, asset: AssetId = ETH): void {
-    const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), timeNs: this.nowNs };
-    const figures = {
-      price: Math.round(price * 100) as RawPrice,
-      quantity: lotsOf(asset, quantity),
-    };
-    const trigger = { triggerKind: 0, triggerPrice: 0 as RawPrice } as const;
-    this.manager.onReplaced({ ...word, order, ...figures, ...trigger, timestampNs: this.nowNs });
-    this.manager.requests.onAck({ ...word, requestId, rejectCode: 0 });
+    const market = this.#market(asset);
+    const sequence = market.replaced(order, Math.round(price * 100), lotsOf(asset, quantity));
+    market.answer(requestId, sequence);
   }
 
   /** @returns the trade's id. */
   match(maker: number, taker: number, price: number, quantity: number, takerSide: Side, asset: AssetId = ETH): number {
-    this.#trades += 1;
-    this.manager.onMatched({
-      marketIndex: this.#index(asset),
-      sequence: this.#next(asset),
-      tradeId: this.#trades,
-      makerOrder: maker,
-      takerOrder: taker,
-      price: Math.round(price * 100) as RawPrice,
-      quantity: lotsOf(asset, quantity),
-      takerSide,
-      makerFeeRate: 500,
-      takerFeeRate: 500,
-      timeNs: this.nowNs,
-    });
-    return this.#trades;
+    return this.#market(asset).match(maker, taker, Math.round(price * 100), lotsOf(asset, quantity), takerSide);
   }
 
   confirm(tradeId: number, asset: AssetId = ETH): void {
-    const fee = usd(0);
-    const word = { marketIndex: this.#index(asset), tradeId, timeNs: this.nowNs, makerFee: fee, takerFee: fee };
-    this.manager.onFillConfirmed({ ...word, isLiquidation: false, isAutoDeleverage: false });
+    this.#market(asset).confirm(tradeId);
   }
 
   rollBack(tradeId: number, asset: AssetId = ETH): void {
-    const word = { marketIndex: this.#index(asset), tradeId, timeNs: this.nowNs };
-    this.manager.onFillRolledBack({ ...word, makerReason: 1, takerReason: 10 });
+    this.#market(asset).rollBack(tradeId, 1, 10);
   }
 
   /** Markets obey the reductions that were sent since the last call. @returns `o-1 444`, `o-2 cancelled`. */
@@ -254,38 +236,29 @@ export class MarginDesk {
 
   /** The market answers a request; 0 stands for yes. */
   acknowledge(requestId: number, asset: AssetId = ETH, rejectCode = 0): void {
-    const word = { requestId, marketIndex: this.#index(asset), sequence: 0, timeNs: this.nowNs };
-    this.manager.requests.onAck({ ...word, rejectCode });
+    this.#market(asset).answer(requestId, 0, rejectCode);
   }
 
   /** A trigger of ETH's market fires for so many raw lots. */
   trigger(order: number, quantity: number): void {
-    const word = { marketIndex: this.#index(ETH), sequence: this.#next(ETH), order, timeNs: this.nowNs };
-    this.manager.onTriggered({ ...word, triggerPrice: 200_000 as RawPrice, quantity });
+    this.#market(ETH).trigger(order, quantity);
   }
 
-  /** Clearing has passed all that ETH's market has said. */
+  /** Clearing has passed all events of ETH's market. */
   decide(): void {
-    this.manager.onMarketDecided({ marketIndex: this.#index(ETH), sequence: this.#sequences.get(ETH) ?? 0 });
+    this.#market(ETH).decide();
   }
 
   end(order: number, end: OrderEnd, asset: AssetId = ETH): void {
-    const word = { marketIndex: this.#index(asset), sequence: this.#next(asset), order, timeNs: this.nowNs };
-    this.manager.onEnded({ ...word, end, faultReason: 0 });
+    this.#market(asset).end(order, end);
   }
 
   capacity(subAccount = 1, user: UserId = ALICE): Amount18 {
     return this.manager.margin.capacity(user, subAccount, this.nowNs);
   }
 
-  #index(asset: AssetId): number {
-    return MARKETS[asset]?.marketIndex ?? 0;
-  }
-
-  #next(asset: AssetId): number {
-    const next = (this.#sequences.get(asset) ?? 0) + 1;
-    this.#sequences.set(asset, next);
-    return next;
+  #market(asset: AssetId): ImitationMarket {
+    return this.#markets.get(asset) ?? assert.fail(`there is no market of asset ${asset}`);
   }
 
   #create(wish: MarginWish, user: UserId): ReturnType<typeof createRequest> {

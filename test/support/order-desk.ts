@@ -8,15 +8,7 @@ import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import {
-  type OrderEnd,
-  SIDE,
-  type Side,
-  TIF,
-  type Tif,
-  TRIGGER,
-  type TriggerKind,
-} from '../../src/core/order-terms.ts';
+import { SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import type {
@@ -30,6 +22,7 @@ import type {
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { ActionAnswer, Reply } from '../../src/gateway/orders/requests.ts';
+import { ImitationMarket } from './imitation-market.ts';
 
 export const ALICE = 'a'.repeat(64) as UserId;
 export const BOB = 'b'.repeat(64) as UserId;
@@ -222,24 +215,17 @@ export function mustPass<T>(outcome: Outcome<T>): T {
 }
 
 /** Market and clearing driven by hand, in market 3, with whole-unit balances for Alice and Bob. */
-export class OrderDesk {
-  readonly sink: RecordingSink = new RecordingSink();
-  readonly manager: OrderManager;
-  #sequence = 0;
-  #tradeId = 0;
+export class OrderDesk extends ImitationMarket {
+  readonly sink: RecordingSink;
 
-  constructor(history: OrderHistory = NO_HISTORY) {
-    this.manager = new OrderManager({ sink: this.sink, history });
+  constructor(history: OrderHistory = NO_HISTORY, sink: RecordingSink = new RecordingSink()) {
+    super(new OrderManager({ sink, history }), MARKET, { nowNs: () => NOW });
+    this.sink = sink;
     this.manager.onMarketChanged(MARKET);
     for (const user of [ALICE, BOB]) {
       this.setOwned(user, USD, 10_000n * ONE_18);
       this.setOwned(user, BASE, 10n * ONE_18);
     }
-  }
-
-  get nextSequence(): number {
-    this.#sequence += 1;
-    return this.#sequence;
   }
 
   setOwned(user: UserId, asset: AssetId, owned: bigint): void {
@@ -268,93 +254,9 @@ export class OrderDesk {
   /** A create that the market admits and answers. @returns the order's sequence. */
   place(wish: OrderWish = {}): number {
     const requestId = mustPass(this.request(wish));
-    const sequence = this.nextSequence;
-    this.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    const sequence = this.admit(requestId);
     this.answer(requestId, sequence);
     return sequence;
-  }
-
-  answer(requestId: number, sequence = 0, rejectCode = 0): void {
-    this.manager.requests.onAck({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode });
-  }
-
-  /** @returns the trade id. */
-  match(maker: number, taker: number, price: number, quantity: number, takerSide: Side = SIDE.sell): number {
-    this.#tradeId += 1;
-    this.manager.onMatched({
-      marketIndex: 3,
-      sequence: this.nextSequence,
-      tradeId: this.#tradeId,
-      makerOrder: maker,
-      takerOrder: taker,
-      price: price as RawPrice,
-      quantity: quantity as RawQuantity,
-      takerSide,
-      makerFeeRate: MARKET.makerFeeRate,
-      takerFeeRate: MARKET.takerFeeRate,
-      timeNs: NOW,
-    });
-    return this.#tradeId;
-  }
-
-  /** @returns the sequence of the word. */
-  trigger(order: number, quantity: number, triggerPrice = 200_000): number {
-    const word = { marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW };
-    this.manager.onTriggered({ ...word, triggerPrice: triggerPrice as RawPrice, quantity });
-    return word.sequence;
-  }
-
-  /** Clearing has passed all that the market has said. */
-  decide(): void {
-    this.manager.onMarketDecided({ marketIndex: 3, sequence: this.#sequence });
-  }
-
-  activate(order: number, quantity: number): void {
-    this.manager.onActivated({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, quantity });
-  }
-
-  cover(order: number): void {
-    this.manager.onCovered({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW });
-  }
-
-  /** The market's word on a replace; `trigger` while the order waits. */
-  replaced(
-    order: number,
-    price: number,
-    quantity: number,
-    trigger: { kind: TriggerKind; price: number } | null = null,
-  ): void {
-    this.manager.onReplaced({
-      marketIndex: 3,
-      sequence: this.nextSequence,
-      order,
-      timeNs: NOW,
-      price: price as RawPrice,
-      quantity: quantity as RawQuantity,
-      triggerKind: trigger?.kind ?? TRIGGER.none,
-      triggerPrice: (trigger?.price ?? 0) as RawPrice,
-      timestampNs: (NOW + 7n) as TimestampNs,
-    });
-  }
-
-  end(order: number, end: OrderEnd, faultReason: 0 | 1 | 2 = 0): void {
-    this.manager.onEnded({ marketIndex: 3, sequence: this.nextSequence, order, timeNs: NOW, end, faultReason });
-  }
-
-  confirm(tradeId: number, fees: { maker: bigint; taker: bigint } = { maker: 0n, taker: 0n }): void {
-    this.manager.onFillConfirmed({
-      marketIndex: 3,
-      tradeId,
-      timeNs: NOW,
-      makerFee: fees.maker as Amount18,
-      takerFee: fees.taker as Amount18,
-      isLiquidation: false,
-      isAutoDeleverage: false,
-    });
-  }
-
-  rollBack(tradeId: number, makerReason: 1 | 2 | 8 | 10, takerReason: 1 | 2 | 8 | 10): void {
-    this.manager.onFillRolledBack({ marketIndex: 3, tradeId, timeNs: NOW, makerReason, takerReason });
   }
 
   /** What `/orders` told this user about an order: `Created`, `Removed Filled` and so on. */

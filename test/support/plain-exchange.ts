@@ -6,10 +6,11 @@
  * priority: a new order matches whoever crosses. After a rollback a crossed book is uncrossed, best prices first. Clearing decides fills in market sequence and confirms only what is funded.
  */
 import assert from 'node:assert/strict';
-import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
+import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import {
   ORDER_END,
+  ORDER_KIND,
   type OrderEnd,
   type RollbackReason,
   SIDE,
@@ -17,11 +18,19 @@ import {
   TIF,
   type Tif,
   TRIGGER,
+  TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
-import { type Amount18, ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type Sequence } from '../../src/core/units.ts';
+import type {
+  HistoryQuery,
+  HistorySnapshot,
+  HistoryTrade,
+  HistoryWindow,
+  OrderHistory,
+} from '../../src/gateway/orders/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import { ImitationMarket, moveOf, PlainBalances } from './imitation-market.ts';
 import {
   ALICE,
   BASE,
@@ -35,7 +44,6 @@ import {
   RecordingSink,
   replaceRequest,
 } from './order-desk.ts';
-import { tablesOf } from './plain-tables.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 const CALLER_LOOKS_UP = false;
@@ -63,7 +71,7 @@ export interface PlainOrder {
   fees: bigint;
 }
 
-export interface PlainTrade {
+interface PlainTrade {
   readonly id: number;
   readonly sequence: number;
   readonly maker: PlainOrder;
@@ -96,8 +104,6 @@ interface Verdict {
   readonly reasons: { readonly maker: RollbackReason; readonly taker: RollbackReason } | null;
 }
 
-const AT = { marketIndex: 3, timeNs: NOW };
-
 export class PlainExchange {
   readonly sink: RecordingSink = new RecordingSink();
   readonly history: OrderHistory = { read: (reader) => reader(this.#tables) };
@@ -107,7 +113,8 @@ export class PlainExchange {
   });
   readonly orders: PlainOrder[] = [];
   readonly confirmedTrades: PlainTrade[] = [];
-  readonly owned: Map<string, bigint> = new Map();
+  readonly balances: PlainBalances = new PlainBalances(BASE);
+  readonly owned: Map<string, bigint> = this.balances.owned;
   /** What the front door has yet to hear. */
   readonly fromMarket: (() => void)[] = [];
   readonly fromClearing: (() => void)[] = [];
@@ -116,10 +123,14 @@ export class PlainExchange {
   readonly undecided: Undecided[] = [];
   /** The sub-account in which a user trades. */
   readonly accountOf: (user: UserId) => number;
+  readonly #market: ImitationMarket = new ImitationMarket(this.manager, MARKET, {
+    nowNs: () => NOW,
+    fromMarket: (event) => this.fromMarket.push(event),
+    fromClearing: (event) => this.fromClearing.push(event),
+  });
   readonly #trades: PlainTrade[] = [];
   readonly #ids = new Set<string>();
   #wishes = 0;
-  #sequence = 0;
   #decided = 0;
   #journal = 0;
   #checkpoint = 0;
@@ -129,9 +140,9 @@ export class PlainExchange {
     this.accountOf = accountOf;
     this.manager.restoreMarket(MARKET, 0);
     for (const user of USERS) {
-      this.#setOwned(user, USD, 10_000n * ONE_18);
-      this.#setOwned(user, BASE, 5n * ONE_18);
-      for (const asset of [USD, BASE]) this.#tellBalance(user, asset);
+      this.balances.set(user, USD, 10_000n * ONE_18);
+      this.balances.set(user, BASE, 5n * ONE_18);
+      for (const asset of [USD, BASE]) this.#publishBalance(user, asset);
     }
     this.hearAll();
   }
@@ -218,18 +229,14 @@ export class PlainExchange {
     else if (wish !== undefined) this.#marketChange(wish);
   }
 
-  #next(trade: PlainTrade | null = null): number {
-    this.#sequence += 1;
-    this.undecided.push({ sequence: this.#sequence, trade });
-    return this.#sequence;
-  }
-
-  #say(word: () => void): void {
-    this.fromMarket.push(word);
+  /** Clearing has to pass this sequence. */
+  #noted(sequence: number, trade: PlainTrade | null = null): number {
+    this.undecided.push({ sequence, trade });
+    return sequence;
   }
 
   #ack({ requestId }: Wish, sequence: number, rejectCode = 0): void {
-    this.#say(() => this.manager.requests.onAck({ ...AT, requestId, sequence, rejectCode }));
+    this.#market.answer(requestId, sequence, rejectCode);
   }
 
   #marketCreate(wish: Wish, pick: number): void {
@@ -240,7 +247,7 @@ export class PlainExchange {
       return;
     }
     this.#ids.add(key);
-    const sequence = this.#next();
+    const sequence = this.#noted(this.#market.nextSequence);
     const figures = { filled: 0, undecided: 0, confirmed: 0, notional: 0n, fees: 0n };
     const order: PlainOrder = {
       ...figures,
@@ -260,7 +267,7 @@ export class PlainExchange {
     this.orders.push(order);
     const refusal = wish.postOnly && this.#crossing(order).length > 0 ? REJECT_CODE.WOULD_CROSS : 0;
     if (refusal !== 0) order.end = ORDER_END.postOnlyWouldCross;
-    const admit = () => this.#say(() => this.manager.onAdmitted({ ...AT, requestId, sequence, refusal }));
+    const admit = () => this.#market.admit(requestId, refusal, sequence);
     const answer = () => this.#ack(wish, sequence, refusal);
     admit();
     answer();
@@ -285,35 +292,21 @@ export class PlainExchange {
 
   #trade(maker: PlainOrder, taker: PlainOrder, quantity: number): void {
     const { price } = maker;
-    const id = this.#trades.length + 1;
-    const trade: PlainTrade = { id, sequence: this.#sequence + 1, maker, taker, price, quantity };
-    const sequence = this.#next(trade);
+    const id = this.#market.match(maker.sequence, taker.sequence, price, quantity, taker.side);
+    const { sequence } = this.#market;
+    const trade: PlainTrade = { id, sequence, maker, taker, price, quantity };
+    this.#noted(sequence, trade);
     this.#trades.push(trade);
     for (const order of [maker, taker]) {
       order.filled += quantity;
       order.undecided += 1;
       order.lastSequence = sequence;
     }
-    const match = {
-      ...AT,
-      sequence,
-      tradeId: id,
-      makerOrder: maker.sequence,
-      takerOrder: taker.sequence,
-      price: price as RawPrice,
-      quantity: quantity as RawQuantity,
-      takerSide: taker.side,
-      makerFeeRate: MARKET.makerFeeRate,
-      takerFeeRate: MARKET.takerFeeRate,
-    };
-    this.#say(() => this.manager.onMatched(match));
   }
 
   #end(order: PlainOrder, end: OrderEnd, faultReason: RollbackReason = 0): void {
-    const sequence = this.#next();
     order.end = end;
-    order.lastSequence = sequence;
-    this.#say(() => this.manager.onEnded({ ...AT, sequence, order: order.sequence, end, faultReason }));
+    order.lastSequence = this.#noted(this.#market.end(order.sequence, end, faultReason));
   }
 
   #marketChange(wish: Wish): void {
@@ -322,7 +315,7 @@ export class PlainExchange {
     if (!isLive || order.isCovered) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
     else if (wish.kind === 'cancel') {
       this.#cancelOne(order);
-      this.#ack(wish, this.#sequence);
+      this.#ack(wish, this.#market.sequence);
     } else if (!rests(order)) this.#ack(wish, 0, REJECT_CODE.ORDER_NOT_FOUND);
     else this.#replace(order, wish);
   }
@@ -342,30 +335,18 @@ export class PlainExchange {
       return;
     }
     // Clearing may have confirmed all of it before: then it is over already, and this changes nothing.
-    const sequence = this.#next();
     order.isCovered = true;
-    this.#say(() => this.manager.onCovered({ ...AT, sequence, order: order.sequence }));
+    this.#noted(this.#market.cover(order.sequence));
   }
 
   #replace(order: PlainOrder, wish: Wish): void {
-    const sequence = this.#next();
+    const sequence = this.#noted(this.#market.replaced(order.sequence, wish.price, wish.quantity));
     order.priority = sequence;
     order.price = wish.price;
     order.quantity = wish.quantity;
     order.lastSequence = sequence;
-    const trigger = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice };
-    const values = {
-      price: wish.price as RawPrice,
-      quantity: wish.quantity as RawQuantity,
-      timestampNs: NOW,
-      ...trigger,
-    };
-    this.#say(() => this.manager.onReplaced({ ...AT, ...values, sequence, order: order.sequence }));
     if (order.quantity <= order.filled) {
-      const after = this.#next();
-      order.lastSequence = after;
-      const word = { ...AT, sequence: after, order: order.sequence, end: ORDER_END.filled, faultReason: 0 } as const;
-      this.#say(() => this.manager.onEnded(word));
+      order.lastSequence = this.#noted(this.#market.end(order.sequence, ORDER_END.filled));
     } else this.#match(order, wish.requestId);
     this.#ack(wish, sequence);
   }
@@ -410,11 +391,7 @@ export class PlainExchange {
   #bringBack(order: PlainOrder): void {
     if (order.isCovered) this.#end(order, ORDER_END.userRequested);
     else if (order.tif === TIF.ioc) this.#end(order, ORDER_END.rolledBack);
-    else {
-      const sequence = this.#next();
-      order.lastSequence = sequence;
-      this.#say(() => this.manager.onRestored({ ...AT, sequence, order: order.sequence }));
-    }
+    else order.lastSequence = this.#noted(this.#market.restore(order.sequence));
   }
 
   // ---- clearing: one batch of up to three market words
@@ -426,49 +403,38 @@ export class PlainExchange {
     for (const { trade } of batch) if (trade !== null) this.#decide(trade, pick);
     this.#decided = last.sequence;
     this.#journal += 1;
-    const [sequence, journal, checkpoint] = [this.#decided, this.#journal, this.#checkpoint];
-    this.fromClearing.push(() => this.manager.onMarketDecided({ marketIndex: 3, sequence }));
+    const [journal, checkpoint] = [this.#journal, this.#checkpoint];
+    this.#market.decide(this.#decided);
     this.fromClearing.push(() => this.manager.onJournalFlushed({ sequence: journal, checkpoint }));
   }
 
   #decide(trade: PlainTrade, pick: number): void {
-    const { definition: market, maker, taker } = { definition: MARKET, ...trade };
-    const notional = notional18(trade.price as RawPrice, trade.quantity as RawQuantity, market);
-    const base = quantity18(trade.quantity as RawQuantity, market.quantityDecimals);
-    const makerFee = tradingFee18(notional, market.makerFeeRate);
-    const takerFee = tradingFee18(notional, market.takerFeeRate);
-    const before = new Map(this.owned);
-    for (const [order, fee] of [
-      [maker, makerFee],
-      [taker, takerFee],
-    ] as const) {
-      const sign = order.side === SIDE.buy ? 1n : -1n;
-      this.#add(order.user, USD, -sign * notional - fee);
-      this.#add(order.user, BASE, sign * base);
-    }
-    const broke = (order: PlainOrder) => this.#ownedBy(order.user, order.side === SIDE.buy ? USD : BASE) < 0n;
+    const { maker, taker } = trade;
+    const undo = this.balances.mark();
+    const sides = [
+      { order: maker, rate: MARKET.makerFeeRate },
+      { order: taker, rate: MARKET.takerFeeRate },
+    ].map(({ order, rate }) => ({ order, move: moveOf(trade, order.side, rate, MARKET) }));
+    for (const { order, move } of sides) this.balances.move(order.user, move);
+    const broke = (order: PlainOrder) => this.balances.of(order.user, order.side === SIDE.buy ? USD : BASE) < 0n;
     const bad = { maker: broke(maker) || pick % 7 === 0, taker: broke(taker) || pick % 5 === 0 };
     if (bad.maker || bad.taker) {
-      for (const [key, owned] of before) this.owned.set(key, owned);
+      undo();
       const reasons = { maker: bad.maker ? 2 : 10, taker: bad.taker ? 2 : 10 } as const;
-      const word = { ...AT, tradeId: trade.id, makerReason: reasons.maker, takerReason: reasons.taker };
-      this.fromClearing.push(() => this.manager.onFillRolledBack(word));
+      this.#market.rollBack(trade.id, reasons.maker, reasons.taker);
       this.verdicts.push({ trade, reasons });
       return;
     }
-    for (const [order, fee] of [
-      [maker, makerFee],
-      [taker, takerFee],
-    ] as const) {
+    for (const { order, move } of sides) {
       order.confirmed += trade.quantity;
-      order.notional += notional;
-      order.fees += fee;
+      order.notional += move.notional;
+      order.fees += move.fee;
     }
     this.confirmedTrades.push(trade);
-    const word = { ...AT, tradeId: trade.id, makerFee, takerFee, isLiquidation: false, isAutoDeleverage: false };
-    this.fromClearing.push(() => this.manager.onFillConfirmed(word));
+    const [makerFee = 0n, takerFee = 0n] = sides.map(({ move }) => move.fee);
+    this.#market.confirm(trade.id, { maker: makerFee, taker: takerFee });
     for (const user of new Set([maker.user, taker.user]))
-      for (const asset of [USD, BASE]) this.#tellBalance(user, asset);
+      for (const asset of [USD, BASE]) this.#publishBalance(user, asset);
     this.verdicts.push({ trade, reasons: null });
   }
 
@@ -512,20 +478,8 @@ export class PlainExchange {
 
   // ---- balances
 
-  #ownedBy(user: UserId, asset: AssetId): bigint {
-    return this.owned.get(`${user}/${asset}`) ?? 0n;
-  }
-
-  #setOwned(user: UserId, asset: AssetId, amount: bigint): void {
-    this.owned.set(`${user}/${asset}`, amount);
-  }
-
-  #add(user: UserId, asset: AssetId, amount: bigint): void {
-    this.#setOwned(user, asset, this.#ownedBy(user, asset) + amount);
-  }
-
-  #tellBalance(user: UserId, asset: AssetId): void {
-    const owned = this.#ownedBy(user, asset) as Amount18;
+  #publishBalance(user: UserId, asset: AssetId): void {
+    const owned = this.balances.of(user, asset) as Amount18;
     const row = { user, subAccount: this.accountOf(user), asset, owned, locked: 0n as Amount18 };
     this.fromClearing.push(() => this.manager.onBalanceChanged(row));
   }
@@ -534,4 +488,107 @@ export class PlainExchange {
 /** In the book: not ended, something left, and of a kind that rests. */
 export function rests(order: PlainOrder): boolean {
   return order.end === 0 && order.tif !== TIF.ioc && !order.isCovered && order.filled < order.quantity;
+}
+
+// The tables of a plain exchange at one checkpoint, read the way storage reads its own.
+
+function tablesOf(
+  finished: readonly PlainOrder[],
+  trades: readonly PlainTrade[],
+  sequence: number,
+  lastTradeId: number,
+): HistorySnapshot {
+  const ordersOf = ({ user, subAccounts }: HistoryQuery) =>
+    finished
+      .filter((order) => order.user === user && (subAccounts === null || subAccounts.includes(0)))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .map(rowOf);
+  const tradesOf = ({ user }: HistoryQuery): readonly HistoryTrade[] =>
+    [...trades]
+      .reverse()
+      .flatMap((trade) => [
+        ...(trade.taker.user === user ? [{ row: tradeRow(trade), isMaker: false }] : []),
+        ...(trade.maker.user === user ? [{ row: tradeRow(trade), isMaker: true }] : []),
+      ]);
+  return {
+    marketSequence: () => sequence,
+    lastTradeId: () => lastTradeId,
+    isFinished: (user, _, id, sequence) => {
+      return finished.some((row) => row.user === user && row.id === id && row.sequence >= sequence);
+    },
+    findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
+    finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
+    finishedBefore: (query, places) =>
+      places.map(({ name }) => ordersOf(query).filter(({ orderId }) => orderId > name).length),
+    trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),
+    definition: () => MARKET,
+  };
+}
+
+function windowOf<Row>(rows: readonly Row[], offset: number, limit: number): HistoryWindow<Row> {
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+}
+
+function rowOf(order: PlainOrder): OrderRow {
+  return {
+    marketIndex: 3,
+    orderSequence: order.sequence as Sequence,
+    prioritySequence: order.sequence as Sequence,
+    user: order.user,
+    subAccount: 0,
+    orderId: order.id as never,
+    side: order.side,
+    kind: ORDER_KIND.limit,
+    tif: order.tif,
+    flags: 4,
+    price: order.price as RawPrice,
+    quantity: order.quantity as RawQuantity,
+    amount: 0,
+    budget: 0,
+    triggerKind: TRIGGER.none,
+    triggerPrice: 0 as RawPrice,
+    triggerState: TRIGGER_STATE.live,
+    parentSequence: 0,
+    parentId: '',
+    enabledQuantity: order.quantity,
+    activatedQuantity: 0,
+    droppedQuantity: 0,
+    maxFeeRate: 500,
+    creationNs: NOW,
+    timestampNs: NOW,
+    goodUntilNs: 0n as never,
+    expiryNs: NOW,
+    admittedNs: NOW,
+    lastUpdateNs: NOW,
+    filledQuantity: order.confirmed,
+    filledNotional: order.notional as Amount18,
+    fees: order.fees as Amount18,
+    end: order.end === 0 ? ORDER_END.filled : order.end,
+    faultReason: 0,
+    verdict: 0,
+    text: '',
+    signature: new Uint8Array(),
+  };
+}
+
+function tradeRow({ id, maker, taker, price, quantity }: PlainTrade): TradeRow {
+  const side = (order: PlainOrder) => ({
+    user: order.user,
+    subAccount: 0,
+    orderId: order.id as never,
+    orderSequence: order.sequence as Sequence,
+    fee: 0n as Amount18,
+  });
+  return {
+    marketIndex: 3,
+    tradeId: id as Sequence,
+    price: price as RawPrice,
+    quantity: quantity as RawQuantity,
+    matchedNs: NOW,
+    takerSide: taker.side,
+    isLiquidation: false,
+    isAutoDeleverage: false,
+    maker: side(maker),
+    taker: side(taker),
+  };
 }

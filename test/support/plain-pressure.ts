@@ -3,7 +3,7 @@
  * plays market and clearing for a MarginDesk and keeps its own book of orders, fills and legs.
  */
 import assert from 'node:assert/strict';
-import { larger, notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
+import { larger, notional18 } from '../../src/core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { ORDER_END, SIDE, type Side } from '../../src/core/order-terms.ts';
@@ -13,6 +13,7 @@ import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../s
 import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
 import { capacityOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
+import { moveOf, pickOf } from './imitation-market.ts';
 import { BTC, ETH, MARKETS, MarginDesk, riskRow, usd } from './margin-desk.ts';
 import { ALICE, BOB } from './order-desk.ts';
 
@@ -165,7 +166,14 @@ export class PlainPressure {
     if (taker === undefined) return;
     const most = Math.min(leftOf(maker), leftOf(taker));
     const lots = 1 + ((pick >> 8) % most);
-    const fill = { tradeId: this.desk.nextTrade, asset: maker.asset, maker, taker, price: maker.price, lots };
+    const fill = {
+      tradeId: this.desk.nextTrade(maker.asset),
+      asset: maker.asset,
+      maker,
+      taker,
+      price: maker.price,
+      lots,
+    };
     if (isEarly && !this.#pending.some(({ asset }) => asset === fill.asset)) {
       this.desk.confirm(fill.tradeId, fill.asset);
       this.#book(fill);
@@ -207,7 +215,7 @@ export class PlainPressure {
   #book(fill: PlainFill): void {
     for (const order of [fill.maker, fill.taker]) {
       const legs = this.#legs(this.#booked, order.user, order.asset);
-      const { base, quote } = moveOf(fill, order);
+      const { base, quote } = legsOf(fill, order);
       legs.base += base;
       legs.quote += quote;
       order.confirmed += fill.lots;
@@ -275,7 +283,7 @@ export class PlainPressure {
     for (const fill of [...this.#pending, ...this.#untold]) {
       for (const order of [fill.maker, fill.taker]) {
         if (order.user !== user || order.asset !== asset) continue;
-        const { base, quote } = moveOf(fill, order);
+        const { base, quote } = legsOf(fill, order);
         sum.base += base;
         sum.quote += quote;
       }
@@ -329,8 +337,7 @@ export class PlainPressure {
   }
 
   #choose(pick: number, fits: (order: PlainOrder) => boolean): PlainOrder | undefined {
-    const fitting = this.#orders.filter(fits);
-    return fitting[pick % Math.max(1, fitting.length)];
+    return pickOf(this.#orders, pick, fits);
   }
 
   #aPrice(asset: AssetId, pick: number): number {
@@ -347,11 +354,7 @@ function leftOf({ lots, filled }: PlainOrder): number {
 }
 
 /** Base and USD of one side, the fee in the USD. */
-function moveOf({ price, lots }: PlainFill, order: PlainOrder): Legs {
-  const market = MARKETS[order.asset];
-  assert.ok(market !== undefined);
-  const base = quantity18(lots as RawQuantity, market.quantityDecimals);
-  const notional = notional18(price as RawPrice, lots as RawQuantity, market);
-  const fee = tradingFee18(notional, 500);
-  return order.side === SIDE.buy ? { base, quote: -notional - fee } : { base: -base, quote: notional - fee };
+function legsOf({ price, lots }: PlainFill, order: PlainOrder): Legs {
+  const market = MARKETS[order.asset] ?? assert.fail(order.asset);
+  return moveOf({ price, quantity: lots }, order.side, 500, market);
 }
