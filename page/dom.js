@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements without mark-up: text stays text, whatever it holds. */
+/** Creates elements without parsing markup: text is always inserted as text. */
 
 /**
  * @param {string} name
@@ -32,7 +32,7 @@ export function fill(parent, ...children) {
 }
 
 /**
- * Prose of the documents: `code` between back quotes, and lines that begin with a dash as a list.
+ * Formats prose of the documents: `code` between back quotes, and lines that begin with a dash as a list.
  *
  * @param {string} text
  * @returns {DocumentFragment}

@@ -3,7 +3,7 @@
 import { button, element, fill } from './dom.js';
 import { newSeed } from './session.js';
 
-/** Seeds of the two funded users of the dev profile: public knowledge. The node says whether it has them. */
+/** Published seeds of the two funded users of the dev profile. The document states whether the node has them. */
 const FUNDED = [
   ['a', '01'.repeat(32)],
   ['b', '02'.repeat(32)],
@@ -70,7 +70,7 @@ export function keyBox(session) {
       { class: 'row' },
       ...offered.map(([name, text = '']) => button(`User ${name}`, () => use(text))),
       button('New key', () => use(newSeed())),
-      button('Forget', () => {
+      button('Remove', () => {
         seed.value = '';
         session.forget();
       }),
@@ -79,7 +79,7 @@ export function keyBox(session) {
     element(
       'p',
       { class: 'small' },
-      'The key stays in this page: it signs here, is not stored, and is never sent. Closing the page forgets it.',
+      'The key stays in this page: it signs here, is not stored, and is never sent. Closing the page removes it.',
       ...(offered.length > 0 ? [' Users a and b are the funded ones of this profile; their keys are public.'] : []),
     ),
   );

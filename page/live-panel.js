@@ -1,5 +1,5 @@
 // @ts-check
-/** What the private streams tell while somebody is logged in: orders and trades, newest first. */
+/** Frames of the private streams while a user is logged in: orders and trades, newest first. */
 import { parseJsonText, prettyJson } from '../src/client/page/json-text.js';
 import { element, fill } from './dom.js';
 
@@ -27,7 +27,7 @@ export function livePanel(session) {
     for (const socket of sockets) socket.close();
     sockets = [];
     fill(frames);
-    fill(state, token === '' ? 'Log in, and your orders and trades are told here.' : '');
+    fill(state, token === '' ? 'Log in to see your orders and trades here.' : '');
     if (token === '') return;
     for (const path of ['/orders', `/trades/user/events/${session.userId}`]) {
       const socket = session.open(path, false);
@@ -43,12 +43,12 @@ export function livePanel(session) {
   };
   session.watch(follow);
   follow();
-  fill(state, 'Log in, and your orders and trades are told here.');
+  fill(state, 'Log in to see your orders and trades here.');
   return element('section', { class: 'box live' }, element('h2', {}, 'Live'), state, frames);
 }
 
 /**
- * A frame in a line: its tag, or the status of a trade, and what it is about.
+ * A frame as one line: its tag, or the status of a trade, and its subject.
  *
  * @param {string} data
  */

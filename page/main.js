@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The API reference: reads the two documents of the service that serves it, lays them out, and lets their reader try
- * everything, signed in this page. It talks to no other host; its security policy would not let it.
+ * The API reference: reads the two documents of its service, displays them, and sends requests signed in this page. Its
+ * security policy permits no other host.
  */
 import { readOperations, readStreams } from '../src/client/page/api-reader.js';
 import { parseJsonText } from '../src/client/page/json-text.js';
@@ -96,10 +96,10 @@ async function main() {
   addEventListener('hashchange', openTarget);
 }
 
-/** From nothing to a trade. */
+/** The steps from a new key to a trade. */
 function firstSteps() {
   const isSeeded = document.body.dataset['keys'] === 'dev';
-  const key = isSeeded ? 'Choose a key: user a is funded in this profile.' : 'Give the page the seed of a funded key.';
+  const key = isSeeded ? 'Choose a key: user a is funded in this profile.' : 'Enter the seed of a funded key.';
   return element(
     'ol',
     { class: 'steps' },
@@ -122,7 +122,7 @@ function firstSteps() {
     element(
       'li',
       {},
-      'Live tells every step: ',
+      'The live panel shows every step: ',
       element('code', {}, 'Pending'),
       ' at the match, ',
       element('code', {}, 'Confirmed'),

@@ -1,5 +1,5 @@
 // @ts-check
-/** One route: what it does, what it takes and answers, and a form that sends it. */
+/** One route: its description, parameters, body and replies, and a form that sends a request. */
 import { refreshed, signedBody, withOrderIds, withUser } from '../src/client/page/attempt.js';
 import { parseJsonText, prettyJson } from '../src/client/page/json-text.js';
 import { button, element, fill, prose } from './dom.js';
@@ -41,9 +41,9 @@ function inside(operation, session) {
     const part = element(
       'details',
       { class: 'inner' },
-      element('summary', {}, `${reply.status} ${isGood ? reply.says : 'refusals'}`),
+      element('summary', {}, `${reply.status} ${isGood ? reply.description : 'errors'}`),
     );
-    if (!isGood) part.append(prose(reply.says));
+    if (!isGood) part.append(prose(reply.description));
     else {
       if (reply.schema !== null) part.append(schemaView(reply.schema));
       if (reply.example !== undefined) part.append(element('pre', {}, prettyJson(reply.example)));
@@ -51,13 +51,13 @@ function inside(operation, session) {
     described.append(part);
   }
   const columns = element('div', { class: 'columns' }, described, tryForm(operation, session));
-  return element('div', { class: 'inside' }, prose(operation.says), columns);
+  return element('div', { class: 'inside' }, prose(operation.description), columns);
 }
 
 /** @param {Operation} operation @param {Session} session */
 function tryForm(operation, session) {
   const form = element('div', { class: 'try' });
-  const inputs = new Map(operation.parameters.map((one) => [one, field(one.name, one.example, one.says)]));
+  const inputs = new Map(operation.parameters.map((one) => [one, field(one.name, one.example, one.description)]));
   const body = /** @type {HTMLTextAreaElement} */ (
     element('textarea', { spellcheck: 'false', 'aria-label': 'Request body' })
   );
@@ -72,7 +72,7 @@ function tryForm(operation, session) {
   const reset = () => {
     if (operation.body !== null) show(fitted(operation, session, refreshed(operation.body.example, session.nowNs())));
   };
-  /** Another key or another last order: what was typed stays, who and which order follow. */
+  /** After a change of key or of the last order: edited text stays, user id and order id are replaced. */
   const follow = () => {
     for (const [{ name }, input] of inputs) {
       if (name === 'user_id' && session.userId !== '') input.value = session.userId;
@@ -81,7 +81,7 @@ function tryForm(operation, session) {
     try {
       if (operation.body !== null) show(fitted(operation, session, parseJsonText(body.value)));
     } catch {
-      // Half-typed text is left alone.
+      // Incomplete text is left unchanged.
     }
   };
   reset();
@@ -115,7 +115,7 @@ function tryForm(operation, session) {
 }
 
 /**
- * A body with the user and the order of the session in it; creates get an id that nobody had.
+ * A body with the user and the order of the session; creates get a new id.
  *
  * @param {Operation} operation
  * @param {Session} session
@@ -127,10 +127,10 @@ function fitted(operation, session, value) {
   return session.lastOrderId === '' ? own : withOrderIds(own, () => session.lastOrderId);
 }
 
-/** @param {string} name @param {string} value @param {string} says */
-function field(name, value, says) {
+/** @param {string} name @param {string} value @param {string} description */
+function field(name, value, description) {
   return /** @type {HTMLInputElement} */ (
-    element('input', { name, value, placeholder: says, spellcheck: 'false', autocomplete: 'off' })
+    element('input', { name, value, placeholder: description, spellcheck: 'false', autocomplete: 'off' })
   );
 }
 
@@ -156,7 +156,7 @@ async function sent(operation, session, inputs, body) {
   const request = { method: operation.method, headers: { ...session.headers(), 'Content-Type': 'application/json' } };
   let signed = /** @type {readonly string[]} */ ([]);
   if (operation.body !== null) {
-    // Times are those of sending: a request lives for a minute.
+    // Timestamps are set when sending: a request is valid for a minute.
     const value = refreshed(parseJsonText(body.value), session.nowNs());
     const attempt = operation.id === 'post_auth' ? login(value, session) : signedBody(operation, value, session);
     request.body = attempt.body;
@@ -179,7 +179,7 @@ function login(value, session) {
   return { body: JSON.stringify({ user_id: session.userId, nonce, signature }), signed: [nonce] };
 }
 
-/** The next replace and cancel are about this order. @param {Session} session @param {string} body */
+/** Uses this order for the next replace and cancel. @param {Session} session @param {string} body */
 function remember(session, body) {
   const order = /** @type {any} */ (parseJsonText(body)).get('order');
   session.lastOrderId = String(order.get('order_id'));

@@ -40,7 +40,7 @@ function kindOf(raw) {
 }
 
 /**
- * The objects that stand below a schema: what is worth unfolding.
+ * The objects nested in a schema, which can be unfolded.
  *
  * @param {Schema} raw
  * @returns {readonly Schema[]}
@@ -70,10 +70,10 @@ function membersOf(object) {
   const table = element('dl', {});
   for (const [name, raw] of Object.entries(/** @type {Record<string, Schema>} */ (object['properties']))) {
     const schema = unwrapped(raw);
-    const says = schema['description'];
+    const description = schema['description'];
     const meaning = element('dd', {}, element('span', { class: 'kind' }, kindOf(raw)));
     if (!required.has(name)) meaning.append(element('i', {}, ' optional'));
-    if (typeof says === 'string') meaning.append(element('span', { class: 'says' }, ` ${says}`));
+    if (typeof description === 'string') meaning.append(element('span', { class: 'description' }, ` ${description}`));
     const inner = objectsIn(raw);
     if (inner.length > 0) meaning.append(folded(inner));
     table.append(element('dt', {}, element('code', {}, name)), meaning);
@@ -81,7 +81,7 @@ function membersOf(object) {
   return table;
 }
 
-/** Made when it is opened. @param {readonly Schema[]} objects */
+/** Created when it is opened. @param {readonly Schema[]} objects */
 function folded(objects) {
   const details = element('details', { class: 'inner' }, element('summary', {}, 'members'));
   details.addEventListener('toggle', () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * One key and one login, in the memory of this page alone: the seed is never sent, never stored, and gone when the page
- * is. What is sent are signatures, the token, and the user id.
+ * One key and one login, in the memory of this page only: the seed is never sent or stored, and is lost when the page is
+ * closed. Only signatures, the token, and the user id are sent.
  */
 import { getPublicKey, hashes, sign } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
@@ -26,9 +26,9 @@ export class Session {
   /** The key before this one: its id in forms is replaced by the new one. */
   userIdBefore = '{user_id}';
   token = '';
-  /** The id of the order that was created last: what replace and cancel offer. */
+  /** The id of the last created order: the default for replace and cancel. */
   lastOrderId = '';
-  /** How far the clock of the service is ahead of this computer's. */
+  /** Offset of the service's clock to this computer's. */
   #aheadNs = 0n;
   /** @type {Set<() => void>} */
   #listeners = new Set();
@@ -68,7 +68,7 @@ export class Session {
     return sign(bytes, this.#seed);
   }
 
-  /** The time of the service, by which it judges what was signed. */
+  /** The time of the service, with which it compares timestamps. */
   nowNs() {
     return BigInt(Date.now()) * 1_000_000n + this.#aheadNs;
   }

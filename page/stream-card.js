@@ -1,5 +1,5 @@
 // @ts-check
-/** One stream: what it tells, and a button that listens. */
+/** One stream: its messages, and a form that subscribes. */
 import { refreshed, signedBody, withUser } from '../src/client/page/attempt.js';
 import { parseJsonText, prettyJson } from '../src/client/page/json-text.js';
 import { button, element, fill, prose } from './dom.js';
@@ -30,14 +30,18 @@ export function streamCard(stream, session) {
 /** @param {Stream} stream @param {Session} session */
 function inside(stream, session) {
   const described = element('div', { class: 'described' });
-  for (const message of [...stream.tells, ...stream.hears]) {
-    const part = element('details', { class: 'inner' }, element('summary', {}, `${message.name}: ${message.says}`));
+  for (const message of [...stream.sends, ...stream.receives]) {
+    const part = element(
+      'details',
+      { class: 'inner' },
+      element('summary', {}, `${message.name}: ${message.description}`),
+    );
     part.append(schemaView(message.schema));
     if (message.example !== undefined) part.append(element('pre', {}, prettyJson(message.example)));
     described.append(part);
   }
   const columns = element('div', { class: 'columns' }, described, listenForm(stream, session));
-  return element('div', { class: 'inside' }, prose(stream.says), columns);
+  return element('div', { class: 'inside' }, prose(stream.description), columns);
 }
 
 /** @param {Stream} stream @param {Session} session */
@@ -85,7 +89,7 @@ function listenForm(stream, session) {
       state,
     ),
   );
-  if (stream.hears.length > 0) form.append(speakForm(stream, session, (text) => socket?.send(text), show));
+  if (stream.receives.length > 0) form.append(sendForm(stream, session, (text) => socket?.send(text), show));
   form.append(frames);
   return form;
 }
@@ -96,8 +100,8 @@ function listenForm(stream, session) {
  * @param {(text: string) => void} send
  * @param {(text: string, kind: string) => void} show
  */
-function speakForm(stream, session, send, show) {
-  const [message] = stream.hears;
+function sendForm(stream, session, send, show) {
+  const [message] = stream.receives;
   const body = /** @type {HTMLTextAreaElement} */ (
     element('textarea', { spellcheck: 'false', rows: '10', 'aria-label': 'Frame' })
   );
@@ -149,7 +153,7 @@ function signedFrame(stream, session, text) {
   const tagged = frame.get('data') ?? frame;
   const [tag, wrapper] = [...tagged][0] ?? [];
   const signs = SIGNED.get(tag);
-  const [{ schema }] = /** @type {[import('../src/client/page/api-reader.js').Message]} */ (stream.hears);
+  const [{ schema }] = /** @type {[import('../src/client/page/api-reader.js').Message]} */ (stream.receives);
   if (signs === undefined) throw new Error(`one of ${[...SIGNED.keys()].join(', ')}`);
   const shape = /** @type {any} */ (schema)['oneOf'].find((/** @type {any} */ one) => tag in one.properties).properties[
     tag

@@ -1,6 +1,6 @@
 /**
  * Actions on a user's own accounts (wire.md 7.17): signed transfers and position closes, which clearing decides, and
- * names. Clearing's refusal of a signed action is a 200 whose body says so (AMB-67).
+ * names. A rejection of a signed action by clearing has status 200 and a body with the reason (AMB-67).
  */
 
 import { clearingReply } from '../codec/clearing-reply.ts';
@@ -13,7 +13,7 @@ import type { ClearingVerdict } from '../gateway/account-actions.ts';
 import { answer, type RequestParts, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 
-/** The action was sent to clearing and is not answered in time. */
+/** The action was sent to clearing without a reply in time. */
 const LATE: Reject = reject('TIMEOUT_UNKNOWN_STATE', 'clearing did not answer in time; the action may have happened');
 const ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 

@@ -1,12 +1,12 @@
 /**
- * What a sender of signed actions may opt into. Nothing of it changes an answer of who does not (docs/trading.md).
+ * Options for senders of signed actions. Without them replies are unchanged (docs/trading.md).
  *
  *   REST, a header                /control, in the query of the upgrade
- *   X-Ringbook-Resend: true       ?resend=true                 the same signed create again is answered as the first was
- *   X-Ringbook-Timing: true       ?timing=true                 answers carry when the action passed each hop
- *                                 ?cancel_on_disconnect=true   what was created or replaced here goes with the connection
+ *   X-Ringbook-Resend: true       ?resend=true                 idempotent retry: the same signed create gets the first reply
+ *   X-Ringbook-Timing: true       ?timing=true                 replies contain the time at which the action passed each hop
+ *                                 ?cancel_on_disconnect=true   orders created or replaced here are cancelled at disconnect
  *
- * Any other word than true or false is refused: nobody may believe to be protected who is not.
+ * Any value other than true or false is rejected, so that a misspelt option is not silently ignored.
  */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';

@@ -82,20 +82,20 @@ function addAction(
   });
 }
 
-/** An action with what its sender opted into. */
+/** An action with its sender's options. */
 interface AskedAction {
   readonly action: SignedAction;
   readonly mayRetry: boolean;
   readonly hops: HopTimes | null;
 }
 
-/** A batch, and why it is refused as a whole, if it is. */
+/** A batch, and the reason why it is rejected as a whole, or null. */
 interface AskedBatch {
   readonly batch: SignedBatch;
   readonly fault: Reject | null;
 }
 
-/** Answered when all of its orders are, 200 whatever became of each (AMB-26). */
+/** Replies when all orders of the batch are decided, with 200 for any outcome (AMB-26). */
 function addBatch(
   kit: RouteKit,
   method: HttpMethod,
@@ -108,7 +108,7 @@ function addBatch(
     pattern,
     late: LATE_ACTION,
     bodyBytesMax: BATCH_BYTES_MAX,
-    // Refused whole, it costs what it would have; of too long a one no more than fifty are looked at (AMB-104).
+    // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
     cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
     isChange: true,
     shape: ({ body }) => decode(body),
@@ -128,7 +128,7 @@ function addBatch(
   });
 }
 
-/** Refusals of single actions say which order they are about (wire.md 7.4, AMB-16). */
+/** The error of a single action contains its order's id (wire.md 7.4, AMB-16). */
 function aboutOrder(refusal: Reject, orderId: string): Reject {
   return { ...refusal, details: { ...refusal.details, order_id: orderId } };
 }

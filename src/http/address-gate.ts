@@ -1,9 +1,9 @@
 /**
- * The limits of one listener that need no login: who an address is, whether it is let in, what its refusals cost
- * (AMB-91). It runs on real time, because what it protects is real.
+ * The limits of one listener that need no login: the client's address, its admission, and the cost of its errors
+ * (AMB-91). Uses real time, because it protects real resources.
  *
  * Behind a TLS terminator every connection comes from the terminator, so there the address is the last element of
- * `X-Forwarded-For`, if the configuration says so, and connections are not counted.
+ * `X-Forwarded-For`, if configured, and connections are not counted.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Reject, RejectName } from '../core/reject.ts';
@@ -17,7 +17,7 @@ import {
 } from '../gateway/sessions/address-limits.ts';
 import { addressKey, lastForwardedKey } from './client-address.ts';
 
-/** Where a client's address stands. */
+/** Source of a client's address. */
 export type AddressSource = 'peer' | 'x-forwarded-for';
 
 export interface AddressGateParts {
@@ -25,7 +25,7 @@ export interface AddressGateParts {
   readonly source: AddressSource;
   /** Real nanoseconds, monotonic. */
   readonly nowNs: () => bigint;
-  /** A request was refused here. */
+  /** Called for every request rejected here. */
   readonly refused: () => void;
 }
 
@@ -36,36 +36,36 @@ export class AddressGate {
     this.#parts = parts;
   }
 
-  /** Of a response that is still open. @param forwarded the `X-Forwarded-For` headers, joined by commas. */
+  /** The address of an open response. @param forwarded the `X-Forwarded-For` headers, joined by commas. */
   addressOf(response: HttpResponse, forwarded: string): string {
     const told = this.#parts.source === 'x-forwarded-for' ? lastForwardedKey(forwarded) : null;
     return told ?? addressKey(new Uint8Array(response.getRemoteAddress()));
   }
 
-  /** Whether a connection is one address's: not behind a terminator, whose connections carry many. */
+  /** Whether a connection belongs to one address: false behind a terminator. */
   get ownsConnections(): boolean {
     return this.#parts.source === 'peer';
   }
 
-  /** Whether requests of this address are refused. */
+  /** Whether requests of this address are rejected. */
   isEmpty(address: string): boolean {
     return this.#parts.limits.refusal(address, this.#now()) !== null;
   }
 
-  /** Whether even its connections are no longer taken. */
+  /** Whether even its connections are rejected. */
   isFlooding(address: string): boolean {
     return this.#parts.limits.isFlooding(address, this.#now());
   }
 
-  /** Before anything of a request is looked at. */
+  /** Called before a request is parsed. */
   admit(address: string): Reject | null {
     return this.#counted(this.#parts.limits.refusal(address, this.#now()));
   }
 
   /**
-   * Before an upgrade; one that is let in is paid for.
+   * Called before an upgrade; charges the address for an accepted one.
    *
-   * @param filled the part of the listener's sockets that is taken; 0 for a user who has places of their own.
+   * @param filled the used fraction of the listener's sockets; 0 for a user with reserved places.
    */
   admitSocket(address: string, filled: number): Reject | null {
     const refusal = this.#counted(this.#parts.limits.socketRefusal(address, filled));
@@ -73,37 +73,37 @@ export class AddressGate {
     return refusal;
   }
 
-  /** Before a public read or a login. @returns null when the address has paid for it. */
+  /** Called before a public read or a login. @returns null after charging the address. */
   pay(address: string, units: bigint): Reject | null {
     return this.#counted(this.#parts.limits.take(address, units, this.#now()));
   }
 
-  /** What a refusal of this code costs its address. @param bytes that were read for it. */
+  /** Charges an error of this code to its address. @param bytes read for the request. */
   charge(address: string, code: RejectName, bytes = 0): void {
     this.#parts.limits.chargeRefusal(address, code, this.#now(), bytes);
   }
 
-  /** A socket was closed for the number of its frames. */
+  /** Charges a socket that was closed for the number of its frames. */
   chargeFlood(address: string): void {
     this.#parts.limits.charge(address, FLOOD_UNITS, this.#now());
   }
 
-  /** What reading so many bytes costs an address that nobody has logged in from. */
+  /** Charges the bytes read for an address without a login. */
   chargeBytes(address: string, bytes: number): void {
     const units = unitsOfBytes(bytes);
     if (units > 0n) this.#parts.limits.charge(address, units, this.#now());
   }
 
-  /** A body was begun and not sent to its end in time. */
+  /** Charges a body that was not complete in time. */
   chargeStalled(address: string): void {
     this.#parts.limits.charge(address, STALLED_UNITS, this.#now());
   }
 
   /**
-   * A connection has been made, nothing read yet.
+   * Called for a new connection before anything is read.
    *
-   * @param filled the part of the listener's connections that is taken.
-   * @returns whether to take it.
+   * @param filled the used fraction of the listener's connections.
+   * @returns whether to accept it.
    */
   connected(response: HttpResponse, filled: number): boolean {
     if (this.#parts.source !== 'peer') return true;

@@ -1,12 +1,12 @@
 /**
- * One stream's subscribers: a frame is serialised once and the same bytes go to all of them.
+ * One stream's subscribers: a frame is serialised once and the same bytes are sent to all of them.
  *
  * Frames published between two flushes reach each socket in one write. A socket that lags or closes during a flush
- * leaves the set without touching the others.
+ * leaves the set without affecting the others.
  */
 import type { StreamSocket } from './uws-socket.ts';
 
-/** Frames that wait for a flush; one more flushes at once. */
+/** Maximum number of unflushed frames; the next one flushes immediately. */
 const FRAMES_MAX = 1_024;
 
 export class Channel<T> {
@@ -17,13 +17,13 @@ export class Channel<T> {
     return this.#sockets.size;
   }
 
-  /** The socket receives what is published from now on. */
+  /** Adds a socket, which receives frames published from now on. */
   join(socket: StreamSocket<T>): void {
     this.flush();
     this.#sockets.add(socket);
   }
 
-  /** Closes every socket, after everything published. */
+  /** Closes every socket, after all published frames. */
   finishAll(code: number, reason: string): void {
     this.flush();
     for (const socket of [...this.#sockets]) socket.finish(code, reason);
@@ -33,19 +33,19 @@ export class Channel<T> {
     this.#sockets.delete(socket);
   }
 
-  /** @param text makes the frame; not called when nobody listens. */
+  /** @param text creates the frame; not called without subscribers. */
   publish(text: () => string): void {
     if (this.#sockets.size > 0) this.publishBytes(Buffer.from(text(), 'utf8'));
   }
 
-  /** As `publish`, of a frame that is there already. */
+  /** As `publish`, for an existing frame. */
   publishBytes(frame: Uint8Array): void {
     if (this.#sockets.size === 0) return;
     this.#frames.push(frame);
     if (this.#frames.length >= FRAMES_MAX) this.flush();
   }
 
-  /** Hands everything published since the last flush to every socket, in order. */
+  /** Sends the frames published since the last flush to every socket, in order. */
   flush(): void {
     if (this.#frames.length === 0) return;
     const frames = this.#frames;

@@ -1,6 +1,6 @@
 /**
- * What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address, because a household has that
- * many. An IPv4 address inside IPv6 is the IPv4 address.
+ * The key of an address: an IPv4 address, or the first 64 bits of an IPv6 address, because one household has that many.
+ * An IPv4 address inside IPv6 counts as the IPv4 address.
  */
 import { isIP } from 'node:net';
 import { toHex } from '../core/hex.ts';
@@ -11,7 +11,7 @@ const V6_GROUPS = 8;
 const PREFIX_BYTES = 8;
 const MAPPED_PREFIX = '00000000000000000000ffff';
 
-/** @param bytes 4 or 16, as the server gives them. '' for anything else. */
+/** @param bytes 4 or 16, as the server supplies them. '' for anything else. */
 export function addressKey(bytes: Uint8Array): string {
   if (bytes.length === V4_BYTES) return bytes.join('.');
   if (bytes.length !== V6_BYTES) return '';
@@ -20,10 +20,10 @@ export function addressKey(bytes: Uint8Array): string {
 }
 
 /**
- * The key of the last element of an `X-Forwarded-For` header: what the terminator in front wrote itself. Everything
- * before it came with the request and may be invented.
+ * The key of the last element of an `X-Forwarded-For` header, which the terminator in front has written. Earlier
+ * elements are part of the request and can be forged.
  *
- * @returns null when the last element is no address.
+ * @returns null when the last element is not an address.
  */
 export function lastForwardedKey(header: string): string | null {
   const text = bare(header.slice(header.lastIndexOf(',') + 1).trim());

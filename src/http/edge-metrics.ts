@@ -1,4 +1,4 @@
-/** What a public listener counts of its sockets, in shared memory (metric-names.ts): those too slow, and what waits for them. */
+/** Socket counters of a public listener in shared memory (metric-names.ts): lagging sockets, and their backlog. */
 import type { Counter, Gauge, MetricsWriter } from '../runtime/metrics.ts';
 
 export class EdgeMetrics {
@@ -12,12 +12,12 @@ export class EdgeMetrics {
     this.backlogBytes = metrics.gauge('socket_backlog_bytes');
   }
 
-  /** A socket fell behind and is being closed (AMB-94). */
+  /** A socket lagged and is being closed (AMB-94). */
   lagged(): void {
     this.lagCloses.add(1);
   }
 
-  /** As it is now; told with every tick. */
+  /** Sets the current values, with every tick. */
   level(server: { readonly socketCount: number; readonly backlogBytes: number }): void {
     this.sockets.set(server.socketCount);
     this.backlogBytes.set(server.backlogBytes);

@@ -1,8 +1,8 @@
 /**
- * How many frames without work one socket may send: pings, pongs, frames of one-way streams, frames too short for an
- * action. The server hands thousands of them over in one read, so each is counted before anything is done with it.
+ * Limits the frames without work that one socket may send: pings, pongs, frames of one-way streams, frames too short
+ * for an action. The server can deliver thousands in one read, so each is counted before it is processed.
  *
- *   of a turn of the event loop  IDLE_FRAMES_PER_TURN_MAX, fewer when all sockets together sent many in it
+ *   per pass of the event loop   IDLE_FRAMES_PER_TURN_MAX, fewer when all sockets together sent many in it
  *   over time                    a bucket of IDLE_FRAMES_BURST, refilled by IDLE_FRAMES_PER_SECOND
  */
 import {
@@ -15,18 +15,18 @@ import {
 
 const SECOND_MS = 1_000;
 
-/** The frames of all sockets of a listener in one turn. */
+/** Counts the frames of all sockets of a listener in one pass of the event loop. */
 export class FrameCrowd {
   readonly #turnNumber: () => number;
   #turn = -1;
   #frames = 0;
 
-  /** @param turnNumber differs from turn to turn. */
+  /** @param turnNumber differs from pass to pass. */
   constructor(turnNumber: () => number) {
     this.#turnNumber = turnNumber;
   }
 
-  /** One more frame. @returns the turn it came in. */
+  /** Counts one more frame. @returns the number of its pass. */
   count(): number {
     const turn = this.#turnNumber();
     if (turn !== this.#turn) {
@@ -37,13 +37,13 @@ export class FrameCrowd {
     return turn;
   }
 
-  /** Frames of one socket in this turn. */
+  /** Maximum number of frames per socket in this pass. */
   get most(): number {
     return this.#frames > IDLE_FRAMES_CROWD ? IDLE_FRAMES_PER_CROWDED_TURN_MAX : IDLE_FRAMES_PER_TURN_MAX;
   }
 }
 
-/** Of one socket. */
+/** The allowance of one socket. */
 export class FrameAllowance {
   #turn = -1;
   #inTurn = 0;
@@ -55,7 +55,7 @@ export class FrameAllowance {
     this.#sinceMs = nowMs;
   }
 
-  /** @returns whether one more frame is allowed; the time is asked for once a turn only. */
+  /** @returns whether one more frame is allowed; reads the time only once per pass. */
   take(crowd: FrameCrowd, nowMs: () => number): boolean {
     const turn = crowd.count();
     if (turn !== this.#turn) {

@@ -1,36 +1,37 @@
 /**
- * Bodies of requests while they arrive and until they are read, and the memory that all of them take together.
+ * Tracks request bodies from their first byte until they are parsed, and their total memory.
  *
- * An honest body is there at once; what has been arriving the longest is what gives way when there is no room.
+ * Normal bodies arrive at once; when memory is exhausted, the one that has been arriving for the longest time is
+ * dropped.
  */
 import { LinkedList, ListEntry } from '../core/linked-list.ts';
 
-/** What each owner holds, and the sum. An owner that holds nothing has no entry. */
+/** Bytes per owner, and their sum. An owner without bytes has no entry. */
 export class HeldBodies<Owner extends object> {
   readonly #held = new Map<Owner, number>();
   readonly #entries = new Map<Owner, ListEntry<Owner>>();
-  /** By their beginning. */
+  /** By the time of their first byte. */
   readonly #arriving = new LinkedList<Owner>();
   #bytes = 0;
 
-  /** Bodies that have begun and not come to their end. */
+  /** Number of incomplete bodies. */
   get arrivingCount(): number {
     return this.#arriving.size;
   }
 
-  /** Whose body has been arriving the longest; null when none is. */
+  /** The owner of the longest arriving body; null when there is none. */
   get longestArriving(): Owner | null {
     return this.#arriving.first;
   }
 
-  /** A body begins; once for an owner. */
+  /** Called at the start of a body, once per owner. */
   begin(owner: Owner): void {
     const entry = new ListEntry(owner);
     this.#entries.set(owner, entry);
     this.#arriving.append(entry);
   }
 
-  /** The body is whole, or given up. */
+  /** Called when the body is complete or dropped. */
   end(owner: Owner): void {
     const entry = this.#entries.get(owner);
     if (entry === undefined) return;
@@ -42,7 +43,7 @@ export class HeldBodies<Owner extends object> {
     return this.#bytes;
   }
 
-  /** From now on `owner` holds so many bytes; 0: it lets go. */
+  /** Sets the bytes of `owner`; 0 removes it. */
   hold(owner: Owner, bytes: number): void {
     this.#bytes += bytes - (this.#held.get(owner) ?? 0);
     if (bytes > 0) this.#held.set(owner, bytes);
@@ -50,7 +51,10 @@ export class HeldBodies<Owner extends object> {
   }
 }
 
-/** Copies chunks, whose memory uWebSockets.js takes back, into one buffer that only grows with what has arrived. */
+/**
+ * Copies chunks, which are valid only during uWebSockets.js' callback, into one buffer that grows with the received
+ * bytes.
+ */
 export class GrowingBody {
   #buffer: Uint8Array = new Uint8Array(0);
   #length = 0;
@@ -66,7 +70,7 @@ export class GrowingBody {
     this.#length = length;
   }
 
-  /** Bytes of memory that it takes. */
+  /** Allocated bytes. */
   get heldBytes(): number {
     return this.#buffer.byteLength;
   }

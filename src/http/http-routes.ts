@@ -1,20 +1,21 @@
 /**
  * HTTP on uWebSockets.js: routes, admission, bodies, deadlines.
  *
- *   raw request ─▶ address let in? ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ its turn ─▶ handler ─▶ reply / refuse
+ *   raw request ─▶ address permitted? ─▶ RequestHead (copied) ─▶ [body, counted] ─▶ scheduled ─▶ handler ─▶ reply / refuse
  *                       │ 429, closed       │ 400, closed       413 │ │ 503           │ throws: 500, reported
  *
  * Invariants
  *   (1) A raw HttpRequest is never kept: everything is copied before the route function returns.
- *   (2) Every request passes the bound of a turn of the event loop (reading-turns.ts), whatever its answer: what has no
- *       room waits. While a request waits the server ends its connection if it sends another one, so a connection has one
- *       request under way, and one that pipelines beyond the room of a turn is closed.
- *   (3) Bodies under way are bounded one by one, by their route, and all together; so are replies (unread-replies.ts).
- *   (4) What an address without budget sends is refused before it is read, and ends its connection; when it owes as much
- *       again the connection ends without an answer. Behind a terminator connections are not the address's and stay.
- *   (5) Behind a request whose length can be read in two ways nothing is read (RFC 9112 6.3, 11.2).
+ *   (2) Every request counts towards the work limit of one pass of the event loop (reading-turns.ts), independent of its
+ *       reply; requests beyond it wait. If a connection sends another request while one waits, the server closes it, so a
+ *       connection has one request in progress, and one that pipelines more than fits a pass is closed.
+ *   (3) Incomplete bodies are limited individually, per route, and in total; so are replies (unread-replies.ts).
+ *   (4) Requests of an address without budget are rejected before they are parsed, and their connection is closed; below
+ *       the negative limit it is closed without a reply. Behind a terminator connections are shared and stay open.
+ *   (5) After a request with an ambiguous length nothing is read (RFC 9112 6.3, 11.2).
  *
- * Not here: one call and its answer (uws-http.ts), routes and their meaning (mds-server.ts), sockets (uws-socket.ts).
+ * One call and its reply are in uws-http.ts, the routes themselves in mds-server.ts and oms-routes.ts, sockets in
+ * uws-socket.ts.
  */
 
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
@@ -38,16 +39,19 @@ const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
 const NO_ROOM: Reject = reject('SERVICE_UNAVAILABLE', 'too many bodies are on their way');
 const TOO_MANY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are waiting');
 const NO_BODY = new Uint8Array(0);
-/** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
+/**
+ * A rejected body up to this length is read and dropped, so that the client can read its 413; beyond it the connection
+ * is closed.
+ */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const SWEEP_MS = 100;
-/** Requests that wait for an answer or their body at the same time, per listener. More are refused with 503. */
+/** Requests that wait for a reply or their body, per listener. Further ones are rejected with 503. */
 export const PENDING_CALLS_MAX = 16_384;
-/** Of them those whose body is still arriving: beyond it the one that has been arriving the longest gives way. */
+/** Of those the ones with an incomplete body: beyond it the longest arriving one is dropped. */
 const BODIES_ARRIVING_MAX = 8_192;
 
 /**
- * The HTTP side of one uWebSockets.js app: routes, deadlines, and an envelope for everything that is not a route.
+ * The HTTP side of one uWebSockets.js app: routes, deadlines, and an error envelope for every other path.
  *
  * Register all routes and socket paths, then `seal()` once: it adds 426 for plain GETs of socket paths (AMB-97), 405
  * for other methods of known paths and 404 for the rest. `stop()` before the app is closed.
@@ -59,11 +63,11 @@ export class HttpRoutes {
   readonly #socketPaths = new Set<string>();
   readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
-  /** Of this listener; whatever else it reads passes them too. */
+  /** Work scheduling of this listener; all its other reads use it too. */
   readonly turns: ReadingTurns;
   readonly #unread: UnreadReplies;
   readonly #parts: CallParts;
-  /** Bodies that are on their way or wait to be read. */
+  /** Bodies that are incomplete or wait to be parsed. */
   readonly #bodies = new HeldBodies<HttpCall>();
   readonly #sweep: NodeJS.Timeout;
   #closing = 0;
@@ -82,17 +86,17 @@ export class HttpRoutes {
     }, SWEEP_MS);
   }
 
-  /** Calls that wait for their handler or their body now. */
+  /** Number of calls that wait for their handler or their body. */
   get pendingCount(): number {
     return this.#pending.size;
   }
 
-  /** Bytes of bodies that are on their way or wait to be read. */
+  /** Bytes of bodies that are incomplete or wait to be parsed. */
   get heldBytes(): number {
     return this.#bodies.bytes;
   }
 
-  /** Bytes of replies that clients have not taken. */
+  /** Bytes of replies that clients have not read. */
   get unreadBytes(): number {
     return this.#unread.bytes;
   }
@@ -112,27 +116,27 @@ export class HttpRoutes {
     });
   }
 
-  /** Makes a path known whose GET exists as a WebSocket only. */
+  /** Registers a path with a WebSocket stream as its only GET. */
   addSocketPath(pattern: string): void {
     assert(!this.#sealed, 'routes are added before seal()');
     this.#socketPaths.add(pattern);
     if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
   }
 
-  /** Makes a path known that answers nothing: every method is 405. */
+  /** Registers a path without methods: every request is 405. */
   addMethodless(pattern: string): void {
     assert(!this.#sealed && !this.#methods.has(pattern), 'a path that answers nothing is named once, before seal()');
     this.#methods.set(pattern, new Set());
     this.#methodless.add(pattern);
   }
 
-  /** What is registered: routes as `GET /orders/user/:user_id`, sockets by their pattern. */
+  /** The registered routes as `GET /orders/user/:user_id`, and sockets by their pattern. */
   served(): { readonly routes: readonly string[]; readonly sockets: readonly string[] } {
     const routes = [...this.#methods].flatMap(([pattern, methods]) => [...methods].map((name) => `${name} ${pattern}`));
     return { routes, sockets: [...this.#socketPaths] };
   }
 
-  /** Answers for every path and method without a handler. */
+  /** Adds the replies for every path and method without a handler. */
   seal(): void {
     assert(!this.#sealed, 'seal() once');
     this.#sealed = true;
@@ -160,14 +164,14 @@ export class HttpRoutes {
     });
   }
 
-  /** Ends the deadline timer; answers that are still owed are given up. */
+  /** Ends the deadline timer; pending replies are dropped. */
   stop(): void {
     clearInterval(this.#sweep);
     this.turns.stop();
     this.#pending.clear();
   }
 
-  /** The call of a request, or null when it has been refused already. Inside the route function. */
+  /** Creates the call of a request, or null after a rejection. Must run inside the route function. */
   begin(
     response: HttpResponse,
     request: HttpRequest,
@@ -175,7 +179,7 @@ export class HttpRoutes {
     parameterCount: number,
   ): HttpCall | null {
     const { gate } = this.#listener;
-    // An address that is its connection's own is known before anything is read.
+    // An address that owns its connections is determined before anything is read.
     const own = gate?.ownsConnections === true ? gate.addressOf(response, '') : null;
     const isRefused = own !== null && gate?.isEmpty(own) === true;
     const { head, verdict, isAmbiguous } = isRefused ? briefHead(request) : readHead(request, parameterCount);
@@ -196,7 +200,7 @@ export class HttpRoutes {
     return null;
   }
 
-  /** Handles a request without a body now, or in one of the next turns. */
+  /** Handles a request without a body now, or in one of the next passes. */
   inTurn(call: HttpCall, handle: () => void): void {
     call.bodyArrived();
     this.turns.take(
@@ -210,12 +214,12 @@ export class HttpRoutes {
     );
   }
 
-  /** The call is over, or its owner waits for nothing any more. */
+  /** Ends tracking of the call. */
   end(call: HttpCall): void {
     this.#pending.delete(call);
   }
 
-  /** The bucket of its address is empty. */
+  /** Rejects a request of an address with an empty bucket. */
   #refuseUnread(call: HttpCall, reason: Reject): void {
     const { gate } = this.#listener;
     if (gate === null || !gate.ownsConnections) call.refuse(reason);
@@ -262,7 +266,7 @@ export class HttpRoutes {
         else if (isLast && call.open) this.#readInTurn(call, route, body.bytes());
       } else {
         this.#bodies.hold(call, 0);
-        // Too long and of unknown length: what came is counted and dropped, so that the client reads its 413.
+        // Too long and of unknown length: received bytes are counted and dropped, so that the client reads its 413.
         call.bodyRefused(tooLarge);
         if (isLast) this.inTurn(call, () => call.refuse(tooLarge));
       }
@@ -271,7 +275,7 @@ export class HttpRoutes {
     this.#makeRoom();
   }
 
-  /** Bodies that have been arriving the longest give way. @returns whether there is room for those that are here. */
+  /** Drops the longest arriving bodies until the others fit. @returns whether they fit. */
   #makeRoom(): boolean {
     const bytesMax = this.#listener.bodiesHeldMax ?? BODIES_HELD_MAX;
     const arrivingMax = this.#listener.bodiesArrivingMax ?? BODIES_ARRIVING_MAX;
@@ -320,7 +324,7 @@ export class HttpRoutes {
     }
   }
 
-  /** Bounded by PENDING_CALLS_MAX; also forgets the calls whose client went away or that were answered later. */
+  /** Bounded by PENDING_CALLS_MAX; also removes calls that were aborted or answered. */
   #refuseLateCalls(): void {
     const nowMs = performance.now();
     for (const call of this.#pending) {

@@ -1,4 +1,4 @@
-/** The markets, for everybody (wire.md 7.2). */
+/** Public market definitions (wire.md 7.2). */
 
 import { marketObject } from '../codec/market-reply.ts';
 import { bareArray } from '../codec/pages.ts';

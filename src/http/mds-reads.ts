@@ -1,11 +1,11 @@
 /**
- * The REST reads of the market-data listener (wire.md 8): shape 400, rate 429, market 404, answer.
+ * The REST reads of the market-data listener (wire.md 8): shape 400, rate 429, market 404, reply.
  *
- * Nobody logs in here, so the public share of the budget that all requests share pays (LIM-14), and the address: the price
- * of a public read for an answer of ordinary length, and as much again for each READ_ROWS_PER_PRICE rows that a page may
- * have beyond its default and each READ_BYTES_PER_PRICE bytes of a book or of all tickers. Documents have the price of a read.
+ * There is no login here, so reads are charged to the public part of the shared budget (LIM-14), and to the address:
+ * the price of a public read for a reply of ordinary length, and once more for each READ_ROWS_PER_PRICE rows beyond the
+ * default page and each READ_BYTES_PER_PRICE bytes of a book or of all tickers. Documents have the price of a read.
  *
- * Not here: the streams (mds-server.ts), the figures (src/market-data).
+ * Streams are in mds-server.ts, the figures in src/market-data.
  */
 
 import { depthJson, klinePageJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
@@ -31,7 +31,7 @@ export interface MarketDataReadParts {
   readonly marketData: MarketData;
   /** The node clock. */
   readonly clock: Clock;
-  /** Pays for every read. */
+  /** Charged for every read. */
   readonly budget: SharedBudget;
 }
 
@@ -82,17 +82,17 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
   }
 }
 
-/** How often the price of a public read is paid for a page of up to `limit` rows. */
+/** The number of public-read prices for a page of up to `limit` rows. */
 export function timesOfRows(limit: number, ordinary: number): bigint {
   return 1n + BigInt(Math.ceil(Math.max(0, limit - ordinary) / READ_ROWS_PER_PRICE));
 }
 
-/** How often it is paid for so many bytes. */
+/** The number of public-read prices for a reply of `bytes`. */
 function timesOfBytes(bytes: number): bigint {
   return 1n + BigInt(Math.floor(bytes / READ_BYTES_PER_PRICE));
 }
 
-/** What is priced by its length costs what its last answer had. */
+/** Replies priced by length are priced by the length of the previous one. */
 class LastLength {
   #bytes = 0;
 
@@ -115,7 +115,7 @@ export function marketOf(marketData: MarketData, head: RequestHead): Outcome<Mar
 
 interface MarketDataRead<Shape, Rest extends unknown[]> {
   readonly shapeOf: (query: Query) => Outcome<Shape>;
-  /** How often the price of a public read is paid; once unless given. */
+  /** The number of public-read prices; 1 by default. */
   readonly timesOf?: (shape: Shape, head: RequestHead) => bigint;
   readonly serve: (call: HttpCall, ...rest: Rest) => void;
 }
@@ -175,7 +175,7 @@ function tradePageOf(query: Query): Outcome<Page> {
   return query.page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
 }
 
-/** Page, limit and `end_timestamp_ns`; null is the present. */
+/** Page, limit and `end_timestamp_ns`; null is now. */
 function klineQueryOf(query: Query): Outcome<Page & { readonly endNs: TimestampNs | null }> {
   const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
   if (!page.ok) return page;
@@ -183,7 +183,7 @@ function klineQueryOf(query: Query): Outcome<Page & { readonly endNs: TimestampN
   return end.ok ? accepted({ ...page.value, endNs: end.value as TimestampNs | null }) : end;
 }
 
-/** Snapshots as printed, each kept until the next diff of its market. */
+/** Formatted snapshots, each cached until the next diff of its market. */
 class PrintedDepth {
   readonly #marketData: MarketData;
   readonly #printed = new Map<number, { readonly sequenceNumber: number; readonly body: Uint8Array }>();
@@ -192,7 +192,7 @@ class PrintedDepth {
     this.#marketData = marketData;
   }
 
-  /** By the length of what was printed last. */
+  /** By the length of the previous snapshot. */
   timesOf(head: RequestHead): bigint {
     const market = marketOf(this.#marketData, head);
     return market.ok ? timesOfBytes(this.#printed.get(market.value.marketIndex)?.body.byteLength ?? 0) : 1n;

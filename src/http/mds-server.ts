@@ -3,11 +3,11 @@
  *
  *   MarketData ── frames ─▶ MarketStreams ── channels ─▶ sockets        GET ─▶ MdsServer ── reads ─▶ MarketData
  *
- * REST and WebSocket share paths; the Upgrade header decides. Unknown markets are refused before the upgrade. Every
+ * REST and WebSocket share paths; the Upgrade header decides. Unknown markets are rejected before the upgrade. Every
  * stream begins with its welcome frame (WS-06). Order of use: streams, then market data with the streams as its sink,
  * then the server; after each `MarketData.tick` call `streams.flush()`.
  *
- * Not here: the REST reads (mds-reads.ts).
+ * The REST reads are in mds-reads.ts.
  */
 
 import type { TemplatedApp } from 'uWebSockets.js';
@@ -31,12 +31,12 @@ import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
 
-/** What a socket listens to. */
+/** The stream of a socket. */
 type Subscription = { readonly channel: Channel<Subscription> };
 type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
 type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>>;
 
-/** The streams: turns frames of market data into bytes, once each, for whoever listens. */
+/** The streams: serialises frames of market data, once each, for all subscribers. */
 export class MarketStreams implements MarketDataSink {
   readonly #channels: MarketChannels[] = [];
   readonly #touched = new Set<Channel<Subscription>>();
@@ -49,7 +49,7 @@ export class MarketStreams implements MarketDataSink {
     this.#onResyncWanted = onResyncWanted;
   }
 
-  /** A market's channel; made when first asked for, so their number is bounded by the markets. */
+  /** A market's channel; created on first use, so their number is bounded by the markets. */
   of(marketIndex: number, name: MarketChannelName): Channel<Subscription> {
     let channels = this.#channels[marketIndex];
     if (channels === undefined) {
@@ -76,7 +76,7 @@ export class MarketStreams implements MarketDataSink {
     this.#publish(this.tradeEvents, () => `{"${status}":${publicTradeJson(market, trade, status)}}`);
   }
 
-  /** Trade events are missing: their readers are let go as if they had fallen behind (WS-15). */
+  /** Trade events are missing: their subscribers are closed as if they had lagged (WS-15). */
   tradeEventsLost(): void {
     this.tradeEvents.finishAll(MDS_LAG.code, MDS_LAG.reason);
   }
@@ -96,7 +96,7 @@ export class MarketStreams implements MarketDataSink {
     this.#onResyncWanted(marketIndex);
   }
 
-  /** Sends what was published since the last flush, each socket's frames in one write. */
+  /** Sends the frames published since the last flush, each socket's in one write. */
   flush(): void {
     for (const channel of this.#touched) channel.flush();
     this.#touched.clear();
@@ -133,14 +133,14 @@ export interface MdsServerOptions {
   readonly streams: MarketStreams;
   /** The node clock. */
   readonly clock: Clock;
-  /** Pays for reads (LIM-14). */
+  /** Charged for reads (LIM-14). */
   readonly budget: SharedBudget;
   readonly observer: EdgeObserver;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
-  /** Called while much is read at once: the thread's heartbeat. */
+  /** Called during long parsing: records the thread's heartbeat. */
   readonly alive?: () => void;
 }
 
@@ -153,7 +153,7 @@ export class MdsServer {
   #hasListened = false;
   #isClosed = false;
 
-  /** Throws when the TLS files cannot be read or do not fit each other. */
+  /** Throws when the TLS files cannot be read or do not match. */
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
@@ -167,17 +167,17 @@ export class MdsServer {
     this.#routes.seal();
   }
 
-  /** What is registered; the API documents say the same. */
+  /** The registered routes; equal to those of the API documents. */
   get served(): ReturnType<HttpRoutes['served']> {
     return this.#routes.served();
   }
 
-  /** Open sockets. */
+  /** Number of open sockets. */
   get socketCount(): number {
     return this.#hub.count;
   }
 
-  /** Bytes that wait for slow readers. */
+  /** Bytes queued for slow readers. */
   get backlogBytes(): number {
     return this.#hub.backlogBytes;
   }
@@ -186,7 +186,7 @@ export class MdsServer {
    * Opens the listener; market data must be ready.
    *
    * @param at.port 0 lets the system choose.
-   * @returns the port that is open. Rejects when it cannot be had.
+   * @returns the open port. Rejects if it is not available.
    */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
@@ -194,7 +194,7 @@ export class MdsServer {
     return listenExclusively(this.#app, at);
   }
 
-  /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
+  /** Closes every socket with 1001, then the listener and its connections, so that the thread can end by itself. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -209,7 +209,7 @@ export class MdsServer {
     this.#addMarketStream('/trades/:asset_id', 'trades');
     this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
     this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
-    // Without a route of its own a plain GET would be read as the trades of an asset called `events`.
+    // Without its own route a plain GET would be parsed as the trades of an asset `events`.
     this.#routes.add({ method: 'GET', pattern: '/trades/events', handler: (call) => call.refusePlainGet() });
     this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
     this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));

@@ -1,7 +1,7 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not served yet, so 404: transfers, withdrawals, settlements.
+ * Not supported yet, so 404: transfers, withdrawals, settlements.
  */
 
 import type { UserId } from '../core/ids.ts';
@@ -19,7 +19,7 @@ import { addSessionRoutes } from './session-routes.ts';
 import { addSystemRoutes } from './system-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
 
-/** @param documents what the service says about itself. @param openStreams of a user. */
+/** @param documents the API documents. @param openStreams number of a user's open streams. */
 export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {
   addSessionRoutes(kit);
   addMarketRoutes(kit);

@@ -30,13 +30,13 @@ import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { SocketHub } from './uws-socket.ts';
 
-/** How often some of the open sockets' tokens are looked at again, in real milliseconds. */
+/** Interval at which a part of the open sockets' tokens is checked again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
 
 export interface OmsServerOptions {
   readonly services: GatewayServices;
   readonly observer: EdgeObserver;
-  /** More than every sequence number that earlier starts of the node have told on its streams; 0 unless given. */
+  /** A number above every sequence number that earlier runs of the node used on its streams; by default 0. */
   readonly sequencesAfter?: number;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
@@ -44,9 +44,9 @@ export interface OmsServerOptions {
   readonly gate?: AddressGate | null;
   /** Whether the reference page offers the public keys of the seeded users. */
   readonly offersKeys?: boolean;
-  /** Told while much is read at once that the thread lives. */
+  /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
-  /** Open sockets; SOCKETS_MAX unless given. */
+  /** Limit of open sockets; by default SOCKETS_MAX. */
   readonly socketsMax?: number;
 }
 
@@ -62,7 +62,7 @@ export class OmsServer {
   #hasListened = false;
   #isClosed = false;
 
-  /** Throws when the TLS files cannot be read or do not fit each other. */
+  /** Throws when the TLS files cannot be read or do not match. */
   constructor(options: OmsServerOptions) {
     const { services, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
     const turns = new ReadingTurns(options.alive);
@@ -83,24 +83,24 @@ export class OmsServer {
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
   }
 
-  /** What is registered; the API documents say the same. */
+  /** The registered routes; equal to those of the API documents. */
   get served(): ReturnType<HttpRoutes['served']> {
     return this.#routes.served();
   }
 
-  /** Open sockets. */
+  /** Number of open sockets. */
   get socketCount(): number {
     return this.#hub.count;
   }
 
-  /** Bytes that wait for slow readers. */
+  /** Bytes queued for slow readers. */
   get backlogBytes(): number {
     return this.#hub.backlogBytes;
   }
 
   /**
    * @param at.port 0 lets the system choose.
-   * @returns the port that is open. Rejects when it cannot be had.
+   * @returns the open port. Rejects if it is not available.
    */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
@@ -109,8 +109,8 @@ export class OmsServer {
   }
 
   /**
-   * New sockets and signed actions are refused with 503; answers that are owed still go out, reads go on. Version 1
-   * sockets are told. Orders that go with their connection go now.
+   * Rejects new sockets and signed actions with 503; pending replies are still sent and reads continue. Sends the
+   * shutdown frame to version 1 sockets. Cancels the orders of cancel-on-disconnect connections.
    */
   stopAccepting(): void {
     this.#services.entry.stop();
@@ -118,7 +118,7 @@ export class OmsServer {
     this.#control.cutAll();
   }
 
-  /** Tells every socket 1001, then closes listener and connections, so that the thread can end by itself. */
+  /** Closes every socket with 1001, then the listener and its connections, so that the thread can end by itself. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -137,13 +137,13 @@ export class OmsServer {
     this.#addUserStream('/account/events/:user_id', 'account-events', true);
     this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
     this.#addUserStream('/positions/ws/:user_id', 'positions', false);
-    // Without routes of their own plain GETs would be read as trades and positions of users called `events` and `ws`.
+    // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
       this.#routes.add({ method: 'GET', pattern, handler: (call) => call.refusePlainGet() });
     }
   }
 
-  /** @param tellsNumbers whether its reader may ask for sequence numbers. */
+  /** @param tellsNumbers whether clients may request sequence numbers. */
   #addUserStream(pattern: string, stream: OneWayStream, tellsNumbers: boolean): void {
     this.#addStream(pattern, (head) => {
       const user = userOf(head);

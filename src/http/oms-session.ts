@@ -1,11 +1,11 @@
 /**
- * Who a request or an upgrade comes from (wire.md 3.4, 9.1).
+ * Authenticates a request or an upgrade (wire.md 3.4, 9.1).
  *
  *   REST        Authorization: Bearer <token>    User-Id: <user id>
  *   WebSocket   the same two headers, or, when there is no Authorization, two offered subprotocols in any position:
  *               Bearer-<token>, User-<user id>
  *
- * Every doubt is 401: nothing, half of a pair, another scheme, a token of another user, one of the two given twice.
+ * Everything else is 401: nothing, half of a pair, another scheme, a token of another user, a repeated value.
  */
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -29,14 +29,14 @@ export function sessionOf(services: GatewayServices, head: RequestHead): Outcome
   return check(services, token, head.headers['user-id']);
 }
 
-/** The session of an upgrade; `Authorization` wins over subprotocols (AUT-05 to AUT-07, AMB-90). */
+/** The session of an upgrade; `Authorization` takes precedence over subprotocols (AUT-05 to AUT-07, AMB-90). */
 export function socketSessionOf(services: GatewayServices, head: RequestHead): Outcome<Session> {
   if (head.headers.authorization !== '') return sessionOf(services, head);
   const offered = offeredBy(head);
   return check(services, only(offered, 'Bearer-'), only(offered, 'User-'));
 }
 
-/** Version 1 is opted into from any position (AUT-08). */
+/** Version 1 is selected from any position (AUT-08). */
 export function versionOf(head: RequestHead): 0 | 1 {
   return offeredBy(head).includes(V1_PROTOCOL) ? 1 : 0;
 }
@@ -45,7 +45,7 @@ function offeredBy(head: RequestHead): readonly string[] {
   return head.headers['sec-websocket-protocol'].split(',').map((value) => value.trim());
 }
 
-/** What follows `prefix` in the one value that has it. */
+/** The rest of the only value with `prefix`. */
 function only(values: readonly string[], prefix: string): string | undefined {
   const matching = values.filter((value) => value.startsWith(prefix));
   return matching.length === 1 ? matching[0]?.slice(prefix.length) : undefined;

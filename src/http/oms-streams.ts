@@ -1,17 +1,17 @@
 /**
- * The sockets of the order service: who has which open, what they are told, and when they must go.
+ * The sockets of the order service: open sockets by user, their frames, and when they are closed.
  *
  *   node ── orderEvent, userTrade, … ─▶ UserStreams ── channel of (user, stream, version) ─▶ sockets
- *   control-socket.ts ── answers ────▶ deliver ─────── channel of one connection ──────────▶ socket
+ *   control-socket.ts ── replies ────▶ deliver ─────── channel of one connection ──────────▶ socket
  *
- * Frames are told now and written together: at the latest when the current turn of the event loop ends, each socket's
- * frames in one write. An event is serialised only if somebody listens, its payload once for both versions.
+ * Frames are queued and written together: at the latest at the end of the current pass of the event loop, each socket's
+ * frames in one write. An event is serialised only if it has a subscriber, its payload once for both versions.
  *
  * Invariants
  *   (1) A user has an entry exactly while one of their sockets is open; it has at most `streamCap` of them (AMB-96).
- *   (2) A socket whose session is over is closed: at once on logout, within seconds on expiry (AMB-88).
- *   (3) A socket whose path names another user joins no channel (AUT-12).
- *   (4) A reader of sequence numbers gets every number from its first on, in order, or is told to resync.
+ *   (2) A socket with an ended session is closed: at once on logout, within seconds on expiry (AMB-88).
+ *   (3) A socket on another user's path joins no channel (AUT-12).
+ *   (4) A reader of sequence numbers gets every number from its first on, in order, or must resync.
  */
 
 import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
@@ -46,29 +46,29 @@ import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
-/** Streams that only tell. `confirmed-trades` is the part of `trades` that is final. */
+/** One-way streams. `confirmed-trades` is the final part of `trades`. */
 export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 export type OmsStreamName = OneWayStream | 'control';
 
-/** What one socket is for. */
+/** The data of one socket. */
 export interface OmsSeat extends Session {
   readonly stream: OmsStreamName;
   readonly version: 0 | 1;
-  /** The path names another user: told so and closed once open. */
+  /** The path contains another user: it gets a frame with the reason and is closed after opening. */
   readonly isForeign: boolean;
-  /** Its frames carry sequence numbers; null for the plain stream. */
+  /** Set if its frames have sequence numbers; null for the plain stream. */
   readonly numbers: Numbering | null;
 }
 
-/** What a reader of sequence numbers asked for. */
+/** The options of a reader of sequence numbers. */
 export interface Numbering {
-  /** The first number it wants; null: from now on. */
+  /** The first number it needs; null: from now on. */
   readonly from: number | null;
 }
 
 type OmsSocket = StreamSocket<OmsSeat>;
 
-/** Who listens to a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
+/** The subscribers of a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
 interface Listeners {
   readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
   readonly numbered: Channel<OmsSeat>;
@@ -92,7 +92,7 @@ const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
 const POSITIONS_PER_FRAME = 1_000;
 const SESSION_OVER = 'the session is over';
 const NOT_KEPT = 'what came since that number is not kept';
-/** Sockets whose session one call of `checkSessions` looks at; a look hashes a token. */
+/** Sockets checked by one call of `checkSessions`; each check hashes a token. */
 const SESSIONS_CHECKED_MAX = 1_024;
 
 export class UserStreams implements UserEventStreams {
@@ -103,16 +103,16 @@ export class UserStreams implements UserEventStreams {
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
   readonly #touched = new Set<Pick<Channel<OmsSeat>, 'flush'>>();
-  /** Where the next `checkSessions` goes on. */
+  /** Where the next `checkSessions` continues. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
-  /** @param sequencesAfter more than every sequence number that earlier starts of the node have told. */
+  /** @param sequencesAfter above every sequence number used by earlier runs of the node. */
   constructor(services: GatewayServices, sequencesAfter = 0) {
     this.#services = services;
     this.#rings = new ReplayRings(sequencesAfter);
   }
 
-  // ---- told by the node
+  // ---- events of the node
 
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void {
     this.#publish(user, 'orders', timestampNs, () => orderEvent(user, event));
@@ -157,9 +157,9 @@ export class UserStreams implements UserEventStreams {
     this.#touched.clear();
   }
 
-  // ---- asked by the listener
+  // ---- calls of the listener
 
-  /** Before an upgrade: the session (401), then room for one more socket of its user (429; AMB-96). */
+  /** Called before an upgrade: checks the session (401), then the limit of the user's sockets (429; AMB-96). */
   admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsSeat> {
     const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
@@ -172,7 +172,7 @@ export class UserStreams implements UserEventStreams {
     return accepted({ ...session.value, stream, version: versionOf(head), isForeign, numbers: null });
   }
 
-  /** As `admit`, of a stream that tells sequence numbers to whoever asks for them. */
+  /** As `admit`, for a stream with optional sequence numbers. */
   admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsSeat> {
     const numbers = numberingOf(head);
     if (!numbers.ok) return numbers;
@@ -180,12 +180,12 @@ export class UserStreams implements UserEventStreams {
     return seat.ok ? accepted({ ...seat.value, numbers: numbers.value }) : seat;
   }
 
-  /** Open sockets of a user. */
+  /** Number of a user's open sockets. */
   countOf(user: UserId): number {
     return this.#users.get(user)?.sockets.size ?? 0;
   }
 
-  /** The members that every stream of the order service has in common. */
+  /** The members common to all streams of the order service. */
   common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept'> {
     return {
       lag: OMS_LAG,
@@ -198,7 +198,9 @@ export class UserStreams implements UserEventStreams {
     };
   }
 
-  /** Publishes a frame on any channel; it is written when this turn of the event loop ends or with the next `flush`. */
+  /**
+   * Publishes a frame on any channel; it is written at the end of this pass of the event loop or at the next `flush`.
+   */
   deliver<T>(channel: Channel<T>, text: () => string): void {
     if (channel.size > 0) this.#touch(channel).publish(text);
   }
@@ -207,7 +209,10 @@ export class UserStreams implements UserEventStreams {
     return this.#services.sessions.isSession(socket.data.user, socket.data.token);
   }
 
-  /** One word about why, then close 1000; what was told before is written first (AUT-12 to AUT-14, AMB-88). */
+  /**
+   * Sends one frame with the reason, then closes with 1000; earlier frames are written first (AUT-12 to AUT-14,
+   * AMB-88).
+   */
   dismiss(socket: OmsSocket, why: string): void {
     this.flush();
     const { stream, version } = socket.data;
@@ -220,7 +225,7 @@ export class UserStreams implements UserEventStreams {
     socket.finish(1000, '');
   }
 
-  /** Every version 1 socket hears that the service is about to stop; version 0 has no word for it. */
+  /** Sends the shutdown frame to every version 1 socket; version 0 has none. */
   tellShutdown(): void {
     this.flush();
     for (const socket of this.#sockets) {
@@ -234,7 +239,10 @@ export class UserStreams implements UserEventStreams {
     this.dismiss(socket, SESSION_OVER);
   }
 
-  /** Ends sockets whose token has expired, and replays nobody came back to. Call it now and then; each call looks at some, in rounds. */
+  /**
+   * Closes sockets with expired tokens, and ends replay rings without readers. Call it periodically; each call checks a
+   * part, in rotation.
+   */
   checkSessions(): void {
     this.#rings.expire(performance.now());
     for (let looked = 0; looked < SESSIONS_CHECKED_MAX; looked += 1) {
@@ -259,7 +267,7 @@ export class UserStreams implements UserEventStreams {
     else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
   }
 
-  /** What the socket missed, then all that comes; or word that nobody knows what it missed. */
+  /** Sends the missed frames, then joins the channel; or requests a resync if they are no longer kept. */
   #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsSeat>): void {
     const { user } = socket.data;
     const nowNs = this.#services.nowNs();
@@ -313,7 +321,7 @@ export class UserStreams implements UserEventStreams {
     }
   }
 
-  /** The channel is written when this turn of the event loop ends or with the next `flush`. */
+  /** Schedules the channel to be written at the end of this pass of the event loop or at the next `flush`. */
   #touch<T>(channel: Channel<T>): Channel<T> {
     if (this.#touched.size === 0) queueMicrotask(() => this.flush());
     this.#touched.add(channel);

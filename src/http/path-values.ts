@@ -1,4 +1,4 @@
-/** Path parameters and queries that several routes share (wire.md 2.1, 6.1, 7.1). */
+/** Parsing of path parameters and queries common to several routes (wire.md 2.1, 6.1, 7.1). */
 import { type AssetId, NODE_ORDER_PREFIX, type OrderId, parseAssetId, parseOrderId } from '../core/ids.ts';
 import { ORDER_ID_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -11,13 +11,13 @@ const PAGE_BOUNDS = { limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX
 const BAD_SUB_ACCOUNT: Reject = reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'sub_account');
 const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
-/** The market that a path parameter names; what cannot be the name of a market is MARKET_NOT_FOUND too. */
+/** The market of a path parameter; MARKET_NOT_FOUND also for an invalid asset id. */
 export function marketIn(head: RequestHead, parameter: number): Outcome<AssetId> {
   const assetId = parseAssetId(head.parameters[parameter] ?? '');
   return assetId === null ? rejected(NO_MARKET) : accepted(assetId);
 }
 
-/** The sub-account that a path parameter names. */
+/** The sub-account of a path parameter. */
 export function subAccountIn(head: RequestHead, parameter: number): Outcome<number> {
   const text = head.parameters[parameter] ?? '';
   return isSubAccount(text) ? accepted(Number(text)) : rejected(BAD_SUB_ACCOUNT);
@@ -27,7 +27,7 @@ function isSubAccount(text: string): boolean {
   return SUB_ACCOUNT_FORM.test(text) && Number(text) < SUB_ACCOUNTS_MAX;
 }
 
-/** An id under which an order can be on record: a client's, or one of the node's own; null for any other text. */
+/** An id that a stored order can have: a client's, or one of the node; null for any other text. */
 export function storedOrderId(text: string): OrderId | null {
   const bare = text.startsWith(NODE_ORDER_PREFIX) ? text.slice(NODE_ORDER_PREFIX.length) : text;
   return text.length <= ORDER_ID_BYTES_MAX && parseOrderId(bare) !== null ? (text as OrderId) : null;
@@ -38,7 +38,7 @@ export function pageOf(query: Query): Outcome<Page> {
   return query.page(PAGE_BOUNDS);
 }
 
-/** `true` or `false`; left out, false. */
+/** `true` or `false`; by default false. */
 export function flagOf(query: Query, key: string): Outcome<boolean> {
   const given = query.one(key);
   if (!given.ok) return given;

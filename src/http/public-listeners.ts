@@ -1,6 +1,6 @@
 /**
- * How the public listeners are reached: TLS or plain, and which addresses may ask how much (AMB-91, AMB-114). The order
- * service's and that of market data are set up alike, each on its own thread with its own table of addresses.
+ * Configuration of the public listeners: TLS or plain, and limits per address (AMB-91, AMB-114). The order service's
+ * and the market-data listener are set up alike, each on its own thread with its own table of addresses.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { AddressGate, type AddressSource } from './address-gate.ts';
 import type { TlsFiles } from './uws.ts';
 
-/** Per address and listener. Members are a profile's. */
+/** Per address and listener. The members come from the profile. */
 export interface AddressConfig {
   readonly unitsPerSecond: number;
   readonly capacity: number;
   /** Open sockets. */
   readonly sockets: number;
-  /** Sessions of users without a balance or a position; SESSIONS_PER_ADDRESS unless given. */
+  /** Sessions of users without a balance or a position; by default SESSIONS_PER_ADDRESS. */
   readonly sessions?: number;
   readonly from: AddressSource;
 }
@@ -26,7 +26,7 @@ export type PublicListeners =
   | 'undeclared'
   | { readonly tls: TlsFiles };
 
-/** Structured-cloneable; goes to the market-data thread. */
+/** Structured-cloneable; passed to the market-data thread. */
 export interface ListenerSettings {
   readonly host: string;
   readonly port: number;
@@ -41,12 +41,12 @@ export function tlsOf(listeners: PublicListeners): TlsFiles | null {
 
 const SESSIONS_PER_ADDRESS = 1_024;
 
-/** What one address may have of sessions of users without funds. */
+/** The limit per address for sessions of users without funds. */
 export function sessionsPerAddress(addresses: AddressConfig | null): number {
   return addresses === null ? Number.POSITIVE_INFINITY : (addresses.sessions ?? SESSIONS_PER_ADDRESS);
 }
 
-/** @param budget counts what is refused. */
+/** @param budget counts rejected requests. */
 export function gateOf(addresses: AddressConfig | null, budget: SharedBudget): AddressGate | null {
   if (addresses === null) return null;
   const { unitsPerSecond, capacity, sockets, from } = addresses;
@@ -59,7 +59,7 @@ export function gateOf(addresses: AddressConfig | null, budget: SharedBudget): A
   });
 }
 
-/** Why these files cannot serve TLS, in a few words; null when they can. */
+/** The reason why these files cannot serve TLS; null if they can. */
 export function tlsFault({ certFile, keyFile }: TlsFiles): string | null {
   const certificate = textOf(certFile);
   if (certificate === null) return `cannot read the certificate ${certFile}`;

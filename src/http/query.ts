@@ -12,7 +12,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** A raw query, without its question mark, read on demand. Unknown keys are ignored. */
+/** A raw query, without its question mark, parsed on demand. Unknown keys are ignored. */
 export class Query {
   readonly #values: URLSearchParams;
 
@@ -20,12 +20,12 @@ export class Query {
     this.#values = new URLSearchParams(raw);
   }
 
-  /** Every value of a key that may be repeated. */
+  /** Every value of a repeatable key. */
   all(key: string): readonly string[] {
     return this.#values.getAll(key);
   }
 
-  /** @returns null when the key is absent; INVALID_REQUEST when it is given twice. */
+  /** @returns null when the key is absent; INVALID_REQUEST when it is repeated. */
   one(key: string): Outcome<string | null> {
     const values = this.#values.getAll(key);
     if (values.length > 1) return rejected(reject('INVALID_REQUEST', `${key} is given more than once`, key));
@@ -40,7 +40,7 @@ export class Query {
     return accepted(BigInt(text.value));
   }
 
-  /** `page` and `limit`; a limit above the cap is served as the cap, a limit of 0 is refused. */
+  /** `page` and `limit`; a limit above the cap is reduced to the cap, a limit of 0 is rejected. */
   page(bounds: { readonly limitDefault: number; readonly limitMax: number }): Outcome<Page> {
     const page = this.whole('page');
     if (!page.ok) return page;

@@ -1,20 +1,20 @@
 /**
- * Work for clients, bounded in each turn of the event loop, so that no client keeps the thread from its heartbeat and its
- * other clients, however much is complete at the same moment.
+ * Schedules work for clients with a limit per pass of the event loop, so that no client delays the thread's heartbeat
+ * or other clients, even if much data is complete at the same time.
  *
- *   request, text ─▶ room left in this turn, nothing of its lane waits? ─▶ now
+ *   request, text ─▶ within the limit of this pass, its lane empty? ─▶ now
  *              │ no
  *              ▼
- *        quick | reads | slow ─▶ next turn: quick while there is room, then one of `reads` and of `slow` at least
+ *        quick | reads | slow ─▶ next pass: quick within the limit, then at least one of `reads` and of `slow`
  *
- * A turn has room for READ_PER_TURN bytes, WORK_PER_TURN_MAX pieces of work and WORK_MS_PER_TURN milliseconds, and for one
- * piece of each lane at least. Short texts (`quick`) pass requests without a body (`reads`) and long texts (`slow`): a
- * login or an order is read before the pages and batches that came earlier.
+ * A pass is limited to READ_PER_TURN bytes, WORK_PER_TURN_MAX work items and WORK_MS_PER_TURN milliseconds, but runs at
+ * least one item of each lane. Short texts (`quick`) precede requests without a body (`reads`) and long texts (`slow`):
+ * a login or an order is parsed before pages and batches that arrived earlier.
  *
- * A lane serves its sources in rotation, one piece of each, so a connection with much work waits behind itself only. The
- * work of one source stays in order.
+ * A lane serves its sources in rotation, one item of each, so a connection with much work delays only itself. The work
+ * of one source stays in order.
  *
- * Not here: what waits is bounded by those who wait (http-routes.ts, control-socket.ts).
+ * The callers limit the waiting work (http-routes.ts, control-socket.ts).
  */
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN, WORK_MS_PER_TURN, WORK_PER_TURN_MAX } from '../core/limits.ts';
 
@@ -30,10 +30,10 @@ export function laneOf(bytes: number): Lane {
   return bytes <= QUICK_TEXT_BYTES_MAX ? 'quick' : 'slow';
 }
 
-/** Places at the front of a queue that are empty before it is moved. */
+/** Empty places at the front of a queue before it is compacted. */
 const EMPTY_MAX = 1_024;
 
-/** First in, first out; taking does not move what is behind. */
+/** First in, first out; removal does not shift the rest. */
 class Queue<T> {
   readonly #items: T[] = [];
   #first = 0;
@@ -63,7 +63,7 @@ class Queue<T> {
   }
 }
 
-/** The work of one connection, in order. A request is a source of its own: a connection has one at a time. */
+/** The work of one connection, in order. A request is its own source: a connection has one at a time. */
 export class WorkSource {
   readonly queue: Queue<Waiting> = new Queue();
 }
@@ -77,18 +77,18 @@ export class ReadingTurns {
     slow: new Queue(),
   };
   #waiting = 0;
-  /** Of this turn: its number, bytes, pieces of work, and milliseconds in them. */
+  /** Of this pass: its number, bytes, work items, and milliseconds spent on them. */
   #turnNumber = 0;
   #spent = 0;
   #pieces = 0;
   #spentMs = 0;
-  /** Bytes since `alive` was called. */
+  /** Bytes since the last call of `alive`. */
   #silent = 0;
   #isTurnPlanned = false;
   #isStopped = false;
 
   /**
-   * @param alive called in every turn, and whenever READ_PER_TURN bytes have been read in one: the thread's heartbeat.
+   * @param alive called in every pass, and after every READ_PER_TURN bytes within one: records the thread's heartbeat.
    * @param nowMs real milliseconds, monotonic.
    */
   constructor(alive: () => void = () => undefined, nowMs: () => number = () => performance.now()) {
@@ -96,29 +96,29 @@ export class ReadingTurns {
     this.#nowMs = nowMs;
   }
 
-  /** Pieces of work that wait. */
+  /** Number of waiting work items. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Differs from turn to turn. */
+  /** Differs from pass to pass. */
   get turnNumber(): number {
     return this.#turnNumber;
   }
 
-  /** Reads now when there is room in this turn, else in one of the next. `read` must not throw. */
+  /** Reads now if this pass has capacity, else in one of the next. `read` must not throw. */
   take(bytes: number, read: () => void, lane: Lane = laneOf(bytes)): void {
     if (this.hasRoom(bytes, lane)) this.#read({ lane, bytes, read });
     else this.wait(lane, bytes, read);
   }
 
-  /** Whether so many bytes of this lane may be read at once: then `note` them. */
+  /** Whether so many bytes of this lane may be read at once; then call `note`. */
   hasRoom(bytes: number, lane: Lane): boolean {
     const isFirst = this.#lanes[lane].length === 0 && (lane !== 'slow' || this.waiting === 0);
     return isFirst && this.#fits(bytes);
   }
 
-  /** Reads in one of the next turns, behind what waits of the same source. */
+  /** Reads in one of the next passes, after waiting work of the same source. */
   wait(lane: Lane, bytes: number, read: () => void, source: WorkSource = new WorkSource()): void {
     source.queue.push({ lane, bytes, read });
     this.#waiting += 1;
@@ -126,7 +126,7 @@ export class ReadingTurns {
     this.#plan();
   }
 
-  /** Something was read beside the lanes in this turn. */
+  /** Counts bytes read outside the lanes in this pass. */
   note(bytes: number): void {
     this.#spent += bytes;
     this.#silent += bytes;
@@ -135,20 +135,20 @@ export class ReadingTurns {
     this.#plan();
   }
 
-  /** Does work that was not counted yet, and counts the time it takes. */
+  /** Runs and counts work of unknown duration. */
   timed(work: () => void): void {
     const startedMs = this.#nowMs();
     work();
     this.#spentMs += this.#nowMs() - startedMs;
   }
 
-  /** Gives up what waits of a source, which reads nothing from now on. */
+  /** Drops the waiting work of a source, which is not used any more. */
   drop(source: WorkSource): void {
     this.#waiting -= source.queue.length;
     source.queue.clear();
   }
 
-  /** What waits is given up. */
+  /** Drops all waiting work. */
   stop(): void {
     this.#isStopped = true;
     for (const lane of Object.values(this.#lanes)) lane.clear();
@@ -200,7 +200,7 @@ export class ReadingTurns {
     }
   }
 
-  /** One piece of the source whose turn it is, which then goes to the end of the lane of its next piece. */
+  /** Runs one item of the next source, which then moves to the end of the lane of its next item. */
   #readOne(lane: Queue<WorkSource>): void {
     const piece = nextOf(lane);
     const source = lane.head;
@@ -214,7 +214,7 @@ export class ReadingTurns {
   }
 }
 
-/** What is read next of a lane; sources that were dropped leave it. */
+/** The next item of a lane; removes dropped sources. */
 function nextOf(lane: Queue<WorkSource>): Waiting | undefined {
   while (lane.head?.queue.length === 0) lane.shift();
   return lane.head?.queue.head;

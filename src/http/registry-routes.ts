@@ -1,4 +1,4 @@
-/** Assets, vaults, risk parameters and decimals, and markets made by whoever asks (wire.md 7.2, 7.3). */
+/** Assets, vaults, risk parameters and decimals, and creation of markets by users (wire.md 7.2, 7.3). */
 
 import { marketObject } from '../codec/market-reply.ts';
 import { decimalsReply } from '../codec/registry-reply.ts';
@@ -27,7 +27,8 @@ export function addRegistryRoutes(kit: RouteKit): void {
     isChange: false,
     bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     shape: ({ body }) => decodeAssetList(body, DECIMALS_REFRESH),
-    // Decimals never change once a token is registered, and the registry here follows clearing: it is fresh already.
+    // Decimals are constant once a token is registered, and the registry here follows clearing, so it is always
+    // current.
     serve: (call) => call.reply('{}'),
   });
   kit.addPublic({

@@ -1,19 +1,19 @@
 /**
- * The last frames of streams whose readers asked for sequence numbers, so that a reader who lost its socket goes on
- * where it was.
+ * The last frames of streams with sequence numbers, so that a reader that lost its socket can continue where it
+ * stopped.
  *
  *                 ┌───────── kept ─────────┐
  *   …  41  42  43 │ 44  45  46  47  48  49 │ next: 50
  *                 └ since(44) … since(50)    since(43), since(51): null, the reader must read the state again
  *
- * A ring begins with the first such socket of (user, stream) and ends some time after the last one left.
+ * A ring begins with the first such socket of (user, stream) and ends some time after the last one closed.
  *
  * Invariants
- *   (1) A number is given once per (user, stream), however often rings come and go, restarts included: a new ring starts
- *       beyond everything that was given before, and never right behind it. So `since` cannot bridge what no ring saw.
+ *   (1) A number is used once per (user, stream), across rings and restarts: a new ring starts beyond every number used
+ *       before, and never directly after it. So `since` cannot bridge events that no ring has recorded.
  *   (2) Frames of a ring are contiguous.
- *   (3) Rings, their frames and their bytes are bounded. Where room ends, the oldest frames go, first those of rings
- *       nobody listens to; where too many rings have no listener, the one that has had none for longest goes.
+ *   (3) Rings, their frames and their bytes are bounded. At the limit the oldest frames are dropped, first those of rings
+ *       without a listener; of too many rings without a listener the longest idle one is dropped.
  */
 import { assert, must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
@@ -28,12 +28,12 @@ import {
 export class ReplayRing {
   readonly user: UserId;
   readonly stream: string;
-  /** Sockets that listen with numbers. */
+  /** Number of sockets that read with numbers. */
   listeners = 0;
   /** Real milliseconds at which the last listener left. */
   idleSinceMs = 0;
   #frames: Uint8Array[] = [];
-  /** Where the kept frames begin; what lies before is forgotten and cut off now and then. */
+  /** Index of the first kept frame; earlier ones are dropped and compacted periodically. */
   #start = 0;
   #next: number;
   #bytes = 0;
@@ -44,7 +44,7 @@ export class ReplayRing {
     this.#next = next;
   }
 
-  /** The number that the next frame gets. */
+  /** The number of the next frame. */
   get next(): number {
     return this.#next;
   }
@@ -73,7 +73,7 @@ export class ReplayRing {
     }
   }
 
-  /** Everything from number `from` on; null when it is not kept any more or was never given. */
+  /** All frames from number `from` on; null when they are no longer kept or were never assigned. */
   since(from: number): readonly Uint8Array[] | null {
     const missed = this.#next - from;
     return missed < 0 || missed > this.count ? null : this.#frames.slice(this.#frames.length - missed);
@@ -82,12 +82,12 @@ export class ReplayRing {
 
 export class ReplayRings {
   readonly #rings = new Map<string, ReplayRing>();
-  /** Nobody listens; longest idle first. */
+  /** Rings without a listener; longest idle first. */
   readonly #idle = new Set<ReplayRing>();
   #bytes = 0;
   #lastGiven: number;
 
-  /** @param after numbers start beyond this one: more than anything given before a restart. */
+  /** @param after a number above all that were used before a restart. */
   constructor(after: number) {
     assert(Number.isSafeInteger(after), 'sequence numbers are safe integers');
     this.#lastGiven = after;
@@ -105,7 +105,7 @@ export class ReplayRings {
     return this.#rings.get(keyOf(user, stream));
   }
 
-  /** The ring of a stream, begun when there is none; one listener more. */
+  /** The ring of a stream, created if necessary; adds a listener. */
   open(user: UserId, stream: string): ReplayRing {
     const ring = this.of(user, stream) ?? new ReplayRing(user, stream, this.#lastGiven + 2);
     this.#rings.set(keyOf(user, stream), ring);
@@ -114,7 +114,7 @@ export class ReplayRings {
     return ring;
   }
 
-  /** A listener left. */
+  /** Removes a listener. */
   leave(ring: ReplayRing, nowMs: number): void {
     ring.listeners -= 1;
     assert(ring.listeners >= 0, 'who leaves was there');
@@ -140,7 +140,7 @@ export class ReplayRings {
     }
   }
 
-  /** Ends rings that nobody came back to. */
+  /** Ends rings without a listener after their time. */
   expire(nowMs: number): void {
     for (const ring of this.#idle) {
       if (nowMs - ring.idleSinceMs < REPLAY_IDLE_MS) return;

@@ -1,8 +1,8 @@
 /**
- * The head of a request, copied out of uWebSockets.js while its HttpRequest is still alive.
+ * The head of a request, copied out of uWebSockets.js while its HttpRequest is still valid.
  *
- * A raw HttpRequest lives on the stack of the native server: it is dead once the route function returns or awaits, so
- * nothing else in the node ever sees one.
+ * A raw HttpRequest lives on the stack of the native server: it is invalid once the route function returns or awaits,
+ * so no other code in the node uses one.
  */
 import type { HttpRequest } from 'uWebSockets.js';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -27,14 +27,14 @@ const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
 const JOINED_HEADERS: ReadonlySet<string> = new Set(['sec-websocket-protocol', 'x-forwarded-for']);
 /** `: ` and the line end. */
 const HEADER_FRAMING_BYTES = 4;
-/** Two of one of these could be read differently by two readers, so the request is refused. */
+/** A request with two of one of these is rejected, because readers could differ in which one they use. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'user-id',
   'content-length',
   'transfer-encoding',
 ]);
-/** Of these, two readers would disagree about where the request ends. */
+/** With two of one of these, readers would differ about the end of the request. */
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const LENGTH_FORM = /^[0-9]{1,18}$/;
 
@@ -44,14 +44,14 @@ export interface RequestHead {
   readonly method: string;
   /** As sent, still percent-encoded, without the query. */
   readonly path: string;
-  /** Raw, without the question mark; '' when there is none. */
+  /** Without the question mark; '' when there is none. */
   readonly query: string;
   /** Path parameters in order, percent-decoded. */
   readonly parameters: readonly string[];
   readonly headers: Readonly<Record<HeaderName, string>>;
 }
 
-/** Every header that is read, not sent. */
+/** All header names with ''. */
 export function noHeaders(): Record<HeaderName, string> {
   return {
     authorization: '',
@@ -67,15 +67,15 @@ export function noHeaders(): Record<HeaderName, string> {
   };
 }
 
-/** A head and whether it may be read. */
+/** A head and whether it is valid. */
 export interface ReadHead {
   readonly head: RequestHead;
   readonly verdict: Outcome<null>;
-  /** True: where the request ends is not certain, so nothing behind it may be read (RFC 9112 6.3). */
+  /** True: the end of the request is ambiguous, so nothing after it may be read (RFC 9112 6.3). */
   readonly isAmbiguous: boolean;
 }
 
-/** What an answer to a request needs that is refused unread: its method and trace ids. */
+/** The head for replying to a request that is rejected unparsed: its method and trace ids. */
 export function briefHead(request: HttpRequest): ReadHead {
   const headers = noHeaders();
   headers.traceparent = request.getHeader('traceparent');
@@ -86,8 +86,8 @@ export function briefHead(request: HttpRequest): ReadHead {
 /**
  * Copies the head of a request.
  *
- * @returns INVALID_REQUEST when the headers are too long, a security header came twice, the length of the body is not
- *   certain, or a path parameter is not percent-encoded UTF-8. The head is complete either way, so that the refusal can be
+ * @returns INVALID_REQUEST when the headers are too long, a security header is repeated, the length of the body is
+ *   ambiguous, or a path parameter is not percent-encoded UTF-8. The head is complete in any case, so that the error can be
  *   written with its trace ids.
  */
 export function readHead(request: HttpRequest, parameterCount: number): ReadHead {
@@ -129,7 +129,7 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
   return { head, verdict: fault === undefined ? accepted(null) : rejected(fault), isAmbiguous };
 }
 
-/** The server reads any transfer coding as `chunked`, and an empty length as none. */
+/** The server treats any transfer coding as `chunked`, and an empty length as none. */
 function framingFault(headers: Readonly<Record<HeaderName, string>>, seen: ReadonlySet<string>): Reject | null {
   const coding = headers['transfer-encoding'];
   if (seen.has('transfer-encoding') && coding.toLowerCase() !== 'chunked') {

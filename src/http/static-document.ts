@@ -1,8 +1,8 @@
 /**
- * Documents: bytes that stay the same as long as the listener is open, such as the API documents and their page.
+ * Documents: bytes that are constant while the listener is open, such as the API documents and their page.
  *
- * A reader that is slow takes a document as its socket drains, within a time (unread-replies.ts): nothing is buffered for
- * it, however many there are.
+ * A slow reader gets a document as its socket drains, within a time limit (unread-replies.ts): nothing is buffered for
+ * it, for any number of readers.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
@@ -10,14 +10,14 @@ import type { RequestHead } from './request-head.ts';
 
 export interface StaticDocument {
   readonly contentType: string;
-  /** In quotes, as the header has it. */
+  /** Quoted, as in the header. */
   readonly etag: string;
   /** Content-Security-Policy. */
   readonly securityPolicy: string;
   readonly body: Uint8Array;
 }
 
-/** Browsers ask again before each use, and take a document for what it says it is. */
+/** Browsers revalidate before each use and do not guess the content type. */
 const HEADERS = [
   ['Cache-Control', 'no-cache'],
   ['X-Content-Type-Options', 'nosniff'],
@@ -30,10 +30,10 @@ export function staticDocument(contentType: string, body: Uint8Array, securityPo
 }
 
 /**
- * Inside no cork.
+ * Call outside a cork.
  *
- * @param send the body, once status and headers are written.
- * @returns the status it was answered with: 200, or 304 to a reader who has it already.
+ * @param send writes the body after status and headers.
+ * @returns the status of the reply: 200, or 304 for a client that has the document already.
  */
 export function sendDocument(
   response: HttpResponse,

@@ -3,7 +3,7 @@ import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts'
 import type { UserId } from '../core/ids.ts';
 import { noShape, type RouteKit } from './oms-kit.ts';
 
-/** @param openStreams of a user. */
+/** @param openStreams number of a user's open streams. */
 export function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => number): void {
   const { services } = kit;
   kit.addPublic({

@@ -1,39 +1,39 @@
 /**
- * Replies that their clients have not taken yet, and the bounds on them, for one listener.
+ * Replies that their clients have not read yet, and their limits, for one listener.
  *
- *   reply ─▶ the kernel takes all ─▶ done
- *       │ takes a part
+ *   reply ─▶ the kernel accepts all ─▶ done
+ *       │ accepts a part
  *       ▼
- *   held here, the rest is offered whenever the kernel has room ─▶ done
- *       │ too slow, or all of them hold too much
+ *   kept here, the rest is written whenever the kernel has capacity ─▶ done
+ *       │ too slow, or the total is too large
  *       ▼
  *   connection closed
  *
- * The server buffers nothing of a reply beyond its cork buffer, and ends a connection that sends the next request while a
- * reply is held. So a connection holds one reply at most, whatever it requests.
+ * The server buffers nothing of a reply beyond its cork buffer, and closes a connection that sends the next request
+ * while a reply is pending. So a connection has at most one pending reply.
  *
- * Bytes of documents count for the time, not for the sum: all their readers share one copy.
+ * Documents count for the time limit but not for the total: all their readers share one copy.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { UNREAD_REPLIES_MAX, UNREAD_REPLY_BYTES_PER_SECOND, UNREAD_REPLY_MS } from '../core/limits.ts';
 
 const SECOND_MS = 1_000;
-/** After the sum was too large, so much is left: an eighth is closed at once, so that it is rare. */
+/** Closing continues until this fraction of the limit is left: an eighth is freed at once, so that closing is rare. */
 const KEPT_NUMERATOR = 7;
 const KEPT_DENOMINATOR = 8;
 
 interface Held {
   readonly response: HttpResponse;
   readonly body: Uint8Array;
-  /** False for bytes that are shared. */
+  /** False for shared bytes. */
   readonly isOwn: boolean;
   /** Real milliseconds, monotonic. */
   readonly deadlineMs: number;
-  /** What was taken. */
+  /** Bytes already written. */
   offset: number;
 }
 
-/** Whose reply is held; the same object takes and forgets. */
+/** The owner of a pending reply, as a key. */
 export type ReplyOwner = object;
 
 export class UnreadReplies {
@@ -43,26 +43,26 @@ export class UnreadReplies {
   #bytes = 0;
   #isSweepPlanned = false;
 
-  /** @param bytesMax of all. @param patienceMs for a reply of any length. */
+  /** @param bytesMax total limit. @param patienceMs time limit for a reply of any length. */
   constructor(bytesMax: number = UNREAD_REPLIES_MAX, patienceMs: number = UNREAD_REPLY_MS) {
     this.#bytesMax = bytesMax;
     this.#patienceMs = patienceMs;
   }
 
-  /** Replies that are held. */
+  /** Number of pending replies. */
   get count(): number {
     return this.#held.size;
   }
 
-  /** Bytes of them that nobody else needs. */
+  /** Bytes of pending replies that are not shared. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Sends the body of a response whose status and headers are written; inside a cork.
+   * Sends the body of a response after status and headers; inside a cork.
    *
-   * @param isOwn whether nothing else holds these bytes.
+   * @param isOwn whether the bytes are not shared.
    */
   send(owner: ReplyOwner, response: HttpResponse, body: Uint8Array, isOwn: boolean): void {
     const start = response.getWriteOffset();
@@ -78,7 +78,7 @@ export class UnreadReplies {
     response.onWritable((written) => this.#offer(owner, held, written - start));
   }
 
-  /** The connection is gone, or the reply is sent. */
+  /** Ends tracking: the connection is closed, or the reply is sent. */
   forget(owner: ReplyOwner): void {
     const held = this.#held.get(owner);
     if (held === undefined) return;
@@ -86,7 +86,7 @@ export class UnreadReplies {
     if (held.isOwn) this.#bytes -= held.body.byteLength;
   }
 
-  /** Closes connections that are too slow, and, while all hold too much, those that hold the most. Outside a cork. */
+  /** Closes connections that are too slow, and, above the total limit, those with the most bytes. Outside a cork. */
   sweep(nowMs: number): void {
     for (const [owner, held] of this.#held) {
       if (nowMs >= held.deadlineMs) this.#cut(owner, held);

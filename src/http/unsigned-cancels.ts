@@ -1,8 +1,8 @@
 /**
- * Cancels that a session alone authorizes (wire.md 7.8, CAN-05 to CAN-11): all orders, those of one market, or those
- * named in a body; now, or when a timer is over that nobody has started again in time.
+ * Cancels authorized by a session without a signature (wire.md 7.8, CAN-05 to CAN-11): all orders, those of one market,
+ * or those listed in a body; now, or when a timer expires that the client has not restarted in time.
  *
- * 202 means dispatched; what becomes of each order is told by the `/orders` stream.
+ * 202 means dispatched; the `/orders` stream publishes the result for each order.
  */
 
 import { cancelAllAfterReply, decodeCancelAllAfter } from '../codec/cancel-all-after.ts';
@@ -62,12 +62,12 @@ export function addUnsignedCancels(kit: RouteKit): void {
   });
 }
 
-/** `max_ts`: cancels what is strictly older; left out, everything (AMB-18). */
+/** `max_ts`: cancels strictly older orders; by default all (AMB-18). */
 function beforeOf(query: Query): Outcome<TimestampNs | null> {
   const given = query.whole('max_ts');
   if (!given.ok || given.value === null) return given as Outcome<null>;
   if (given.value >= TIME_LIMIT) return rejected(BAD_TIME);
-  // Behind this door 0 means everything. No order has a timestamp below 1, so before 0 and before 1 are the same orders.
+  // Internally 0 means all orders. No order has a timestamp below 1, so before 0 and before 1 select the same orders.
   return accepted((given.value === 0n ? 1n : given.value) as TimestampNs);
 }
 

@@ -1,21 +1,21 @@
 /**
- * One HTTP request and its answer: the one wrapper around a raw response of uWebSockets.js.
+ * One HTTP request and its reply: the only wrapper around a raw response of uWebSockets.js.
  *
- *   open ── reply, refuse ─▶ answered: written now, in one cork; what the kernel does not take is held (unread-replies.ts)
+ *   open ── reply, refuse ─▶ answered: written now, in one cork; the unaccepted rest stays pending (unread-replies.ts)
  *     │ refuseAndClose
  *     ▼
- *   closing: written in a later turn of the event loop, then the connection is closed
+ *   closing: written in a later pass of the event loop, then the connection is closed
  *
  * Invariants
- *   (1) Every raw HttpResponse has an abort handler before anything else happens, and is touched only while it is open.
- *   (2) A call is answered at most once; the deadline answers it if nothing else does, so none hangs for ever.
- *   (3) Only constants become header names and values.
- *   (4) A refusal is charged to the address it went to, where there is a gate (AMB-91), with the bytes read for it.
- *   (5) Nothing behind a request whose connection is closed is answered. The server's parser goes on with what was sent
- *       behind it, and would answer that, if the refusal were written at once; while it waits, the next request ends the
+ *   (1) Every raw HttpResponse has an abort handler before anything else happens, and is used only while it is open.
+ *   (2) A call is answered at most once; without a handler's reply the deadline answers it, so none waits indefinitely.
+ *   (3) Header names and values are constants.
+ *   (4) An error is charged to its address, if there is a gate (AMB-91), with the bytes read for it.
+ *   (5) No request after one that closes its connection is answered. The server's parser continues with the bytes after it
+ *       and would answer them if the error were written at once; while it waits, the next request ends the
  *       connection.
  *
- * Not here: routes and turns (http-routes.ts), sockets (uws-socket.ts).
+ * Routes and scheduling are in http-routes.ts, sockets in uws-socket.ts.
  */
 
 import type { HttpResponse } from 'uWebSockets.js';
@@ -37,23 +37,23 @@ export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<v
 
 export interface HttpRoute {
   readonly method: HttpMethod;
-  /** uWebSockets.js pattern: `/orders/:user_id`. A static segment wins over a parameter. */
+  /** uWebSockets.js pattern: `/orders/:user_id`. A static segment takes precedence over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;
-  /** The longest body that is read; SMALL_BODY_BYTES_MAX unless given. A longer one is 413. */
+  /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
   readonly bodyBytesMax?: number;
-  /** What the client is told when the handler has not answered within `deadlineMs`; 504 TIMEOUT unless given. */
+  /** The error when the handler has not answered within `deadlineMs`; by default 504 TIMEOUT. */
   readonly late?: Reject;
   readonly deadlineMs?: number;
 }
 
-/** What a listener tells its owner. None of these may throw. */
+/** Callbacks of a listener. They must not throw. */
 export interface EdgeObserver {
   /** After each answered request: the route's pattern and the status. */
   answered(pattern: string, status: number): void;
-  /** An exception out of a handler. The client has its 500 already; an InvariantError should stop the node. */
+  /** An exception of a handler. The client has its 500 already; an InvariantError should stop the node. */
   failed(where: string, error: unknown): void;
-  /** A socket fell behind and is being closed (AMB-94). */
+  /** A socket lagged and is being closed (AMB-94). */
   lagged(pattern: string): void;
 }
 
@@ -83,33 +83,33 @@ const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests wait t
 
 export const DEADLINE_MS_DEFAULT = 5_000;
 
-/** What every call of a listener shares. */
+/** Common objects of all calls of a listener. */
 export interface Listener {
   readonly observer: EdgeObserver;
   /** Null: addresses are not limited. */
   readonly gate: AddressGate | null;
-  /** When requests are handled; turns of its own unless given. */
+  /** Schedules the handling of requests; by default the listener's own. */
   readonly turns?: ReadingTurns;
-  /** Bytes of all bodies that are on their way or wait; BODIES_HELD_MAX unless given. */
+  /** Limit of the bytes of all bodies that are incomplete or wait; by default BODIES_HELD_MAX. */
   readonly bodiesHeldMax?: number;
-  /** Bodies that are still arriving; half of the calls that may wait unless given. */
+  /** Limit of incomplete bodies; by default half of the calls that may wait. */
   readonly bodiesArrivingMax?: number;
-  /** Open sockets; SOCKETS_MAX unless given. */
+  /** Limit of open sockets; by default SOCKETS_MAX. */
   readonly socketsMax?: number;
-  /** Replies that clients do not read; with the bounds of limits.ts unless given. */
+  /** Replies that clients have not read; by default with the limits of limits.ts. */
   readonly unread?: UnreadReplies;
 }
 
-/** What a call needs of its listener. */
+/** The parts of its listener that a call uses. */
 export interface CallParts {
   readonly observer: EdgeObserver;
   readonly gate: AddressGate | null;
   readonly unread: UnreadReplies;
-  /** Plans work for a later turn. @returns false when too much is planned. */
+  /** Schedules work for a later pass. @returns false when too much is scheduled. */
   readonly planClosing: (work: () => void) => boolean;
 }
 
-/** How a call is answered when its handler does not. */
+/** The reply of a call without a handler's reply. */
 export interface CallRoute {
   readonly pattern: string;
   readonly late: Reject;
@@ -117,10 +117,10 @@ export interface CallRoute {
   readonly deadlineMs: number;
 }
 
-/** One request and its answer. Lives until answered or aborted; afterwards every method does nothing. */
+/** One request and its reply. Valid until answered or aborted; afterwards every method has no effect. */
 export class HttpCall {
   readonly head: RequestHead;
-  /** Real milliseconds (monotonic) at which the listener answers for the handler. */
+  /** Real milliseconds (monotonic) at which the listener answers instead of the handler. */
   readonly deadlineMs: number;
   /** Of the client; '' where addresses are not limited. */
   readonly address: string;
@@ -129,9 +129,9 @@ export class HttpCall {
   readonly #parts: CallParts;
   #state: 'open' | 'closing' | 'done' = 'open';
   #body: 'arriving' | 'waiting' | 'handled' = 'arriving';
-  /** Why a body is refused whose end is still awaited. */
+  /** The error for a rejected body that is not complete yet. */
   #bodyFault: Reject | null = null;
-  /** Of the body that was read and is not paid for. */
+  /** Bytes of the body that are read but not charged. */
   #unpaidBytes = 0;
 
   constructor(head: RequestHead, response: HttpResponse, address: string, route: CallRoute, parts: CallParts) {
@@ -147,7 +147,7 @@ export class HttpCall {
     });
   }
 
-  /** False once answered or when the client is gone: work for this call may stop. */
+  /** False once answered or when the client has disconnected: work for this call may stop. */
   get open(): boolean {
     return this.#state === 'open';
   }
@@ -157,7 +157,7 @@ export class HttpCall {
     this.#answer(status, body, undefined);
   }
 
-  /** Answers with something that never changes; 304 to a client that has it already. */
+  /** Replies with a constant document; 304 to a client that has it already. */
   replyDocument(document: StaticDocument): void {
     if (!this.open) return;
     this.#state = 'done';
@@ -166,17 +166,17 @@ export class HttpCall {
     observer.answered(this.#route.pattern, sendDocument(this.#response, this.head, document, send));
   }
 
-  /** Answers 200 with JSON, and that the route will go away (MRG-28, VER-03). */
+  /** Replies 200 with JSON and a deprecation header (MRG-28, VER-03). */
   replyDeprecated(body: string): void {
     this.#answer(200, body, ['Deprecation', 'true']);
   }
 
-  /** Answers with the error envelope and the status of the code. */
+  /** Replies with the error envelope and the status of the code. */
   refuse(reason: Reject): void {
     this.#refuse(reason, undefined);
   }
 
-  /** 405, with the methods that the path does have; '' for none. */
+  /** 405, with the methods of the path; '' for none. */
   refuseMethod(allowed: string): void {
     const reason = reject('METHOD_NOT_ALLOWED', `this path answers ${allowed === '' ? 'nothing' : allowed}`);
     this.#refuse(reason, ['Allow', allowed]);
@@ -194,34 +194,34 @@ export class HttpCall {
     this.#refuse(reason, ['Sec-WebSocket-Version', '13']);
   }
 
-  /** Everything of the request is here, and will be handled when its turn comes. */
+  /** The request is complete and will be handled when scheduled. */
   bodyArrived(): void {
     this.#body = 'waiting';
   }
 
-  /** The body is too long; its end is awaited, so that the client reads why. */
+  /** The body is too long; it is read to its end, so that the client reads the error. */
   bodyRefused(reason: Reject): void {
     this.#bodyFault = reason;
   }
 
-  /** The body is read now; from now on lateness is the handler's. */
+  /** The body is parsed now; from now on the handler is responsible for the deadline. */
   bodyRead(bytes: number): void {
     this.#body = 'handled';
     this.#unpaidBytes = bytes;
   }
 
-  /** The address pays for the bytes that were read for it, also when all is well: there is no session. */
+  /** Charges the address for the bytes read for it, also for a successful request: there is no session. */
   chargeBody(): void {
     this.#parts.gate?.chargeBytes(this.address, this.#unpaidBytes);
     this.#unpaidBytes = 0;
   }
 
-  /** The address pays in advance, for what is answered without a session. @returns RATE_LIMITED, or null. */
+  /** Charges the address in advance, for replies without a session. @returns RATE_LIMITED, or null. */
   payAddress(units: bigint): Reject | null {
     return this.#parts.gate?.pay(this.address, units) ?? null;
   }
 
-  /** The deadline is over. A body that is still on its way is not waited for, and its address pays for the wait. */
+  /** Replies after the deadline. An incomplete body is not awaited, and its address is charged. */
   refuseLate(): void {
     if (this.#body === 'handled') this.refuse(this.#route.late);
     else if (this.#body === 'waiting') this.refuse(NOT_READ);
@@ -231,7 +231,7 @@ export class HttpCall {
     }
   }
 
-  /** Refuses in a later turn and ends the connection: what was sent behind the request is never read. */
+  /** Rejects in a later pass and closes the connection: bytes after the request are never read. */
   refuseAndClose(reason: Reject): void {
     if (!this.open) return;
     const text = this.#charged(reason);
@@ -244,21 +244,21 @@ export class HttpCall {
     if (!isPlanned) this.cut();
   }
 
-  /** Closes the connection without an answer. */
+  /** Closes the connection without a reply. */
   cut(): void {
     if (this.#state === 'done') return;
     this.#state = 'done';
     this.#response.close();
   }
 
-  /** Becomes a WebSocket, once: this call is over and answers nothing. */
+  /** Becomes a WebSocket: this call is complete without a reply. */
   handOver(upgrade: (response: HttpResponse) => void): void {
     assert(this.open, 'only an open call is upgraded');
     this.#state = 'done';
     this.#response.cork(() => upgrade(this.#response));
   }
 
-  /** Answers 500 and reports the exception to the owner of the listener. */
+  /** Replies 500 and reports the exception to the owner of the listener. */
   fail(where: string, error: unknown): void {
     this.refuse(reject('INTERNAL_ERROR', 'the request failed inside the service'));
     this.#parts.observer.failed(where, error);
@@ -268,7 +268,7 @@ export class HttpCall {
     if (this.open) this.#answer(REJECT_STATUS[reason.code], this.#charged(reason), header);
   }
 
-  /** The address pays. @returns the envelope. */
+  /** Charges the address. @returns the envelope. */
   #charged(reason: Reject): string {
     this.#parts.gate?.charge(this.address, reason.code, this.#unpaidBytes);
     return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
@@ -291,8 +291,8 @@ export class HttpCall {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       response.writeHeader('Content-Type', 'application/json');
       if (header !== undefined) response.writeHeader(header[0], header[1]);
-      // A HEAD that is told the length of the body it does not get is never over for the server: it would keep its
-      // connection, without a timer, for as long as the client likes.
+      // A HEAD reply with the length of a body that is not sent never completes for the server: it would keep the
+      // connection open, without a timer, until the client closes it.
       if (this.head.method === 'HEAD') {
         if (close) response.end('', true);
         else response.endWithoutBody();

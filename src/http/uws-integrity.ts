@@ -1,8 +1,8 @@
 /**
- * The native server's binary is checked before it is loaded: uWebSockets.js comes as a republish by a third party
- * (docs/decisions/0027), and a lock file protects an installation, not what lies on the disk since.
+ * Checks the native server's binary before it is loaded: uWebSockets.js comes as a republish by a third party
+ * (docs/decisions/0027), and a lock file protects an installation, not the later content of the disk.
  *
- * Not here: whether the sums are those of what upstream built; the decision says what was compared.
+ * The decision record states how the sums were compared with the upstream build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { UWS_SUMS } from './uws-sums.ts';
 
-/** What `uws.js` of the package loads. */
+/** The file that `uws.js` of the package loads. */
 export function binaryName(): string {
   return `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 }
 
-/** Where the package lies. Its program is found, not loaded. */
+/** The folder of the package, located without loading it. */
 export function packageFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('uWebSockets.js'));
 }
 
-/** @returns why the binary for this Node and machine must not be loaded; null when it is the one that was compared. */
+/** @returns why the binary for this Node and machine must not be loaded; null when it equals the compared one. */
 export function binaryFault(folder: string, name: string = binaryName()): string | null {
   const expected = UWS_SUMS[name];
   if (expected === undefined) return `uWebSockets.js has no binary for this machine and Node: ${name}`;

@@ -1,21 +1,23 @@
-/** Opening a uWebSockets.js listener so that nobody else can share its port. */
+/** Opens a uWebSockets.js listener with exclusive use of its port. */
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { uWS } from './uws.ts';
 
-/** The native function takes options after host and port; the package's types leave that overload out. */
+/** The native function accepts options after host and port; the package's types lack that overload. */
 interface ListensWithOptions {
   listen(host: string, port: number, options: number, opened: (socket: us_listen_socket | false) => void): unknown;
 }
-/** LIBUS_LISTEN_EXCLUSIVE_PORT. Without it a second node on the port would silently take a share of its connections. */
+/**
+ * LIBUS_LISTEN_EXCLUSIVE_PORT. Without it a second node on the port would silently receive a part of its connections.
+ */
 const EXCLUSIVE_PORT = 1;
 
-/** A port that the system chose can be lost between the two openings; then it chooses again. */
+/** A port chosen by the system can be lost between the two openings; then another one is chosen. */
 const CHOICES_MAX = 8;
 
 /**
  * @param at.port 0 lets the system choose.
- * @returns the port that is open; rejects when it cannot be had. `app.close()` closes it again.
+ * @returns the open port; rejects if it is not available. `app.close()` closes it.
  */
 export async function listenExclusively(
   app: TemplatedApp,
@@ -23,8 +25,8 @@ export async function listenExclusively(
 ): Promise<number> {
   if (at.port !== 0) return portOf(opened(await open(app, at.host, at.port), at));
   for (let choice = 0; choice < CHOICES_MAX; choice += 1) {
-    // Opened on port 0 a socket lacks SO_REUSEADDR, and so do its connections: while one of them is in TIME_WAIT nobody
-    // can listen here again. A restarted market-data thread must, so the chosen port is opened a second time by number.
+    // A socket opened on port 0 lacks SO_REUSEADDR, and so do its connections: while one of them is in TIME_WAIT the
+    // port cannot be opened again. A restarted market-data thread must do so, so the chosen port is reopened by number.
     const chosen = opened(await open(app, at.host, 0), at);
     const port = portOf(chosen);
     uWS.us_listen_socket_close(chosen);

@@ -1,25 +1,25 @@
 /**
- * WebSocket streams on uWebSockets.js: admission, frames out, text pings, and what happens to a socket that lags.
+ * WebSocket streams on uWebSockets.js: admission, sent frames, text pings, and lagging sockets.
  *
  *            admit ok                    a send dropped, or 4 MiB or 4,096 messages queued
  *   upgrade ─────────▶ open ───────────────────────────────────────────▶ lagged
  *      │ no             │ finish(code)                       queue empty  │   │ hard-drop time
  *      ▼                ▼                                                 ▼   ▼
- *   HTTP refusal      closed ◀──────────────────────────────── end(code, reason)  cut off
+ *   HTTP error        closed ◀──────────────────────────────── end(code, reason)  cut off
  *
  * Invariants
- *   (1) After a dropped message nothing of the stream is sent: a reader sees a prefix of the stream, never a hole.
- *   (2) A lagged socket is closed or cut within the time of its rule (AMB-94), whatever its peer does.
- *   (3) What waits in memory for slow readers is bounded, per socket and over all sockets of a listener: beyond
- *       SOCKETS_LAG_BYTES_MAX the longest queues are cut off at once.
+ *   (1) After a dropped message nothing of the stream is sent: a reader gets a prefix of the stream, never a gap.
+ *   (2) A lagged socket is closed or cut off within the time of its rule (AMB-94), independent of its peer.
+ *   (3) Memory queued for slow readers is limited per socket and in total for a listener: beyond
+ *       SOCKETS_LAG_BYTES_MAX the sockets with the longest queues are cut off at once.
  *   (4) The raw socket is used only between its open and its close.
- *   (5) Frames without work are counted before anything is done with them (frame-allowance.ts); a socket that sends more
- *       than it may is closed, and its address pays.
+ *   (5) Frames without work are counted before they are processed (frame-allowance.ts); a socket beyond the limit
+ *       is closed, and its address is charged.
  *
- * Pings go out every 20 s, whatever the peer sends (WS-07). A peer that is silent for 36 s, pongs
- * included, is closed.
+ * Pings are sent every 20 s, independent of traffic (WS-07). A peer without any data for 36 s, pongs included, is
+ * closed.
  *
- * Not here: what streams carry (mds-server.ts), plain requests (http-routes.ts).
+ * The streams' content is in mds-server.ts and oms-streams.ts, plain requests in http-routes.ts.
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { isTextPing } from '../codec/stream-frames.ts';
@@ -44,19 +44,19 @@ import { parameterCountOf, type RequestHead } from './request-head.ts';
 import { uWS } from './uws.ts';
 import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
 
-/** No frame is longer, inbound or outbound (AMB-95, wire.md 9.1). */
+/** Limit of a frame, inbound and outbound (AMB-95, wire.md 9.1). */
 export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
-/** Sockets of one listener. One more is refused with 503 before its upgrade. */
+/** Sockets of one listener. Further ones are rejected with 503 before the upgrade. */
 export const SOCKETS_MAX = 16_384;
-/** Where some users have places of their own: the part of them that others may have. */
+/** Where users with funds have reserved places: the fraction available to the others. */
 const PUBLIC_SHARE = 3 / 4;
 const LAG_BYTES_UNDER_PRESSURE: number = SOCKET_LAG_BYTES_MAX / 16;
-/** After the longest queues were cut off, so much of the bound is in use: it is rare, and the next one is far. */
+/** Cutting off the longest queues continues until this fraction of the limit is left, so that it is rare. */
 const KEPT_NUMERATOR = 7;
 const KEPT_DENOMINATOR = 8;
-/** The server's own limit is never reached: a socket is lagged before, with room for one frame and a last word. */
+/** The server's own limit is never reached: a socket lags before, with capacity for one frame and a last one. */
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
-/** The server cuts off a longer message without a close frame; ones between the two limits are told 1009. */
+/** The server closes on a longer message without a close frame; messages between the two limits get 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
 const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
 /** RFC 6455 4.1. */
@@ -65,11 +65,11 @@ const PONG: Uint8Array = Buffer.from('{"type":"pong"}');
 
 assert(LAG_BYTES_UNDER_PRESSURE > 65_536, 'a socket may always have one ordinary frame queued');
 
-/** How a stream ends for a reader that falls behind (wire.md 9.2, 9.8, AMB-94). */
+/** How a stream ends for a lagging reader (wire.md 9.2, 9.8, AMB-94). */
 export interface LagRule {
   readonly code: 1000 | 1013;
   readonly reason: string;
-  /** From falling behind to being cut off, in real milliseconds. */
+  /** Real milliseconds from lagging to being cut off. */
   readonly hardDropMs: number;
 }
 export const OMS_LAG: LagRule = { code: 1013, reason: 'resync_required', hardDropMs: 5_000 };
@@ -79,44 +79,47 @@ export interface StreamRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
   readonly pattern: string;
   readonly lag: LagRule;
-  /** Before the upgrade: what the socket is for, or the refusal as an HTTP answer. */
+  /** Called before the upgrade: the socket's data, or the error of the HTTP reply. */
   admit(head: RequestHead): Outcome<T>;
   opened(socket: StreamSocket<T>): void;
-  /** Whether it may take the places that are kept for users with funds. Absent: all places are for everybody. */
+  /** Whether it may use the places reserved for users with funds. Absent: no reserved places. */
   isKept?(data: T): boolean;
-  /** Runs once per opened socket, also when it is closed from here. Nothing can be sent any more. */
+  /** Called once per opened socket, also when the node closes it. Nothing can be sent any more. */
   closed(socket: StreamSocket<T>): void;
   /** A frame of the client; the bytes are valid during the call only. Absent on one-way streams. */
   message?(socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void;
-  /** Answer to the text `{"type":"ping"}` on one-way streams (WS-09); the v0 form unless given. */
+  /** Reply to the text `{"type":"ping"}` on one-way streams (WS-09); by default the v0 form. */
   pong?(socket: StreamSocket<T>): Uint8Array;
-  /** The last frame for a socket that lags (v1: RESYNC_REQUIRED, WS-14); none unless given. */
+  /** The last frame for a lagging socket (v1: RESYNC_REQUIRED, WS-14); by default none. */
   lastWord?(socket: StreamSocket<T>): Uint8Array | null;
 }
 
-/** Bounds of a hub; those of limits.ts unless given. */
+/** Limits of a hub; by default those of limits.ts. */
 export interface HubBounds {
-  /** Between two pings of a socket. */
+  /** Interval between two pings of a socket. */
   readonly pingMs?: number;
-  /** Queued bytes of all sockets: above the first one lags early, above the second the longest queues are cut off. */
+  /**
+   * Queued bytes of all sockets: above the first limit a socket lags earlier, above the second the longest queues are
+   * cut off.
+   */
   readonly pressedBytes?: number;
   readonly backlogBytesMax?: number;
 }
 
-/** What the sockets of a hub share. */
+/** Common state of the sockets of a hub. */
 interface HubTotals {
   backlogBytes: number;
   readonly pressedBytes: number;
   readonly backlogBytesMax: number;
   readonly crowd: FrameCrowd;
-  /** The backlog of all sockets is too large. */
+  /** Called when the backlog of all sockets is too large. */
   readonly cutLongest: () => void;
 }
 
-/** What the server keeps for a raw socket. It copies the members of this object. */
+/** The server's data of a raw socket. It copies the members of this object. */
 interface UserData<T> {
   readonly socket: StreamSocket<T>;
-  /** Its place among the sockets that give way; null for others. */
+  /** Its entry in the list of sockets that can be evicted; null for others. */
   readonly publicEntry: ListEntry<AnySocket> | null;
 }
 
@@ -125,7 +128,7 @@ type State = 'connecting' | 'open' | 'lagged' | 'closed';
 /** One client of one stream. */
 export class StreamSocket<T> {
   readonly data: T;
-  /** Of the client; '' where nobody asks. */
+  /** Of the client; '' where addresses are not limited. */
   readonly address: string;
   /** The selected subprotocol, '' for none (AMB-90). */
   readonly protocol: string;
@@ -158,12 +161,12 @@ export class StreamSocket<T> {
     return this.#state;
   }
 
-  /** Bytes that its client has not taken. */
+  /** Bytes that its client has not received. */
   get backlogBytes(): number {
     return this.#backlogBytes;
   }
 
-  /** Sends one text frame of UTF-8 bytes. Does nothing unless the socket is open. */
+  /** Sends one text frame of UTF-8 bytes. No effect unless the socket is open. */
   send(frame: Uint8Array): void {
     if (this.#state !== 'open') return;
     const raw = this.#socket();
@@ -171,7 +174,7 @@ export class StreamSocket<T> {
     this.#measure(raw, isTaken);
   }
 
-  /** Sends several text frames in one write. Does nothing unless the socket is open. */
+  /** Sends several text frames in one write. No effect unless the socket is open. */
   sendAll(frames: readonly Uint8Array[]): void {
     const only = frames[0];
     if (only === undefined || this.#state !== 'open') return;
@@ -197,12 +200,12 @@ export class StreamSocket<T> {
     }
   }
 
-  /** Closes with a code once everything sent has been written. */
+  /** Closes with a code after everything sent has been written. */
   finish(code: number, reason: string): void {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().end(code, reason);
   }
 
-  /** @internal The upgrade is done. */
+  /** @internal Called after the upgrade. */
   attach(raw: WebSocket<UserData<T>>): void {
     assert(this.#state === 'connecting', 'a socket opens once');
     this.#raw = raw;
@@ -210,22 +213,22 @@ export class StreamSocket<T> {
     this.#route.opened(this);
   }
 
-  /** @internal A frame without work came. @returns whether that was one too many. */
+  /** @internal Counts a frame without work. @returns whether the limit is exceeded. */
   isFlooding(): boolean {
     return !this.#allowance.take(this.#totals.crowd, nowMs);
   }
 
-  /** @internal Asks whether its client is there. One with a queue is not asked: the queue tells. */
+  /** @internal Pings the client. A socket with a queue needs no ping: the queue shows whether the client is there. */
   ping(): void {
     if (this.#state === 'open' && this.#backlogBytes === 0) this.#socket().ping();
   }
 
-  /** @internal Ends it at once, with all that is queued. */
+  /** @internal Closes it at once, dropping its queue. */
   cut(): void {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
   }
 
-  /** @internal Some of the queue was written. */
+  /** @internal Called when a part of the queue was written. */
   drained(): void {
     if (this.#state === 'closed') return;
     const raw = this.#socket();
@@ -233,7 +236,7 @@ export class StreamSocket<T> {
     if (this.#state === 'lagged' && this.#backlogBytes === 0) raw.end(this.#route.lag.code, this.#route.lag.reason);
   }
 
-  /** @internal The raw socket is gone. */
+  /** @internal Called when the raw socket is closed. */
   detach(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -282,7 +285,7 @@ export class StreamSocket<T> {
 
 const nowMs = (): number => performance.now();
 
-/** A socket, whatever it is for. */
+/** A socket of any stream. */
 type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogBytes'>;
 
 /** All streams of one uWebSockets.js app. */
@@ -292,10 +295,10 @@ export class SocketHub {
   readonly #listener: Listener;
   readonly #observer: EdgeObserver;
   readonly #totals: HubTotals;
-  /** The open sockets, each with its group of pings. */
+  /** The open sockets, each with its ping group. */
   readonly #open = new Map<AnySocket, Set<AnySocket>>();
   readonly #pings: SocketPings<AnySocket>;
-  /** Of users without funds, in the order of opening, where users with funds have places of their own. */
+  /** Sockets of users without funds, in the order of opening, where users with funds have reserved places. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
 
@@ -312,17 +315,17 @@ export class SocketHub {
     this.#totals = { backlogBytes: 0, pressedBytes, backlogBytesMax, crowd, cutLongest };
   }
 
-  /** Connections, sockets among them. */
+  /** Number of connections, including sockets. */
   get connectionCount(): number {
     return this.#connections.count;
   }
 
-  /** Open sockets. */
+  /** Number of open sockets. */
   get count(): number {
     return this.#open.size;
   }
 
-  /** Bytes that wait for slow readers. */
+  /** Bytes queued for slow readers. */
   get backlogBytes(): number {
     return this.#totals.backlogBytes;
   }
@@ -370,7 +373,7 @@ export class SocketHub {
     });
   }
 
-  /** Closes every socket with a code, before the listener goes. */
+  /** Closes every socket with a code, before the listener is closed. */
   finishAll(code: number, reason: string): void {
     this.#pings.stop();
     for (const socket of [...this.#open.keys()]) socket.finish(code, reason);
@@ -387,7 +390,7 @@ export class SocketHub {
     return true;
   }
 
-  /** Bounded by SOCKETS_MAX; each time an eighth of the bound is free afterwards. */
+  /** Bounded by SOCKETS_MAX; each time an eighth of the limit is freed. */
   #cutLongest(): void {
     const keptBytes = (this.#totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
     const longest = [...this.#open.keys()].sort((a, b) => b.backlogBytes - a.backlogBytes);
@@ -440,9 +443,10 @@ export class SocketHub {
   }
 
   /**
-   * Room for one more socket. The oldest of a user without funds gives way to one of a user with funds.
+   * Reserves a place for one more socket. Evicts the oldest socket of a user without funds for one of a user with
+   * funds.
    *
-   * @param isKept null where nobody has places of their own.
+   * @param isKept null where there are no reserved places.
    */
   #placeFor(address: string, isKept: boolean | null): Reject | null {
     const max = this.#listener.socketsMax ?? SOCKETS_MAX;
@@ -474,17 +478,18 @@ export function selectSubprotocol(offered: string): string {
   return TOKEN_FORM.test(first) ? first : '';
 }
 
-// Connections of one listener, counted from accept to close, whether or not they ever say something.
-// The server ends a connection that has sent no complete head ten seconds after it was made, and one that is idle
-// between requests likewise. So with a bound on how fast one address may open them (AddressGate) and one on all of them,
-// half-open connections cannot use up the process's descriptors. The fuller the table, the more a connection costs its
-// address, so that the last of it is for addresses that have made few (address-limits.ts). The server does not say whose
-// connection has ended, so they cannot be counted by address.
+// Counts the connections of one listener from accept to close, including those that never send anything.
+//
+// The server closes a connection that has not sent a complete head within ten seconds, and idle ones between requests
+// likewise. So with a limit on how fast one address may open them (AddressGate) and one on their total, half-open
+// connections cannot use up the process's descriptors. The fuller the table, the more a connection costs its address,
+// so that the last places are for addresses with few connections (address-limits.ts). The server does not report which
+// connection has ended, so they cannot be counted per address.
 
-/** Twice the sockets of a listener: half of it stays for requests. */
+/** Twice the sockets of a listener: half is reserved for requests. */
 const CONNECTIONS_MAX = 32_768;
 
-/** The native function is there; the package's types leave it out. */
+/** The native function exists but is missing in the package's types. */
 interface FiltersConnections {
   filter(changed: (response: HttpResponse, change: 1 | -1) => void): void;
 }
@@ -502,7 +507,7 @@ class Connections {
     return this.#count;
   }
 
-  /** A connection that had become a WebSocket is closed; the server does not tell those. */
+  /** Called when a connection that had become a WebSocket is closed; the server does not report those. */
   socketClosed(): void {
     this.#count -= 1;
   }
@@ -516,9 +521,10 @@ class Connections {
   }
 }
 
-// A ping to every socket each SOCKET_PING_MS, whatever its client sends (WS-07), with one timer for all sockets.
-// Sockets lie in as many groups as the timer has steps in that time; a socket joins the group that was pinged last, so its
-// first ping comes after SOCKET_PING_MS, and each step pings one group.
+// Pings every socket once per SOCKET_PING_MS, independent of its traffic (WS-07), with one timer for all sockets.
+//
+// Sockets are divided into as many groups as the timer has steps in that time; a socket joins the group that was pinged
+// last, so its first ping comes after SOCKET_PING_MS, and each step pings one group.
 
 const STEP_MS = 250;
 
@@ -529,10 +535,10 @@ interface Pinged {
 export class SocketPings<Socket extends Pinged> {
   readonly #groups: readonly Set<Socket>[];
   readonly #timer: NodeJS.Timeout;
-  /** The group that was pinged last. */
+  /** Index of the group that was pinged last. */
   #last = 0;
 
-  /** @param periodMs between two pings of a socket. */
+  /** @param periodMs interval between two pings of a socket. */
   constructor(periodMs: number = SOCKET_PING_MS, stepMs: number = STEP_MS) {
     this.#groups = Array.from({ length: Math.max(1, Math.round(periodMs / stepMs)) }, () => new Set<Socket>());
     this.#timer = setInterval(() => this.#step(), stepMs);
@@ -556,20 +562,23 @@ export class SocketPings<Socket extends Pinged> {
   }
 }
 
-// How far one socket is behind: the messages of ours that its kernel has not taken yet.
-// The server reports queued bytes only, so the ends of queued messages are remembered as byte positions in the stream
-// since the queue was last empty:
-//   taken by the kernel          queued
+// The backlog of one socket: the sent messages that its kernel has not accepted yet.
+//
+// The server reports queued bytes only, so the ends of queued messages are stored as byte positions in the stream since
+// the queue was last empty:
+//
+//   accepted by the kernel       queued
 //   ├───────────────┼──────────────────────┤ #streamBytes
 //        end   end      end    end       end
 //                   └ a message is queued while its end lies beyond this point
-// Exact to within the few bytes of protocol pings that the server queues itself. Nothing is allocated for a socket
-// that keeps up.
+//
+// Exact except for the few bytes of protocol pings that the server queues itself. Allocates nothing for a socket
+// without backlog.
 
-/** One more than the limit, so that the message which breaks it is still counted. */
+/** One more than the limit, so that the message which exceeds it is still counted. */
 const CAPACITY = SOCKET_LAG_MESSAGES_MAX + 1;
 
-/** Bytes a server adds in front of a payload (RFC 6455 5.2; servers do not mask). */
+/** Bytes of a frame header from a server (RFC 6455 5.2; servers do not mask). */
 export function frameHeaderBytes(payloadBytes: number): number {
   return payloadBytes < 126 ? 2 : payloadBytes < 65_536 ? 4 : 10;
 }
@@ -585,7 +594,7 @@ export class Backlog {
     return this.#count;
   }
 
-  /** A message was handed to the server. Call `settle` after one or several of these. */
+  /** Adds a message passed to the server. Call `settle` after one or several of these. */
   add(payloadBytes: number): void {
     this.#streamBytes += payloadBytes + frameHeaderBytes(payloadBytes);
     if (this.#count === CAPACITY) return;
@@ -594,7 +603,7 @@ export class Backlog {
     this.#count += 1;
   }
 
-  /** @param queuedBytes what the server reports as not yet taken by the kernel. */
+  /** @param queuedBytes as reported by the server, not yet accepted by the kernel. */
   settle(queuedBytes: number): void {
     if (queuedBytes === 0) {
       this.#count = 0;

@@ -54,8 +54,8 @@ suite('the page and the documents', () => {
     assert.equal(operations.length, routes.length);
     const read = readStreams(parseJsonText(asyncApi(infoOf('orders'), streams)));
     assert.deepEqual(
-      read.map(({ path, hears }) => [path, hears.length]),
-      streams.map(({ path, hears }) => [path, hears?.length ?? 0]),
+      read.map(({ path, receives }) => [path, receives.length]),
+      streams.map(({ path, receives }) => [path, receives?.length ?? 0]),
     );
     const seen = JSON.stringify([operations, read], (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,

@@ -34,7 +34,7 @@ before(async () => {
   await buyer.logIn();
   for (const stream of seller.streams) {
     told.push(await seller.listen(stream, false));
-    if (stream.tells.some(({ name }) => name === 'Envelope') && stream.hears.length === 0) {
+    if (stream.sends.some(({ name }) => name === 'Envelope') && stream.receives.length === 0) {
       told.push(await seller.listen(stream, true));
     }
   }
@@ -104,10 +104,10 @@ suite('the examples of the API documents', () => {
 
   test('the frames of /control are answered in both versions', async () => {
     const control = must(
-      seller.streams.find(({ hears }) => hears.length > 0),
-      'a stream that hears',
+      seller.streams.find(({ receives }) => receives.length > 0),
+      'a stream that receives',
     );
-    for (const message of control.hears) {
+    for (const message of control.receives) {
       const heard = await seller.listen(control, message.name.endsWith('V1'));
       heard.socket.send(seller.controlFrame(message));
       await soonTold(heard, '"CancelOrderResponse"', '"Received"');

@@ -131,8 +131,8 @@ suite('examples', () => {
         if (route.body !== undefined) assertFits(route.body, route.example.body ?? assert.fail(what), what);
         if (!what.includes('api')) assertFits(route.reply, route.example.reply, what);
       }
-      for (const { path, tells, hears } of SERVICE_TABLES[name].streams) {
-        for (const message of [...tells, ...(hears ?? [])])
+      for (const { path, sends, receives } of SERVICE_TABLES[name].streams) {
+        for (const message of [...sends, ...(receives ?? [])])
           assertFits(message.shape, message.example, path + message.name);
       }
     });

@@ -92,7 +92,7 @@ export class ApiRunner {
     assertFits(must(documented?.schema, what), envelope, what);
     const error = isJsonObject(envelope) ? envelope.get('error') : undefined;
     const code = String(isJsonObject(error) ? error.get('code') : '');
-    assert.ok(documented?.says.includes(`\`${code}\``), what);
+    assert.ok(documented?.description.includes(`\`${code}\``), what);
     return code;
   }
 
@@ -112,7 +112,7 @@ export class ApiRunner {
   }
 
   /** A signed frame of `/control`, from the example of its document. */
-  controlFrame(message: Stream['hears'][number]): string {
+  controlFrame(message: Stream['receives'][number]): string {
     const example = withUser(must(message.example, 'an example'), this.key.userId, '{user_id}');
     const frame = refreshed(example, nowNs());
     assert.ok(isJsonObject(frame));
@@ -168,7 +168,7 @@ export function assertFits(schema: Shape, value: JsonValue, what: string): void 
 
 /** Every received frame is one of those in its document. */
 export function assertTold({ stream, isV1, frames }: Told): void {
-  const schemas = stream.tells.filter(({ name }) => (name === 'Envelope') === isV1).map(({ schema }) => schema);
+  const schemas = stream.sends.filter(({ name }) => (name === 'Envelope') === isV1).map(({ schema }) => schema);
   for (const frame of frames) {
     const what = `${stream.path} told ${writeJson(frame)}`;
     const fits = schemas.some((schema) => checkShape(schema, frame, { strangers: 'refuse' }).ok);

@@ -6,14 +6,14 @@ import { isList } from './json-text.ts';
 export interface Parameter {
   readonly name: string;
   readonly place: 'path' | 'query';
-  readonly says: string;
+  readonly description: string;
   readonly schema: Shape;
   readonly example: string;
 }
 
 export interface Reply {
   readonly status: string;
-  readonly says: string;
+  readonly description: string;
   readonly schema: Shape | null;
   readonly example: JsonValue | undefined;
 }
@@ -25,7 +25,7 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly summary: string;
-  readonly says: string;
+  readonly description: string;
   readonly cost: string;
   readonly needsSession: boolean;
   /** Whether its replies have a `Deprecation` header. */
@@ -39,7 +39,7 @@ export interface Operation {
 
 export interface Message {
   readonly name: string;
-  readonly says: string;
+  readonly description: string;
   readonly schema: Shape;
   readonly example: JsonValue | undefined;
 }
@@ -48,10 +48,10 @@ export interface Stream {
   readonly id: string;
   readonly path: string;
   readonly summary: string;
-  readonly says: string;
+  readonly description: string;
   readonly needsSession: boolean;
-  readonly tells: readonly Message[];
-  readonly hears: readonly Message[];
+  readonly sends: readonly Message[];
+  readonly receives: readonly Message[];
 }
 
 /** Reads a member of a document; throws with the path of a missing one. */
@@ -126,7 +126,7 @@ function readOperation(schemas: Schemas, method: string, path: string, operation
     method,
     path,
     summary: text(operation, 'summary'),
-    says: text(operation, 'description'),
+    description: text(operation, 'description'),
     cost: text(operation, 'x-cost'),
     needsSession: list(member(operation, 'security')).length > 0,
     isDeprecated: isJsonObject(operation) && operation.get('deprecated') === true,
@@ -142,7 +142,7 @@ function readParameter(schemas: Schemas, parameter: JsonValue): Parameter {
   return {
     name: text(parameter, 'name'),
     place: text(parameter, 'in') === 'path' ? 'path' : 'query',
-    says: text(parameter, 'description'),
+    description: text(parameter, 'description'),
     schema: schemas.resolved(member(parameter, 'schema')),
     example: text(parameter, 'example'),
   };
@@ -154,7 +154,7 @@ function readReply(schemas: Schemas, status: string, reply: JsonValue): Reply {
   const schema = isJsonObject(content) ? content.get('schema') : undefined;
   return {
     status,
-    says: text(reply, 'description'),
+    description: text(reply, 'description'),
     schema: schema === undefined ? null : schemas.resolved(schema),
     example: isJsonObject(content) ? content.get('example') : undefined,
   };
@@ -164,22 +164,22 @@ export function readStreams(document: JsonValue): readonly Stream[] {
   const schemas = new Schemas(document);
   return entries(member(document, 'channels')).map(([id, channel]) => {
     const messages = entries(member(channel, 'messages')).map(([name, one]) => readMessage(schemas, name, one));
-    const heard = new Set(
+    const received = new Set(
       list(
-        entries(member(document, 'operations')).find(([name]) => name === `hear_${id}`)?.[1] === undefined
+        entries(member(document, 'operations')).find(([name]) => name === `receive_${id}`)?.[1] === undefined
           ? []
-          : list(member(document, 'operations', `hear_${id}`, 'messages')),
+          : list(member(document, 'operations', `receive_${id}`, 'messages')),
       ).map((reference) => text(reference, '$ref').split('/').at(-1)),
     );
-    const says = text(channel, 'description');
+    const description = text(channel, 'description');
     return {
       id,
       path: text(channel, 'address'),
       summary: text(channel, 'title'),
-      says,
-      needsSession: says.includes('Needs a session'),
-      tells: messages.filter(({ name }) => !heard.has(name)),
-      hears: messages.filter(({ name }) => heard.has(name)),
+      description,
+      needsSession: description.includes('Needs a session'),
+      sends: messages.filter(({ name }) => !received.has(name)),
+      receives: messages.filter(({ name }) => received.has(name)),
     };
   });
 }
@@ -188,7 +188,7 @@ function readMessage(schemas: Schemas, name: string, message: JsonValue): Messag
   const [example] = list(isJsonObject(message) ? message.get('examples') : undefined);
   return {
     name,
-    says: text(message, 'summary'),
+    description: text(message, 'summary'),
     schema: schemas.resolved(member(message, 'payload')),
     example: isJsonObject(example) ? example.get('payload') : undefined,
   };

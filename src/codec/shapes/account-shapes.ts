@@ -11,6 +11,7 @@ import {
   closed,
   DECIMAL,
   DECIMALS,
+  described,
   either,
   FLAG,
   listOf,
@@ -24,7 +25,6 @@ import {
   SIDE,
   SIGNATURE,
   SUB_ACCOUNT,
-  said,
   TEXT,
   U64,
   USER_ID,
@@ -41,7 +41,7 @@ const ASSET_NAME = ASSET_ID['pattern'] as string;
 export const NONCE: Shape = named(
   'Nonce',
   'What a login signs: its own UTF-8 bytes. Lives five minutes; the same until it is used',
-  Type.Object({ value: TEXT, ce_nonce: said(COUNT, 'config_nonce of the multisig configuration') }),
+  Type.Object({ value: TEXT, ce_nonce: described(COUNT, 'config_nonce of the multisig configuration') }),
 );
 export const AUTH_REQUEST: Shape = named(
   'AuthRequest',
@@ -63,13 +63,13 @@ export const INVENTORY: Shape<InventoryView> = named(
   'Inventory',
   'What is owned and not locked, by sub-account; order holds do not reduce it',
   Type.Object({
-    is_mm: said(FLAG, 'a market maker'),
+    is_mm: described(FLAG, 'a market maker'),
     accounts: mapOf(
       INDEX_NAME,
       Type.Object({
         kind: words('spot', 'cross_margin', 'isolated_margin'),
         name: TEXT,
-        asset: optional(said(ASSET_ID, 'isolated accounts only')),
+        asset: optional(described(ASSET_ID, 'isolated accounts only')),
         spot: mapOf(ASSET_NAME, DECIMAL),
         margins: mapOf(ASSET_NAME, Type.Object({ base: LEGS, quote: LEGS })),
       }),
@@ -82,7 +82,7 @@ export const POSITION: Shape = named(
   'A margin position with its two legs; `closed` while only a quote rest is left',
   Type.Object({
     asset_id: ASSET_ID,
-    name: said(TEXT, "the sub-account's"),
+    name: described(TEXT, "the sub-account's"),
     sub_account_index: SUB_ACCOUNT,
     side: words('long', 'short', 'closed'),
     size: DECIMAL,
@@ -109,7 +109,7 @@ export const CLOSE_ALL_PREVIEW: Shape = named(
       Type.Object({
         asset_id: ASSET_ID,
         side: SIDE,
-        quantity: said(COUNT, 'raw book units'),
+        quantity: described(COUNT, 'raw book units'),
         suggested_max_sellable_amount: nullable(COUNT),
         oracle_price: DECIMAL,
         book_price_decimals: DECIMALS,
@@ -186,11 +186,11 @@ export const SIMULATE_REQUEST: Shape<SimulateBody> = named(
       asset: ASSET_ID_GIVEN,
       is_buy: FLAG,
       size: WHOLE,
-      limit_price: optional(said(nullable(WHOLE), 'USD of one unit; without it the higher of oracle and mark')),
+      limit_price: optional(described(nullable(WHOLE), 'USD of one unit; without it the higher of oracle and mark')),
       trade_type: optional(words('margin', 'spot')),
     }),
     pending_transfers: optional(
-      listOf(Type.Object({ asset: ASSET_ID_GIVEN, amount: said(SIGNED_WHOLE, 'negative leaves the account') })),
+      listOf(Type.Object({ asset: ASSET_ID_GIVEN, amount: described(SIGNED_WHOLE, 'negative leaves the account') })),
     ),
   }),
 );
@@ -229,7 +229,7 @@ const ACCOUNT_TYPE = either(
   choice({ Spot: NULL, CrossMargin: NULL, Isolated: closed({ asset: ASSET_ID_GIVEN }) }),
 );
 const ACCOUNT_INDEX: Shape<number> = Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' });
-const NONCE_NUMBER = said(U64, 'strictly growing per user and kind of action; the SDK uses milliseconds');
+const NONCE_NUMBER = described(U64, 'strictly growing per user and kind of action; the SDK uses milliseconds');
 
 const TRANSFER: Shape = named(
   'Transfer',
@@ -239,7 +239,7 @@ const TRANSFER: Shape = named(
     source_index: ACCOUNT_INDEX,
     target_index: ACCOUNT_INDEX,
     transfer_asset: ASSET_ID_GIVEN,
-    transfer_amount: said(WHOLE, 'integer of 18-decimal units, as a string'),
+    transfer_amount: described(WHOLE, 'integer of 18-decimal units, as a string'),
     target_account_type: optional(ACCOUNT_TYPE),
     nonce: NONCE_NUMBER,
   }),
@@ -274,7 +274,7 @@ export const ACTION_RESULT: Shape = named(
         message: TEXT,
         retryable: FLAG,
         field: optional(TEXT),
-        last_nonce: optional(said(U64, 'of INVALID_NONCE: the last one used')),
+        last_nonce: optional(described(U64, 'of INVALID_NONCE: the last one used')),
       }),
     }),
   ),

@@ -6,19 +6,19 @@ import {
   COUNT,
   choice,
   DECIMAL,
+  described,
   FLAG,
   listOf,
   NANOSECONDS,
   named,
   nullable,
   type Shape,
-  said,
   TEXT,
   words,
 } from './shape-kit.ts';
 
 const LEVEL: Shape = listOf(Type.Number(), { minItems: 2, maxItems: 2 });
-const LEVELS = said(listOf(LEVEL), '[price, quantity], human units, best first');
+const LEVELS = described(listOf(LEVEL), '[price, quantity], human units, best first');
 
 export const DEPTH: Shape = named(
   'Depth',
@@ -84,7 +84,7 @@ export const TICKER: Shape = named(
     open: nullable(DECIMAL),
     high: nullable(DECIMAL),
     low: nullable(DECIMAL),
-    volume: said(DECIMAL, 'quote'),
+    volume: described(DECIMAL, 'quote'),
     price_change: nullable(DECIMAL),
     price_change_percent: nullable(DECIMAL),
     timestamp_ns: NANOSECONDS,

@@ -9,6 +9,7 @@ import {
   ASSET_ID,
   COUNT,
   DECIMAL,
+  described,
   FLAG,
   listOf,
   NANOSECONDS,
@@ -19,7 +20,6 @@ import {
   type Shape,
   SIDE,
   SUB_ACCOUNT,
-  said,
   TEXT,
   words,
 } from './shape-kit.ts';
@@ -31,9 +31,9 @@ export const ACTION_TIMING: Shape = named(
   "When the action passed each hop, on the node's clock; null for one that it did not reach",
   Type.Object({
     received_ns: NANOSECONDS,
-    verified_ns: said(HOP, 'its signature was looked at'),
+    verified_ns: described(HOP, 'its signature was looked at'),
     sent_ns: HOP,
-    matched_ns: said(HOP, 'its market began with it'),
+    matched_ns: described(HOP, 'its market began with it'),
     answered_ns: NANOSECONDS,
   }),
 );
@@ -42,9 +42,9 @@ const REJECTION_DETAIL: Shape = named(
   'RejectionDetail',
   'The error envelope of REST for the same rejection',
   Type.Object({
-    code: said(TEXT, 'an error code'),
-    field: nullable(said(TEXT, 'the member at fault')),
-    message: said(TEXT, 'for people; may change'),
+    code: described(TEXT, 'an error code'),
+    field: nullable(described(TEXT, 'the member at fault')),
+    message: described(TEXT, 'for people; may change'),
   }),
 );
 
@@ -52,12 +52,12 @@ export const OPERATION_RESPONSE: Shape = named(
   'OperationResponse',
   '`Received`: the market has decided, the order rests or its fills are on their way. `Rejected` only in batches and on `/control`',
   Type.Object({
-    order_id: said(TEXT, 'as received'),
+    order_id: described(TEXT, 'as received'),
     status: words('Received', 'Rejected'),
-    reason: nullable(said(TEXT, 'an error code in PascalCase')),
+    reason: nullable(described(TEXT, 'an error code in PascalCase')),
     processed_at_ns: optional(nullable(NANOSECONDS)),
-    timing: optional(said(ACTION_TIMING, 'only for who asked for it')),
-    detail: optional(said(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract')),
+    timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
+    detail: optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract')),
   }),
 );
 
@@ -69,7 +69,7 @@ export const BATCH_RESPONSE: Shape = named(
       Type.Object({
         order_id: TEXT,
         status: words('Received', 'Rejected'),
-        reason: nullable(said(TEXT, 'an error code in PascalCase')),
+        reason: nullable(described(TEXT, 'an error code in PascalCase')),
       }),
     ),
   }),
@@ -80,7 +80,7 @@ export const CANCEL_ALL_AFTER_RESPONSE: Shape = named(
   'The timer as it runs now',
   Type.Object({
     timeout_ms: COUNT,
-    fires_at_ns: said(nullable(NANOSECONDS), "on the node's clock; null when no timer runs"),
+    fires_at_ns: described(nullable(NANOSECONDS), "on the node's clock; null when no timer runs"),
   }),
 );
 
@@ -138,30 +138,30 @@ export const USER_TRADE: Shape = named(
     order_id: ORDER_ID,
     price: DECIMAL,
     quantity: DECIMAL,
-    timestamp_ns: said(NANOSECONDS, 'time of the match'),
+    timestamp_ns: described(NANOSECONDS, 'time of the match'),
     is_maker: FLAG,
     is_buyer: FLAG,
     status: words(...Object.values(FILL_STATUS)),
-    rollback_reason: nullable(said(TEXT, `of \`Rollbacked\`: one of ${ROLLBACK_WORDS.join(', ')}`)),
+    rollback_reason: nullable(described(TEXT, `of \`Rollbacked\`: one of ${ROLLBACK_WORDS.join(', ')}`)),
     is_liquidation: FLAG,
     is_auto_deleverage: FLAG,
     sub_account: SUB_ACCOUNT,
-    trading_fee: optional(said(DECIMAL, 'USD; negative is a rebate')),
+    trading_fee: optional(described(DECIMAL, 'USD; negative is a rebate')),
   }),
 );
 
 const PAGE_COUNTERS = {
   page: COUNT,
-  limit: said(COUNT, 'as applied'),
+  limit: described(COUNT, 'as applied'),
   total_pages: COUNT,
-  cursor_size: said(COUNT, 'rows on this page'),
+  cursor_size: described(COUNT, 'rows on this page'),
   has_next_page: FLAG,
   next_page: nullable(COUNT),
 };
 
 /** An envelope of wire.md 6.2. @param total the name of its total; null for none. */
 export function pageOf(title: string, list: string, total: string | null, item: Shape): Shape {
-  const totals = total === null ? {} : { [total]: said(COUNT, 'rows on all pages') };
+  const totals = total === null ? {} : { [total]: described(COUNT, 'rows on all pages') };
   return named(title, 'A page; the first is 0', Type.Object({ [list]: listOf(item), ...totals, ...PAGE_COUNTERS }));
 }
 

@@ -15,6 +15,7 @@ import {
   choice,
   closed,
   DECIMALS,
+  described,
   either,
   FLAG,
   listOf,
@@ -27,7 +28,6 @@ import {
   type Shape,
   SIDE,
   SIGNATURE,
-  said,
   USER_ID_GIVEN,
 } from './shape-kit.ts';
 
@@ -41,7 +41,7 @@ const TIME_IN_FORCE: Shape = named(
   }),
 );
 
-const QUOTE_INTEGER = said(RAW, 'USD as an integer of scale 10^-book_quantity_decimals');
+const QUOTE_INTEGER = described(RAW, 'USD as an integer of scale 10^-book_quantity_decimals');
 
 const DETAILS: Shape = named(
   'OrderDetails',
@@ -70,7 +70,7 @@ const TRIGGER: Shape = named(
   closed({ parent_order_id: optional(nullable(ORDER_ID_GIVEN)), condition: CONDITION }),
 );
 
-const PROTOCOL_VERSION = said(Type.Integer({ minimum: 1, maximum: 1 }), 'always 1');
+const PROTOCOL_VERSION = described(Type.Integer({ minimum: 1, maximum: 1 }), 'always 1');
 
 export const ORDER: Shape = named(
   'Order',
@@ -79,15 +79,15 @@ export const ORDER: Shape = named(
     signer: USER_ID_GIVEN,
     order_id: ORDER_ID_GIVEN,
     base_asset: ASSET_ID_GIVEN,
-    book_price_decimals: said(DECIMALS, "the market's own"),
-    book_quantity_decimals: said(DECIMALS, "the market's own"),
+    book_price_decimals: described(DECIMALS, "the market's own"),
+    book_quantity_decimals: described(DECIMALS, "the market's own"),
     details: DETAILS,
     side: SIDE,
     trigger: optional(nullable(TRIGGER)),
     creation_timestamp_ns: NANOSECONDS,
     target: closed({
       account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
-      is_spot: said(FLAG, 'true moves balances, false a margin position'),
+      is_spot: described(FLAG, 'true moves balances, false a margin position'),
     }),
     reduce_only: FLAG,
     max_trading_fees_rate: Type.Integer({
@@ -104,9 +104,9 @@ const REPLACE: Shape = named(
   'The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals',
   closed({
     order_id: ORDER_ID_GIVEN,
-    timestamp_ns: said(NANOSECONDS, 'a replace older than the last one applied is refused'),
+    timestamp_ns: described(NANOSECONDS, 'a replace older than the last one applied is refused'),
     new_price_limit: optional(nullable(RAW)),
-    new_quantity: optional(nullable(said(RAW, 'the new total, the filled part included'))),
+    new_quantity: optional(nullable(described(RAW, 'the new total, the filled part included'))),
     new_trigger: optional(nullable(either(CONDITION, TRIGGER))),
     book_quantity_decimals: DECIMALS,
     book_price_decimals: DECIMALS,
@@ -159,7 +159,7 @@ const MASTER_SIGNATURE = either(SIGNATURE, listOf(BYTE, { maxItems: 0 }));
 const SIGNING = {
   signature: MASTER_SIGNATURE,
   additional_signers: optional(nullable(ADDITIONAL_SIGNERS)),
-  post_sign_timestamp: said(NANOSECONDS, 'when it was sent: at most 60 s old; not signed'),
+  post_sign_timestamp: described(NANOSECONDS, 'when it was sent: at most 60 s old; not signed'),
 };
 
 /** The members beside the `inner` of an account action. */

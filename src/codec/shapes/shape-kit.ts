@@ -26,7 +26,7 @@ export function named<T>(title: string, description: string, shape: Shape<T>): S
 }
 
 /** The same shape with a description for its place of use. */
-export function said<S extends TSchema>(shape: S, description: string): S {
+export function described<S extends TSchema>(shape: S, description: string): S {
   return shape.title === undefined
     ? { ...shape, description }
     : (Type.Unsafe({ allOf: [shape], description }) as TSchema as S);
@@ -144,7 +144,7 @@ export function bytes(count: number): Shape<readonly number[]> {
   return listOf(Type.Integer({ minimum: 0, maximum: 255 }), { minItems: count, maxItems: count });
 }
 
-export const SIGNATURE: Shape<readonly number[]> = said(
+export const SIGNATURE: Shape<readonly number[]> = described(
   bytes(64),
   'Ed25519 over the canonical bytes: 64 integers from 0 to 255',
 );

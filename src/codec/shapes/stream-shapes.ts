@@ -18,6 +18,7 @@ import {
   COUNT,
   choice,
   DECIMALS,
+  described,
   either,
   FLAG,
   listOf,
@@ -29,7 +30,6 @@ import {
   optional,
   type Shape,
   SUB_ACCOUNT,
-  said,
   TEXT,
   U64,
   USER_ID,
@@ -45,8 +45,8 @@ export const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as 
 
 const DETAILS = Type.Object(
   {
-    field: optional(said(TEXT, 'the member at fault')),
-    order_id: optional(said(TEXT, 'the order it is about')),
+    field: optional(described(TEXT, 'the member at fault')),
+    order_id: optional(described(TEXT, 'the order it is about')),
   },
   { additionalProperties: true, description: 'details for programs; some codes have further members' },
 );
@@ -54,8 +54,8 @@ const DETAILS = Type.Object(
 function errorObject(code: Shape): Shape {
   return Type.Object({
     code,
-    message: said(TEXT, 'for people; not part of the contract'),
-    retryable: said(FLAG, 'the same request may succeed later'),
+    message: described(TEXT, 'for people; not part of the contract'),
+    retryable: described(FLAG, 'the same request may succeed later'),
     details: optional(DETAILS),
   });
 }
@@ -66,8 +66,8 @@ export const ERROR: Shape = named(
   Type.Object({
     error: Type.Object({
       code: words(...PUBLIC_CODES),
-      message: said(TEXT, 'for people; not part of the contract'),
-      retryable: said(FLAG, 'the same request may succeed later'),
+      message: described(TEXT, 'for people; not part of the contract'),
+      retryable: described(FLAG, 'the same request may succeed later'),
       details: optional(DETAILS),
       trace_id: Type.String({ pattern: '^[0-9a-f]{32}$' }),
       span_id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
@@ -81,20 +81,20 @@ const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: USER_ID };
 const FAILED = Type.Object({
   order_id: ORDER_ID,
   user_id: USER_ID,
-  reason: optional(nullable(said(TEXT, 'an error code in PascalCase'))),
+  reason: optional(nullable(described(TEXT, 'an error code in PascalCase'))),
 });
-const CANCEL_REASON = said(
+const CANCEL_REASON = described(
   TEXT,
   `one of ${CANCEL_WORDS.join(', ')}; of an order that was at fault in a rollback the word of the rollback: ${ROLLBACK_WORDS.join(', ')}`,
 );
-const REMOVAL_REASON = said(TEXT, `one of ${REMOVAL_WORDS.join(', ')}`);
+const REMOVAL_REASON = described(TEXT, `one of ${REMOVAL_WORDS.join(', ')}`);
 
 export const ORDER_EVENT: Shape = named(
   'OrderEvent',
   'One event, one tag. Every order ends with exactly one of `Canceled` and `Removed`. Quantities and prices are raw integers',
   choice({
     Created: Type.Object({
-      user_order: said(ORDER, 'as it was signed'),
+      user_order: described(ORDER, 'as it was signed'),
       signature: either(bytes(64), listOf(COUNT, { maxItems: 0 })),
       book_timestamp_ns: NANOSECONDS,
       limit_overrides: NULL,
@@ -110,7 +110,7 @@ export const ORDER_EVENT: Shape = named(
       reason: REMOVAL_REASON,
       filled_quantity: COUNT,
       confirmed_quantity: COUNT,
-      filled_amount: said(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored'),
+      filled_amount: described(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored'),
       confirmed_amount: COUNT,
       book_quantity_decimals: DECIMALS,
     }),
@@ -174,7 +174,7 @@ export function envelopeOf(title: string, payload: Shape): Shape {
       timestamp_ns: NANOSECONDS,
       data: nullable(payload),
       error: nullable(STREAM_ERROR),
-      sequence: optional(said(U64, 'to readers who asked for it')),
+      sequence: optional(described(U64, 'to readers who asked for it')),
     }),
   );
 }
@@ -214,7 +214,10 @@ export const CONTROL_REQUEST_V1: Shape = named(
     data: CONTROL_REQUEST,
   }),
 );
-const ANSWER = Type.Object({ response: OPERATION_RESPONSE, asset_id: said(ASSET_ID_GIVEN, 'as the request spelt it') });
+const ANSWER = Type.Object({
+  response: OPERATION_RESPONSE,
+  asset_id: described(ASSET_ID_GIVEN, 'as the request spelt it'),
+});
 export const CONTROL_ANSWER: Shape = named(
   'ControlAnswer',
   'One answer an order, found by tag, `asset_id` and `order_id`; a batch is first acknowledged as a whole',

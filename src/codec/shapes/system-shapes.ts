@@ -1,6 +1,6 @@
 /** Service status and a user's limits. */
 import { Type } from '@sinclair/typebox';
-import { COUNT, FLAG, mapOf, NANOSECONDS, named, type Shape, said, TEXT, words } from './shape-kit.ts';
+import { COUNT, described, FLAG, mapOf, NANOSECONDS, named, type Shape, TEXT, words } from './shape-kit.ts';
 
 const UNITS: Shape<number> = Type.Number({ minimum: 0, description: 'units; at most three decimals' });
 
@@ -17,8 +17,8 @@ export const SYSTEM_STATUS: Shape = named(
     name: words('ringbook'),
     version: TEXT,
     protocol_version: COUNT,
-    takes_orders: said(FLAG, 'false once the service is stopping'),
-    markets: said(mapOf('^.+$', words('Active', 'CancelOnly', 'Halted')), 'by asset id'),
+    takes_orders: described(FLAG, 'false once the service is stopping'),
+    markets: described(mapOf('^.+$', words('Active', 'CancelOnly', 'Halted')), 'by asset id'),
   }),
 );
 
@@ -27,8 +27,8 @@ export const LIMITS: Shape = named(
   'Your remaining budget',
   Type.Object({
     tier: words('default', 'market_maker'),
-    units: said(TEXT, 'what is there now; a decimal'),
-    capacity: said(COUNT, 'the most that can be there'),
+    units: described(TEXT, 'what is there now; a decimal'),
+    capacity: described(COUNT, 'the most that can be there'),
     units_per_second: COUNT,
     costs: Type.Object({
       action: UNITS,

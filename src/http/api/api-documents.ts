@@ -1,6 +1,6 @@
 /**
- * What a service says about itself: `/api-doc.json`, `/async-api.json`, `/api-reference` and the files of that page
- * (DOC-01 to DOC-04). Built once, when the listener is made, and served from memory.
+ * The documents of a service: `/api-doc.json`, `/async-api.json`, `/api-reference` and the files of that page (DOC-01
+ * to DOC-04). Built once, with the listener, and served from memory.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { packageRoot, pageFiles } from './page-files.ts';
 
 export type ServiceName = 'orders' | 'market-data';
 
-/** What is documented of each service. */
+/** The documented routes and streams of each service. */
 export const SERVICE_TABLES: Readonly<
   Record<ServiceName, { readonly routes: readonly RouteDoc[]; readonly streams: readonly StreamDoc[] }>
 > = {
@@ -45,7 +45,7 @@ const DESCRIPTIONS: Readonly<Record<ServiceName, string>> = {
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const NO_FILE = reject('NOT_FOUND', 'no such path');
 
-/** Where a listener serves its documents: whatever `find` knows lies at one of these patterns. */
+/** Patterns of a listener's documents: every path that `find` can return matches one of them. */
 export const DOCUMENT_PATTERNS = ['/api-doc.json', '/async-api.json', '/api-reference', '/api-reference/*'] as const;
 
 export class ApiDocuments {
@@ -63,7 +63,7 @@ export class ApiDocuments {
     ]);
   }
 
-  /** Answers the call with the document of its path, or 404. */
+  /** Replies with the document of the path, or 404. */
   answer(call: HttpCall): void {
     const document = this.#byPath.get(call.head.path);
     if (document === undefined) call.refuse(NO_FILE);

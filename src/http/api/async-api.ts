@@ -13,8 +13,8 @@ export function asyncApi(info: ServiceInfo, streams: readonly StreamDoc[]): stri
   for (const stream of streams) {
     const name = channelName(stream);
     channels.set(name, channel(stream, components));
-    operations.set(`tell_${name}`, operation(name, 'send', stream.tells));
-    if (stream.hears !== undefined) operations.set(`hear_${name}`, operation(name, 'receive', stream.hears));
+    operations.set(`send_${name}`, operation(name, 'send', stream.sends));
+    if (stream.receives !== undefined) operations.set(`receive_${name}`, operation(name, 'receive', stream.receives));
   }
   return writeJson({
     asyncapi: '3.0.0',
@@ -40,10 +40,10 @@ export function channelName({ path }: Pick<StreamDoc, 'path'>): string {
 function channel(stream: StreamDoc, components: Components): JsonWritable {
   const parameters = [...stream.path.matchAll(PATH_PARAMETER_FORM)].map(([, name = '']) => [name, {}] as const);
   const messages = new Map<string, JsonWritable>();
-  for (const message of [...stream.tells, ...(stream.hears ?? [])]) {
+  for (const message of [...stream.sends, ...(stream.receives ?? [])]) {
     messages.set(message.name, {
       name: message.name,
-      summary: message.says,
+      summary: message.summary,
       payload: components.refer(message.shape),
       examples: [{ payload: exampleOf(message.example) }],
     });
@@ -59,9 +59,9 @@ function channel(stream: StreamDoc, components: Components): JsonWritable {
   };
 }
 
-/** Payloads of one channel, each once: on v1 they are the `data` of this. */
+/** Payloads of one channel, each once: on v1 they are the `data` of this envelope. */
 function envelope(stream: StreamDoc, components: Components): JsonWritable {
-  const payloads = [...new Set(stream.tells.map(({ shape }) => shape))].filter(({ title }) => title !== 'Pong');
+  const payloads = [...new Set(stream.sends.map(({ shape }) => shape))].filter(({ title }) => title !== 'Pong');
   const title = `Envelope_${channelName(stream)}`;
   return {
     name: 'Envelope',
@@ -72,9 +72,9 @@ function envelope(stream: StreamDoc, components: Components): JsonWritable {
 
 function queryBinding({ query }: StreamDoc, components: Components): { readonly [name: string]: JsonWritable } {
   if (query === undefined) return {};
-  const properties = query.map(({ name, shape, says }) => [
+  const properties = query.map(({ name, shape, summary }) => [
     name,
-    { allOf: [components.refer(shape)], description: says } as JsonWritable,
+    { allOf: [components.refer(shape)], description: summary } as JsonWritable,
   ]);
   return { query: { type: 'object', properties: new Map(properties as [string, JsonWritable][]) } };
 }

@@ -24,8 +24,8 @@ export const DOCUMENT_ROUTES: readonly RouteDoc[] = [
   {
     ...PUBLIC,
     path: '/api-reference',
-    summary: 'A page to read and try all of it',
-    description: 'It loads nothing from anywhere else. Keys that are typed into it stay in it.',
+    summary: 'A page with all routes and streams, to read and try',
+    description: 'It loads nothing from other hosts. Keys entered into it are not sent anywhere.',
     media: 'text/html',
     reply: DOCUMENT,
     example: { reply: '{}' },

@@ -1,7 +1,7 @@
 /**
- * Every code a client of the public listeners can meet, in words: what it means and what to do (wire.md 5.3, ERR-01 to
- * ERR-12). Statuses and what can be retried are core/reject.ts. docs/errors.md and the API documents say the same; a
- * test holds the three together.
+ * Every code that a client of the public listeners can receive, with its meaning and remedy (wire.md 5.3, ERR-01 to
+ * ERR-12). Statuses and retryability are in core/reject.ts. docs/errors.md and the API documents contain the same; a
+ * test compares the three.
  */
 import { isRetryable, pascalCase, REJECT_CODE, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
 
@@ -10,7 +10,7 @@ interface Meaning {
   readonly remedy: string;
 }
 
-/** Complete by type; the operator's own codes are those of operator-api.md. */
+/** Complete by type; the operator's own codes are in operator-api.md. */
 export type PublicCode = Exclude<
   RejectName,
   | 'ASSET_NOT_FOUND'
@@ -28,67 +28,72 @@ export type PublicCode = Exclude<
 export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   INVALID_REQUEST: {
     means: 'malformed JSON, a missing, unknown or repeated member, a value of the wrong kind',
-    remedy: 'mend the member that `details.field` names',
+    remedy: 'correct the member in `details.field`',
   },
-  NOT_FOUND: { means: 'no such path', remedy: 'mend the request' },
-  METHOD_NOT_ALLOWED: { means: 'the path has other methods, named in `Allow`', remedy: 'mend the request' },
+  NOT_FOUND: { means: 'no such path', remedy: 'correct the request' },
+  METHOD_NOT_ALLOWED: { means: 'the path has other methods, listed in `Allow`', remedy: 'correct the request' },
   PAYLOAD_TOO_LARGE: {
-    means: 'a body or frame longer than its request can need; the message says how long it may be',
+    means: 'a body or frame longer than the limit in the message',
     remedy: 'send less at once',
   },
   UPGRADE_REQUIRED: {
-    means:
-      'the path is a WebSocket stream, or the version of the protocol is not 13, which `Sec-WebSocket-Version` names',
+    means: 'the path is a WebSocket stream, or the protocol version is not 13 (`Sec-WebSocket-Version`)',
     remedy: 'open it as one',
   },
-  INTERNAL_ERROR: { means: 'a fault of ours', remedy: 'read the state concerned; tell the operator the `trace_id`' },
-  TIMEOUT: { means: 'no answer in time', remedy: 'send it again' },
+  INTERNAL_ERROR: {
+    means: 'a fault of the node',
+    remedy: 'read the affected state; report the `trace_id` to the operator',
+  },
+  TIMEOUT: { means: 'no reply in time', remedy: 'send it again' },
   TIMEOUT_UNKNOWN_STATE: {
-    means: 'no answer in time; the action may have happened',
+    means: 'no reply in time; the action may have been executed',
     remedy: 'read the order or the account before you repeat it',
   },
   CE_COMMUNICATION_ERROR: {
-    means: 'reserved, never sent: clearing is part of the node, which ends with it',
-    remedy: 'read the state concerned, then try again',
+    means: 'reserved, never sent: clearing is part of the node and ends with it',
+    remedy: 'read the affected state, then try again',
   },
   SERVICE_UNAVAILABLE: {
     means:
-      'a queue is full, or this user has 2,048 orders and changes without an answer (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
-    remedy: 'send the same bytes again a little later',
+      'a queue is full, or this user has 2,048 orders and changes without a reply (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
+    remedy: 'send the same bytes again later',
   },
   RATE_LIMITED: {
-    means: 'a budget is spent, or too many streams are open',
-    remedy: 'wait; `details` say which budget and how much is missing',
+    means: 'a budget is exhausted, or too many streams are open',
+    remedy: 'wait; `details` contain the budget and the missing amount',
   },
-  UNAUTHORIZED: { means: 'no session, an expired one, or one of another user', remedy: 'log in, send it once more' },
-  NONCE_NOT_FOUND: { means: 'the nonce was used already, perhaps by a second login', remedy: 'start the login again' },
+  UNAUTHORIZED: { means: 'no session, an expired one, or one of another user', remedy: 'log in, then send it again' },
+  NONCE_NOT_FOUND: { means: 'the nonce was already used, perhaps by a second login', remedy: 'start the login again' },
   NONCE_EXPIRED: { means: 'the nonce is older than five minutes', remedy: 'start the login again' },
-  INVALID_NONCE: { means: 'not the nonce that was given, or a number that did not grow', remedy: 'take a fresh one' },
+  INVALID_NONCE: { means: 'not the issued nonce, or a number that did not increase', remedy: 'use a new one' },
   INVALID_SIGNATURE: {
-    means: 'the signed bytes differ from those the node rebuilt, or the key does',
+    means: 'the signed bytes, or the key, differ from those the node computed',
     remedy: 'check your signer against the vectors: order of members, timestamps as integers, no spaces',
   },
-  SIGNER_MISMATCH: { means: 'the body is signed by somebody else than the session', remedy: 'one session per key' },
+  SIGNER_MISMATCH: { means: 'the signer of the body is not the user of the session', remedy: 'one session per key' },
   INSUFFICIENT_SIGNER_WEIGHT: { means: 'no signature of the account’s key', remedy: 'sign with the account’s key' },
-  SIGNER_UNKNOWN: { means: 'a co-signer who is none of this account', remedy: 'look at the multisig configuration' },
-  SIGNER_EXPIRED: {
-    means: 'reserved until co-signers are served: one whose time is over',
-    remedy: 'look at the multisig configuration',
+  SIGNER_UNKNOWN: {
+    means: 'a co-signer that is not configured for this account',
+    remedy: 'check the multisig configuration',
   },
-  SIGNER_DUPLICATE: { means: 'reserved until co-signers are served: one named twice', remedy: 'name each once' },
+  SIGNER_EXPIRED: {
+    means: 'reserved until co-signers are supported: an expired one',
+    remedy: 'check the multisig configuration',
+  },
+  SIGNER_DUPLICATE: { means: 'reserved until co-signers are supported: a repeated one', remedy: 'list each once' },
   INVALID_ORDER: {
     means:
-      'a figure or an id outside its rule: tick, minimum size, minimum notional (0.01 USD unless the operator set another), decimals, fee rate, a cap on the wrong side, a parent that may not have this child, a kind that is not served',
-    remedy: 'mend the member that `details.field` names',
+      'an invalid figure or id: tick, minimum size, minimum notional (0.01 USD unless the operator set another value), decimals, fee rate, a cap on the wrong side, a parent that cannot have this child, an unsupported kind',
+    remedy: 'correct the member in `details.field`',
   },
-  ORDER_EXPIRED: { means: 'created 30 days ago or more', remedy: 'make a new order' },
+  ORDER_EXPIRED: { means: 'created 30 days ago or more', remedy: 'create a new order' },
   REQUEST_TOO_OLD: {
     means: '`post_sign_timestamp` over 60 s old or 5 s ahead',
-    remedy: 'mind your clock; sign and send at once',
+    remedy: 'check your clock; send directly after signing',
   },
   DUPLICATE_ORDER: {
-    means: 'the id is taken; after a timeout: your first try arrived',
-    remedy: 'read the order, or choose another id; `X-Ringbook-Resend` makes repeats safe',
+    means: 'the id is already used; after a timeout: the first attempt arrived',
+    remedy: 'read the order, or choose another id; `X-Ringbook-Resend` makes retries safe',
   },
   ORDER_NOT_FOUND: {
     means: 'no such order of yours, or it has left the book; of a child: no such parent',
@@ -96,16 +101,16 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   ALREADY_CANCELLED: { means: 'the order has ended', remedy: 'read the order' },
   WOULD_CROSS: {
-    means: 'a post-only order met the other side; by a replace it costs the order its life',
+    means: 'a post-only order would cross the other side; after a replace the order ends',
     remedy: 'quote further away',
   },
-  REDUCE_ONLY_WOULD_INCREASE: { means: 'a reduce-only order with nothing to reduce', remedy: 'look at the position' },
+  REDUCE_ONLY_WOULD_INCREASE: { means: 'a reduce-only order with nothing to reduce', remedy: 'check the position' },
   INSUFFICIENT_MARGIN: {
     means: 'the trading capacity does not cover the order',
     remedy: 'cancel, reduce, or transfer',
   },
   INSUFFICIENT_INVENTORY: {
-    means: 'the balance less holds does not cover the order, fees included',
+    means: 'the balance minus reservations does not cover the order, including fees',
     remedy: 'cancel, or quote less',
   },
   TOO_MANY_OPEN_ORDERS: {
@@ -119,20 +124,23 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   MARKET_NOT_FOUND: { means: 'no such market', remedy: 'read `/markets`' },
   MARKET_HALTED: {
-    means: 'the operator halted the market, or lets it cancel only; triggers wait',
+    means: 'the operator halted the market, or permits only cancels; triggers wait',
     remedy: 'wait; cancels work',
   },
-  PRICING_UNAVAILABLE: { means: 'no usable price of an asset', remedy: 'wait; what reduces risk works' },
-  ORDERS_NOT_FOUND: { means: 'reserved, never sent: who has no orders reads empty pages', remedy: 'none needed' },
+  PRICING_UNAVAILABLE: { means: 'no usable price of an asset', remedy: 'wait; actions that reduce risk work' },
+  ORDERS_NOT_FOUND: { means: 'reserved, never sent: users without orders get empty pages', remedy: 'none needed' },
   POSITION_NOT_FOUND: { means: 'no such position', remedy: 'read your positions' },
   POSITION_NOT_FLAT: { means: 'the position still has a size', remedy: 'close it first' },
-  POSITION_BUSY: { means: 'orders or fills of the position are under way', remedy: 'try again when they are done' },
-  PROTOCOL_CAP_EXCEEDED: { means: 'a limit of the whole exchange would be passed', remedy: 'do less, or wait' },
+  POSITION_BUSY: { means: 'orders or fills of the position are pending', remedy: 'try again when they are decided' },
+  PROTOCOL_CAP_EXCEEDED: {
+    means: 'a limit of the whole exchange would be exceeded',
+    remedy: 'reduce the amount, or wait',
+  },
 };
 
 /**
- * Codes of the contract that no path of this node produces, so that their numbers and spelling stay free for it (ERR-10). A test
- * finds every other one produced, and none of these.
+ * Codes of the contract that this node never produces; their numbers and spellings are reserved (ERR-10). A test finds
+ * every other one produced, and none of these.
  */
 export const RESERVED_CODES: readonly RejectName[] = [
   'CE_COMMUNICATION_ERROR',
@@ -140,12 +148,12 @@ export const RESERVED_CODES: readonly RejectName[] = [
   'SIGNER_DUPLICATE',
   'TOO_MANY_SUB_ACCOUNTS',
   'ORDERS_NOT_FOUND',
-  // Of the operator API, whose withdrawals and settlements are not served yet.
+  // Of the operator API, with withdrawals and settlements not supported yet.
   'WITHDRAWAL_NOT_FOUND',
   'SETTLEMENT_NOT_FOUND',
 ];
 
-/** Where a code is met. */
+/** Where a code occurs. */
 export function placeOf(code: PublicCode): 'envelope' | 'result' {
   return REJECT_CODE[code] >= 400 ? 'result' : 'envelope';
 }

@@ -1,4 +1,4 @@
-/** From shapes to the schemas of a document: what has a title becomes a component and is referred to by it. */
+/** Converts shapes to the schemas of a document: a shape with a title becomes a component and is referred to by it. */
 import type { TSchema } from '@sinclair/typebox';
 import type { JsonWritable } from '../../codec/json-writer.ts';
 import { assert } from '../../core/assert.ts';
@@ -10,7 +10,7 @@ export class Components {
   readonly #schemas = new Map<string, SchemaText>();
   readonly #sources = new Map<string, TSchema>();
 
-  /** The schema as it stands in the document: a reference where it has a name. */
+  /** The schema in the document: a reference if it has a title. */
   refer(shape: TSchema): SchemaText {
     const { title } = shape;
     if (title === undefined) return this.#written(shape);

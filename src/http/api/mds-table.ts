@@ -35,7 +35,7 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
     ...READ,
     path: '/marketdepth/{asset_id}',
     summary: 'The order book',
-    description: 'Apply the diffs of `/marketdepth/diff/{asset_id}` whose `sequence_number` is larger.',
+    description: 'Apply the diffs of `/marketdepth/diff/{asset_id}` with a larger `sequence_number`.',
     reply: DEPTH,
     errors: ['MARKET_NOT_FOUND', 'SERVICE_UNAVAILABLE'],
     example: { path: { asset_id: '1' }, reply: DEPTH_EXAMPLE },
@@ -48,7 +48,7 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
     query: [
       PAGE_QUERY,
       limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX),
-      { name: 'end_timestamp_ns', shape: NANOSECONDS, says: 'the newest close time, inclusive; now unless given' },
+      { name: 'end_timestamp_ns', shape: NANOSECONDS, summary: 'the newest close time, inclusive; by default now' },
     ],
     reply: KLINE_PAGE,
     errors: ['MARKET_NOT_FOUND'],
@@ -105,7 +105,7 @@ const STREAM = { area: 'Market data', auth: 'public', channel: null } as const;
 function welcome(channel: string): MessageDoc {
   return {
     name: 'Welcome',
-    says: 'The first frame',
+    summary: 'The first frame',
     shape: WELCOME,
     example: `{"type":"subscriptions","channels":[{"name":"${channel}"}],"errors":[]}`,
   };
@@ -118,11 +118,11 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     pathExample: OF_MARKET,
     summary: 'Changes of the order book',
     resync: 'the snapshot of /marketdepth/{asset_id}; a gap in sequence_number invalidates the book',
-    tells: [
+    sends: [
       welcome('marketdepth'),
       {
         name: 'DepthDiff',
-        says: 'Levels that changed; quantity 0 removes one',
+        summary: 'Changed levels; quantity 0 removes a level',
         shape: DEPTH_DIFF,
         example: '{"asks":[[3150.25,0]],"bids":[],"sequence_number":9002}',
       },
@@ -134,9 +134,9 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     pathExample: OF_MARKET,
     summary: 'Candles as they change',
     resync: '/klines/{asset_id}',
-    tells: [
+    sends: [
       welcome('klines'),
-      { name: 'Klines', says: 'Always an array', shape: KLINES, example: `[${KLINE_EXAMPLE}]` },
+      { name: 'Klines', summary: 'Always an array', shape: KLINES, example: `[${KLINE_EXAMPLE}]` },
     ],
   },
   {
@@ -144,21 +144,21 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     path: '/trades',
     summary: 'Confirmed trades of all markets',
     resync: '/trades',
-    tells: [
+    sends: [
       welcome('trades'),
-      { name: 'PublicTrade', says: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
+      { name: 'PublicTrade', summary: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
     ],
   },
   {
     ...STREAM,
     path: '/trades/events',
-    summary: 'Trades of all markets as they are matched, confirmed or undone',
-    resync: '/trades: confirmed ones; pending and undone ones exist on this stream alone',
-    tells: [
+    summary: 'Trades of all markets as they are matched, confirmed or rolled back',
+    resync: '/trades: confirmed trades; pending and rolled-back ones are available on this stream only',
+    sends: [
       welcome('trade_events'),
       ...['Pending', 'Confirmed', 'Rollbacked'].map((tag) => ({
         name: tag,
-        says: TRADE_WORDS[tag] ?? '',
+        summary: TRADE_WORDS[tag] ?? '',
         shape: TRADE_EVENT,
         example: `{"${tag}":${TRADE_EXAMPLE.replace('"Confirmed"', `"${tag}"`)}}`,
       })),
@@ -170,9 +170,9 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     pathExample: OF_MARKET,
     summary: 'Confirmed trades of one market',
     resync: '/trades/{asset_id}',
-    tells: [
+    sends: [
       welcome('trades'),
-      { name: 'PublicTrade', says: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
+      { name: 'PublicTrade', summary: 'A confirmed trade', shape: PUBLIC_TRADE, example: TRADE_EXAMPLE },
     ],
   },
   {
@@ -181,16 +181,19 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     pathExample: OF_MARKET,
     summary: 'The ticker of one market, at most once a second',
     resync: '/ticker/{asset_id}',
-    tells: [welcome('ticker'), { name: 'Ticker', says: 'The last 24 hours', shape: TICKER, example: TICKER_EXAMPLE }],
+    sends: [
+      welcome('ticker'),
+      { name: 'Ticker', summary: 'The last 24 hours', shape: TICKER, example: TICKER_EXAMPLE },
+    ],
   },
   {
     ...STREAM,
     path: '/tickers/ws',
     summary: 'Tickers that changed, at most once a second',
     resync: '/tickers',
-    tells: [
+    sends: [
       welcome('tickers'),
-      { name: 'Tickers', says: 'Those that changed', shape: TICKERS, example: `[${TICKER_EXAMPLE}]` },
+      { name: 'Tickers', summary: 'Those that changed', shape: TICKERS, example: `[${TICKER_EXAMPLE}]` },
     ],
   },
 ];

@@ -1,4 +1,4 @@
-/** Accounts: what they own and owe, and what they may do with it (wire.md 7.11 to 7.17, 7.20). */
+/** Accounts: balances, liabilities and account actions (wire.md 7.11 to 7.17, 7.20). */
 
 import {
   ACTION_RESULT,
@@ -34,7 +34,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     cost: 'action',
     summary: 'What you own',
     description:
-      'By sub-account and asset, in human units. What is locked for a withdrawal or a settlement is left out; what orders hold is not.',
+      'By sub-account and asset, in human units. Amounts locked for a withdrawal or a settlement are excluded; amounts reserved for orders are included.',
     query: [SUB_ACCOUNT_QUERY],
     reply: INVENTORY,
     example: {
@@ -49,8 +49,8 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'signed',
     summary: 'Move a balance between your sub-accounts',
     description:
-      'A target that does not exist is made as `target_account_type` says: `"Spot"`, `"CrossMargin"` or `{"Isolated":{"asset":"…"}}`; null for one that exists. What clearing refuses is told in a 200. ' +
-      'A nonce that did not grow is refused; one is used up only by a transfer that happened.',
+      'A target that does not exist is created with the kind `target_account_type`: `"Spot"`, `"CrossMargin"` or `{"Isolated":{"asset":"…"}}`; null for one that exists. A rejection by clearing has status 200. ' +
+      'Nonces must increase; a nonce is used up only by a successful transfer.',
     body: TRANSFER_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
@@ -66,9 +66,9 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     method: 'POST',
     path: '/account/transfer/close-position',
     auth: 'signed',
-    summary: 'Fold a flat position into the balance',
+    summary: 'Move the quote leg of a flat position into the balance',
     description:
-      'For a position without size whose quote leg is left over. Refusals come in a 200: `POSITION_NOT_FOUND`, `POSITION_NOT_FLAT`, `POSITION_BUSY`.',
+      'For a position without size and with a remaining quote leg. Rejections have status 200: `POSITION_NOT_FOUND`, `POSITION_NOT_FLAT`, `POSITION_BUSY`.',
     body: CLOSE_POSITION_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
@@ -103,7 +103,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'session',
     cost: 'action',
     summary: 'Who may sign for you',
-    description: 'Set up by a deposit; `POST /multisig/config` is always 405.',
+    description: 'Configured by a deposit; `POST /multisig/config` is always 405.',
     reply: MULTISIG_CONFIG,
     example: {
       reply: '{"master_weight":1,"signers":[],"thresholds":{"low":1,"medium":1,"high":1},"config_nonce":0}',
@@ -116,7 +116,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'public',
     cost: 'publicRead',
     summary: 'Accounts for which a key may sign',
-    description: 'The body is the bare key. A key that signs for nobody has an empty list.',
+    description: 'The body is the bare key. A key that signs for no account has an empty list.',
     body: SIGNER_SEARCH,
     reply: SIGNER_ACCOUNTS,
     example: { body: `{"Ed25519":[${'7,'.repeat(31)}7]}`, reply: '{"accounts":[]}' },

@@ -24,7 +24,7 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
     path: '/positions/{user_id}',
     summary: 'Your positions',
     description:
-      'By sub-account, then by asset. A position whose base leg is gone is `closed` until its quote rest is folded.',
+      'By sub-account, then by asset. A position without base leg is `closed` until its quote leg is moved into the balance.',
     query: QUERY,
     reply: POSITION_PAGE,
     example: { reply: PAGE_EXAMPLE },
@@ -41,9 +41,9 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
   {
     ...READ,
     path: '/positions/close-all/{user_id}/{sub_account}',
-    summary: 'What would close every position of a sub-account',
+    summary: 'Orders that would close every position of a sub-account',
     description:
-      'Nothing is sent: these are orders for you to sign. An asset without a usable price stands under `errors`.',
+      'Sends nothing: these are orders for you to sign. An asset without a usable price is listed under `errors`.',
     reply: CLOSE_ALL_PREVIEW,
     example: {
       path: { sub_account: '1' },
@@ -56,10 +56,10 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
     path: '/margin/user/{user_id}',
     summary: 'Equity and margin of your margin accounts',
     description:
-      'Equity at mark, surpluses at the worse of oracle and mark. `available_margin` is what new orders may use: the initial surplus less the pressure of those that are open.',
+      'Equity at mark, surpluses at the worse of oracle and mark. `available_margin` is available to new orders: the initial surplus minus the exposure of open orders.',
     query: [
       SUB_ACCOUNT_QUERY,
-      { name: 'include_positions', shape: BOOLEAN_WORD, says: 'adds `positions` to every account' },
+      { name: 'include_positions', shape: BOOLEAN_WORD, summary: 'adds `positions` to every account' },
     ],
     reply: MARGIN,
     isDeprecated: true,
@@ -73,7 +73,7 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
   {
     ...READ,
     path: '/solvency/user/{user_id}',
-    summary: 'How far your margin accounts are from liquidation',
+    summary: 'Distance of your margin accounts from liquidation',
     reply: SOLVENCY,
     errors: ['PRICING_UNAVAILABLE'],
     example: { reply: '{"accounts":{"1":{"is_solvent":true,"distance_from_liquidation":"6100.4"}}}' },
@@ -84,7 +84,7 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
     path: '/account/simulate/{user_id}',
     summary: 'Try a trade on',
     description:
-      'The same functions as the admission of an order: `trade_accepted` is its verdict. Unsigned, and nothing is changed. `pending_transfers` are credited first; a negative amount leaves the account.',
+      'Uses the functions that accept an order: `trade_accepted` is their result. Unsigned; changes nothing. `pending_transfers` are credited first; a negative amount leaves the account.',
     body: SIMULATE_REQUEST,
     bodyBytesMax: 2 * SMALL_BODY_BYTES_MAX,
     reply: SIMULATION,

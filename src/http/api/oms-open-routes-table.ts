@@ -1,4 +1,4 @@
-/** The order service's routes for everybody, and its sessions (wire.md 3, 7.2). */
+/** The order service's public routes, and its sessions (wire.md 3, 7.2). */
 import { AUTH_REQUEST, EMPTY, NONCE, TOKEN } from '../../codec/shapes/account-shapes.ts';
 import { MARKET, MARKETS } from '../../codec/shapes/registry-shapes.ts';
 import type { RouteDoc } from './api-table.ts';
@@ -17,8 +17,8 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     cost: 'publicRead',
     summary: 'Get a nonce to sign',
     description:
-      'Your user id is your Ed25519 public key; there is no registration. The nonce lives five minutes and is the same for everybody who asks until it is used. ' +
-      'Sign nothing as a nonce that is not 43 characters of `A-Z a-z 0-9 _ -`: it could be an order.',
+      'Your user id is your Ed25519 public key; there is no registration. The nonce is valid for five minutes and the same for every request until it is used. ' +
+      'Never sign a nonce that is not 43 characters of `A-Z a-z 0-9 _ -`: it could be an order.',
     reply: NONCE,
     example: { reply: '{"value":"7mYt0nV3bq1dX9kzJ2rWcA5uLhE8sGfPo6iTQy4vKxM","ce_nonce":0}' },
   },
@@ -67,7 +67,7 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     auth: 'public',
     cost: 'publicRead',
     summary: 'One market',
-    description: 'Decimals of a market never change: they may be kept for ever.',
+    description: 'Decimals of a market never change: they may be cached permanently.',
     reply: MARKET,
     errors: ['MARKET_NOT_FOUND'],
     example: { path: { asset_id: '1' }, reply: MARKET_EXAMPLE },

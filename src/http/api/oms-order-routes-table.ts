@@ -1,4 +1,4 @@
-/** Orders: signed actions, unsigned cancels, and the reads of one's own (wire.md 7.4 to 7.10). */
+/** Orders: signed actions, unsigned cancels, and reads of the user's own (wire.md 7.4 to 7.10). */
 
 import {
   ACCEPTED,
@@ -75,7 +75,7 @@ const SIGNED = { area: 'Orders', auth: 'signed', cost: 'action' } as const;
 const MAX_TS: QueryDoc = {
   name: 'max_ts',
   shape: NANOSECONDS,
-  says: 'cancels what is strictly older; left out, everything up to now',
+  summary: 'cancels orders strictly older than this; by default all orders up to now',
 };
 
 export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
@@ -86,7 +86,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     summary: 'Create an order',
     description:
       'The signed bytes are the `order` object as compact JSON: members in the order shown, unset ones null, no white space. ' +
-      '`Received` means that the market has decided: the order rests, or its fills are on their way as `Pending`. After a 504 read the order by its id before you send it again, or send both with `X-Ringbook-Resend: true`: the second is answered as the first was. `X-Ringbook-Timing: true` adds `timing`, on replace and cancel too.',
+      '`Received` means that the market has processed it: the order rests, or its fills are published as `Pending`. After a 504 read the order by its id before you send it again, or send both with `X-Ringbook-Resend: true`: the second gets the reply of the first. `X-Ringbook-Timing: true` adds `timing`, on replace and cancel too.',
     body: CREATE_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'order',
@@ -100,7 +100,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     path: '/orders/replace',
     summary: 'Change price or total quantity of an order',
     description:
-      'Null leaves a member alone. The order keeps its id, and its place in the queue if the price stays and no more is left than before. In the signed `request` quantity decimals stand before price decimals.',
+      'Null leaves a member unchanged. The order keeps its id, and its place in the queue if the price is unchanged and the remainder does not grow. In the signed `request` quantity decimals precede price decimals.',
     body: REPLACE_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'request',
@@ -129,7 +129,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     cost: 'bulk',
     summary: 'Create up to 50 orders',
     description:
-      'Every item is signed as a single create. A broken shape anywhere refuses all of it; an order that is refused for a reason of its own fails alone, with the reason in PascalCase. 200 even if every one fails.',
+      'Every item is signed as a single create. An invalid shape anywhere rejects the whole batch; an order rejected for its own reason fails alone, with the reason in PascalCase. 200 even if every order fails.',
     body: BATCH_CREATE_REQUEST,
     bodyBytesMax: BATCH_BYTES_MAX,
     signs: 'order',
@@ -147,7 +147,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     path: '/orders/batch-replace',
     cost: 'bulk',
     summary: 'Change up to 50 orders',
-    description: 'As batch-create. An order id that stands twice refuses all of it.',
+    description: 'As batch-create. A repeated order id rejects the whole batch.',
     body: BATCH_REPLACE_REQUEST,
     bodyBytesMax: BATCH_BYTES_MAX,
     signs: 'request',
@@ -165,7 +165,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     auth: 'session',
     cost: 'cancelAll',
     summary: 'Cancel all your orders',
-    description: '202 means dispatched; the `/orders` stream tells what became of each order.',
+    description: '202 means dispatched; the `/orders` stream publishes the result for each order.',
     query: [MAX_TS],
     status: 202,
     reply: ACCEPTED,
@@ -191,7 +191,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     auth: 'session',
     cost: 'bulk',
     summary: 'Cancel orders by their ids',
-    description: 'Ids that are not yours or not known are ignored.',
+    description: 'Unknown ids and ids of other users are ignored.',
     body: CANCEL_BATCH_REQUEST,
     status: 202,
     reply: ACCEPTED,
@@ -204,9 +204,9 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     area: 'Orders',
     auth: 'session',
     cost: 'action',
-    summary: 'Cancel all your orders unless you come back in time',
+    summary: 'Cancel all your orders unless you restart a timer in time',
     description:
-      'A dead-man timer, one a user: every call starts it again, 0 ends it. When it is over all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it. For users with a balance, a position or an open order.',
+      'A dead-man timer, one per user: every call restarts it, 0 ends it. When it expires, all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it. For users with a balance, a position or an open order.',
     body: CANCEL_ALL_AFTER_REQUEST,
     reply: CANCEL_ALL_AFTER_RESPONSE,
     errors: ['INSUFFICIENT_INVENTORY'],
@@ -214,7 +214,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
   },
 ];
 
-const OPEN_ONLY: QueryDoc = { name: 'open_only', shape: BOOLEAN_WORD, says: 'only what is not finished' };
+const OPEN_ONLY: QueryDoc = { name: 'open_only', shape: BOOLEAN_WORD, summary: 'only orders that are not finished' };
 const OWN = { auth: 'session', cost: 'historyPage' } as const;
 
 export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
@@ -235,7 +235,7 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     path: '/orders/user/{user_id}/{asset_id}',
     area: 'Orders',
     summary: 'Your orders in one market',
-    description: 'A bare array; a page with fewer rows than `limit` is the last.',
+    description: 'A bare array; a page with fewer rows than `limit` is the last one.',
     query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY],
     reply: listOf(ORDER_RECORD),
     errors: ['MARKET_NOT_FOUND'],
@@ -248,7 +248,7 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     auth: 'session',
     cost: 'action',
     summary: 'One order, live or finished',
-    description: 'The id is percent-encoded: it may hold `/`.',
+    description: 'The id is percent-encoded: it may contain `/`.',
     reply: ORDER_RECORD,
     errors: ['MARKET_NOT_FOUND', 'ORDER_NOT_FOUND'],
     example: { path: { asset_id: '1', order_id: 'demo-order-1' }, reply: RECORD_EXAMPLE },
@@ -259,7 +259,7 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     path: '/trades/user/{user_id}',
     area: 'Trades',
     summary: 'Your trades',
-    description: 'Confirmed ones only, newest first. Pending fills and what became of them are told by the stream.',
+    description: 'Confirmed trades only, newest first. The stream publishes pending fills and their results.',
     query: [PAGE_QUERY, LIMIT_QUERY],
     reply: USER_TRADE_PAGE,
     example: { query: 'limit=40', reply: pageExample('trades', 'total_trades', TRADE_EXAMPLE) },

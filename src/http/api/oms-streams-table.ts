@@ -27,42 +27,42 @@ const TRADE = (status: string, reason: string): string =>
   '"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.122"}';
 
 const COMMON: readonly MessageDoc[] = [
-  { name: 'Pong', says: 'The answer to the text frame {"type":"ping"}', shape: PONG, example: '{"type":"pong"}' },
+  { name: 'Pong', summary: 'The answer to the text frame {"type":"ping"}', shape: PONG, example: '{"type":"pong"}' },
 ];
 const REFUSAL: MessageDoc = {
   name: 'StreamRefusal',
-  says: 'The path names another user, or the session is over; then close 1000',
+  summary: 'The path contains another user, or the session has ended; then close 1000',
   shape: STREAM_REFUSAL,
   example:
     '{"type":"error","channel":"trades","error":{"code":"unauthorized","message":"the path names another user","retryable":false}}',
 };
 
-function event(name: string, says: string, example: string): MessageDoc {
-  return { name, says, shape: ORDER_EVENT, example };
+function event(name: string, summary: string, example: string): MessageDoc {
+  return { name, summary, shape: ORDER_EVENT, example };
 }
 
-function account(name: string, says: string, example: string): MessageDoc {
-  return { name, says, shape: ACCOUNT_EVENT, example };
+function account(name: string, summary: string, example: string): MessageDoc {
+  return { name, summary, shape: ACCOUNT_EVENT, example };
 }
 
 const TRADES: readonly MessageDoc[] = [
-  { name: 'Pending', says: 'Matched, not yet durable', shape: USER_TRADE, example: TRADE('Pending', 'null') },
-  { name: 'Confirmed', says: 'On disk', shape: USER_TRADE, example: TRADE('Confirmed', 'null') },
+  { name: 'Pending', summary: 'Matched, not yet durable', shape: USER_TRADE, example: TRADE('Pending', 'null') },
+  { name: 'Confirmed', summary: 'On disk', shape: USER_TRADE, example: TRADE('Confirmed', 'null') },
   {
     name: 'Rollbacked',
-    says: 'Undone; the reason says who was at fault',
+    summary: 'Rolled back; the reason identifies the user at fault',
     shape: USER_TRADE,
     example: TRADE('Rollbacked', '"CounterpartyAtFault"'),
   },
 ];
 
-/** Sequence numbers and replay, for who asks; nothing changes for who does not. */
+/** Optional sequence numbers and replay; without them streams are unchanged. */
 const SEQUENCES: readonly QueryDoc[] = [
-  { name: 'sequence', shape: BOOLEAN_WORD, says: 'v1 only: every envelope carries a growing `sequence`' },
+  { name: 'sequence', shape: BOOLEAN_WORD, summary: 'v1 only: every envelope has an increasing `sequence`' },
   {
     name: 'from_sequence',
     shape: U64,
-    says: 'v1 only: begins with this number, if the node still has it; else RESYNC_REQUIRED and close 1013',
+    summary: 'v1 only: starts with this number if it is still available; else RESYNC_REQUIRED and close 1013',
   },
 ];
 
@@ -72,34 +72,34 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     area: 'Orders',
     auth: 'session',
     channel: 'orders',
-    summary: 'What happens to your orders',
+    summary: 'Events of your orders',
     query: SEQUENCES,
     resync: '/orders/user/{user_id}, and per market',
-    tells: [
+    sends: [
       event(
         'Created',
-        'The market took it; first of all events of an order',
+        'Accepted by the market; the first event of an order',
         `{"Created":{"user_order":${ORDER},"signature":[],"book_timestamp_ns":1770000000001200000,"limit_overrides":null,"limit_overrides_signature":null}}`,
       ),
       event('Replaced', 'The values now in force', `{"Replaced":{${NAME},"new_quantity":2000,"new_price":611000}}`),
       event(
         'Triggered',
-        'The condition of a trigger held',
+        'A trigger fired',
         `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000}}`,
       ),
       event(
         'Canceled',
-        'Its end, for a reason of its own',
+        'Its end by a cancel',
         `{"Canceled":{${NAME},"timestamp_ns":1770000009000000000,"reason":"UserRequested"}}`,
       ),
       event(
         'Removed',
-        'Its end, with final figures: nothing of it is pending',
+        'Its end, with final figures: no fill is pending',
         `{"Removed":{${NAME},"timestamp_ns":1770000009000000000,"operator_pubkey":null,"reason":"Filled","filled_quantity":2000,"confirmed_quantity":2000,"filled_amount":122000000,"confirmed_amount":122000000,"book_quantity_decimals":5}}`,
       ),
       event(
         'CreateFailed',
-        'A refusal behind the front door; likewise ReplaceFailed and CancelFailed',
+        'A rejection after the gateway had accepted the request; likewise ReplaceFailed and CancelFailed',
         `{"CreateFailed":{"order_id":"demo-order-1","user_id":"${USER}","reason":"WouldCross"}}`,
       ),
       ...COMMON,
@@ -110,10 +110,10 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     area: 'Trades',
     auth: 'session',
     channel: 'trades',
-    summary: 'Your trades as they are matched, confirmed or undone',
+    summary: 'Your trades as they are matched, confirmed or rolled back',
     query: SEQUENCES,
-    resync: '/trades/user/{user_id}: confirmed rows only; pending and undone fills exist on sockets alone',
-    tells: [...TRADES, ...COMMON, REFUSAL],
+    resync: '/trades/user/{user_id}: confirmed rows only; pending and rolled-back fills are available on sockets only',
+    sends: [...TRADES, ...COMMON, REFUSAL],
   },
   {
     path: '/trades/user/{user_id}',
@@ -122,7 +122,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     channel: 'trades',
     summary: 'Your confirmed trades',
     resync: '/trades/user/{user_id}',
-    tells: [...TRADES.filter(({ name }) => name === 'Confirmed'), ...COMMON, REFUSAL],
+    sends: [...TRADES.filter(({ name }) => name === 'Confirmed'), ...COMMON, REFUSAL],
   },
   {
     path: '/account/events/{user_id}',
@@ -131,21 +131,21 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     channel: 'account_events',
     summary: 'Deposits, transfers and cleared positions, once durable',
     query: SEQUENCES,
-    resync: 'the state concerned: inventory, positions',
-    tells: [
+    resync: 'the affected state: inventory, positions',
+    sends: [
       account(
         'DepositLanded',
-        'A deposit is in the account',
+        'A deposit was credited to the account',
         `{"DepositLanded":{"user":"${USER}","asset":"0","amount":"0x8ac7230489e80000","chain_id":"000000000000007a69","deposit_nonce":0,"timestamp_ns":1770000020000000000}}`,
       ),
       account(
         'SubAccountAssetTransferred',
-        'A transfer between sub-accounts is done',
+        'A transfer between sub-accounts was booked',
         `{"SubAccountAssetTransferred":{"user":"${USER}","asset":"0","amount":"0x22b1c8c1227a0000","source_sub_account_index":0,"target_sub_account_index":2,"timestamp_ns":1770000020000000000}}`,
       ),
       account(
         'PositionCleared',
-        'A flat position was folded into the balance',
+        'The quote leg of a flat position was moved into the balance',
         `{"PositionCleared":{"user":"${USER}","asset":"1","sub_account_index":1,"timestamp_ns":1770000020000000000}}`,
       ),
       ...COMMON,
@@ -158,12 +158,12 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     auth: 'session',
     channel: 'positions',
     summary: 'Positions that changed',
-    description: 'Told once the change is durable; always an array.',
+    description: 'Published once the change is durable; always an array.',
     resync: '/positions/{user_id}, and per market',
-    tells: [
+    sends: [
       {
         name: 'Positions',
-        says: 'Those that changed, as they stand now',
+        summary: 'Changed positions with their current values',
         shape: POSITIONS,
         example:
           '[{"asset_id":"1","name":"Margin","sub_account_index":1,"side":"long","size":"0.5","base_credits":"0.5","base_liabilities":"0","quote_credits":"0","quote_liabilities":"30013.5","entry_price":"60000","mark_price":"60100","unrealized_pnl":"50","margin":"1502.5","leverage":"20","liquidation_price":"58210.4"}]',
@@ -179,12 +179,12 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     channel: 'account_stats',
     summary: 'Equity and margin as they change',
     description:
-      'One margin account a frame, the first soon after the start, then on every change, at most ten a second and account.',
+      'One margin account per frame, the first soon after the start, then after every change, at most ten per second and account.',
     resync: '/margin/user/{user_id} and /inventory/user/{user_id}',
-    tells: [
+    sends: [
       {
         name: 'Margin',
-        says: 'The reply of /margin/user/{user_id}, of one account, without positions',
+        summary: 'The reply of /margin/user/{user_id}, of one account, without positions',
         shape: MARGIN,
         example:
           '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4"}}}',
@@ -200,50 +200,54 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     channel: 'control',
     summary: 'Signed orders, replaces and cancels over one socket',
     description:
-      'The fast road. Messages of one connection to one market keep their order; every order is answered once, found by tag, ' +
-      '`asset_id` and `order_id`. A cancel that arrives before its create waits for it, five seconds at most. Charged like REST.',
+      'The fastest way to trade. Messages of one connection to one market keep their order; every order gets one reply, identified by tag, ' +
+      '`asset_id` and `order_id`. A cancel that arrives before its create is parked for it, for at most five seconds. Charged like REST.',
     query: [
       {
         name: 'cancel_on_disconnect',
         shape: BOOLEAN_WORD,
-        says: 'when this connection ends, what was created or replaced over it is cancelled',
+        summary: 'when this connection ends, the orders created or replaced over it are cancelled',
       },
-      { name: 'resend', shape: BOOLEAN_WORD, says: 'a create that is sent again is answered as the first was' },
-      { name: 'timing', shape: BOOLEAN_WORD, says: 'answers carry when the action passed each hop' },
+      {
+        name: 'resend',
+        shape: BOOLEAN_WORD,
+        summary: 'idempotent retry: a create that is sent again gets the reply of the first',
+      },
+      { name: 'timing', shape: BOOLEAN_WORD, summary: 'replies contain the time at which the action passed each hop' },
     ],
     resync: 'orders and trades',
-    hears: [
+    receives: [
       {
         name: 'ControlRequest',
-        says: 'One action',
+        summary: 'One action',
         shape: CONTROL_REQUEST,
         example: `{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}`,
       },
       {
         name: 'ControlRequestV1',
-        says: 'The same with an id of your own, on a v1 socket',
+        summary: 'The same with a request id, on a v1 socket',
         shape: CONTROL_REQUEST_V1,
         example: `{"type":"request","channel":"control","request_id":"r-1","data":{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}}`,
       },
     ],
-    tells: [
+    sends: [
       {
         name: 'ControlAnswer',
-        says: 'The operation response of one order',
+        summary: 'The operation response of one order',
         shape: CONTROL_ANSWER,
         example:
           '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Received","reason":null,"processed_at_ns":1770000000001200000},"asset_id":"1"}}',
       },
       {
         name: 'ControlAnswer',
-        says: 'A refusal says why in `detail`',
+        summary: 'A rejection has its reason in `detail`',
         shape: CONTROL_ANSWER,
         example:
           '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Rejected","reason":"AlreadyCancelled","processed_at_ns":1770000000001200000,"detail":{"code":"ALREADY_CANCELLED","field":null,"message":"the order has been cancelled"}},"asset_id":"1"}}',
       },
       {
         name: 'ControlError',
-        says: 'A frame that names no order cannot be answered in any other way',
+        summary: 'The reply to a frame without an identifiable order',
         shape: CONTROL_ANSWER,
         example: '{"error":{"code":"INVALID_REQUEST","message":"expected exactly one request","retryable":false}}',
       },

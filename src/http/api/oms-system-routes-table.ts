@@ -1,4 +1,4 @@
-/** The order service about itself, and about a user's limits. */
+/** Service status and a user's limits. */
 import { LIMITS, SYSTEM_STATUS, SYSTEM_TIME } from '../../codec/shapes/system-shapes.ts';
 import type { RouteDoc } from './api-table.ts';
 
@@ -10,7 +10,7 @@ export const OMS_SYSTEM_ROUTES: readonly RouteDoc[] = [
     auth: 'public',
     cost: 'publicRead',
     summary: 'The clock of the service',
-    description: 'Compare it with yours before you sign: `post_sign_timestamp` may be 60 s old and 5 s ahead.',
+    description: 'Compare it with your clock before you sign: `post_sign_timestamp` may be 60 s old and 5 s ahead.',
     reply: SYSTEM_TIME,
     example: { reply: '{"now_ns":1770000000000000000}' },
   },
@@ -20,7 +20,7 @@ export const OMS_SYSTEM_ROUTES: readonly RouteDoc[] = [
     area: 'System',
     auth: 'public',
     cost: 'publicRead',
-    summary: 'What is running, and whether it takes orders',
+    summary: 'The running version, and whether orders are accepted',
     reply: SYSTEM_STATUS,
     example: {
       reply:
@@ -33,9 +33,9 @@ export const OMS_SYSTEM_ROUTES: readonly RouteDoc[] = [
     area: 'System',
     auth: 'session',
     cost: 'action',
-    summary: 'What you may still ask for',
+    summary: 'Your remaining budget',
     description:
-      'Your budget after this request was paid, what requests cost, and your open streams. All users together have a budget as well; it is not shown.',
+      'Your budget after this request, the costs of requests, and your open streams. The budget shared by all users is not shown.',
     reply: LIMITS,
     example: {
       reply:

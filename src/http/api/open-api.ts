@@ -1,11 +1,11 @@
 /**
  * `/api-doc.json`: an OpenAPI 3.1 document of a service's routes (DOC-01, DOC-02).
  *
- * Two extensions tell a program what prose tells people. `x-signed-member`: which member of the body is signed; its
- * canonical bytes are compact JSON with members in the order of the schema, unset ones null. `x-cost`: what a request
- * takes from the budgets.
+ * Two extensions give programs the information of the prose. `x-signed-member`: the signed member of the body; its
+ * canonical bytes are compact JSON with members in the order of the schema, unset ones null. `x-cost`: the cost of a
+ * request to the budgets.
  *
- * Paths stand at the root, without prefix or version (VER-01); there is no versioning policy (VER-02).
+ * Paths start at the root, without prefix or version (VER-01); there is no versioning policy (VER-02).
  */
 
 import { parseJson } from '../../codec/json-tree.ts';
@@ -96,7 +96,7 @@ function description(route: RouteDoc): string {
   return `${route.description ?? ''}${signed}${bytes} Costs ${COST_WORDS[route.cost]}.`.trim();
 }
 
-/** Of the body that a route reads. */
+/** Limit of a route's body. */
 export function bodyBytesMaxOf({ bodyBytesMax = SMALL_BODY_BYTES_MAX }: RouteDoc): number {
   return bodyBytesMax;
 }
@@ -110,10 +110,10 @@ function parameters(route: RouteDoc, components: Components): readonly JsonWrita
     ...(route.example.path?.[name] === undefined ? {} : { example: route.example.path[name] }),
   }));
   const given = new URLSearchParams(route.example.query ?? '');
-  const inQuery = (route.query ?? []).map(({ name, shape, says, repeats }) => ({
+  const inQuery = (route.query ?? []).map(({ name, shape, summary, repeats }) => ({
     name,
     in: 'query',
-    description: says,
+    description: summary,
     ...(given.has(name) ? { example: given.get(name) } : {}),
     schema: repeats === true ? { type: 'array', items: components.refer(shape) } : components.refer(shape),
     ...(repeats === true ? { explode: true } : {}),
@@ -126,10 +126,10 @@ function requestBody(route: RouteDoc, body: Shape, components: Components): Json
   return { required: true, content: { 'application/json': { schema: components.refer(body), ...example } } };
 }
 
-/** The text of an example as a value; `{user_id}` stays, it stands for the reader's. */
+/** The text of an example as a value; `{user_id}` stays and stands for the reader's id. */
 export function exampleOf(text: string): JsonWritable {
   const tree = parseJson(Buffer.from(text), { fractions: 'text' });
-  if (!tree.ok) throw new Error(`an example is no JSON: ${text}`);
+  if (!tree.ok) throw new Error(`an example is not JSON: ${text}`);
   return tree.value;
 }
 
@@ -159,7 +159,7 @@ function codeLine(code: RejectName): string {
   return `- \`${code}\`${isRetryable(code) ? ' (retryable)' : ''}: ${means}; ${remedy}`;
 }
 
-/** The codes that a route can answer with: those of its kind and its own. */
+/** The codes that a route can reply with: those of its kind and its own. */
 export function errorsOf(route: RouteDoc): readonly RejectName[] {
   const codes: RejectName[] = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_ERROR'];
   const hasShape = route.body !== undefined || route.query !== undefined || route.path.includes('{user_id}');

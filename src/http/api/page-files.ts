@@ -1,11 +1,10 @@
 /**
  * The files of `/api-reference`: a page of this package, the modules of this package that it shares with the node, and
- * the Ed25519 library that it signs with. Nothing else, and nothing from elsewhere: the page's policy allows no other
- * host.
+ * the Ed25519 library that it signs with. Nothing is loaded from elsewhere: the page's policy allows no other host.
  *
  *   /api-reference                          page/index.html
  *   /api-reference/page/…                   page/…            styles and scripts of the page
- *   /api-reference/src/…                    compiled modules  whatever the page imports, and what that imports
+ *   /api-reference/src/…                    compiled modules  the modules imported by the page, transitively
  *   /api-reference/noble/<package>/…        @noble/ed25519, @noble/hashes
  */
 import { createHash } from 'node:crypto';
