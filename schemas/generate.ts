@@ -7,6 +7,9 @@
  *   XView      of a struct with the attribute `record`: an accessor, whose members read and write the bytes that it
  *              points at
  *
+ * Attributes of structs: `record`, and `kind: "ended"`, a member `kind` of the plain form by which a union of messages is told
+ * apart.
+ *
  * Attributes of fields:
  *
  *   ts: "Sequence | 0"       the type of the value; without it `ulong` is TimestampNs, Int128 is Amount18
@@ -242,11 +245,14 @@ function accessorLines({ field, name, type, baseType, read, write }: Member): st
 function wholeLines(struct: StructLayout): string[] {
   const { name } = struct;
   const members = plainMembers(struct);
+  const kind = struct.attributes.get('kind');
+  const written = kind === undefined ? `${name}Fields` : `Omit<${name}Fields, 'kind'>`;
   return [
     `  read: (v: Views, at: number): ${name}Fields => ({`,
+    ...(kind === undefined ? [] : [`    kind: '${kind}',`]),
     ...members.map((member) => `    ${member.name}: ${member.read},`),
     '  }),',
-    `  write: (v: Views, at: number, fields: ${name}Fields): void => {`,
+    `  write: (v: Views, at: number, fields: ${written}): void => {`,
     ...members.map((member) => `    ${member.write(`fields.${member.name}`)}`),
     '  },',
     '  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>',
@@ -301,6 +307,7 @@ function structLines(struct: StructLayout): string[] {
     '',
     `/** The plain form of ${name}. */`,
     `export interface ${name}Fields {`,
+    ...(struct.attributes.has('kind') ? [`  readonly kind: '${struct.attributes.get('kind')}';`] : []),
     ...plainMembers(struct).flatMap((member) => [
       ...comment(member.field.comment, '  '),
       `  readonly ${member.name}: ${member.type};`,

@@ -9,9 +9,18 @@
  */
 
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind } from '../core/order-terms.ts';
+import type { OrderKind, RollbackReason, Side, Tif, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type {
+  MatchedFields,
+  OrderActivatedFields,
+  OrderCoveredFields,
+  OrderEndedFields,
+  OrderReplacedFields,
+  OrderRestoredFields,
+  OrderTriggeredFields,
+} from '../schema/generated/messages.ts';
 import type { ConfigRow } from './rows.ts';
 
 /** An order as it was admitted: the signed fields, the bytes that were signed, and the expiry that follows from them. */
@@ -64,71 +73,29 @@ export interface CreateRefused extends FromMarket {
 }
 
 /** An applied replace: the values now in force (AMB-18, AMB-19). */
-export interface Replaced extends FromMarket {
-  readonly kind: 'replaced';
-  readonly order: Sequence;
-  readonly prioritySequence: Sequence;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly timestampNs: TimestampNs;
-  /** In force while it waits for its trigger, else none and 0. */
-  readonly triggerKind: TriggerKind;
-  readonly triggerPrice: RawPrice;
-}
+export type Replaced = Omit<OrderReplacedFields, 'requestId'>;
 
 /** The order is off the book for good. Not sent when the last lot is matched: that follows from the fills. */
-export interface Ended extends FromMarket {
-  readonly kind: 'ended';
-  readonly order: Sequence;
-  readonly end: OrderEnd;
-  /** The reason when `end` is atFault, else 0. */
-  readonly faultReason: RollbackReason;
-}
+export type Ended = Omit<OrderEndedFields, 'remaining' | 'requestId'>;
 
 /** After a rollback the order is in the book again, perhaps with another place in the queue (AMB-32). */
-export interface Restored extends FromMarket {
-  readonly kind: 'restored';
-  readonly order: Sequence;
-  readonly prioritySequence: Sequence;
-}
+export type Restored = Omit<OrderRestoredFields, 'quantity'>;
 
 /** The trigger fired: `quantity` lots may be released, of a child what is activated, which can be 0 (AMB-28, AMB-29). */
-export interface Triggered extends FromMarket {
-  readonly kind: 'triggered';
-  readonly order: Sequence;
-  readonly quantity: number;
-}
+export type Triggered = Omit<OrderTriggeredFields, 'triggerPrice'>;
 
 /** Released, `quantity` lots of it altogether: from here on it is an order of the main book. */
-export interface Activated extends FromMarket {
-  readonly kind: 'activated';
-  readonly order: Sequence;
-  readonly prioritySequence: Sequence;
-  readonly quantity: number;
-}
+export type Activated = OrderActivatedFields;
 
 /** A cancel came while all of it was pending: it never comes back, not after a restart either (AMB-23). */
-export interface Covered extends FromMarket {
-  readonly kind: 'covered';
-  readonly order: Sequence;
-}
+export type Covered = OrderCoveredFields;
 
 /** How a fill belongs to a fill-or-kill match: alone, with more of its unit to follow, or the last of its unit. */
 export const FILL_UNIT = { alone: 0, more: 1, last: 2 } as const;
 export type FillUnit = (typeof FILL_UNIT)[keyof typeof FILL_UNIT];
 
-/** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). */
-export interface Matched extends FromMarket {
-  readonly kind: 'matched';
-  readonly tradeId: Sequence;
-  readonly makerOrder: Sequence;
-  readonly takerOrder: Sequence;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly makerFeeRate: number;
-  readonly takerFeeRate: number;
-  readonly unit: FillUnit;
-}
+/** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). `unit` is a FillUnit. */
+export type Matched = Omit<MatchedFields, 'takerSide'>;
 
 export type MarketInput =
   | Created

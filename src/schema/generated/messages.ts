@@ -1183,6 +1183,7 @@ export const OrderAdmitted = {
 
 /** The plain form of Matched. */
 export interface MatchedFields {
+  readonly kind: 'matched';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly tradeId: Sequence;
@@ -1250,6 +1251,7 @@ export const Matched = {
     v.u8[at + 69] = value;
   },
   read: (v: Views, at: number): MatchedFields => ({
+    kind: 'matched',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     tradeId: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1263,7 +1265,7 @@ export const Matched = {
     takerSide: v.u8[at + 68] as Side,
     unit: v.u8[at + 69] as number,
   }),
-  write: (v: Views, at: number, fields: MatchedFields): void => {
+  write: (v: Views, at: number, fields: Omit<MatchedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.tradeId;
@@ -1300,6 +1302,7 @@ export const Matched = {
 
 /** The plain form of OrderEnded. */
 export interface OrderEndedFields {
+  readonly kind: 'ended';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1347,6 +1350,7 @@ export const OrderEnded = {
     v.u8[at + 45] = value;
   },
   read: (v: Views, at: number): OrderEndedFields => ({
+    kind: 'ended',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1356,7 +1360,7 @@ export const OrderEnded = {
     end: v.u8[at + 44] as OrderEnd,
     faultReason: v.u8[at + 45] as RollbackReason,
   }),
-  write: (v: Views, at: number, fields: OrderEndedFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderEndedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1385,6 +1389,7 @@ export const OrderEnded = {
 
 /** The plain form of OrderReplaced. */
 export interface OrderReplacedFields {
+  readonly kind: 'replaced';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1449,6 +1454,7 @@ export const OrderReplaced = {
     v.u8[at + 76] = value;
   },
   read: (v: Views, at: number): OrderReplacedFields => ({
+    kind: 'replaced',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1461,7 +1467,7 @@ export const OrderReplaced = {
     marketIndex: v.u32[(at + 72) >>> 2] as number,
     triggerKind: v.u8[at + 76] as TriggerKind,
   }),
-  write: (v: Views, at: number, fields: OrderReplacedFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderReplacedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1496,6 +1502,7 @@ export const OrderReplaced = {
 
 /** The plain form of OrderRestored. */
 export interface OrderRestoredFields {
+  readonly kind: 'restored';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1533,6 +1540,7 @@ export const OrderRestored = {
     v.u32[(at + 40) >>> 2] = value;
   },
   read: (v: Views, at: number): OrderRestoredFields => ({
+    kind: 'restored',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1540,7 +1548,7 @@ export const OrderRestored = {
     quantity: v.f64[(at + 32) >>> 3] as number,
     marketIndex: v.u32[(at + 40) >>> 2] as number,
   }),
-  write: (v: Views, at: number, fields: OrderRestoredFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderRestoredFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1565,6 +1573,7 @@ export const OrderRestored = {
 
 /** The plain form of OrderTriggered. */
 export interface OrderTriggeredFields {
+  readonly kind: 'triggered';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1603,6 +1612,7 @@ export const OrderTriggered = {
     v.u32[(at + 40) >>> 2] = value;
   },
   read: (v: Views, at: number): OrderTriggeredFields => ({
+    kind: 'triggered',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1610,7 +1620,7 @@ export const OrderTriggered = {
     quantity: v.f64[(at + 32) >>> 3] as number,
     marketIndex: v.u32[(at + 40) >>> 2] as number,
   }),
-  write: (v: Views, at: number, fields: OrderTriggeredFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderTriggeredFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1635,6 +1645,7 @@ export const OrderTriggered = {
 
 /** The plain form of OrderActivated. */
 export interface OrderActivatedFields {
+  readonly kind: 'activated';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1673,6 +1684,7 @@ export const OrderActivated = {
     v.u32[(at + 40) >>> 2] = value;
   },
   read: (v: Views, at: number): OrderActivatedFields => ({
+    kind: 'activated',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
@@ -1680,7 +1692,7 @@ export const OrderActivated = {
     quantity: v.f64[(at + 32) >>> 3] as number,
     marketIndex: v.u32[(at + 40) >>> 2] as number,
   }),
-  write: (v: Views, at: number, fields: OrderActivatedFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderActivatedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1705,6 +1717,7 @@ export const OrderActivated = {
 
 /** The plain form of OrderCovered. */
 export interface OrderCoveredFields {
+  readonly kind: 'covered';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1733,12 +1746,13 @@ export const OrderCovered = {
     v.u32[(at + 24) >>> 2] = value;
   },
   read: (v: Views, at: number): OrderCoveredFields => ({
+    kind: 'covered',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
     marketIndex: v.u32[(at + 24) >>> 2] as number,
   }),
-  write: (v: Views, at: number, fields: OrderCoveredFields): void => {
+  write: (v: Views, at: number, fields: Omit<OrderCoveredFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
