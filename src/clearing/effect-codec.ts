@@ -10,16 +10,17 @@
 
 import { unreachable } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { Amount18, TimestampNs } from '../core/units.ts';
+import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { PriceSource } from '../risk/prices.ts';
-import { writeOrderId, writeText, writeUser } from '../schema/fields.ts';
+import { writeText } from '../schema/fields.ts';
 import {
   BalanceChanged,
   FillConfirmed,
   FillRolledBack as FillRolledBackMessage,
   IdWatermark as IdWatermarkMessage,
   JournalFlushed,
+  type JournalFlushedFields,
   MarketDecided,
   MarketRestored,
   MarketRiskChanged,
@@ -130,87 +131,70 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
 function writeFillConfirmed(trade: TradeRow, sink: RecordSink): void {
   const at = sink.claim(FillConfirmed.typeId, FillConfirmed.bytes);
   if (at < 0) return;
-  const v = sink.views;
-  FillConfirmed.setTradeId(v, at, trade.tradeId);
-  FillConfirmed.setMakerOrder(v, at, trade.maker.orderSequence);
-  FillConfirmed.setTakerOrder(v, at, trade.taker.orderSequence);
-  FillConfirmed.setPrice(v, at, trade.price);
-  FillConfirmed.setQuantity(v, at, trade.quantity);
-  FillConfirmed.setMatchedNs(v, at, trade.matchedNs);
-  FillConfirmed.setMakerFee(v, at, trade.maker.fee);
-  FillConfirmed.setTakerFee(v, at, trade.taker.fee);
-  FillConfirmed.setMarketIndex(v, at, trade.marketIndex);
-  FillConfirmed.setTakerSide(v, at, trade.takerSide);
-  FillConfirmed.setIsLiquidation(v, at, trade.isLiquidation ? 1 : 0);
-  FillConfirmed.setIsAutoDeleverage(v, at, trade.isAutoDeleverage ? 1 : 0);
+  const { tradeId, price, quantity, matchedNs, marketIndex, takerSide, maker, taker } = trade;
+  FillConfirmed.write(sink.views, at, {
+    tradeId,
+    makerOrder: maker.orderSequence,
+    takerOrder: taker.orderSequence,
+    price,
+    quantity,
+    matchedNs,
+    makerFee: maker.fee,
+    takerFee: taker.fee,
+    marketIndex,
+    takerSide,
+    isLiquidation: trade.isLiquidation ? 1 : 0,
+    isAutoDeleverage: trade.isAutoDeleverage ? 1 : 0,
+  });
   sink.commit();
 }
 
 function writeRolledBack(fill: FillRolledBack, sink: RecordSink): void {
   const at = sink.claim(FillRolledBackMessage.typeId, FillRolledBackMessage.bytes);
   if (at < 0) return;
-  const v = sink.views;
-  FillRolledBackMessage.setTradeId(v, at, fill.tradeId);
-  FillRolledBackMessage.setMakerOrder(v, at, fill.makerOrder);
-  FillRolledBackMessage.setTakerOrder(v, at, fill.takerOrder);
-  FillRolledBackMessage.setPrice(v, at, fill.price);
-  FillRolledBackMessage.setQuantity(v, at, fill.quantity);
-  FillRolledBackMessage.setMatchedNs(v, at, fill.matchedNs);
-  FillRolledBackMessage.setMarketIndex(v, at, fill.marketIndex);
-  FillRolledBackMessage.setMakerReason(v, at, fill.makerReason);
-  FillRolledBackMessage.setTakerReason(v, at, fill.takerReason);
-  FillRolledBackMessage.setTakerSide(v, at, fill.takerSide);
+  FillRolledBackMessage.write(sink.views, at, fill);
   sink.commit();
 }
 
 export function writeBalance(row: BalanceRow, sink: RecordSink): void {
-  const at = sink.claim(BalanceChanged.typeId, BalanceChanged.bytes + row.asset.length);
+  const { user, subAccount, asset, owned, locked } = row;
+  const at = sink.claim(BalanceChanged.typeId, BalanceChanged.bytes + asset.length);
   if (at < 0) return;
-  const v = sink.views;
-  BalanceChanged.setOwned(v, at, row.owned);
-  BalanceChanged.setLocked(v, at, row.locked);
-  BalanceChanged.setSubAccount(v, at, row.subAccount);
-  BalanceChanged.setAssetBytes(v, at, row.asset.length);
-  writeUser(v, at + BalanceChanged.userAt, row.user);
-  writeText(v, at + BalanceChanged.bytes, row.asset);
+  BalanceChanged.write(sink.views, at, { owned, locked, subAccount, assetBytes: asset.length, user });
+  writeText(sink.views, at + BalanceChanged.bytes, asset);
   sink.commit();
 }
 
 export function writePosition(row: PositionRow, sink: RecordSink): void {
-  const at = sink.claim(PositionChanged.typeId, PositionChanged.bytes + row.asset.length);
+  const { user, subAccount, asset, base, quote, entry } = row;
+  const at = sink.claim(PositionChanged.typeId, PositionChanged.bytes + asset.length);
   if (at < 0) return;
-  const v = sink.views;
-  PositionChanged.setBase(v, at, row.base);
-  PositionChanged.setQuote(v, at, row.quote);
-  PositionChanged.setEntry(v, at, row.entry);
-  PositionChanged.setSubAccount(v, at, row.subAccount);
-  PositionChanged.setAssetBytes(v, at, row.asset.length);
-  writeUser(v, at + PositionChanged.userAt, row.user);
-  writeText(v, at + PositionChanged.bytes, row.asset);
+  PositionChanged.write(sink.views, at, { base, quote, entry, subAccount, assetBytes: asset.length, user });
+  writeText(sink.views, at + PositionChanged.bytes, asset);
   sink.commit();
 }
 
 export function writeUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>, sink: RecordSink): void {
   const at = sink.claim(UserChanged.typeId, UserChanged.bytes);
   if (at < 0) return;
-  UserChanged.setIsMarketMaker(sink.views, at, row.isMarketMaker ? 1 : 0);
-  writeUser(sink.views, at + UserChanged.userAt, row.user);
+  UserChanged.write(sink.views, at, { user: row.user, isMarketMaker: row.isMarketMaker ? 1 : 0 });
   sink.commit();
 }
 
 export function writeMarketRisk(effect: Omit<MarketRiskEffect, 'kind'>, sink: RecordSink): void {
   const at = sink.claim(MarketRiskChanged.typeId, MarketRiskChanged.bytes);
   if (at < 0) return;
-  const v = sink.views;
-  const { mark } = effect;
-  MarketRiskChanged.setMark(v, at, mark?.price ?? 0n);
-  MarketRiskChanged.setCredits(v, at, effect.credits);
-  MarketRiskChanged.setBorrows(v, at, effect.borrows);
-  MarketRiskChanged.setMatchedNs(v, at, mark?.timeNs ?? 0n);
-  MarketRiskChanged.setMarketIndex(v, at, effect.marketIndex);
-  MarketRiskChanged.setGoodUpdates(v, at, mark?.goodUpdates ?? 0);
-  MarketRiskChanged.setIsTripped(v, at, mark?.isTripped === true ? 1 : 0);
-  MarketRiskChanged.setHasMark(v, at, mark === null ? 0 : 1);
+  const { marketIndex, mark, credits, borrows } = effect;
+  MarketRiskChanged.write(sink.views, at, {
+    mark: mark?.price ?? ZERO_18,
+    credits,
+    borrows,
+    matchedNs: mark?.timeNs ?? (0n as TimestampNs),
+    marketIndex,
+    goodUpdates: mark?.goodUpdates ?? 0,
+    isTripped: mark?.isTripped === true ? 1 : 0,
+    hasMark: mark === null ? 0 : 1,
+  });
   sink.commit();
 }
 
@@ -228,11 +212,8 @@ export function readMark(v: Views, at: number): PriceSource | null {
 export function writeDecided(effect: MarketDecidedEffect, sink: RecordSink): void {
   const at = sink.claim(MarketDecided.typeId, MarketDecided.bytes);
   if (at < 0) return;
-  const v = sink.views;
-  MarketDecided.setTradeId(v, at, effect.throughTradeId);
-  MarketDecided.setSequence(v, at, effect.throughSequence);
-  MarketDecided.setTimeNs(v, at, effect.timeNs);
-  MarketDecided.setMarketIndex(v, at, effect.marketIndex);
+  const { throughTradeId: tradeId, throughSequence: sequence, timeNs, marketIndex } = effect;
+  MarketDecided.write(sink.views, at, { tradeId, sequence, timeNs, marketIndex });
   sink.commit();
 }
 
@@ -261,15 +242,10 @@ export function readNews(v: Views, at: number): NodeNews {
   return decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));
 }
 
-export function writeFlushed(
-  flushed: { sequence: number; checkpoint: number; timeNs: bigint },
-  sink: RecordSink,
-): void {
+export function writeFlushed(flushed: JournalFlushedFields, sink: RecordSink): void {
   const at = sink.claim(JournalFlushed.typeId, JournalFlushed.bytes);
   if (at < 0) return;
-  JournalFlushed.setSequence(sink.views, at, flushed.sequence);
-  JournalFlushed.setCheckpoint(sink.views, at, flushed.checkpoint);
-  JournalFlushed.setTimeNs(sink.views, at, flushed.timeNs);
+  JournalFlushed.write(sink.views, at, flushed);
   sink.commit();
 }
 
@@ -277,13 +253,7 @@ export function writeFlushed(
 export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
   const at = sink.claim(OrderIdRemembered.typeId, OrderIdRemembered.bytes);
   if (at < 0) return;
-  const v = sink.views;
-  OrderIdRemembered.setCreationNs(v, at, id.creationNs);
-  OrderIdRemembered.setMarketIndex(v, at, id.marketIndex);
-  OrderIdRemembered.setOrderIdBytes(v, at, id.orderId.length);
-  OrderIdRemembered.setWasCancelled(v, at, id.wasCancelled ? 1 : 0);
-  writeUser(v, at + OrderIdRemembered.userAt, id.user);
-  writeOrderId(v, at + OrderIdRemembered.orderIdAt, id.orderId);
+  OrderIdRemembered.write(sink.views, at, { ...id, wasCancelled: id.wasCancelled ? 1 : 0 });
   sink.commit();
 }
 
@@ -291,20 +261,17 @@ export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
 export function writeIdWatermark(mark: IdWatermark, sink: RecordSink): void {
   const at = sink.claim(IdWatermarkMessage.typeId, IdWatermarkMessage.bytes);
   if (at < 0) return;
-  IdWatermarkMessage.setCreationNs(sink.views, at, mark.creationNs);
-  IdWatermarkMessage.setMarketIndex(sink.views, at, mark.marketIndex);
-  writeUser(sink.views, at + IdWatermarkMessage.userAt, mark.user);
+  IdWatermarkMessage.write(sink.views, at, mark);
   sink.commit();
 }
 
 export function writeMarketRestored(
-  market: { definition: MarketDefinition; sequence: number; lastTradeId: number },
+  market: { definition: MarketDefinition; sequence: Sequence; lastTradeId: Sequence },
   sink: RecordSink,
 ): void {
   const at = sink.claim(MarketRestored.typeId, MarketRestored.bytes);
   if (at < 0) return;
-  MarketRestored.setSequence(sink.views, at, market.sequence);
-  MarketRestored.setLastTradeId(sink.views, at, market.lastTradeId);
-  MarketRestored.setMarketIndex(sink.views, at, market.definition.marketIndex);
+  const { definition, sequence, lastTradeId } = market;
+  MarketRestored.write(sink.views, at, { sequence, lastTradeId, marketIndex: definition.marketIndex });
   sink.commit();
 }

@@ -5,13 +5,17 @@
  */
 import type { UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
-import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
+import { ORDER_END, type OrderEnd, TRIGGER } from '../core/order-terms.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { createBytes, writeCreateHash, writeNewOrderFields } from '../order/order-codec.ts';
-import { writeOrderId, writeUser } from '../schema/fields.ts';
 import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../schema/generated/messages.ts';
 import type { ReduceWord, ReleaseWord } from './orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
+
+const NO_PRICE = 0 as RawPrice;
+const NO_QUANTITY = 0 as RawQuantity;
+const NO_TIME = 0n as TimestampNs;
 
 /** Who is answered, and when the door took it. */
 export interface Stamp {
@@ -55,62 +59,62 @@ function positionOf(id: string, text: Uint8Array): number {
 }
 
 export function writeReplace(v: Views, at: number, prepared: PreparedReplace, stamp: Stamp): void {
-  ReplaceOrder.setRequestId(v, at, stamp.requestId);
-  ReplaceOrder.setReceivedNs(v, at, stamp.receivedNs);
-  ReplaceOrder.setTimestampNs(v, at, prepared.timestampNs);
-  ReplaceOrder.setPrice(v, at, prepared.newPrice ?? 0);
-  ReplaceOrder.setQuantity(v, at, prepared.newQuantity ?? 0);
-  ReplaceOrder.setTriggerKind(v, at, prepared.newTrigger?.kind ?? 0);
-  ReplaceOrder.setTriggerPrice(v, at, prepared.newTrigger?.price ?? 0);
-  ReplaceOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
-  ReplaceOrder.setNodeMade(v, at, 0);
-  ReplaceOrder.setOrderIdBytes(v, at, prepared.orderId.length);
-  writeUser(v, at + ReplaceOrder.userAt, prepared.user);
-  writeOrderId(v, at + ReplaceOrder.orderIdAt, prepared.orderId);
-  writeHash(v, at, ReplaceOrder, stamp.key);
+  const { requestId, key } = stamp;
+  const { market, user, orderId, timestampNs, newPrice, newQuantity, newTrigger } = prepared;
+  ReplaceOrder.write(v, at, {
+    requestId,
+    receivedNs: stamp.receivedNs as TimestampNs,
+    timestampNs,
+    price: newPrice ?? NO_PRICE,
+    quantity: newQuantity ?? NO_QUANTITY,
+    triggerPrice: newTrigger?.price ?? NO_PRICE,
+    marketIndex: market.definition.marketIndex,
+    triggerKind: newTrigger?.kind ?? TRIGGER.none,
+    nodeMade: 0,
+    user,
+    orderId,
+    idHash: 0,
+  });
+  writeHash(v, at, ReplaceOrder, key);
 }
 
 /** The node makes an order smaller: its price stays, and its timestamp. */
 export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
-  ReplaceOrder.setRequestId(v, at, word.requestId);
-  ReplaceOrder.setReceivedNs(v, at, stamp.receivedNs);
-  ReplaceOrder.setTimestampNs(v, at, 0n);
-  ReplaceOrder.setPrice(v, at, 0);
-  ReplaceOrder.setQuantity(v, at, word.total);
-  ReplaceOrder.setTriggerKind(v, at, 0);
-  ReplaceOrder.setTriggerPrice(v, at, 0);
-  ReplaceOrder.setMarketIndex(v, at, word.marketIndex);
-  ReplaceOrder.setNodeMade(v, at, 1);
-  ReplaceOrder.setOrderIdBytes(v, at, word.orderId.length);
-  writeUser(v, at + ReplaceOrder.userAt, word.user);
-  writeOrderId(v, at + ReplaceOrder.orderIdAt, word.orderId);
+  const { requestId, marketIndex, user, orderId, total } = word;
+  ReplaceOrder.write(v, at, {
+    requestId,
+    receivedNs: stamp.receivedNs as TimestampNs,
+    timestampNs: NO_TIME,
+    price: NO_PRICE,
+    quantity: total as RawQuantity,
+    triggerPrice: NO_PRICE,
+    marketIndex,
+    triggerKind: TRIGGER.none,
+    nodeMade: 1,
+    user,
+    orderId,
+    idHash: 0,
+  });
   writeHash(v, at, ReplaceOrder, stamp.key);
 }
 
 /** The node takes an order off. */
 export function writeNodeCancel(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
-  CancelOrder.setRequestId(v, at, word.requestId);
-  CancelOrder.setReceivedNs(v, at, stamp.receivedNs);
-  CancelOrder.setMarketIndex(v, at, word.marketIndex);
-  CancelOrder.setHold(v, at, 0);
-  CancelOrder.setEnd(v, at, word.end);
-  CancelOrder.setOrderIdBytes(v, at, word.orderId.length);
-  writeUser(v, at + CancelOrder.userAt, word.user);
-  writeOrderId(v, at + CancelOrder.orderIdAt, word.orderId);
+  const { requestId, marketIndex, user, orderId, end } = word;
+  const receivedNs = stamp.receivedNs as TimestampNs;
+  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: 0, end, user, orderId, idHash: 0 });
   writeHash(v, at, CancelOrder, stamp.key);
 }
 
 /** @param holds whether it may wait for its create (AMB-25). */
 export function writeCancel(v: Views, at: number, prepared: PreparedCancel, holds: boolean, stamp: Stamp): void {
-  CancelOrder.setRequestId(v, at, stamp.requestId);
-  CancelOrder.setReceivedNs(v, at, stamp.receivedNs);
-  CancelOrder.setMarketIndex(v, at, prepared.market.definition.marketIndex);
-  CancelOrder.setHold(v, at, holds ? 1 : 0);
-  CancelOrder.setEnd(v, at, ORDER_END.userRequested);
-  CancelOrder.setOrderIdBytes(v, at, prepared.orderId.length);
-  writeUser(v, at + CancelOrder.userAt, prepared.user);
-  writeOrderId(v, at + CancelOrder.orderIdAt, prepared.orderId);
-  writeHash(v, at, CancelOrder, stamp.key);
+  const { requestId, key } = stamp;
+  const receivedNs = stamp.receivedNs as TimestampNs;
+  const { market, user, orderId } = prepared;
+  const { marketIndex } = market.definition;
+  const end = ORDER_END.userRequested;
+  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: holds ? 1 : 0, end, user, orderId, idHash: 0 });
+  writeHash(v, at, CancelOrder, key);
 }
 
 export interface CancelAll {
@@ -121,26 +125,23 @@ export interface CancelAll {
   readonly end: OrderEnd;
 }
 
-export function writeCancelAll(
-  v: Views,
-  at: number,
-  { user, marketIndex, beforeNs, end }: CancelAll,
-  stamp: Omit<Stamp, 'key'>,
-): void {
-  CancelAllOrders.setRequestId(v, at, stamp.requestId);
-  CancelAllOrders.setReceivedNs(v, at, stamp.receivedNs);
-  CancelAllOrders.setBeforeNs(v, at, beforeNs);
-  CancelAllOrders.setMarketIndex(v, at, marketIndex);
-  CancelAllOrders.setEnd(v, at, end);
-  writeUser(v, at + CancelAllOrders.userAt, user);
+export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp: Omit<Stamp, 'key'>): void {
+  const { requestId } = stamp;
+  const { user, marketIndex, end } = cancelled;
+  const receivedNs = stamp.receivedNs as TimestampNs;
+  const beforeNs = cancelled.beforeNs as TimestampNs;
+  CancelAllOrders.write(v, at, { requestId, receivedNs, beforeNs, marketIndex, user, end });
 }
 
 export function writeRelease(v: Views, at: number, word: ReleaseWord, receivedNs: bigint): void {
-  ReleaseOrder.setReceivedNs(v, at, receivedNs);
-  ReleaseOrder.setOrder(v, at, word.order);
-  ReleaseOrder.setTriggered(v, at, word.triggered);
-  ReleaseOrder.setQuantity(v, at, word.quantity);
-  ReleaseOrder.setBudget(v, at, word.budget);
-  ReleaseOrder.setMarketIndex(v, at, word.marketIndex);
-  ReleaseOrder.setEnd(v, at, word.end);
+  const { order, triggered, quantity, budget, marketIndex, end } = word;
+  ReleaseOrder.write(v, at, {
+    receivedNs: receivedNs as TimestampNs,
+    order,
+    triggered,
+    quantity,
+    budget,
+    marketIndex,
+    end,
+  });
 }

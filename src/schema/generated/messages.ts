@@ -1005,8 +1005,8 @@ export const CancelAllOrders = {
 /** The plain form of ReleaseOrder. */
 export interface ReleaseOrderFields {
   readonly receivedNs: TimestampNs;
-  readonly order: Sequence;
-  readonly triggered: Sequence | 0;
+  readonly order: number;
+  readonly triggered: number;
   readonly quantity: number;
   readonly budget: number;
   readonly marketIndex: number;
@@ -1026,11 +1026,11 @@ export const ReleaseOrder = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
-  order: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
+  order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  triggered: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
+  triggered: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
   setTriggered: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
   },
@@ -1052,8 +1052,8 @@ export const ReleaseOrder = {
   },
   read: (v: Views, at: number): ReleaseOrderFields => ({
     receivedNs: v.u64[at >>> 3] as TimestampNs,
-    order: v.f64[(at + 8) >>> 3] as Sequence,
-    triggered: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    order: v.f64[(at + 8) >>> 3] as number,
+    triggered: v.f64[(at + 16) >>> 3] as number,
     quantity: v.f64[(at + 24) >>> 3] as number,
     budget: v.f64[(at + 32) >>> 3] as number,
     marketIndex: v.u32[(at + 40) >>> 2] as number,
