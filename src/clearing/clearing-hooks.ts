@@ -15,24 +15,24 @@ export type ClearingHook =
 
 /** Kills the process at a named point, after so many commits. */
 export class CrashPlan {
-  private readonly crash: () => void;
-  private point: CrashPoint | null = null;
-  private transactionsLeft = 0;
+  readonly #crash: () => void;
+  #point: CrashPoint | null = null;
+  #transactionsLeft = 0;
 
   constructor(crash: () => void) {
-    this.crash = crash;
+    this.#crash = crash;
   }
 
   plan(hook: { readonly point: CrashPoint | null; readonly afterTransactions: number }): void {
-    this.point = hook.point;
-    this.transactionsLeft = hook.afterTransactions;
-    if (hook.point === 'now') this.crash();
+    this.#point = hook.point;
+    this.#transactionsLeft = hook.afterTransactions;
+    if (hook.point === 'now') this.#crash();
   }
 
   /** Called once per commit at each point. */
   at(point: CrashPoint): void {
-    if (point !== this.point) return;
-    if (this.transactionsLeft === 0) this.crash();
-    this.transactionsLeft -= 1;
+    if (point !== this.#point) return;
+    if (this.#transactionsLeft === 0) this.#crash();
+    this.#transactionsLeft -= 1;
   }
 }

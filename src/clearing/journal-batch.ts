@@ -30,26 +30,26 @@ function padded(bytes: number): number {
 }
 
 export class BatchBuffer {
-  private views: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
-  private end = HEADER_BYTES;
-  private inputCount = 0;
+  #views: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
+  #end = HEADER_BYTES;
+  #inputCount = 0;
 
   get count(): number {
-    return this.inputCount;
+    return this.#inputCount;
   }
 
   get bytes(): number {
-    return this.end;
+    return this.#end;
   }
 
   /** Copies one ring record. */
   add(typeId: number, source: Views, at: number, bytes: number): void {
-    this.reserve(INPUT_HEADER_BYTES + padded(bytes));
-    this.views.u32[this.end >>> 2] = typeId;
-    this.views.u32[(this.end >>> 2) + 1] = bytes;
-    this.copy(source, at, bytes);
-    this.end += INPUT_HEADER_BYTES + padded(bytes);
-    this.inputCount += 1;
+    this.#reserve(INPUT_HEADER_BYTES + padded(bytes));
+    this.#views.u32[this.#end >>> 2] = typeId;
+    this.#views.u32[(this.#end >>> 2) + 1] = bytes;
+    this.#copy(source, at, bytes);
+    this.#end += INPUT_HEADER_BYTES + padded(bytes);
+    this.#inputCount += 1;
   }
 
   /** Adds an input that the clearing thread itself makes, such as the mark of a restart. */
@@ -65,49 +65,49 @@ export class BatchBuffer {
   }
 
   inputs(): readonly ClearingInput[] {
-    return readInputs(this.views, this.inputCount).inputs;
+    return readInputs(this.#views, this.#inputCount).inputs;
   }
 
   /** Closes the batch with its time and verdicts. The bytes are valid until the next `add`. */
   seal(timeNs: TimestampNs, verdicts: readonly Verdict[]): Uint8Array {
-    this.reserve(verdicts.length * VERDICT_BYTES);
-    this.views.u64[0] = timeNs;
-    this.views.u32[2] = this.inputCount;
-    this.views.u32[3] = verdicts.length;
-    let at = this.end;
+    this.#reserve(verdicts.length * VERDICT_BYTES);
+    this.#views.u64[0] = timeNs;
+    this.#views.u32[2] = this.#inputCount;
+    this.#views.u32[3] = verdicts.length;
+    let at = this.#end;
     for (const verdict of verdicts) {
-      this.views.f64[at >>> 3] = verdict.order;
-      this.views.u32[(at + 8) >>> 2] = verdict.marketIndex;
-      this.views.u32[(at + 12) >>> 2] = verdict.valid ? 1 : 0;
+      this.#views.f64[at >>> 3] = verdict.order;
+      this.#views.u32[(at + 8) >>> 2] = verdict.marketIndex;
+      this.#views.u32[(at + 12) >>> 2] = verdict.valid ? 1 : 0;
       at += VERDICT_BYTES;
     }
-    return this.views.u8.subarray(0, at);
+    return this.#views.u8.subarray(0, at);
   }
 
   clear(): void {
-    this.end = HEADER_BYTES;
-    this.inputCount = 0;
+    this.#end = HEADER_BYTES;
+    this.#inputCount = 0;
   }
 
-  private copy(source: Views, at: number, bytes: number): void {
-    const to = this.end + INPUT_HEADER_BYTES;
+  #copy(source: Views, at: number, bytes: number): void {
+    const to = this.#end + INPUT_HEADER_BYTES;
     if (bytes > SHORT_BYTES) {
-      this.views.u8.set(source.u8.subarray(at, at + bytes), to);
+      this.#views.u8.set(source.u8.subarray(at, at + bytes), to);
       return;
     }
     // A call into the engine costs more than the few words of most messages.
-    const { u32 } = this.views;
+    const { u32 } = this.#views;
     for (let word = 0; word < bytes >>> 2; word += 1) u32[(to >>> 2) + word] = source.u32[(at >>> 2) + word] as number;
-    for (let byte = bytes & ~3; byte < bytes; byte += 1) this.views.u8[to + byte] = source.u8[at + byte] as number;
+    for (let byte = bytes & ~3; byte < bytes; byte += 1) this.#views.u8[to + byte] = source.u8[at + byte] as number;
   }
 
-  private reserve(bytes: number): void {
-    if (this.end + bytes <= this.views.u8.length) return;
-    let capacity = this.views.u8.length;
-    while (capacity < this.end + bytes) capacity *= 2;
+  #reserve(bytes: number): void {
+    if (this.#end + bytes <= this.#views.u8.length) return;
+    let capacity = this.#views.u8.length;
+    while (capacity < this.#end + bytes) capacity *= 2;
     const grown = viewsOf(new ArrayBuffer(capacity), 0, capacity);
-    grown.u8.set(this.views.u8.subarray(0, this.end));
-    this.views = grown;
+    grown.u8.set(this.#views.u8.subarray(0, this.#end));
+    this.#views = grown;
   }
 }
 

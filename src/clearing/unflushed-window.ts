@@ -28,17 +28,17 @@ interface Waiting {
 }
 
 export class UnflushedWindow {
-  private readonly markets = new Map<number, Waiting>();
-  private readonly measured: (ms: number) => void;
+  readonly #markets = new Map<number, Waiting>();
+  readonly #measured: (ms: number) => void;
 
   /** @param measured told at each flush how long the oldest word that it covers has waited. */
   constructor(measured: (ms: number) => void = () => undefined) {
-    this.measured = measured;
+    this.#measured = measured;
   }
 
   /** A market said something; it is not flushed yet. */
   heard(marketIndex: number, sequence: number, nowMs: number): void {
-    const market = this.marketOf(marketIndex);
+    const market = this.#marketOf(marketIndex);
     if (sequence <= market.seen) return;
     market.seen = sequence;
     if (sequence <= market.decided) return;
@@ -52,9 +52,9 @@ export class UnflushedWindow {
 
   /** Everything of the market up to `sequence` is flushed. */
   flushed(marketIndex: number, sequence: number, nowMs: number): void {
-    const market = this.marketOf(marketIndex);
+    const market = this.#marketOf(marketIndex);
     const [oldest] = market.moments;
-    if (oldest !== undefined && oldest.sequence <= sequence) this.measured(nowMs - oldest.ms);
+    if (oldest !== undefined && oldest.sequence <= sequence) this.#measured(nowMs - oldest.ms);
     market.decided = sequence;
     if (market.seen <= sequence) market.moments = [];
     else {
@@ -65,15 +65,15 @@ export class UnflushedWindow {
 
   seconds(nowMs: number): number {
     let oldestMs = nowMs;
-    for (const { moments } of this.markets.values()) oldestMs = Math.min(oldestMs, moments[0]?.ms ?? nowMs);
+    for (const { moments } of this.#markets.values()) oldestMs = Math.min(oldestMs, moments[0]?.ms ?? nowMs);
     return (nowMs - oldestMs) / 1000;
   }
 
-  private marketOf(marketIndex: number): Waiting {
-    let market = this.markets.get(marketIndex);
+  #marketOf(marketIndex: number): Waiting {
+    let market = this.#markets.get(marketIndex);
     if (market === undefined) {
       market = { seen: 0, decided: 0, moments: [] };
-      this.markets.set(marketIndex, market);
+      this.#markets.set(marketIndex, market);
     }
     return market;
   }

@@ -64,55 +64,55 @@ export interface MarketDataFeedOptions {
 export class MarketDataFeed {
   readonly data: MarketData;
   readonly known: Set<number> = new Set();
-  private readonly options: MarketDataFeedOptions;
-  private readonly sink: FeedSink;
+  readonly #options: MarketDataFeedOptions;
+  readonly #sink: FeedSink;
   /** Last published or read trade, per market. */
-  private readonly lastTrades = new Map<number, number>();
-  private readonly early = new Map<number, readonly (() => void)[]>();
-  private history: TradeHistory | null = null;
-  private readsTables = false;
+  readonly #lastTrades = new Map<number, number>();
+  readonly #early = new Map<number, readonly (() => void)[]>();
+  #history: TradeHistory | null = null;
+  #readsTables = false;
 
   constructor(sink: FeedSink, options: MarketDataFeedOptions) {
-    this.sink = sink;
-    this.options = options;
+    this.#sink = sink;
+    this.#options = options;
     this.data = new MarketData(sink);
   }
 
   /** Whether everything confirmed before the start has been read. */
   get hasHistory(): boolean {
-    return this.readsTables;
+    return this.#readsTables;
   }
 
   /** Books wait for the definitions of their markets; if that takes too long, the edge's resync recovers. */
   ready(lane: number): boolean {
-    return lane === this.options.clearingLane || this.readsTables;
+    return lane === this.#options.clearingLane || this.#readsTables;
   }
 
   handle(typeId: number, v: Views, at: number): void {
     switch (typeId) {
       case LevelChanged.typeId:
-        this.onLevel(v, at);
+        this.#onLevel(v, at);
         break;
       case DepthCommitted.typeId:
-        this.onCommit(v, at);
+        this.#onCommit(v, at);
         break;
       case DepthReset.typeId:
-        this.onReset(v, at);
+        this.#onReset(v, at);
         break;
       case FillConfirmed.typeId:
-        this.onTrade(v, at);
+        this.#onTrade(v, at);
         break;
       case Matched.typeId:
-        this.onMatched(v, at);
+        this.#onMatched(v, at);
         break;
       case FillRolledBack.typeId:
-        this.onRolledBack(v, at);
+        this.#onRolledBack(v, at);
         break;
       case MarketDecided.typeId:
         this.data.clearingPassed(MarketDecided.marketIndex(v, at), MarketDecided.timeNs(v, at) as TimestampNs);
         break;
       case NodeEvent.typeId:
-        this.onNews(readNews(v, at));
+        this.#onNews(readNews(v, at));
         break;
       default:
         assert(false, `market data received a message of type ${typeId}`);
@@ -121,49 +121,49 @@ export class MarketDataFeed {
 
   /** Passes due frames to the sink; none before the history is read. */
   publish(): void {
-    if (this.readsTables) this.data.tick({ nowNs: this.options.clock.nowNs(), pacingNs: this.options.pacingNs() });
+    if (this.#readsTables) this.data.tick({ nowNs: this.#options.clock.nowNs(), pacingNs: this.#options.pacingNs() });
   }
 
-  private onLevel(v: Views, at: number): void {
+  #onLevel(v: Views, at: number): void {
     const marketIndex = LevelChanged.marketIndex(v, at);
     const side = LevelChanged.side(v, at) as Side;
     const price = LevelChanged.price(v, at) as RawPrice;
     const quantity = LevelChanged.quantity(v, at);
     if (this.known.has(marketIndex)) this.data.levelChanged(marketIndex, side, price, quantity);
-    else this.later(marketIndex, () => this.data.levelChanged(marketIndex, side, price, quantity));
+    else this.#later(marketIndex, () => this.data.levelChanged(marketIndex, side, price, quantity));
   }
 
-  private onCommit(v: Views, at: number): void {
+  #onCommit(v: Views, at: number): void {
     const marketIndex = DepthCommitted.marketIndex(v, at);
     const commits = DepthCommitted.commits(v, at) as Sequence;
     if (this.known.has(marketIndex)) this.data.commitDepth(marketIndex, commits);
-    else this.later(marketIndex, () => this.data.commitDepth(marketIndex, commits));
+    else this.#later(marketIndex, () => this.data.commitDepth(marketIndex, commits));
   }
 
-  private onReset(v: Views, at: number): void {
+  #onReset(v: Views, at: number): void {
     const marketIndex = DepthReset.marketIndex(v, at);
     const sequence = DepthReset.sequence(v, at);
     const reset = (): void => {
       // A second book means that the channel had a gap, which may contain matches.
-      if (this.data.depthSnapshot(marketIndex) !== null) this.sink.tradeEventsLost();
+      if (this.data.depthSnapshot(marketIndex) !== null) this.#sink.tradeEventsLost();
       this.data.resetDepth(marketIndex, Math.max(sequence, this.data.depthSequence(marketIndex)));
     };
     if (this.known.has(marketIndex)) reset();
-    else this.later(marketIndex, reset);
+    else this.#later(marketIndex, reset);
   }
 
   /**
    * Defers the event of a market without definition: a new market's events can arrive before its definition, because
    * they use different channels.
    */
-  private later(marketIndex: number, work: () => void): void {
-    const waiting = this.early.get(marketIndex) ?? [];
+  #later(marketIndex: number, work: () => void): void {
+    const waiting = this.#early.get(marketIndex) ?? [];
     assert(waiting.length < EARLY_MAX, 'a market is defined soon after it is made');
-    this.early.set(marketIndex, [...waiting, work]);
+    this.#early.set(marketIndex, [...waiting, work]);
   }
 
-  private onTrade(v: Views, at: number): void {
-    this.addOnce({
+  #onTrade(v: Views, at: number): void {
+    this.#addOnce({
       marketIndex: FillConfirmed.marketIndex(v, at),
       tradeId: FillConfirmed.tradeId(v, at) as Sequence,
       price: FillConfirmed.price(v, at) as RawPrice,
@@ -173,7 +173,7 @@ export class MarketDataFeed {
     });
   }
 
-  private onMatched(v: Views, at: number): void {
+  #onMatched(v: Views, at: number): void {
     const trade: PublicTrade = {
       marketIndex: Matched.marketIndex(v, at),
       tradeId: Matched.tradeId(v, at) as Sequence,
@@ -183,10 +183,10 @@ export class MarketDataFeed {
       takerSide: Matched.takerSide(v, at) as Side,
     };
     if (this.known.has(trade.marketIndex)) this.data.tradeMatched(trade);
-    else this.later(trade.marketIndex, () => this.data.tradeMatched(trade));
+    else this.#later(trade.marketIndex, () => this.data.tradeMatched(trade));
   }
 
-  private onRolledBack(v: Views, at: number): void {
+  #onRolledBack(v: Views, at: number): void {
     this.data.tradeRolledBack({
       marketIndex: FillRolledBack.marketIndex(v, at),
       tradeId: FillRolledBack.tradeId(v, at) as Sequence,
@@ -198,56 +198,56 @@ export class MarketDataFeed {
   }
 
   /** Adds each trade once: clearing decides a market's trades in the order of their ids. */
-  private addOnce(trade: PublicTrade): void {
-    const last = this.lastTrades.get(trade.marketIndex) ?? 0;
+  #addOnce(trade: PublicTrade): void {
+    const last = this.#lastTrades.get(trade.marketIndex) ?? 0;
     // mutant: trade-once
     if (trade.tradeId <= last) return;
-    this.lastTrades.set(trade.marketIndex, trade.tradeId);
+    this.#lastTrades.set(trade.marketIndex, trade.tradeId);
     this.data.tradeConfirmed(trade);
   }
 
-  private onNews(news: NodeNews): void {
-    if (news.kind === 'registryChanged' && news.change.table === 'market') this.upsert(news.change.row.definition);
+  #onNews(news: NodeNews): void {
+    if (news.kind === 'registryChanged' && news.change.table === 'market') this.#upsert(news.change.row.definition);
     if (news.kind === 'registryChanged' && news.change.table === 'config') {
       this.data.setTapeTrades(readTapeTrades(news.change.row.json));
     }
     if (news.kind !== 'historyReady') return;
-    if (this.readsTables) this.sink.tradeEventsLost();
+    if (this.#readsTables) this.#sink.tradeEventsLost();
     for (const marketIndex of this.known) {
-      if (this.readsTables) this.readMissed(marketIndex);
-      else this.readHistory(marketIndex);
+      if (this.#readsTables) this.#readMissed(marketIndex);
+      else this.#readHistory(marketIndex);
     }
-    this.readsTables = true;
+    this.#readsTables = true;
   }
 
-  private upsert(definition: MarketDefinition): void {
+  #upsert(definition: MarketDefinition): void {
     this.data.upsertMarket(definition);
     this.known.add(definition.marketIndex);
-    for (const work of this.early.get(definition.marketIndex) ?? []) work();
-    this.early.delete(definition.marketIndex);
+    for (const work of this.#early.get(definition.marketIndex) ?? []) work();
+    this.#early.delete(definition.marketIndex);
   }
 
-  private openedHistory(): TradeHistory {
-    this.history ??= this.options.openHistory();
-    return this.history;
+  #openedHistory(): TradeHistory {
+    this.#history ??= this.#options.openHistory();
+    return this.#history;
   }
 
   /** Reads seven days for the klines, and the last trade for the ticker. */
-  private readHistory(marketIndex: number): void {
-    const { clock } = this.options;
-    const history = this.openedHistory();
+  #readHistory(marketIndex: number): void {
+    const { clock } = this.#options;
+    const history = this.#openedHistory();
     const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
     if (trades.length === 0) trades.push(...history.marketTrades({ marketIndex, below: null, skip: 0, limit: 1 }));
-    for (const trade of trades) this.addOnce(trade);
+    for (const trade of trades) this.#addOnce(trade);
   }
 
-  private readMissed(marketIndex: number): void {
-    const history = this.openedHistory();
+  #readMissed(marketIndex: number): void {
+    const history = this.#openedHistory();
     for (;;) {
-      const last = (this.lastTrades.get(marketIndex) ?? 0) as Sequence;
+      const last = (this.#lastTrades.get(marketIndex) ?? 0) as Sequence;
       const trades = history.marketTradesAfter(marketIndex, last, TRADES_PER_READ);
-      for (const trade of trades) this.addOnce(trade);
+      for (const trade of trades) this.#addOnce(trade);
       if (trades.length < TRADES_PER_READ) return;
     }
   }

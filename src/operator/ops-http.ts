@@ -103,21 +103,21 @@ const RECOVERING: Reject = reject('SERVICE_UNAVAILABLE', 'the node is recovering
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
-  private readonly routes: readonly OpsRoute[];
-  private readonly options: OpsHttpOptions;
-  private readonly guard: TokenGuard;
-  private readonly counts = new Map<string, number>();
-  private readonly cycle = new DutyCycle();
+  readonly #routes: readonly OpsRoute[];
+  readonly #options: OpsHttpOptions;
+  readonly #guard: TokenGuard;
+  readonly #counts = new Map<string, number>();
+  readonly #cycle = new DutyCycle();
   /** Connections with a request whose answer has not been handed to the kernel. */
-  private readonly answering = new WeakSet<Duplex>();
-  private readonly server: Server;
+  readonly #answering = new WeakSet<Duplex>();
+  readonly #server: Server;
 
   constructor(routes: readonly OpsRoute[], options: OpsHttpOptions) {
     assert(options.token !== '', 'the operator API has a token');
-    this.routes = routes;
-    this.options = options;
-    this.guard = new TokenGuard(options.token);
-    this.server = createServer(
+    this.#routes = routes;
+    this.#options = options;
+    this.#guard = new TokenGuard(options.token);
+    this.#server = createServer(
       {
         maxHeaderSize: HEAD_BYTES_MAX,
         headersTimeout: HEAD_MS_MAX,
@@ -126,26 +126,26 @@ export class OpsHttp {
         connectionsCheckingInterval: HEAD_MS_MAX,
       },
       (request, response) => {
-        this.take(request, response).catch(() => request.socket.destroy());
+        this.#take(request, response).catch(() => request.socket.destroy());
       },
     );
-    this.server.maxConnections = CONNECTIONS_MAX;
-    this.server.on('clientError', (_error, socket) => refuseSocket(socket));
+    this.#server.maxConnections = CONNECTIONS_MAX;
+    this.#server.on('clientError', (_error, socket) => refuseSocket(socket));
   }
 
   /** Answers given, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
   requestCounts(): ReadonlyMap<string, number> {
-    return this.counts;
+    return this.#counts;
   }
 
   /** @param at.port 0 takes a free port. @returns the port; rejects when it cannot be had. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     return new Promise((resolve, fail) => {
-      this.server.once('error', fail);
-      this.server.listen(at.port, at.host, () => {
-        this.server.off('error', fail);
-        this.server.on('error', (error) => this.options.log.error({ err: error }, 'the ops listener failed'));
-        const address = this.server.address();
+      this.#server.once('error', fail);
+      this.#server.listen(at.port, at.host, () => {
+        this.#server.off('error', fail);
+        this.#server.on('error', (error) => this.#options.log.error({ err: error }, 'the ops listener failed'));
+        const address = this.#server.address();
         assert(typeof address === 'object' && address !== null, 'a TCP listener has a port');
         resolve(address.port);
       });
@@ -155,55 +155,55 @@ export class OpsHttp {
   /** Takes no new connection and ends within CLOSE_MS_MAX. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
-      this.server.close(() => resolve());
+      this.#server.close(() => resolve());
     });
-    const cut = setTimeout(() => this.server.closeAllConnections(), CLOSE_MS_MAX);
-    this.server.closeIdleConnections();
+    const cut = setTimeout(() => this.#server.closeAllConnections(), CLOSE_MS_MAX);
+    this.#server.closeIdleConnections();
     await closed;
     clearTimeout(cut);
   }
 
   /** A request that came behind an unanswered one ends its connection; what else was sent in the same piece is dropped. */
-  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     if (socket.destroyed) return;
-    if (this.answering.has(socket)) {
+    if (this.#answering.has(socket)) {
       socket.destroy();
       return;
     }
-    this.answering.add(socket);
-    response.once('close', () => this.answering.delete(socket));
-    await this.cycle.begin(() => socket.destroyed);
-    await this.serve(request, response);
+    this.#answering.add(socket);
+    response.once('close', () => this.#answering.delete(socket));
+    await this.#cycle.begin(() => socket.destroyed);
+    await this.#serve(request, response);
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
     const trace = traceOf(request);
     let answered: Answered | null;
     try {
-      answered = await this.answer(request, trace);
+      answered = await this.#answer(request, trace);
     } catch (error) {
-      this.options.log.error({ err: error, method: request.method, trace: trace.traceId }, 'an operator call failed');
+      this.#options.log.error({ err: error, method: request.method, trace: trace.traceId }, 'an operator call failed');
       answered = refusal(UNKNOWN_ROUTE, FAILED, trace);
     }
     if (answered === null) return;
     const key = `${answered.route} ${answered.status}`;
-    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
-    this.audit(request, answered, { startedMs, trace });
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#audit(request, answered, { startedMs, trace });
     const unread = setTimeout(() => request.socket.destroy(), UNREAD_MS_MAX);
     response.once('close', () => clearTimeout(unread));
     send(response, answered);
   }
 
   /** @returns null when there is nobody left to answer. */
-  private async answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
+  async #answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
-    const refused = isOperator ? this.refusalOf(request) : null;
+    const refused = isOperator ? this.#refusalOf(request) : null;
     if (refused !== null) return refusal(UNKNOWN_ROUTE, refused, trace);
 
-    const matches = matchAll(this.routes, path);
+    const matches = matchAll(this.#routes, path);
     const [first] = matches;
     if (first === undefined) return refusal(UNKNOWN_ROUTE, NO_ROUTE, trace);
     const match = matches.find(({ route }) => route.method === request.method);
@@ -214,11 +214,11 @@ export class OpsHttp {
     }
     const { pattern, whileRecovering } = match.route;
     const needsClearing = isOperator && whileRecovering !== true;
-    if (needsClearing && this.options.isRecovering()) return refusal(pattern, RECOVERING, trace);
-    return this.handle(request, match, { query: new Query(query), trace });
+    if (needsClearing && this.#options.isRecovering()) return refusal(pattern, RECOVERING, trace);
+    return this.#handle(request, match, { query: new Query(query), trace });
   }
 
-  private async handle(
+  async #handle(
     request: IncomingMessage,
     { route, params }: Matched,
     { query, trace }: { readonly query: Query; readonly trace: TraceIds },
@@ -242,19 +242,19 @@ export class OpsHttp {
     try {
       return answerOf(route.pattern, await route.handler({ param, query, body }), trace);
     } catch (error) {
-      const { log } = this.options;
+      const { log } = this.#options;
       log.error({ err: error, route: route.pattern, trace: trace.traceId }, 'an operator call failed');
       return refusal(route.pattern, FAILED, trace);
     }
   }
 
-  private refusalOf({ headers, socket }: IncomingMessage): Reject | null {
-    const verdict = this.guard.judge(headers.authorization, socket.remoteAddress);
+  #refusalOf({ headers, socket }: IncomingMessage): Reject | null {
+    const verdict = this.#guard.judge(headers.authorization, socket.remoteAddress);
     if (verdict === 'right') return null;
     return verdict === 'limited' ? TOO_MANY_WRONG : NO_TOKEN;
   }
 
-  private audit(
+  #audit(
     request: IncomingMessage,
     { route, status }: Answered,
     { startedMs, trace }: { readonly startedMs: number; readonly trace: TraceIds },
@@ -263,7 +263,7 @@ export class OpsHttp {
     const [path] = splitTarget(request.url ?? '');
     const ms = Math.round(performance.now() - startedMs);
     const from = request.socket.remoteAddress ?? null;
-    this.options.log.info(
+    this.#options.log.info(
       { method: request.method, route, path, status, ms, from, trace: trace.traceId },
       'operator call',
     );

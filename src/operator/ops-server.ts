@@ -16,7 +16,7 @@ import { openRoutes } from './ops-open-routes.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 export class OpsServer {
-  private readonly http: OpsHttp;
+  readonly #http: OpsHttp;
 
   /**
    * @param chains asked at each call: the simulated chains start after this listener; null where there are none.
@@ -25,7 +25,7 @@ export class OpsServer {
   constructor(parts: OpsParts, chains: () => ChainDesk | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
-      ...openRoutes(parts, () => this.http.requestCounts()),
+      ...openRoutes(parts, () => this.#http.requestCounts()),
       ...registryRoutes(parts),
       ...configRoutes(parts),
       ...limitRoutes(parts),
@@ -33,16 +33,16 @@ export class OpsServer {
       ...hooks,
     ];
     const isRecovering = (): boolean => parts.waitingFor().includes('clearing');
-    this.http = new OpsHttp(routes, { token: parts.config.token, log, isRecovering });
+    this.#http = new OpsHttp(routes, { token: parts.config.token, log, isRecovering });
   }
 
   /** @param at.port 0 takes a free port. @returns the port; rejects when it cannot be had. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
-    return this.http.listen(at);
+    return this.#http.listen(at);
   }
 
   close(): Promise<void> {
-    return this.http.close();
+    return this.#http.close();
   }
 }
 

@@ -21,18 +21,18 @@ interface Bucket {
 }
 
 export class TokenGuard {
-  private readonly tokenHash: Buffer;
-  private readonly buckets = new Map<string, Bucket>();
-  private readonly nowMs: () => number;
+  readonly #tokenHash: Buffer;
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #nowMs: () => number;
 
   constructor(token: string, nowMs: () => number = () => performance.now()) {
-    this.tokenHash = hash(token);
-    this.nowMs = nowMs;
+    this.#tokenHash = hash(token);
+    this.#nowMs = nowMs;
   }
 
   /** Addresses that were wrong lately. */
   get addresses(): number {
-    return this.buckets.size;
+    return this.#buckets.size;
   }
 
   /** @param authorization the header as it came. No bearer token at all is wrong, and free. */
@@ -40,17 +40,17 @@ export class TokenGuard {
     const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) return 'wrong';
     const key = lastForwardedKey(address ?? '') ?? '';
-    const bucket = this.bucketOf(key);
+    const bucket = this.#bucketOf(key);
     if (bucket.left < 1) return 'limited';
-    if (timingSafeEqual(hash(given), this.tokenHash)) return 'right';
+    if (timingSafeEqual(hash(given), this.#tokenHash)) return 'right';
     bucket.left -= 1;
-    this.keep(key, bucket);
+    this.#keep(key, bucket);
     return 'wrong';
   }
 
-  private bucketOf(key: string): Bucket {
-    const nowMs = this.nowMs();
-    const known = this.buckets.get(key);
+  #bucketOf(key: string): Bucket {
+    const nowMs = this.#nowMs();
+    const known = this.#buckets.get(key);
     if (known === undefined) return { left: WRONG_TOKENS, atMs: nowMs };
     known.left = Math.min(WRONG_TOKENS, known.left + (nowMs - known.atMs) / REFILL_MS);
     known.atMs = nowMs;
@@ -58,11 +58,11 @@ export class TokenGuard {
   }
 
   /** The last to be wrong stands at the end. */
-  private keep(key: string, bucket: Bucket): void {
-    this.buckets.delete(key);
-    const [oldest] = this.buckets.keys();
-    if (this.buckets.size >= ADDRESSES_MAX && oldest !== undefined) this.buckets.delete(oldest);
-    this.buckets.set(key, bucket);
+  #keep(key: string, bucket: Bucket): void {
+    this.#buckets.delete(key);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size >= ADDRESSES_MAX && oldest !== undefined) this.#buckets.delete(oldest);
+    this.#buckets.set(key, bucket);
   }
 }
 

@@ -40,7 +40,7 @@ interface Waiting {
 class Waiters {
   readonly world: ClearingWorld = ClearingWorld.withMarket();
   readonly plain = new Map<Sequence, Waiting>();
-  private readonly fired = new Set<Sequence>();
+  readonly #fired = new Set<Sequence>();
 
   constructor() {
     this.world.fund(BOB, ETH, '10');
@@ -51,11 +51,11 @@ class Waiters {
     if (next.does === 'create') {
       const name = this.world.create({ side: SIDE.sell, triggerKind: next.kind, triggerPrice: next.price });
       this.plain.set(name, next);
-    } else if (next.does === 'trade') this.trade(next.price);
-    else this.change(next);
+    } else if (next.does === 'trade') this.#trade(next.price);
+    else this.#change(next);
   }
 
-  private change(next: Extract<Step, { does: 'move' | 'end' }>): void {
+  #change(next: Extract<Step, { does: 'move' | 'end' }>): void {
     const name = [...this.plain.keys()][next.order % Math.max(1, this.plain.size)];
     if (name === undefined) return;
     if (next.does === 'move') {
@@ -68,21 +68,21 @@ class Waiters {
   }
 
   /** Bob sells to himself: a price that costs little. */
-  private trade(at: number): void {
+  #trade(at: number): void {
     const terms = { user: BOB, price: at, quantity: 1 };
     const maker = this.world.create({ ...terms, side: SIDE.sell });
     this.world.match(maker, this.world.create(terms), 1, { price: at as RawPrice });
     for (const [name, waiting] of this.plain) {
       if (waiting.kind === TRIGGER.above ? at < waiting.price : at > waiting.price) continue;
       this.plain.delete(name);
-      this.fired.add(name);
+      this.#fired.add(name);
     }
   }
 
   check(): void {
     const state = (name: Sequence) => this.world.order(name)?.triggerState;
     for (const name of this.plain.keys()) assert.equal(state(name), TRIGGER_STATE.dormant);
-    for (const name of this.fired) assert.equal(state(name), TRIGGER_STATE.fired);
+    for (const name of this.#fired) assert.equal(state(name), TRIGGER_STATE.fired);
   }
 
   /** Entries of both heaps. */
@@ -101,78 +101,78 @@ const word = fc.record({
 type Word = typeof word extends fc.Arbitrary<infer S> ? S : never;
 
 class SlowMarket {
-  private readonly world = ClearingWorld.withMarket();
-  private readonly plain = new Map<OrderSlot, Waiting>();
-  private readonly fired = new Set<OrderSlot>();
+  readonly #world = ClearingWorld.withMarket();
+  readonly #plain = new Map<OrderSlot, Waiting>();
+  readonly #fired = new Set<OrderSlot>();
 
-  private get market(): MarketSlot {
-    return this.world.state.markets[0] as MarketSlot;
+  get #market(): MarketSlot {
+    return this.#world.state.markets[0] as MarketSlot;
   }
 
-  private tell(input: MarketInput): void {
-    takeMarketInput(this.world.state, input, this.world.nowNs, []);
+  #tell(input: MarketInput): void {
+    takeMarketInput(this.#world.state, input, this.#world.nowNs, []);
   }
 
   play({ does, kind: of, price: at, pick }: Word): void {
-    const slot = [...this.plain.keys()][pick % Math.max(1, this.plain.size)];
-    if (does === 'add') this.add(of, at);
-    else if (does === 'price') this.confirm(at as RawPrice);
-    else if (does === 'work') fireSome(this.world.state, 1 + (pick % 3));
-    else if (slot !== undefined && does === 'drop') this.drop(slot);
-    else if (slot !== undefined) this.move(slot, { kind: of, price: at });
+    const slot = [...this.#plain.keys()][pick % Math.max(1, this.#plain.size)];
+    if (does === 'add') this.#add(of, at);
+    else if (does === 'price') this.#confirm(at as RawPrice);
+    else if (does === 'work') fireSome(this.#world.state, 1 + (pick % 3));
+    else if (slot !== undefined && does === 'drop') this.#drop(slot);
+    else if (slot !== undefined) this.#move(slot, { kind: of, price: at });
   }
 
-  private add(triggerKind: TriggerKind, triggerPrice: number): void {
-    const order = this.world.terms({ side: SIDE.sell, triggerKind, triggerPrice });
-    const next = this.world.next();
-    this.tell({ kind: 'created', ...next, order, parent: 0 });
-    const slot = this.market.orders.get(next.sequence);
+  #add(triggerKind: TriggerKind, triggerPrice: number): void {
+    const order = this.#world.terms({ side: SIDE.sell, triggerKind, triggerPrice });
+    const next = this.#world.next();
+    this.#tell({ kind: 'created', ...next, order, parent: 0 });
+    const slot = this.#market.orders.get(next.sequence);
     assert.ok(slot !== undefined);
-    this.plain.set(slot, { kind: triggerKind, price: triggerPrice });
+    this.#plain.set(slot, { kind: triggerKind, price: triggerPrice });
   }
 
-  private move(slot: OrderSlot, to: Waiting): void {
+  #move(slot: OrderSlot, to: Waiting): void {
     const { orderSequence: order, prioritySequence, quantity, timestampNs } = slot.row;
     const trigger = { triggerKind: to.kind, triggerPrice: to.price as RawPrice };
     const terms = { order, prioritySequence, quantity, timestampNs, price: slot.row.price, ...trigger };
-    this.tell({ kind: 'replaced', ...this.world.next(), ...terms });
-    const was = this.plain.get(slot);
+    this.#tell({ kind: 'replaced', ...this.#world.next(), ...terms });
+    const was = this.#plain.get(slot);
     if (was?.kind === to.kind && was.price === to.price) return;
-    this.plain.set(slot, to);
-    this.fired.delete(slot);
+    this.#plain.set(slot, to);
+    this.#fired.delete(slot);
   }
 
-  private drop(slot: OrderSlot): void {
+  #drop(slot: OrderSlot): void {
     const { orderSequence: order } = slot.row;
-    this.tell({ kind: 'ended', ...this.world.next(), order, end: ORDER_END.userRequested, faultReason: 0 });
-    assert.equal(this.world.finished(order)?.triggerState, this.stateOf(slot));
-    this.plain.delete(slot);
+    this.#tell({ kind: 'ended', ...this.#world.next(), order, end: ORDER_END.userRequested, faultReason: 0 });
+    assert.equal(this.#world.finished(order)?.triggerState, this.#stateOf(slot));
+    this.#plain.delete(slot);
   }
 
-  private confirm(at: RawPrice): void {
-    fireReached(this.world.state, this.market, at);
-    for (const [slot, waiting] of this.plain) {
-      if (waiting.kind === TRIGGER.above ? at >= waiting.price : at <= waiting.price) this.fired.add(slot);
+  #confirm(at: RawPrice): void {
+    fireReached(this.#world.state, this.#market, at);
+    for (const [slot, waiting] of this.#plain) {
+      if (waiting.kind === TRIGGER.above ? at >= waiting.price : at <= waiting.price) this.#fired.add(slot);
     }
   }
 
-  private stateOf(slot: OrderSlot): TriggerState {
-    return this.fired.has(slot) ? TRIGGER_STATE.fired : TRIGGER_STATE.dormant;
+  #stateOf(slot: OrderSlot): TriggerState {
+    return this.#fired.has(slot) ? TRIGGER_STATE.fired : TRIGGER_STATE.dormant;
   }
 
   check(): void {
-    for (const slot of this.plain.keys()) {
-      assert.equal(isFired(slot) ? TRIGGER_STATE.fired : slot.row.triggerState, this.stateOf(slot));
-      assert.ok(isWatchedRight(this.market, slot, slot.row));
+    for (const slot of this.#plain.keys()) {
+      assert.equal(isFired(slot) ? TRIGGER_STATE.fired : slot.row.triggerState, this.#stateOf(slot));
+      assert.ok(isWatchedRight(this.#market, slot, slot.row));
     }
   }
 
   finish(): void {
-    const before = stateHash(this.world.state);
-    fireAll(this.world.state);
-    for (const slot of this.plain.keys()) assert.equal(slot.row.triggerState, this.stateOf(slot));
-    assert.equal(this.world.state.firing.size, 0);
-    assert.equal(stateHash(this.world.state), before);
+    const before = stateHash(this.#world.state);
+    fireAll(this.#world.state);
+    for (const slot of this.#plain.keys()) assert.equal(slot.row.triggerState, this.#stateOf(slot));
+    assert.equal(this.#world.state.firing.size, 0);
+    assert.equal(stateHash(this.#world.state), before);
   }
 }
 

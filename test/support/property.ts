@@ -2,6 +2,7 @@
  * How a property test runs: few cases by default, more by `RINGBOOK_PROPERTY_RUNS`; always the same ones, so that a change
  * and nothing else makes one fail, unless `RINGBOOK_PROPERTY_SEED` is a seed of your own or `random`. fast-check prints it.
  */
+import fc from 'fast-check';
 
 export interface PropertyParameters {
   readonly numRuns: number;
@@ -25,4 +26,13 @@ function propertySeed(): number {
 function numberOf(variable: string): number | null {
   const text = process.env[variable] ?? '';
   return Number.isSafeInteger(Number(text)) && text !== '' ? Number(text) : null;
+}
+
+/** A random run: of each step its place in the list, and a number from which the step draws. */
+export function storyOf(
+  steps: readonly unknown[],
+  [minLength, maxLength]: readonly [number, number],
+  pickMax = 1_000_000,
+): fc.Arbitrary<[step: number, pick: number][]> {
+  return fc.array(fc.tuple(fc.nat(steps.length - 1), fc.nat(pickMax)), { minLength, maxLength, size: 'max' });
 }

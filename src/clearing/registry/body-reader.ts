@@ -37,106 +37,101 @@ function safeInteger(value: unknown): number | null {
 }
 
 export class BodyReader {
-  private readonly body: Body;
-  private readonly path: string;
-  private first: Reject | null = null;
+  readonly #body: Body;
+  readonly #path: string;
+  #first: Reject | null = null;
 
   /** @param members the names that the object may have. @param path prefix of field names in rejects. */
   constructor(value: unknown, members: readonly string[], path = '') {
-    this.path = path;
-    this.body = isObject(value) ? value : {};
+    this.#path = path;
+    this.#body = isObject(value) ? value : {};
     if (!isObject(value)) this.fail('', 'an object is expected');
-    for (const name of Object.keys(this.body)) {
+    for (const name of Object.keys(this.#body)) {
       if (!members.includes(name)) this.fail(name, 'unknown member');
     }
   }
 
   /** The first failure as an outcome, or null. */
   get failure(): ReturnType<typeof rejected> | null {
-    return this.first === null ? null : rejected(this.first);
+    return this.#first === null ? null : rejected(this.#first);
   }
 
   fail(name: string, message: string): void {
-    const field = `${this.path}${name}`;
+    const field = `${this.#path}${name}`;
     this.keep(field === '' ? reject('INVALID_REQUEST', message) : reject('INVALID_REQUEST', message, field));
   }
 
   /** Keeps a reject of another kind, or one that a nested reader found. */
   keep(failure: Reject): void {
-    this.first ??= failure;
+    this.#first ??= failure;
   }
 
   has(name: string): boolean {
-    return Object.hasOwn(this.body, name);
+    return Object.hasOwn(this.#body, name);
   }
 
   /** The member as it is; undefined when it is left out. */
   raw(name: string): unknown {
-    return this.has(name) ? this.body[name] : undefined;
+    return this.has(name) ? this.#body[name] : undefined;
   }
 
   /** One member through one test. `blank` stands in for a required member after a failure. */
-  private read<T>(
-    name: string,
-    test: (value: unknown) => T | null,
-    expected: string,
-    fallback: T | undefined,
-    blank: T,
-  ): T {
+  #read<T>(name: string, test: (value: unknown) => T | null, expected: string, fallback: T | undefined, blank: T): T {
     if (!this.has(name)) {
       if (fallback === undefined) this.fail(name, 'this member is needed');
       return fallback ?? blank;
     }
-    const value = test(this.body[name]);
+    const value = test(this.#body[name]);
     if (value === null) this.fail(name, `${expected} expected`);
     return value ?? fallback ?? blank;
   }
 
   /** As `read`, where null is a value. */
-  private readOrNull<T>(
-    name: string,
-    test: (value: unknown) => T | null,
-    expected: string,
-    fallback: T | null,
-  ): T | null {
+  #readOrNull<T>(name: string, test: (value: unknown) => T | null, expected: string, fallback: T | null): T | null {
     if (!this.has(name)) return fallback;
-    if (this.body[name] === null) return null;
-    const value = test(this.body[name]);
+    if (this.#body[name] === null) return null;
+    const value = test(this.#body[name]);
     if (value === null) this.fail(name, `${expected} or null expected`);
     return value;
   }
 
   text(name: string, fallback: string | undefined): string {
-    return this.read(name, asText, 'a string is', fallback, '');
+    return this.#read(name, asText, 'a string is', fallback, '');
   }
 
   textOrNull(name: string, fallback: string | null): string | null {
-    return this.readOrNull(name, asText, 'a string', fallback);
+    return this.#readOrNull(name, asText, 'a string', fallback);
   }
 
   flag(name: string, fallback: boolean | undefined): boolean {
-    return this.read(name, (value) => (typeof value === 'boolean' ? value : null), 'true or false is', fallback, false);
+    return this.#read(
+      name,
+      (value) => (typeof value === 'boolean' ? value : null),
+      'true or false is',
+      fallback,
+      false,
+    );
   }
 
   integer(name: string, bounds: Bounds, fallback: number | undefined): number {
     const test = (value: unknown): number | null => within(safeInteger(value), bounds);
-    return this.read(name, test, `an integer from ${bounds.min} to ${bounds.max} is`, fallback, bounds.min);
+    return this.#read(name, test, `an integer from ${bounds.min} to ${bounds.max} is`, fallback, bounds.min);
   }
 
   integers(name: string, bounds: Bounds, fallback: readonly number[]): readonly number[] {
     const test = (value: unknown): readonly number[] | null => asIntegers(value, bounds);
-    return this.read(name, test, 'a list of integers in range is', fallback, []);
+    return this.#read(name, test, 'a list of integers in range is', fallback, []);
   }
 
   /** One of a closed list of words. */
   word<W extends string>(name: string, words: readonly W[], fallback: W | undefined): W {
     const test = (value: unknown): W | null => words.find((word) => word === value) ?? null;
-    return this.read(name, test, `one of ${words.join(', ')} is`, fallback, words[0] as W);
+    return this.#read(name, test, `one of ${words.join(', ')} is`, fallback, words[0] as W);
   }
 
   /** A human decimal string with at most 18 fractional digits. */
   decimal(name: string, bounds: AmountBounds, fallback: Amount18 | undefined): Amount18 {
-    return this.read(
+    return this.#read(
       name,
       (value) => asDecimal(value, bounds),
       'a decimal string in range is',
@@ -146,27 +141,27 @@ export class BodyReader {
   }
 
   decimalOrNull(name: string, bounds: AmountBounds, fallback: Amount18 | null): Amount18 | null {
-    return this.readOrNull(name, (value) => asDecimal(value, bounds), 'a decimal string in range', fallback);
+    return this.#readOrNull(name, (value) => asDecimal(value, bounds), 'a decimal string in range', fallback);
   }
 
   /** An integer in base 10, as a string. */
   integerText(name: string, bounds: AmountBounds, fallback: bigint | undefined): bigint {
-    return this.read(name, (value) => asIntegerText(value, bounds), 'an integer string in range is', fallback, 0n);
+    return this.#read(name, (value) => asIntegerText(value, bounds), 'an integer string in range is', fallback, 0n);
   }
 
   integerTextOrNull(name: string, bounds: AmountBounds, fallback: bigint | null): bigint | null {
-    return this.readOrNull(name, (value) => asIntegerText(value, bounds), 'an integer string in range', fallback);
+    return this.#readOrNull(name, (value) => asIntegerText(value, bounds), 'an integer string in range', fallback);
   }
 
   list(name: string, fallback: readonly unknown[] | undefined): readonly unknown[] {
     const test = (value: unknown): readonly unknown[] | null =>
       Array.isArray(value) && value.length <= LIST_LENGTH_MAX ? value : null;
-    return this.read(name, test, `a list of at most ${LIST_LENGTH_MAX} is`, fallback, []);
+    return this.#read(name, test, `a list of at most ${LIST_LENGTH_MAX} is`, fallback, []);
   }
 
   /** A value of its own form, read by `test`, which returns null for anything else. */
   form<T>(name: string, test: (text: string) => T | null, expected: string, fallback: T | undefined, blank: T): T {
-    return this.read(name, (value) => (typeof value === 'string' ? test(value) : null), expected, fallback, blank);
+    return this.#read(name, (value) => (typeof value === 'string' ? test(value) : null), expected, fallback, blank);
   }
 }
 

@@ -8,7 +8,7 @@ import { SIDE } from '../../../src/core/order-terms.ts';
 import type { RawQuantity } from '../../../src/core/units.ts';
 import { ALICE, BASE } from '../../support/order-desk.ts';
 import { type PlainExchange, type PlainOrder, USERS } from '../../support/plain-exchange.ts';
-import { propertyParameters } from '../../support/property.ts';
+import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';
 
 // A plain recount of the collateral that a gateway should sum: of everything that the door receives from the market and
@@ -91,11 +91,7 @@ const STEPS: readonly ((exchange: RacingExchange, pick: number) => void)[] = [
   (exchange, pick) => exchange.hearClearing(1 + (pick % 6)),
 ];
 
-const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000)), {
-  minLength: 20,
-  maxLength: 250,
-  size: 'max',
-});
+const story = storyOf(STEPS, [20, 250]);
 
 suite('collateral of all users, properties', () => {
   test('the sum equals a recount of balances and of fills on their way, over transfers and rollbacks (CAP-08, AMB-54)', () => {

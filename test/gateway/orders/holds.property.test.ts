@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { USD } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import { ASSETS, LooseMarket, type LooseOrder, plainNeed, USERS } from '../../support/loose-market.ts';
-import { propertyParameters } from '../../support/property.ts';
+import { propertyParameters, storyOf } from '../../support/property.ts';
 
 interface OnItsWay {
   readonly order: LooseOrder;
@@ -33,11 +33,7 @@ const STEPS: readonly ((market: LooseMarket, pick: number) => void)[] = [
   },
 ];
 
-const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000)), {
-  minLength: 30,
-  maxLength: 200,
-  size: 'max',
-});
+const story = storyOf(STEPS, [30, 200]);
 
 function play(steps: readonly (readonly [number, number])[], look: (market: LooseMarket) => void): LooseMarket {
   const market = new LooseMarket();

@@ -8,7 +8,7 @@ import { afterFill } from '../../../src/risk/position.ts';
 import { ALICE, BTC, ETH, SIDE, TIF, USD, usd } from '../../support/margin-desk.ts';
 import { BOB } from '../../support/order-desk.ts';
 import { PlainPressure, USERS } from '../../support/plain-pressure.ts';
-import { propertyParameters } from '../../support/property.ts';
+import { propertyParameters, storyOf } from '../../support/property.ts';
 
 const STEPS: readonly ((plain: PlainPressure, pick: number) => void)[] = [
   (plain, pick) => plain.create(pick),
@@ -30,11 +30,7 @@ const STEPS: readonly ((plain: PlainPressure, pick: number) => void)[] = [
   (plain, pick) => plain.fund(USERS[pick % 2] ?? ALICE, pick % 40_000),
 ];
 
-const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000_000)), {
-  minLength: 30,
-  maxLength: 200,
-  size: 'max',
-});
+const story = storyOf(STEPS, [30, 200], 1_000_000_000);
 
 suite('margin at the door', () => {
   test('capacity equals a plain recount over all orders, fills and positions after every step (MRG-16 to 23, AMB-50, AMB-112)', () => {

@@ -12,7 +12,7 @@ import type { Page } from '../../../src/gateway/orders/pages.ts';
 import { BASE, MARKET } from '../../support/order-desk.ts';
 import { ORDERS, orderPage, planned, TRADES, tradePage } from '../../support/pages.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../../support/plain-exchange.ts';
-import { propertyParameters } from '../../support/property.ts';
+import { propertyParameters, storyOf } from '../../support/property.ts';
 
 const PARAMETERS = propertyParameters(40);
 
@@ -36,11 +36,7 @@ const STEPS: readonly ((exchange: PlainExchange, pick: number) => void)[] = [
   (exchange) => exchange.checkpoint(),
 ];
 
-const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000)), {
-  minLength: 20,
-  maxLength: 250,
-  size: 'max',
-});
+const story = storyOf(STEPS, [20, 250]);
 
 /** Plays a story; `look` looks after every step. */
 function play(

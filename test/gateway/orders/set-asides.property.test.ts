@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { USD } from '../../../src/core/ids.ts';
 import { BASE } from '../../support/order-desk.ts';
 import { USERS } from '../../support/plain-exchange.ts';
-import { propertyParameters } from '../../support/property.ts';
+import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';
 
 /** A pick with which clearing refuses nothing but what is not funded. */
@@ -26,11 +26,7 @@ const STEPS: readonly ((exchange: RacingExchange, pick: number) => void)[] = [
   (exchange, pick) => exchange.hearClearing(1 + (pick % 6)),
 ];
 
-const story = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(1_000_000)), {
-  minLength: 20,
-  maxLength: 250,
-  size: 'max',
-});
+const story = storyOf(STEPS, [20, 250]);
 
 suite('what actions set aside, properties', () => {
   test('no fill and no action fails for want of money that the other has spent, and at rest nothing is set aside (AMB-112, TRF-04)', () => {
