@@ -11,7 +11,7 @@ import { AS_JSON } from '../src/gateway/orders/history-ask.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { CheckpointStore, order, trade, userOf } from '../test/support/checkpoint-store.ts';
 import { marketOf } from '../test/support/market-figures.ts';
-import { NO_HISTORY, RecordingSink } from '../test/support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../test/support/order-desk.ts';
 import { type BenchResult, type BenchRow, median, type Scale } from './bench-kit.ts';
 
 const SIZES = { small: { orders: 20_000, trades: 40_000 }, full: { orders: 250_000, trades: 1_000_000 } } as const;
@@ -29,7 +29,7 @@ function msOf(work: () => void): number {
 }
 
 function managerWith(orders: number): OrderManager {
-  const manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY });
+  const manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, idKey: ID_KEY });
   manager.restoreMarket(marketOf(0, '12'), orders + 1);
   for (const asset of [USD, '12'] as AssetId[]) {
     const owned = (10n ** 12n * ONE_18) as Amount18;
@@ -38,7 +38,7 @@ function managerWith(orders: number): OrderManager {
   for (let at = 0; at < orders; at += 1) {
     const creationNs = BigInt(at) as TimestampNs;
     const row = order(at + 1, { creationNs, timestampNs: creationNs, subAccount: at % 4 });
-    manager.restoreOrder({ ...row, quantity: 20 as never, inForce: 0 });
+    restoreRow(manager, { ...row, quantity: 20 as never });
   }
   return manager;
 }

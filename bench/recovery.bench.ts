@@ -18,17 +18,16 @@ import { assert, must } from '../src/core/assert.ts';
 import { SIDE } from '../src/core/order-terms.ts';
 import type { TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
-import { DoorRestore } from '../src/gateway/door-restore.ts';
 import { readBalance, UserTexts } from '../src/gateway/door-words.ts';
-import { KeptOrderBytes } from '../src/gateway/kept-orders.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
+import { restoreOrder } from '../src/gateway/restored-record.ts';
 import { HostedMarket } from '../src/matching/hosted-market.ts';
 import { Outbox, type Outlet } from '../src/runtime/outbox.ts';
 import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/schema/generated/messages.ts';
 import { LmdbDurability } from '../src/storage/lmdb-durability.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
 import { makeLargeRows } from '../test/support/large-rows.ts';
-import { NO_HISTORY, RecordingSink } from '../test/support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink } from '../test/support/order-desk.ts';
 import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
 
 const SIZES = {
@@ -116,16 +115,14 @@ function sinksOf(door: Tape, market: Tape): EffectSinks {
 /** The part of the front door that takes in orders and balances. */
 class DoorEar {
   readonly #users = new UserTexts();
-  readonly #kept = new KeptOrderBytes(HASH_SEED);
-  readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, kept: this.#kept });
-  readonly #restore = new DoorRestore(this.manager, this.#kept);
+  readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, idKey: ID_KEY });
 
   constructor(state: ClearingState) {
     for (const { definition, sequence } of state.markets) this.manager.restoreMarket(definition, sequence);
   }
 
   readonly heard = (typeId: number, v: Views): void => {
-    if (typeId === OrderRestoredAtBoot.typeId) this.#restore.order(v, 0);
+    if (typeId === OrderRestoredAtBoot.typeId) restoreOrder(this.manager, v, 0);
     else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0, this.#users));
   };
 }

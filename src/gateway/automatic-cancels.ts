@@ -105,7 +105,7 @@ export class AutomaticCancels {
     for (const part of parts) {
       for (; part.size > 0; sent += 1) {
         if (sent === max || !entry.hasRoomForCancel(market)) return sent;
-        const { user, orderId } = part.take().terms;
+        const { user, orderId } = part.take();
         entry.sendCancel({ kind: 'cancel', market, user, orderId });
       }
       parts.delete(part);

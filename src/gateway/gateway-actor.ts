@@ -42,10 +42,8 @@ import { accountEventOf } from './account-news.ts';
 import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './door-words.ts';
 import type { Gateway } from './gateway.ts';
 import type { OrderWord } from './orders/words.ts';
+import { restoreOrder } from './restored-record.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
-
-/** Orders that the messages of one batch wake, those of the last beyond it: 1 to 2 ms. Then requests get their turn. */
-export const WOKEN_PER_BATCH = 512;
 
 export interface GatewayActorParts {
   readonly gateway: Gateway;
@@ -78,8 +76,6 @@ export class GatewayActor implements Actor {
   readonly #users = new UserTexts();
   /** Clearing has published everything that lives. */
   #isRestored = false;
-  /** Orders that messages of this batch have woken. */
-  #woken = 0;
   /** Markets that are open and whose definition has not arrived. */
   readonly #opening = new Set<number>();
 
@@ -96,22 +92,18 @@ export class GatewayActor implements Actor {
   }
 
   /**
-   * Always, except at boot: a market that matches crossing orders again sends messages about orders that clearing publishes
-   * on another lane. And a batch that has woken many orders ends early.
+   * Always, except at boot: a market that matches crossing orders again sends messages about orders that clearing restores
+   * over another ring.
    */
   ready(lane: number): boolean {
-    return this.#woken < WOKEN_PER_BATCH && (this.#isRestored || lane === this.#parts.clearingLane);
+    return this.#isRestored || lane === this.#parts.clearingLane;
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
-    const { orders } = this.#parts.gateway;
-    const before = orders.ordersWoken;
     this.#onWord(typeId, v, at);
-    this.#woken += orders.ordersWoken - before;
   }
 
   endBatch(): void {
-    this.#woken = 0;
     this.#parts.verifier.flush();
     this.#parts.gateway.sendWaiting();
     this.#parts.gateway.reduceOrders();
@@ -231,7 +223,7 @@ export class GatewayActor implements Actor {
         });
         break;
       case OrderRestoredAtBoot.typeId:
-        gateway.restore.order(v, at);
+        restoreOrder(gateway.orders, v, at);
         break;
       case MarketRestored.typeId:
         this.#opening.add(MarketRestored.marketIndex(v, at));

@@ -9,7 +9,6 @@
  *
  * Not here: sockets and frames (src/http), rings (gateway-actor.ts).
  */
-import { randomBytes } from 'node:crypto';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
@@ -20,11 +19,9 @@ import { type RiskRow, termsOfRow } from '../risk/risk-terms.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { AccountActions } from './account-actions.ts';
 import { AutomaticCancels } from './automatic-cancels.ts';
-import { DoorRestore } from './door-restore.ts';
 import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
 import { readSettings } from './gateway-settings.ts';
 import type { PageReader } from './history-thread.ts';
-import { KeptOrderBytes } from './kept-orders.ts';
 import { MarginPublisher } from './margin-publisher.ts';
 import { MarginQueries } from './margin-queries.ts';
 import { OrderEntry } from './order-entry.ts';
@@ -98,7 +95,6 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
 
 export class Gateway implements OrderSink {
   readonly orders: OrderManager;
-  readonly restore: DoorRestore;
   readonly limits: UserLimits;
   readonly sessions: UserSessions;
   readonly entry: OrderEntry;
@@ -129,10 +125,8 @@ export class Gateway implements OrderSink {
     const streams = (): UserEventStreams => this.streams;
     const { openMarkets } = this;
     this.#parts = parts;
-    const kept = new KeptOrderBytes(randomBytes(8).readBigUInt64LE());
-    const orders = new OrderManager({ sink: this, history: parts.history, kept });
+    const orders = new OrderManager({ sink: this, history: parts.history, idKey });
     this.orders = orders;
-    this.restore = new DoorRestore(orders, kept);
     orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks, servesMargin });
     limits.isFunded = isFunded;
     this.limits = limits;

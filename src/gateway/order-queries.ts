@@ -153,18 +153,28 @@ export class PageQueue {
 
   async #read(plan: () => PagePlan<string>): Promise<Outcome<Page<string>>> {
     for (let plans = 1; ; plans += 1) {
-      const { ask, askAll, finish } = await this.#inTurn(plan);
-      const answer = ask === null ? accepted(null) : await this.#reader.read(ask);
-      if (!answer.ok) return answer;
-      const page = await this.#inTurn(() => finish(answer.value));
-      if (page !== null) return accepted(await this.#print(page));
-      if (plans < PLANS_MAX) continue;
-      const all = await this.#reader.read(must(await this.#inTurn(askAll), 'only pages with a question are ahead'));
-      if (!all.ok) return all;
-      const known = await this.#inTurn(() => finish(all.value));
-      assert(known !== null, 'a question about all of memory is always answered');
-      return accepted(await this.#print(known));
+      const planned = await this.#inTurn(plan);
+      try {
+        const page = await this.#readPlan(planned, plans >= PLANS_MAX);
+        if (page !== null) return page;
+      } finally {
+        planned.release();
+      }
     }
+  }
+
+  /** @returns null: the tables are ahead of memory, and it is not the last plan. */
+  async #readPlan({ ask, askAll, finish }: PagePlan<string>, isLast: boolean): Promise<Outcome<Page<string>> | null> {
+    const answer = ask === null ? accepted(null) : await this.#reader.read(ask);
+    if (!answer.ok) return answer;
+    const page = await this.#inTurn(() => finish(answer.value));
+    if (page !== null) return accepted(await this.#print(page));
+    if (!isLast) return null;
+    const all = await this.#reader.read(must(await this.#inTurn(askAll), 'only pages with a question are ahead'));
+    if (!all.ok) return all;
+    const known = await this.#inTurn(() => finish(all.value));
+    assert(known !== null, 'a question about all of memory is always answered');
+    return accepted(await this.#print(known));
   }
 
   async #print({ rows, total }: Page<() => string>): Promise<Page<string>> {

@@ -267,12 +267,18 @@ export class OrderStore {
     return this.#link(index, NEXT_OF_ID);
   }
 
+  /** What `findId` gives for the user, market and id of this order. */
+  firstOfId(index: number): number {
+    let first = index;
+    for (let before = index; before !== NONE; before = this.#link(before, BEFORE_OF_ID)) first = before;
+    return first;
+  }
+
   /** `findId` gives this one from now on; the others follow in the order they had. */
   putFirstOfId(index: number): void {
     assert(this.#isAdded(index), 'an added order has an id');
-    if (this.#link(index, BEFORE_OF_ID) === NONE) return;
-    let first = index;
-    for (let before = index; before !== NONE; before = this.#link(before, BEFORE_OF_ID)) first = before;
+    const first = this.firstOfId(index);
+    if (first === index) return;
     this.#unlinkFromId(index);
     this.#setLink(index, BEFORE_OF_ID, NONE);
     this.#setLink(index, NEXT_OF_ID, first);

@@ -35,6 +35,7 @@ suite('page queries', () => {
       }),
     }),
     askAll: () => null,
+    release: () => undefined,
   });
 
   test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
@@ -114,8 +115,10 @@ suite('page queries', () => {
         return accepted(EMPTY);
       },
     });
-    let plans = 0;
-    let answers = 0;
+    let [plans, answers, released] = [0, 0, 0];
+    const release = (): void => {
+      released += 1;
+    };
     const plan = (most: number) => (): PagePlan<string> => {
       plans += 1;
       const { ask } = planOf(0, () => undefined);
@@ -123,13 +126,13 @@ suite('page queries', () => {
         answers += 1;
         return answers <= most ? null : { rows: [], total: 0 };
       };
-      return { ask, finish, askAll: () => ask };
+      return { ask, finish, askAll: () => ask, release };
     };
     assert.ok((await ahead.page(userOf(1), plan(1))).ok);
-    assert.deepEqual([plans, asked.length], [2, 2]);
+    assert.deepEqual([plans, asked.length, released], [2, 2, 2]);
     [plans, answers] = [0, 0];
     assert.ok((await ahead.page(userOf(1), plan(3))).ok);
-    assert.deepEqual([plans, asked.length], [3, 6]);
+    assert.deepEqual([plans, asked.length, released], [3, 6, 5], 'every plan is released');
   });
 
   test('a page that fails leaves the queries as they were', async () => {

@@ -19,6 +19,7 @@ import {
   ALICE,
   codeOf,
   createRequest,
+  ID_KEY,
   MARKET,
   type MarketWish,
   mustPass,
@@ -110,7 +111,7 @@ export class MarginDesk {
 
   /** EX-05's world: ETH at 2000, BTC at 50000. */
   constructor() {
-    this.manager = new OrderManager({ sink: this.sink, history: NO_HISTORY });
+    this.manager = new OrderManager({ sink: this.sink, history: NO_HISTORY, idKey: ID_KEY });
     const options = { nowNs: () => this.nowNs, feeRates: { makerFeeRate: 500, takerFeeRate: 500 } };
     this.#markets = new Map(
       Object.entries(MARKETS).map(([asset, market]) => [asset, new ImitationMarket(this.manager, market, options)]),

@@ -7,10 +7,29 @@ import { type CreateRequest, orderFault, type SignedOrder } from '../../src/code
 import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/codec/signed-replace.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
+import { type HashKey, hashKeyOf } from '../../src/core/key-words.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import { SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import {
+  ORDER_FLAG,
+  ORDER_KIND,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import {
+  type Amount18,
+  ONE_18,
+  type RawPrice,
+  type RawQuantity,
+  type Sequence,
+  type TimestampNs,
+  ZERO_18,
+} from '../../src/core/units.ts';
+import { viewsOf } from '../../src/core/views.ts';
 import type {
   OrderEvent,
   OrderFault,
@@ -20,8 +39,9 @@ import type {
   UserTrade,
 } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
-import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import { OrderManager, type RestoredOrder } from '../../src/gateway/orders/order-manager.ts';
 import type { ActionAnswer, Reply } from '../../src/gateway/orders/requests.ts';
+import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
 import { ImitationMarket } from './imitation-market.ts';
 
 export const ALICE = 'a'.repeat(64) as UserId;
@@ -204,6 +224,60 @@ export function cancelRequest(id = 'order-1', user: UserId = ALICE): CancelReque
   };
 }
 
+/** Of the hashes of ids. */
+export const ID_KEY: HashKey = hashKeyOf(1n);
+
+/** A restored order as clearing kept it; what is not given is 0, or as of a limit order of Alice in the test market. */
+export type RestoredRow = Partial<OrderRecordFields & RestoredOrder>;
+
+const RECORD = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
+const NO_TIME = 0n as TimestampNs;
+const EMPTY_RECORD: OrderRecordFields = {
+  orderSequence: 40 as Sequence,
+  prioritySequence: 40 as Sequence,
+  parentSequence: 0,
+  price: 200_000 as RawPrice,
+  quantity: 10_000 as RawQuantity,
+  amount: 0,
+  budget: 0,
+  triggerPrice: 0 as RawPrice,
+  enabledQuantity: 0,
+  activatedQuantity: 0,
+  droppedQuantity: 0,
+  filledQuantity: 0,
+  filledNotional: ZERO_18,
+  fees: ZERO_18,
+  creationNs: NOW,
+  timestampNs: NOW,
+  goodUntilNs: NO_TIME,
+  admittedNs: NOW,
+  lastUpdateNs: NOW,
+  maxFeeRate: 500,
+  marketIndex: MARKET.marketIndex,
+  subAccount: 0,
+  parentIdAt: 0,
+  flags: ORDER_FLAG.isSpot,
+  side: SIDE.sell,
+  kind: ORDER_KIND.limit,
+  tif: TIF.gtc,
+  triggerKind: TRIGGER.none,
+  triggerState: TRIGGER_STATE.live,
+  end: 0,
+  faultReason: 0,
+  verdict: 0,
+  parentIdBytes: 0,
+  user: ALICE,
+  orderId: 'order-1' as OrderId,
+};
+
+/** Hands the order to the manager as a start does. */
+export function restoreRow(manager: OrderManager, { inForce, parentId = '', ...row }: RestoredRow): void {
+  const fields = { ...EMPTY_RECORD, ...row, parentIdBytes: parentId.length };
+  OrderRecord.write(RECORD, 0, fields);
+  const released = fields.triggerState === TRIGGER_STATE.live ? fields.quantity : 0;
+  manager.restoreOrder(RECORD, 0, { inForce: inForce ?? released, parent: fields.parentSequence, parentId });
+}
+
 /** The reject's code, or `ok`. */
 export function codeOf(outcome: Outcome<unknown>): string {
   return outcome.ok ? 'ok' : outcome.reject.code;
@@ -219,7 +293,7 @@ export class OrderDesk extends ImitationMarket {
   readonly sink: RecordingSink;
 
   constructor(history: OrderHistory = NO_HISTORY, sink: RecordingSink = new RecordingSink()) {
-    super(new OrderManager({ sink, history }), MARKET, { nowNs: () => NOW });
+    super(new OrderManager({ sink, history, idKey: ID_KEY }), MARKET, { nowNs: () => NOW });
     this.sink = sink;
     this.manager.onMarketChanged(MARKET);
     for (const user of [ALICE, BOB]) {

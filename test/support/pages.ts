@@ -30,7 +30,12 @@ function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): P
 }
 
 /** The second step of a page, whenever it is taken; plans travel to another thread and back as JSON-like values. */
-export function planned<T>({ ask, finish, askAll }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
+export function planned<T>({
+  ask,
+  finish,
+  askAll,
+  release,
+}: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
   const travelled = structuredClone(ask);
   const answerTo = (history: OrderHistory, show: Show<T>, question: HistoryAsk | null) =>
     question === null ? null : history.read((snapshot) => answerHistory(snapshot, question, show));
@@ -38,7 +43,9 @@ export function planned<T>({ ask, finish, askAll }: PagePlan<T>): (history: Orde
     const page =
       finish(answerTo(history, show, travelled)) ?? finish(answerTo(history, show, structuredClone(askAll())));
     const { rows, total } = must(page, 'a question about all of memory is always answered');
-    return { rows: rows.map((row) => row()), total };
+    const shown = { rows: rows.map((row) => row()), total };
+    release();
+    return shown;
   };
 }
 

@@ -38,6 +38,7 @@ import {
   cancelRequest,
   codeOf,
   createRequest,
+  ID_KEY,
   MARKET,
   mustPass,
   NOW,
@@ -110,6 +111,7 @@ export class PlainExchange {
   readonly manager: OrderManager = new OrderManager({
     sink: this.sink,
     history: this.history,
+    idKey: ID_KEY,
   });
   readonly orders: PlainOrder[] = [];
   readonly confirmedTrades: PlainTrade[] = [];

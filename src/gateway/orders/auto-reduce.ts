@@ -15,28 +15,34 @@
  */
 import type { Side } from '../../core/order-terms.ts';
 import type { TimestampNs } from '../../core/units.ts';
+import type { ExposureEntry } from '../../risk/exposure-queue.ts';
 import type { Accounts } from './accounts.ts';
-import type { LiveOrder } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarginAccount } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
-import { planReductions, type Reduction } from './reduction-plan.ts';
+import { planReductions, type Reduction, type Sent } from './reduction-plan.ts';
 import type { OrderSettings } from './settings.ts';
 
 /** Accounts that one look passes, and those of them whose capacity it works out. */
 const PASSED_MAX = 1_024;
 const WORKED_OUT_MAX = 64;
 /** Orders that one look reduces, and after how many planned over it leaves the other accounts to the next. */
-const REDUCED_MAX = 1_024;
+export const REDUCED_MAX = 1_024;
 const PLANNED_OVER_MAX = 4_096;
 
 /** Takes a reduction to the market; false: there is no room, nothing was done. */
 export type Reduce = (reduction: Reduction) => boolean;
 
+export interface AutoReduceParts {
+  readonly orders: LiveOrders;
+  readonly reduce: Reduce;
+}
+
 /** Reductions of one side that one look could not hold. */
 interface Unfinished {
   readonly side: Side;
-  /** By order, the total that was asked for. */
-  readonly sent: Map<LiveOrder, number>;
+  /** By the exposure entry of the order, the total that was asked for. */
+  readonly sent: Map<ExposureEntry, number>;
 }
 
 /** Of an account that has orders: when it was looked at last, and until when it is left alone. */
@@ -47,18 +53,20 @@ interface Watched {
   unfinished: Unfinished | null;
 }
 
-const NOTHING_SENT: ReadonlyMap<LiveOrder, number> = new Map();
+const NOTHING_SENT: Sent = new Map();
 
 export class AutoReduce {
   readonly #accounts: Accounts;
   readonly #margins: MarginAccounts;
+  readonly #orders: LiveOrders;
   readonly #reduce: Reduce;
   readonly #watched = new Map<MarginAccount, Watched>();
   /** Of what one look may do. */
   readonly #left = { reduced: 0, plannedOver: 0 };
   #round: Iterator<MarginAccount> = [].values();
 
-  constructor(accounts: Accounts, margins: MarginAccounts, reduce: Reduce) {
+  constructor(accounts: Accounts, margins: MarginAccounts, { orders, reduce }: AutoReduceParts) {
+    this.#orders = orders;
     this.#accounts = accounts;
     this.#margins = margins;
     this.#reduce = reduce;
@@ -120,13 +128,14 @@ export class AutoReduce {
   #reduceOrders(account: MarginAccount, watched: Watched): boolean {
     const { version } = account;
     const { unfinished } = watched;
-    const plan = planReductions(account, this.#margins.assets, unfinished?.sent ?? NOTHING_SENT, this.#left.reduced);
+    const parts = { orders: this.#orders, assets: this.#margins.assets, sent: unfinished?.sent ?? NOTHING_SENT };
+    const plan = planReductions(account, parts, this.#left.reduced);
     this.#left.plannedOver -= plan.candidates;
     watched.unfinished = null;
     if (unfinished !== null && unfinished.side !== plan.side) return false;
-    const sent = unfinished?.sent ?? new Map<LiveOrder, number>();
+    const sent = unfinished?.sent ?? new Map<ExposureEntry, number>();
     const isSent = plan.reductions.every((reduction) => {
-      sent.set(reduction.order, reduction.total);
+      sent.set(reduction.entry, reduction.total);
       return this.#reduce(reduction);
     });
     this.#left.reduced -= plan.reductions.length;

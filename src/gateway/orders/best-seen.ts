@@ -16,11 +16,16 @@ export class BestSeen {
   /** The market has spoken of an order that may rest now, or at another price. */
   see(order: LiveOrder): void {
     if (!rests(order)) return;
-    const { side } = order.terms;
+    const { side } = order;
     const other = this.price(side === SIDE.buy ? SIDE.sell : SIDE.buy);
     if (other !== 0 && !isBetter(side, other, order.price)) return;
     const best = this.price(side);
     if (best === 0 || isBetter(side, order.price, best)) this.#best[side] = order;
+  }
+
+  /** The order leaves memory. */
+  forget({ index, side }: LiveOrder): void {
+    if (this.#best[side]?.index === index) this.#best[side] = null;
   }
 
   /** Of the best order of a side; 0: none is known. */
@@ -39,8 +44,8 @@ function isBetter(side: Side, price: number, than: number): boolean {
 
 /** As far as is known here: a part of it is left, and nothing has ended it. */
 function rests(order: LiveOrder): boolean {
-  const { kind, tif } = order.terms;
+  const { kind, tif } = order;
   const mayRest = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
   const isLive = order.triggerState === TRIGGER_STATE.live && order.end === 0 && order.faultReason === 0;
-  return mayRest && isLive && !order.isTold && filledOf(order) < order.quantity;
+  return mayRest && isLive && !order.isClosed && filledOf(order) < order.quantity;
 }

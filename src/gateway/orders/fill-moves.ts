@@ -18,18 +18,19 @@ export function fillMove(
   { base, notional, fee }: { readonly base: Amount18; readonly notional: Amount18; readonly fee: Amount18 },
   holds: Holds,
 ): FillMove {
-  const isBuy = order.terms.side === SIDE.buy;
+  const isBuy = order.side === SIDE.buy;
   const delta = isBuy ? base : -base;
   const usd = usdDelta(delta, notional, fee);
-  if (order.balance === null) {
+  const { balance: from } = order;
+  if (from === null) {
     const { position } = must(order.exposure, 'a margin order has its position');
     return { kind: 'legs', position, base: delta, quote: usd };
   }
-  const { user, subAccount } = order.terms;
+  const { user, subAccount } = order;
   const asset: AssetId = isBuy ? order.market.definition.assetId : USD;
   const to = holds.balance({ user, subAccount, asset });
   const [debit, credit] = isBuy ? [-usd as Amount18, base] : [base, usd as Amount18];
-  return { kind: 'spot', from: order.balance, debit, to, credit };
+  return { kind: 'spot', from, debit, to, credit };
 }
 
 export function pendMove(move: FillMove, holds: Holds): void {

@@ -15,9 +15,11 @@
  */
 import { assert, must } from '../../core/assert.ts';
 import { FILL_STATUS, isAtFault, ORDER_FLAG, type RollbackReason, TIF } from '../../core/order-terms.ts';
+import type { Amount18 } from '../../core/units.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import type { Holds, WordCount } from './holds.ts';
 import { filledOf, isFull, type LiveOrder, neverRests } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -39,6 +41,7 @@ export const EARLY_OUTCOMES_MAX = 1_048_576;
 
 export class FillView {
   readonly #book: OrderBookView;
+  readonly #orders: LiveOrders;
   readonly #holds: Holds;
   readonly #words: WordCount;
   readonly #tail: Tail;
@@ -46,8 +49,9 @@ export class FillView {
   /** Outcomes heard before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
-  constructor(book: OrderBookView, words: WordCount, parts: Omit<OrderBookParts, 'orders'>) {
+  constructor(book: OrderBookView, words: WordCount, parts: OrderBookParts) {
     this.#book = book;
+    this.#orders = parts.orders;
     this.#holds = parts.holds;
     this.#words = words;
     this.#tail = parts.tail;
@@ -55,15 +59,16 @@ export class FillView {
   }
 
   matched(market: MarketSlot, match: Match): void {
-    const maker = must(market.orders.get(match.makerOrder), 'the maker of a match is in memory');
-    const taker = must(market.orders.get(match.takerOrder), 'the taker of a match is in memory');
+    const { marketIndex } = match;
+    const maker = must(this.#orders.ofSequence(marketIndex, match.makerOrder), 'the maker of a match is in memory');
+    const taker = must(this.#orders.ofSequence(marketIndex, match.takerOrder), 'the taker of a match is in memory');
     assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
     const trade = pendingTrade(match, this.#holds, { market, maker, taker });
     market.pendingTrades.set(match.tradeId, trade);
     for (const side of [trade.maker, trade.taker]) this.#addPending(trade, side, match.sequence);
     for (const side of [trade.maker, trade.taker]) this.#tellTrade(trade, side, pendingNews(side));
 
-    const key = tradeKey(match.marketIndex, match.tradeId);
+    const key = tradeKey(marketIndex, match.tradeId);
     const outcome = this.#early.get(key);
     if (outcome === undefined) return;
     this.#early.delete(key);
@@ -91,10 +96,7 @@ export class FillView {
 
   #addPending(trade: PendingTrade, side: PendingSide, sequence: number): void {
     const { order } = side;
-    order.pending.quantity += trade.quantity;
-    order.pending.notional += trade.notional;
-    order.pending.fees += side.fee;
-    order.pendingFills += 1;
+    order.addPending(trade.quantity, trade.notional, side.fee);
     order.lastSequence = sequence;
     order.lastUpdateNs = trade.matchedNs;
     if (neverRests(order) && isFull(order.quantity, filledOf(order))) order.isSpent = true;
@@ -104,11 +106,8 @@ export class FillView {
 
   #takePending(trade: PendingTrade, side: PendingSide): void {
     const { order } = side;
-    order.pending.quantity -= trade.quantity;
-    order.pending.notional -= trade.notional;
-    order.pending.fees -= side.fee;
-    order.pendingFills -= 1;
-    assert(order.pendingFills >= 0 && order.pending.quantity >= 0, 'an order loses only fills that it had');
+    assert(order.pendingFills > 0 && order.pendingQuantity >= trade.quantity, 'an order loses only fills that it had');
+    order.addPending(-trade.quantity, -trade.notional, -side.fee);
   }
 
   #confirm(trade: PendingTrade, word: FillConfirmed, heardAt: number): void {
@@ -121,16 +120,16 @@ export class FillView {
     for (const { side, fee } of sides) {
       const { order } = side;
       this.#takePending(trade, side);
-      order.confirmed.quantity += trade.quantity;
-      order.confirmed.notional += trade.notional;
-      order.confirmed.fees += fee;
+      order.filledQuantity += trade.quantity;
+      order.filledNotional = (order.filledNotional + trade.notional) as Amount18;
+      order.fees = (order.fees + fee) as Amount18;
       confirmMove(side.move, this.#holds, heardAt);
     }
     const { isLiquidation, isAutoDeleverage } = word;
     for (const { side, fee } of sides) {
       const news: TradeNews = { status: FILL_STATUS.confirmed, fee, reason: 0, isLiquidation, isAutoDeleverage };
       const told = this.#tellTrade(trade, side, news);
-      this.#tail.tradeConfirmed(side.order.terms.user, market.definition.marketIndex, told);
+      this.#tail.tradeConfirmed(side.order.user, market.definition.marketIndex, told);
     }
     for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
   }
@@ -150,8 +149,8 @@ export class FillView {
       if (!isAtFault(reason)) continue;
       // The fills of one fill-or-kill were decided as one (AMB-34).
       // mutant: fill-or-kill-one-fault
-      const isRepeated = order.faultReason !== 0 && order.terms.tif === TIF.fok;
-      if (!isRepeated && (order.terms.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
+      const isRepeated = order.faultReason !== 0 && order.tif === TIF.fok;
+      if (!isRepeated && (order.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
       if (order.faultReason === 0) order.faultReason = reason;
     }
     for (const { side } of sides) this.#book.rehold(side.order);
@@ -159,14 +158,14 @@ export class FillView {
     for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
     const asset = trade.market.definition.assetId;
     for (const { order, reason } of faults) {
-      const { user, subAccount } = order.terms;
+      const { user, subAccount } = order;
       this.#sink.fault({ user, subAccount, reason, asset, matchedNs: trade.matchedNs });
     }
   }
 
   #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {
     const told = userTradeOf(trade, side, news);
-    this.#sink.userTrade(side.order.terms.user, told);
+    this.#sink.userTrade(side.order.user, told);
     return told;
   }
 }

@@ -29,7 +29,7 @@
  *
  * Not here: which orders live (live-orders.ts) and what they need (spending.ts).
  */
-import { assert } from '../../core/assert.ts';
+import { assert, must } from '../../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../../core/units.ts';
 import { changeReservedBuys, type ReservedByBuys, reservedByBuys } from '../../risk/reservation.ts';
@@ -37,7 +37,6 @@ import { Accounts } from './accounts.ts';
 import { FundedUsers } from './funded-users.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
-import { Sleepers } from './sleepers.ts';
 import { holdOf } from './spending.ts';
 
 /** Optimistic sum of the spot balances of an asset in margin-type accounts, 10^-18. Changed only by `Holds`. */
@@ -54,6 +53,8 @@ export interface SpotAccount {
 
 /** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
 export interface Balance {
+  /** Its index among all, from 0 on: what orders name it by. */
+  readonly number: number;
   readonly account: SpotAccount;
   readonly subAccount: number;
   readonly asset: AssetId;
@@ -166,20 +167,15 @@ export class WordCount {
 export class Holds {
   readonly funded: FundedUsers = new FundedUsers();
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
+  readonly #balances: Balance[] = [];
   readonly #words: WordCount;
   readonly #fees: FeeChanges = { count: 0 };
-  readonly #sleepers: Sleepers;
   readonly #accounts: Accounts;
   readonly #collateral = new Map<AssetId, CollateralSum>();
 
   /** @param words counts clearing's words on balances and positions. */
-  constructor(
-    words: WordCount = new WordCount(),
-    sleepers: Sleepers = new Sleepers(),
-    accounts: Accounts = new Accounts(),
-  ) {
+  constructor(words: WordCount = new WordCount(), accounts: Accounts = new Accounts()) {
     this.#words = words;
-    this.#sleepers = sleepers;
     this.#accounts = accounts;
   }
 
@@ -208,17 +204,18 @@ export class Holds {
     return sum;
   }
 
-  /** The balance, made with nothing in it if clearing has not spoken of it. */
-  balance(key: BalanceKey): Balance {
-    this.#sleepers.wake(key.user);
-    return this.#balance(key);
+  /** By its number. */
+  balanceAt(number: number): Balance {
+    return must(this.#balances[number], 'a balance that has a number is there');
   }
 
-  #balance(key: BalanceKey): Balance {
+  /** The balance, made with nothing in it if clearing has not spoken of it. */
+  balance(key: BalanceKey): Balance {
     const account = this.#account(key.user, key.subAccount);
     const known = account.balances.get(key.asset);
     if (known !== undefined) return known;
     const fresh: Balance = {
+      number: this.#balances.length,
       account,
       subAccount: key.subAccount,
       asset: key.asset,
@@ -238,12 +235,12 @@ export class Holds {
       summed: 0n,
     };
     account.balances.set(key.asset, fresh);
+    this.#balances.push(fresh);
     return fresh;
   }
 
   /** The spot side of a sub-account; what comes to it later is seen in it. */
   account(user: UserId, subAccount: number): SpotAccount {
-    this.#sleepers.wake(user);
     return this.#account(user, subAccount);
   }
 
@@ -262,13 +259,11 @@ export class Holds {
 
   /** The spot side of a sub-account; a question makes none. */
   peek(user: UserId, subAccount: number): SpotAccount {
-    this.#sleepers.wake(user);
     return this.#byUser.get(user)?.get(subAccount) ?? { balances: new Map(), changes: 0 };
   }
 
   /** The balance if there is one; a question makes none. */
   find(key: BalanceKey): Balance | undefined {
-    this.#sleepers.wake(key.user);
     return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
   }
 
@@ -287,7 +282,6 @@ export class Holds {
 
   /** Of one sub-account. */
   balancesOf(user: UserId, subAccount: number): readonly Balance[] {
-    this.#sleepers.wake(user);
     return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
   }
 
@@ -298,7 +292,7 @@ export class Holds {
    */
   setOwned(key: BalanceKey, owned: Amount18): Balance {
     assert(owned >= 0n, 'a spot balance is never negative');
-    const balance = this.#balance(key);
+    const balance = this.balance(key);
     this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
     balance.owned = owned;
     balance.settling = 0n;

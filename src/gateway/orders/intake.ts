@@ -28,7 +28,7 @@ import { budgetOf, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
 import { availableOf, type Holds } from './holds.ts';
 import type { Tie } from './lifeline.ts';
-import { filledOf, isSpot, type LiveOrder, newLiveOrder, type ReplaceOnItsWay, settleTie } from './live-order.ts';
+import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleTie } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
@@ -116,7 +116,7 @@ export class OrderRequests {
     now: TimestampNs,
     reply: Reply = UNANSWERED,
   ): Outcome<{ readonly requestId: number; readonly budget: number }> {
-    const { market, terms, price, quantity, triggerPrice, text, signature } = prepared;
+    const { market, terms, text, signature } = prepared;
     const { orders, pending, holds, book } = this.#parts;
     const { marketIndex, assetId, status } = market.definition;
     if (status !== MARKET_STATUS.active) return marketHalted();
@@ -133,9 +133,14 @@ export class OrderRequests {
     if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
     const budget = fitting ?? 0;
     const balance = isSpot(terms) ? holds.balance(key) : null;
-    const order = newLiveOrder({ terms, market, balance, price, quantity, bound: budget, triggerPrice }, now);
+    const order = orders.draft(prepared, budget, now);
+    if (order === null) return rejected(BUSY);
+    order.balance = balance;
     const fault = this.#marginFault(order, prepared.skips);
-    if (fault !== null) return rejected(fault);
+    if (fault !== null) {
+      orders.abandon(order);
+      return rejected(fault);
+    }
 
     // After this point the command must succeed.
     order.requests = 1;
@@ -157,14 +162,14 @@ export class OrderRequests {
     return accepted({ requestId, budget });
   }
 
-  /** Seats an order of a margin-type account. @returns why it may not be let through, or null. */
+  /** Gives an order of a margin-type account its place. @returns why it may not be sent, or null. */
   #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
     const { accounts, holds, margin: room } = this.#parts;
     const margin = room.check;
-    const { user } = order.terms;
+    const { user } = order;
     // Nothing is made for users who have nothing, and what waits comes from others only.
     const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
-    if (hasNothing && !isSpot(order.terms) && !skips.has('margin')) return NO_MARGIN;
+    if (hasNothing && !isSpot(order) && !skips.has('margin')) return NO_MARGIN;
     margin.place(order);
     if (order.exposure === null || order.triggerKind !== TRIGGER.none) return null;
     const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
@@ -247,12 +252,13 @@ export class OrderRequests {
   }
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
-  #replaceFault(order: LiveOrder, replace: ReplaceOnItsWay): Reject | null {
+  #replaceFault(order: LiveOrder, replace: PendingReplace): Reject | null {
     if (order.exposure === null) return null;
     const { check } = this.#parts.margin;
-    const fault = order.letThrough === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
+    const fault =
+      order.releasedQuantity === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
     if (fault !== null) return fault;
-    const heaviest = exposureOf({ ...order, replaces: [...order.replaces, replace] }, order.exposure.marketPrice);
+    const heaviest = exposureOf(order, order.exposure.marketPrice, { replaces: [...order.replaces, replace] });
     return check.exposureFault(order, heaviest);
   }
 
@@ -326,7 +332,7 @@ export class OrderRequests {
     for (const orderId of new Set(orderIds)) {
       for (const market of among.value) {
         const order = orders.find(user, market.definition.marketIndex, orderId);
-        if (order !== undefined && !order.isTold) cancels.push({ kind: 'cancel', market, user, orderId });
+        if (order !== undefined && !order.isClosed) cancels.push({ kind: 'cancel', market, user, orderId });
       }
     }
     if (!pending.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
@@ -357,12 +363,12 @@ export class OrderRequests {
     }
     const { kind, order, replace, tie } = request;
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
-    if (order !== null) book.landed(order);
-    if (order !== null && replace !== null) {
+    if (order !== null && replace !== null && !order.isGone) {
       order.replaces = order.replaces.filter((other) => other !== replace);
       if (tie !== null) settleTie(order, tie, code === null);
       book.rehold(order);
     }
+    if (order !== null) book.landed(order);
     if (code !== null) this.#refused(request, code);
     const answer = { refusal: code === null ? null : marketRefusal(kind, code), processedAtNs: ack.timeNs };
     if (this.settings.acks === 'optimistic') pending.answer(request, answer);
@@ -418,10 +424,10 @@ export class OrderRequests {
     const { orders, history } = this.#parts;
     const { marketIndex } = market.definition;
     const order = orders.find(user, marketIndex, orderId);
-    if (order !== undefined && !order.isTold) return null;
+    if (order !== undefined && !order.isClosed) return null;
     const row = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
     if (row === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
-    const status = 'isTold' in row ? statusOfLive(row) : statusOf(row);
+    const status = 'isClosed' in row ? statusOfLive(row) : statusOf(row);
     return status === 'Canceled'
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
@@ -431,8 +437,8 @@ export class OrderRequests {
 const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;
 
 /** Whether the id of an order is free again, though the order has not left memory yet (AMB-08). */
-function isForgotten({ isTold, terms }: LiveOrder, now: TimestampNs): boolean {
-  return isTold && now >= terms.creationNs + ORDER_LIFE_NS;
+function isForgotten({ isClosed, creationNs }: LiveOrder, now: TimestampNs): boolean {
+  return isClosed && now >= creationNs + ORDER_LIFE_NS;
 }
 
 /** What a replace that leaves the price may meet: which of those before it the market applies is not known (RPL-07). */

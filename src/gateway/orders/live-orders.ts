@@ -1,33 +1,52 @@
 /**
- * The orders that the front door keeps in memory: on their way to the market, live, ended with fills undecided, and
- * finished but not yet in a checkpoint.
+ * The orders that the gateway keeps in memory: on their way to the market, live, ended with fills undecided, and finished
+ * but not yet in a checkpoint.
  *
- *   reserved ──admitted──▶ live ──end, fills decided──▶ finished ──checkpoint──▶ (gone)
- *       └──refused──▶ (gone)
+ *   draft ──added──▶ on its way ──accepted──▶ live ──end, fills decided──▶ finished ──checkpoint──▶ gone ──▶ (index free)
+ *     └──abandoned       └──refused──▶ gone
+ *
+ * Each is a record of the store with its optimistic figures, and is addressed by its index; what few of them have lies in
+ * maps by index. One that is gone is found by no rule any more; its index is given back when no request about it is in
+ * flight and no page is being read that was planned before.
  *
  * Invariants
  *   (1) An order with a sequence is found by (market, sequence).
- *   (2) `byId` of a user names for every (market, order id) the order that was admitted last, or else the first on its
- *       way. Others in memory with the same id are its `twins`: those on their way, of which the market will admit one at
- *       most, and finished ones whose id was free again (AMB-08).
- *   (3) A user that is found here does not sleep (sleepers.ts).
- *   (4) Pages show what `byId` names and twins that were told (page-list.ts).
+ *   (2) `find` gives for (user, market, order id) the order that was accepted last, or else the first on its way. Others in
+ *       memory with the same id are those on their way, of which the market will accept one at most, and finished ones
+ *       whose id was free again (AMB-08). They come behind it in the id's chain of the store.
+ *   (3) Pages show what `find` gives and others of its id that are closed (page-list.ts).
  *
  * Not here: what an order is (live-order.ts).
  */
 import { assert, must } from '../../core/assert.ts';
 import type { OrderId, UserId } from '../../core/ids.ts';
-import type { TimestampNs } from '../../core/units.ts';
-import { type LiveOrder, NOT_LISTED, type OrderTerms } from './live-order.ts';
+import type { HashKey } from '../../core/key-words.ts';
+import { TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
+import { NONE } from '../../core/pools.ts';
+import type { Sequence, TimestampNs } from '../../core/units.ts';
+import type { Views } from '../../core/views.ts';
+import { OrderStore } from '../../order/order-store.ts';
+import { OrderRecord } from '../../schema/generated/messages.ts';
+import type { Balance, Holds } from './holds.ts';
+import type { Tie } from './lifeline.ts';
+import {
+  LiveOrder,
+  NOT_LISTED,
+  type OrderTerms,
+  type PendingFills,
+  type PendingReplace,
+  RELEASED_WHOLE,
+} from './live-order.ts';
+import type { MarketSlot, Markets } from './markets.ts';
+import { OptimisticFigures } from './optimistic-figures.ts';
 import { PageList } from './page-list.ts';
-import { Sleepers } from './sleepers.ts';
+import type { PreparedCreate } from './prepared.ts';
+
+/** Orders in memory at most: live ones are bounded by a setting far below (open-bounds.ts), finished ones by checkpoints. */
+export const ORDERS_MAX = 16_777_216;
 
 interface OrdersOfUser {
-  /** The one text that all of the user's orders share. */
   readonly user: UserId;
-  readonly byId: Map<string, LiveOrder>;
-  /** Further orders with an id that `byId` has, oldest first; null: none. */
-  twins: Map<string, readonly LiveOrder[]> | null;
   /** Unfinished orders by market and sub-account (openKey). */
   readonly open: Map<number, number>;
   /** Unfinished orders in all. */
@@ -36,23 +55,101 @@ interface OrdersOfUser {
   readonly pages: PageList;
 }
 
+/** A page that is being read: what leaves memory after it was planned keeps its index. */
+export interface Pin {
+  readonly number: number;
+}
+
+export interface LiveOrdersParts {
+  readonly markets: Markets;
+  readonly holds: Holds;
+  /** Of the store's hashes: users choose their ids. */
+  readonly key: HashKey;
+}
+
 const SUB_ACCOUNTS = 65_536;
 
 export class LiveOrders {
-  readonly #sleepers: Sleepers;
+  readonly store: OrderStore;
+  readonly figures: OptimisticFigures = new OptimisticFigures();
+  /** By index. */
+  readonly pending: Map<number, PendingFills> = new Map();
+  readonly replaces: Map<number, readonly PendingReplace[]> = new Map();
+  readonly ties: Map<number, readonly Tie[]> = new Map();
+  /** Called with an order before it leaves memory. */
+  readonly onLeaving: ((order: LiveOrder) => void)[] = [];
+  readonly #parentIds = new Map<number, OrderId>();
+  readonly #markets: Markets;
+  readonly #holds: Holds;
+  /** By the store's number of the user, and by the user's text: requests name users by it. */
+  readonly #users: (OrdersOfUser | undefined)[] = [];
   readonly #byUser = new Map<UserId, OrdersOfUser>();
+  /** Pages that are being read, oldest first, and what is gone since with the youngest of them then. */
+  readonly #pins = new Set<Pin>();
+  #pinned: { readonly index: number; readonly pin: number }[] = [];
+  #lastPin = 0;
   #count = 0;
-  /** Unfinished orders that are awake. */
+  /** Unfinished orders. */
   #open = 0;
 
-  constructor(sleepers: Sleepers = new Sleepers()) {
-    this.#sleepers = sleepers;
+  constructor({ markets, holds, key }: LiveOrdersParts) {
+    this.#markets = markets;
+    this.#holds = holds;
+    this.store = new OrderStore({ ordersMax: ORDERS_MAX, key });
   }
 
-  /** Those that sleep included. */
   get count(): number {
-    return this.#count + this.#sleepers.count;
+    return this.#count;
   }
+
+  // ---- one order
+
+  at(index: number): LiveOrder {
+    return new LiveOrder(this, index);
+  }
+
+  marketAt(marketIndex: number): MarketSlot {
+    return this.#markets.at(marketIndex);
+  }
+
+  balanceAt(number: number): Balance {
+    return this.#holds.balanceAt(number);
+  }
+
+  /** The user of an order that was added. */
+  userOf(index: number): UserId {
+    return this.#of(index).user;
+  }
+
+  parentIdOf(index: number): OrderId {
+    return must(this.#parentIds.get(index), 'the parent of a child has an id');
+  }
+
+  find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
+    if (!this.#byUser.has(user)) return undefined;
+    const index = this.#present(this.store.findId(user, marketIndex, orderId));
+    return index === NONE ? undefined : this.at(index);
+  }
+
+  /** An accepted order. */
+  ofSequence(marketIndex: number, sequence: number): LiveOrder | undefined {
+    const index = this.store.findSequence(marketIndex, sequence);
+    if (index === NONE) return undefined;
+    const order = this.at(index);
+    return order.isGone ? undefined : order;
+  }
+
+  /** Whether it is open which order this id will name: one that is on its way is not the only one that it may be. */
+  isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
+    const named = this.find(user, marketIndex, orderId);
+    if (named === undefined || (named.sequence !== 0 && !named.isClosed)) return false;
+    for (let other = this.#nextPresent(named.index); other !== NONE; other = this.#nextPresent(other)) {
+      if (!this.at(other).isClosed) return true;
+    }
+    return false;
+  }
+
+  // ---- of a user
 
   /** The user's orders in memory, newest first; of those on their way the one that its id names. */
   *ofUser(user: UserId): Iterable<LiveOrder> {
@@ -62,187 +159,276 @@ export class LiveOrders {
 
   /** What pages show: the user's orders in memory, of those on their way the one that its id names; undefined: none. */
   pagesOf(user: UserId): PageList | undefined {
-    return this.#find(user)?.pages;
-  }
-
-  /** Something of the order has changed that its status may follow from. */
-  changed(order: LiveOrder): void {
-    if (order.pageWord !== NOT_LISTED) this.#of(order).pages.update(order);
-  }
-
-  /** A replace gave it a later time (AMB-18). */
-  retime(order: LiveOrder, timestampNs: TimestampNs): void {
-    const isListed = order.pageWord !== NOT_LISTED;
-    const own = this.#of(order);
-    if (isListed) own.pages.remove(order);
-    order.timestampNs = timestampNs;
-    if (isListed) own.pages.insert(order);
-  }
-
-  find(user: UserId, marketIndex: number, orderId: OrderId): LiveOrder | undefined {
-    return this.#find(user)?.byId.get(idKey(marketIndex, orderId));
-  }
-
-  /** Whether nobody knows yet which order this id will name: one that is on its way is not the only one it may be. */
-  isContested({ user, orderId }: Pick<OrderTerms, 'user' | 'orderId'>, marketIndex: number): boolean {
-    const own = this.#find(user);
-    const key = idKey(marketIndex, orderId);
-    const named = own?.byId.get(key);
-    if (named === undefined || (named.sequence !== 0 && !named.isTold)) return false;
-    return own?.twins?.get(key)?.some((twin) => !twin.isTold) === true;
+    return this.#byUser.get(user)?.pages;
   }
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#find(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
+    return this.#byUser.get(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
   }
 
   /** Orders of a user that count against the cap (AMB-124). */
   openCountOf(user: UserId): number {
-    return this.#find(user)?.openTotal ?? 0;
+    return this.#byUser.get(user)?.openTotal ?? 0;
   }
 
-  /** Orders of all users that count against the cap; those that sleep are live. */
+  /** Orders of all users that count against the cap. */
   get openCountOfAll(): number {
-    return this.#open + this.#sleepers.count;
+    return this.#open;
   }
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
-    const keys = this.#find(user)?.open.keys() ?? [];
+    const keys = this.#byUser.get(user)?.open.keys() ?? [];
     return [...new Set(Array.from(keys, (key) => Math.floor(key / SUB_ACCOUNTS)))].sort((a, b) => a - b);
   }
 
+  // ---- into memory
+
+  /**
+   * The order of a create, outside of every list until it is added or abandoned.
+   *
+   * @param budget what it may use where it names no bound of its own; 0 for none (AMB-39).
+   * @returns null: there is no room for one more.
+   */
+  draft(prepared: PreparedCreate, budget: number, now: TimestampNs): LiveOrder | null {
+    const index = this.store.claim();
+    if (index === NONE) return null;
+    const { market, terms, price, quantity, triggerPrice, maxFeeRate } = prepared;
+    this.figures.clear(index);
+    OrderRecord.setMarketIndex(this.store.viewsOf(index), this.store.at(index), market.definition.marketIndex);
+    const order = this.at(index);
+    const isParked = terms.triggerKind !== TRIGGER.none;
+    order.user = terms.user;
+    order.orderId = terms.orderId;
+    order.subAccount = terms.subAccount;
+    order.side = terms.side;
+    order.kind = terms.kind;
+    order.tif = terms.tif;
+    order.flags = terms.flags;
+    order.amount = terms.amount;
+    order.triggerKind = terms.triggerKind;
+    order.creationNs = terms.creationNs;
+    order.goodUntilNs = terms.goodUntilNs;
+    order.timestampNs = terms.creationNs;
+    order.lastUpdateNs = now;
+    order.price = price;
+    order.quantity = quantity;
+    order.budget = budget;
+    order.triggerPrice = triggerPrice;
+    order.triggerState = isParked ? TRIGGER_STATE.dormant : TRIGGER_STATE.live;
+    order.maxFeeRate = maxFeeRate;
+    order.parentIdBytes = terms.parentId.length;
+    order.releasedQuantity = isParked ? 0 : RELEASED_WHOLE;
+    order.pageWord = NOT_LISTED;
+    if (terms.parentId !== '') this.#parentIds.set(index, terms.parentId);
+    return order;
+  }
+
+  /** A draft that was refused. */
+  abandon({ index }: LiveOrder): void {
+    this.#parentIds.delete(index);
+    this.figures.clear(index);
+    this.store.abandon(index);
+  }
+
+  /** A draft is on its way to its market. */
   add(order: LiveOrder): void {
-    const own = this.#ensure(order.terms.user);
-    const key = keyOf(order);
-    if (own.byId.has(key)) twinsOf(own).set(key, [...(own.twins?.get(key) ?? []), order]);
-    else own.byId.set(key, order);
+    this.store.add(order.index);
+    order.isAdded = true;
+    this.#enter(order);
+  }
+
+  /**
+   * An order that was accepted before a restart, from its record.
+   *
+   * @param parentId of a child, else ''.
+   */
+  restore(v: Views, at: number, parentId: OrderId | ''): LiveOrder {
+    const index = this.store.insertCopy(v, at);
+    assert(index !== NONE, 'a node restores no more orders than it keeps');
+    this.figures.clear(index);
+    const order = this.at(index);
+    order.isAdded = true;
+    order.pageWord = NOT_LISTED;
+    order.lastSequence = order.sequence;
+    if (parentId !== '') this.#parentIds.set(index, parentId);
+    this.#enter(order);
+    return order;
+  }
+
+  #enter(order: LiveOrder): void {
+    const own = this.#users[this.store.userOf(order.index)] ?? this.#addUser(order);
     this.#list(own, order);
     this.#count += 1;
     this.#countOpen(own, order, 1);
   }
 
-  /** Whether orders of the user are in memory; nobody is woken. */
-  has(user: UserId): boolean {
-    return this.#byUser.has(user);
+  #addUser(order: LiveOrder): OrdersOfUser {
+    const user = order.recordedUser;
+    const own = { user, open: new Map<number, number>(), openTotal: 0, pages: new PageList(this) };
+    this.#users[this.store.userOf(order.index)] = own;
+    this.#byUser.set(user, own);
+    return own;
   }
 
-  /** The text of the user's id that the user's orders share: a start makes a million of them, and keeps one a user. */
-  sharedName(user: UserId): UserId {
-    return this.#byUser.get(user)?.user ?? user;
-  }
-
-  /** An order that was admitted before a restart. */
-  restore(order: LiveOrder, sequence: number): void {
-    const own = this.#ensure(order.terms.user);
-    const ids = own.byId.size;
-    order.sequence = sequence;
+  /** The market accepted it: its id and its sequence name it from here on. */
+  accept(order: LiveOrder, sequence: number): void {
+    const { index, market } = order;
+    const { marketIndex } = market.definition;
+    assert(
+      order.sequence === 0 && this.store.findSequence(marketIndex, sequence) === NONE,
+      'an order is accepted once',
+    );
+    const named = this.#named(order);
+    this.store.setSequence(index, sequence as Sequence);
     order.lastSequence = sequence;
-    const isNew = order.market.orders.add(sequence, order);
-    own.byId.set(keyOf(order), order);
-    assert(isNew && own.byId.size > ids, 'an order is restored once');
-    this.#list(own, order);
-    this.#count += 1;
-    this.#countOpen(own, order, 1);
-  }
-
-  /** The market admitted it: its id and its sequence name it from here on. */
-  admit(order: LiveOrder, sequence: number): void {
-    const isNew = order.sequence === 0 && order.market.orders.add(sequence, order);
-    assert(isNew, 'an order is admitted once');
-    order.sequence = sequence;
-    order.lastSequence = sequence;
-    const own = this.#of(order);
-    const key = keyOf(order);
-    const first = own.byId.get(key);
-    own.byId.set(key, order);
-    if (first !== undefined && first !== order) {
-      twinsOf(own).set(key, [first, ...without(own.twins?.get(key), order)]);
-      this.#list(own, first);
+    const own = this.#of(index);
+    if (named !== index) {
+      this.store.putFirstOfId(index);
+      this.#list(own, this.at(named));
     }
     this.#list(own, order);
     this.changed(order);
   }
 
-  /** Its terminal event was told: it no longer counts against the cap, and goes with no connection. */
-  closeOne(order: LiveOrder): void {
-    const own = this.#of(order);
-    this.#close(own, order);
+  // ---- changes
+
+  /** Something of the order has changed that its status may follow from. */
+  changed(order: LiveOrder): void {
+    if (order.pageWord !== NOT_LISTED) this.#of(order.index).pages.update(order);
+  }
+
+  /** A replace gave it a later time (AMB-18). */
+  retime(order: LiveOrder, timestampNs: TimestampNs): void {
+    const isListed = order.pageWord !== NOT_LISTED;
+    const { pages } = this.#of(order.index);
+    if (isListed) pages.remove(order);
+    order.timestampNs = timestampNs;
+    if (isListed) pages.insert(order);
+  }
+
+  /** Its terminal event was published: it no longer counts against the cap, and goes with no connection. */
+  close(order: LiveOrder): void {
+    order.isClosed = true;
+    const own = this.#of(order.index);
+    this.#countOpen(own, order, -1);
+    for (const tie of order.ties) tie.loosen();
     this.#list(own, order);
   }
 
-  /** Out of memory: refused by the market, or finished and in a checkpoint. */
+  /** The parent is the order's from now on; another one, if it had any, no more. */
+  link(order: LiveOrder, parent: LiveOrder): void {
+    const { store } = this;
+    if (store.parentOf(order.index) !== NONE) store.unlinkChild(order.index);
+    store.linkChild(order.index, parent.index);
+    order.hadParent = true;
+  }
+
+  /** Whatever its parent does, so many lots of the order are activated. */
+  unlink(order: LiveOrder, enabledQuantity: number): void {
+    if (this.store.parentOf(order.index) !== NONE) this.store.unlinkChild(order.index);
+    order.enabledQuantity = enabledQuantity;
+  }
+
+  // ---- out of memory
+
+  /** Refused by the market, or finished and in a checkpoint. */
   remove(order: LiveOrder): void {
-    assert(order.spend === 0n && order.pendingFills === 0, 'an order leaves memory without hold or pending fill');
-    const own = this.#of(order);
-    if (!order.isTold) this.#close(own, order);
+    assert(
+      order.isClosed && order.spend === 0n && order.pendingFills === 0,
+      'an order leaves memory without hold or fill',
+    );
+    for (const leaving of this.onLeaving) leaving(order);
+    const { index, market } = order;
+    const own = this.#of(index);
     if (order.pageWord !== NOT_LISTED) own.pages.remove(order);
-    this.#count -= 1;
-    this.#forgetId(own, order);
-    order.market.orders.delete(order.sequence);
-    if (own.byId.size === 0 && own.open.size === 0) this.#byUser.delete(order.terms.user);
-  }
-
-  /** Its id names the next one on its way, if there is one. */
-  #forgetId(own: OrdersOfUser, order: LiveOrder): void {
-    const { byId } = own;
-    const key = keyOf(order);
-    const others = without(own.twins?.get(key), order);
-    if (byId.get(key) === order) {
-      const next = others.shift();
-      if (next === undefined) byId.delete(key);
-      else {
-        byId.set(key, next);
-        this.#list(own, next);
-      }
+    market.bestSeen.forget(order);
+    if (market.entering?.index === index) market.entering = null;
+    for (let child = this.store.firstChild(index); child !== NONE; child = this.store.firstChild(index)) {
+      this.unlink(this.at(child), order.filledQuantity);
     }
-    if (others.length === 0) own.twins?.delete(key);
-    else twinsOf(own).set(key, others);
+    order.exposure = null;
+    order.isGone = true;
+    this.#count -= 1;
+    const next = this.#named(order);
+    if (next !== NONE) this.#list(own, this.at(next));
+    this.#giveBack(order);
   }
 
-  /** Who is found does not sleep; who is not may. */
-  #find(user: UserId): OrdersOfUser | undefined {
-    const known = this.#byUser.get(user);
-    if (known !== undefined) return known;
-    this.#sleepers.wake(user);
-    return this.#byUser.get(user);
+  /** A request about it was answered. */
+  answered(order: LiveOrder): void {
+    order.requests -= 1;
+    if (order.isGone) this.#giveBack(order);
   }
 
-  #ensure(user: UserId): OrdersOfUser {
-    const known = this.#find(user);
-    if (known !== undefined) return known;
-    const fresh: OrdersOfUser = {
-      user,
-      byId: new Map(),
-      twins: null,
-      open: new Map(),
-      openTotal: 0,
-      pages: new PageList(),
-    };
-    this.#byUser.set(user, fresh);
-    return fresh;
+  /** A page is planned: orders that leave memory from now on keep their records until `unpin`. */
+  pin(): Pin {
+    this.#lastPin += 1;
+    const pin = { number: this.#lastPin };
+    this.#pins.add(pin);
+    return pin;
   }
 
-  #of(order: LiveOrder): OrdersOfUser {
-    return must(this.#byUser.get(order.terms.user), 'the user of an order in memory is known');
+  /** The page was read. Further times do nothing. */
+  unpin(pin: Pin): void {
+    this.#pins.delete(pin);
+    const [oldest] = this.#pins;
+    const kept = this.#pinned.findIndex((gone) => oldest !== undefined && gone.pin >= oldest.number);
+    const free = this.#pinned.splice(0, kept < 0 ? this.#pinned.length : kept);
+    for (const { index } of free) this.#free(index);
+  }
+
+  /** The index of an order that is gone, as soon as nothing points at it. */
+  #giveBack({ index, requests }: LiveOrder): void {
+    if (requests > 0) return;
+    if (this.#pins.size === 0) this.#free(index);
+    else this.#pinned.push({ index, pin: this.#lastPin });
+  }
+
+  #free(index: number): void {
+    const user = this.store.userOf(index);
+    this.#parentIds.delete(index);
+    this.replaces.delete(index);
+    this.ties.delete(index);
+    this.store.remove(index);
+    if (this.store.countOfUser(user) > 0) return;
+    this.#byUser.delete(must(this.#users[user], 'the user of an order in memory is known').user);
+    this.#users[user] = undefined;
+  }
+
+  // ---- helpers
+
+  #of(index: number): OrdersOfUser {
+    return must(this.#users[this.store.userOf(index)], 'the user of an order in memory is known');
+  }
+
+  /** What the id of an order names; NONE: nothing in memory. */
+  #named({ index }: LiveOrder): number {
+    return this.#present(this.store.firstOfId(index));
+  }
+
+  /** The first of an id's chain, from `index` on, that is not gone. */
+  #present(index: number): number {
+    return index === NONE || !this.at(index).isGone ? index : this.#nextPresent(index);
+  }
+
+  #nextPresent(index: number): number {
+    let next = this.store.nextOfId(index);
+    while (next !== NONE && this.at(next).isGone) next = this.store.nextOfId(next);
+    return next;
   }
 
   /** Pages show it, or do not, as its id and its state say. */
   #list(own: OrdersOfUser, order: LiveOrder): void {
-    const isMeant = order.isTold || own.byId.get(keyOf(order)) === order;
+    const isMeant = order.isClosed || this.#named(order) === order.index;
     const isListed = order.pageWord !== NOT_LISTED;
     if (isMeant && !isListed) own.pages.insert(order);
     else if (!isMeant && isListed) own.pages.remove(order);
   }
 
-  #close(own: OrdersOfUser, order: LiveOrder): void {
-    this.#countOpen(own, order, -1);
-    for (const tie of order.ties) tie.loosen();
-  }
-
   #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
-    const key = openKey(order.market.definition.marketIndex, order.terms.subAccount);
+    const key = openKey(order.marketIndex, order.subAccount);
     const count = (own.open.get(key) ?? 0) + change;
     assert(count >= 0, 'open orders are never negative');
     own.openTotal += change;
@@ -252,23 +438,6 @@ export class LiveOrders {
   }
 }
 
-function twinsOf(own: OrdersOfUser): Map<string, readonly LiveOrder[]> {
-  own.twins ??= new Map();
-  return own.twins;
-}
-
 function openKey(marketIndex: number, subAccount: number): number {
   return marketIndex * SUB_ACCOUNTS + subAccount;
-}
-
-function idKey(marketIndex: number, orderId: OrderId): string {
-  return `${marketIndex}/${orderId}`;
-}
-
-function keyOf({ market, terms }: LiveOrder): string {
-  return idKey(market.definition.marketIndex, terms.orderId);
-}
-
-function without(orders: readonly LiveOrder[] | undefined, order: LiveOrder): LiveOrder[] {
-  return orders?.filter((other) => other !== order) ?? [];
 }

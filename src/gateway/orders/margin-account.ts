@@ -28,7 +28,6 @@ import { ExposureQueue } from '../../risk/exposure-queue.ts';
 import type { Legs } from '../../risk/position.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import { optimisticOf, type SpotAccount } from './holds.ts';
-import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 
 /** Both legs, signed, 18 decimals. */
@@ -43,7 +42,8 @@ export interface LegMove {
   readonly quote: bigint;
 }
 
-export type OrderQueue = ExposureQueue<LiveOrder>;
+/** Entries are owned by orders, by their index. */
+export type OrderQueue = ExposureQueue<number>;
 
 /** A position with the orders in its market. Changed only by its account. */
 export interface Position {
@@ -70,7 +70,8 @@ export interface Position {
 
 /** Reduce-only orders of an account in one market; queues by side. */
 export interface ReduceOnlyOrders {
-  readonly live: Set<LiveOrder>;
+  /** By index. */
+  readonly live: Set<number>;
   /** Those that may rest or are sized in quote: what exceeds the position adds exposure. */
   readonly resting: readonly [OrderQueue, OrderQueue];
   /** Those that are judged on arrival and have not ended: they add no exposure, and none is taken beyond the position. */

@@ -16,7 +16,6 @@ import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
 import { type OrderExposure, queueOf } from './order-exposure.ts';
-import type { Sleepers } from './sleepers.ts';
 
 /** Clearing's word on a position, flushed and absolute. */
 export interface PositionWord {
@@ -33,7 +32,6 @@ export interface MarginAccountsParts {
   readonly holds: Holds;
   readonly assets: AssetRisks;
   readonly words: WordCount;
-  readonly sleepers: Sleepers;
 }
 
 /** Places of pending orders lie behind every market sequence. */
@@ -48,19 +46,16 @@ export class MarginAccounts {
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
   readonly #words: WordCount;
-  readonly #sleepers: Sleepers;
   #place = PENDING;
 
-  constructor({ holds, assets, words, sleepers }: MarginAccountsParts) {
+  constructor({ holds, assets, words }: MarginAccountsParts) {
     this.assets = assets;
-    this.#sleepers = sleepers;
     this.#holds = holds;
     this.#words = words;
   }
 
   /** Only for accounts of a margin type. */
   account(user: UserId, index: number): MarginAccount {
-    this.#sleepers.wake(user);
     const own = this.#users.get(user) ?? new Map<number, MarginAccount>();
     this.#users.set(user, own);
     const known = own.get(index);
@@ -71,7 +66,6 @@ export class MarginAccounts {
   }
 
   find(user: UserId, index: number): MarginAccount | undefined {
-    this.#sleepers.wake(user);
     return this.#users.get(user)?.get(index);
   }
 
@@ -96,7 +90,6 @@ export class MarginAccounts {
 
   /** Of one user, by no order. */
   of(user: UserId): Iterable<MarginAccount> {
-    this.#sleepers.wake(user);
     return this.#users.get(user)?.values() ?? [];
   }
 
@@ -121,15 +114,20 @@ export class MarginAccounts {
    * @returns null for a spot sell, which frees collateral.
    */
   exposure(order: LiveOrder): OrderExposure | null {
-    const { terms, market } = order;
-    const account = this.account(terms.user, terms.subAccount);
+    const { market } = order;
+    const account = this.account(order.user, order.subAccount);
     const position = account.position(market.definition.assetId);
-    if (isSpot(terms) && terms.side === SIDE.sell) return null;
+    if (isSpot(order) && order.side === SIDE.sell) return null;
     account.enter(position, market);
-    if (isReduceOnly(terms)) this.withReduceOnly.add(position);
+    if (isReduceOnly(order)) this.withReduceOnly.add(position);
     this.withOrders.add(account);
     this.#place += 1;
-    return { position, queue: queueOf(position, terms), entry: newExposureEntry(order, this.#place), marketPrice: 0n };
+    return {
+      position,
+      queue: queueOf(position, order),
+      entry: newExposureEntry(order.index, this.#place),
+      marketPrice: 0n,
+    };
   }
 }
 

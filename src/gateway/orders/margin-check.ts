@@ -26,6 +26,7 @@ import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import { exposureOf, type OrderExposure } from './order-exposure.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
+import type { Released } from './spending.ts';
 
 const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
@@ -51,11 +52,10 @@ export class MarginCheck {
 
   /** Gives a new order of a margin-type account its exposure, at the price of now if it names none. */
   place(order: LiveOrder): void {
-    const { terms } = order;
-    if (!this.#accounts.isMargin(terms.user, terms.subAccount)) return;
-    order.exposure = this.#margins.exposure(order);
-    if (order.exposure !== null && terms.kind !== ORDER_KIND.limit)
-      order.exposure.marketPrice = this.#marketPrice(order);
+    if (!this.#accounts.isMargin(order.user, order.subAccount)) return;
+    const exposure = this.#margins.exposure(order);
+    if (exposure !== null && order.kind !== ORDER_KIND.limit) exposure.marketPrice = this.#marketPrice(order);
+    order.exposure = exposure;
   }
 
   /**
@@ -64,8 +64,8 @@ export class MarginCheck {
    * @param lots that it may then still match.
    */
   reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
-    const { exposure: own, terms } = order;
-    if (own === null || !isReduceOnly(terms) || !isJudgedOnArrival(terms)) return null;
+    const { exposure: own } = order;
+    if (own === null || !isReduceOnly(order) || !isJudgedOnArrival(order)) return null;
     // mutant: reduce-only-taker-size
     return own.queue.outgrows(own.entry, lots) ? WOULD_INCREASE : null;
   }
@@ -76,50 +76,50 @@ export class MarginCheck {
    * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
   exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
-    const { exposure: own, terms, market } = order;
-    if (own === null || (isReduceOnly(terms) && isJudgedOnArrival(terms))) return null;
+    const { exposure: own, market } = order;
+    if (own === null || (isReduceOnly(order) && isJudgedOnArrival(order))) return null;
     const { queue, entry, position } = own;
     const counted = queue.countedWith(entry, exposure);
     const addsNotional = counted > queue.counted;
     const { isBroken } = this.#margins.assets.terms(market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots tell.
     const addsLots = queue.outgrows(entry, exposure.lots);
-    if (isBroken && !isSpot(terms) && (addsNotional || addsLots)) return NO_PRICE;
-    const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(terms) || position.account.isLeveraged);
+    if (isBroken && !isSpot(order) && (addsNotional || addsLots)) return NO_PRICE;
+    const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
     // mutant: least-capacity
     if (needsMargin && position.account.capacity([{ queue, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
     if (!addsLots || !this.#exceedsCap(order, own, exposure)) return null;
-    return isSpot(terms) ? COLLATERAL_FULL : CAP_EXCEEDED;
+    return isSpot(order) ? COLLATERAL_FULL : CAP_EXCEEDED;
   }
 
   /**
    * As `exposureFault`, for what a trigger lets through. A market order is priced now.
    *
-   * @param released the order as it would be.
+   * @param as what would be released of the order.
    */
-  releaseFault(order: LiveOrder, released: LiveOrder): Reject | null {
-    const { exposure: own, terms } = order;
+  releaseFault(order: LiveOrder, as: Released): Reject | null {
+    const { exposure: own } = order;
     if (own === null) return null;
-    if (terms.kind !== ORDER_KIND.limit) own.marketPrice = this.#marketPrice(order);
-    return this.exposureFault(order, exposureOf(released, own.marketPrice));
+    if (order.kind !== ORDER_KIND.limit) own.marketPrice = this.#marketPrice(order);
+    return this.exposureFault(order, exposureOf(order, own.marketPrice, { as }));
   }
 
   /** With this order as it would be, and all else that the account has open on its side. */
   #exceedsCap(order: LiveOrder, { position, queue, entry }: OrderExposure, exposure: Exposure): boolean {
-    const { terms, market } = order;
-    const { assetId, quantityDecimals } = market.definition;
+    const { side } = order;
+    const { assetId, quantityDecimals } = order.market.definition;
     const { risk, prices } = this.#margins.assets.terms(assetId);
     if (!hasCap(risk)) return false;
     const own = queue.lotsWith(entry, this.#mostLots(order, exposure));
-    const others = isSpot(terms) ? 0n : position.account.countedLots(position, terms.side) - queue.countedLots;
+    const others = isSpot(order) ? 0n : position.account.countedLots(position, side) - queue.countedLots;
     const added = (others + own) * powerOfTen(18 - quantityDecimals);
-    const addition = { side: terms.side, isSpot: isSpot(terms), added };
+    const addition = { side, isSpot: isSpot(order), added };
     return additionBreaksCap(risk, prices, this.#margins.measures(assetId), addition);
   }
 
   /** Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be taken to meet. */
-  #mostLots({ terms, market, quantity }: LiveOrder, { lots, total }: Exposure): number {
-    if (terms.kind !== ORDER_KIND.marketQuote || quantity !== 0 || total === null) return lots;
+  #mostLots({ kind, market, quantity }: LiveOrder, { lots, total }: Exposure): number {
+    if (kind !== ORDER_KIND.marketQuote || quantity !== 0 || total === null) return lots;
     const lowest = this.#margins.assets.worstPrice(SIDE.sell, market);
     if (lowest === null) return lots;
     const most = mulDivCeil(total, powerOfTen(market.definition.quantityDecimals), lowest);
@@ -131,7 +131,7 @@ export class MarginCheck {
     return marketPrice(this.#margins.assets.terms(market.definition.assetId));
   }
 
-  #isExempt({ terms }: LiveOrder): boolean {
-    return (terms.flags & ORDER_FLAG.postOnly) !== 0 && this.#accounts.isMarketMaker(terms.user);
+  #isExempt({ flags, user }: LiveOrder): boolean {
+    return (flags & ORDER_FLAG.postOnly) !== 0 && this.#accounts.isMarketMaker(user);
   }
 }

@@ -20,6 +20,7 @@ import type { Accounts } from './accounts.ts';
 import { type AssetMarks, AssetRisks } from './asset-risks.ts';
 import { AutoReduce } from './auto-reduce.ts';
 import type { Holds, WordCount } from './holds.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { Requirements } from './margin-account.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
@@ -31,7 +32,6 @@ import { Reductions } from './reductions.ts';
 import type { PendingRequests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
-import type { Sleepers } from './sleepers.ts';
 
 export interface MarginRoomParts {
   readonly accounts: Accounts;
@@ -40,7 +40,7 @@ export interface MarginRoomParts {
   readonly words: WordCount;
   readonly pending: PendingRequests;
   readonly sink: OrderSink;
-  readonly sleepers: Sleepers;
+  readonly orders: LiveOrders;
 }
 
 export class MarginRoom {
@@ -49,26 +49,27 @@ export class MarginRoom {
   readonly check: MarginCheck;
   readonly reductions: Reductions;
   readonly #kinds: Accounts;
-  readonly #sleepers: Sleepers;
   readonly #markets: Markets;
   readonly #autoReduce: AutoReduce;
   readonly #excess: ReduceOnlyExcess;
   readonly #sources: MarginSources;
   readonly #view: MarginView;
   #settings: OrderSettings = DEFAULT_SETTINGS;
-  /** Before that a user may have orders that are yet to be told: nobody is woken to be looked at. */
-  #isRestored = false;
+  /** Orders of a start are still coming: what an account has is not all there. */
+  #isRestoring = false;
 
-  constructor({ accounts, markets, holds, words, pending, sink, sleepers }: MarginRoomParts) {
+  constructor({ accounts, markets, holds, words, pending, sink, orders }: MarginRoomParts) {
     const { assets } = this;
     this.#kinds = accounts;
-    this.#sleepers = sleepers;
     this.#markets = markets;
-    this.accounts = new MarginAccounts({ holds, assets, words, sleepers });
+    this.accounts = new MarginAccounts({ holds, assets, words });
     this.check = new MarginCheck(accounts, this.accounts);
     this.reductions = new Reductions(pending, sink);
-    this.#autoReduce = new AutoReduce(accounts, this.accounts, (reduction) => this.reductions.reduce(reduction));
-    this.#excess = new ReduceOnlyExcess(this.accounts, (order) => this.reductions.cancelReduceOnly(order));
+    this.#autoReduce = new AutoReduce(accounts, this.accounts, {
+      orders,
+      reduce: (reduction) => this.reductions.reduce(reduction),
+    });
+    this.#excess = new ReduceOnlyExcess(orders, this.accounts, (order) => this.reductions.cancelReduceOnly(order));
     this.#sources = { accounts, margins: this.accounts, markets, assets };
     this.#view = new MarginView(this.#sources);
   }
@@ -100,9 +101,14 @@ export class MarginRoom {
     this.assets.marketOrderBand = settings.marketOrderBand;
   }
 
-  /** Everything that lives has been told after a start. Restored prices may be old: no orders give way to them. */
+  /** An order of a start has come; `onRestored` follows the last. */
+  onOrderRestored(): void {
+    this.#isRestoring = true;
+  }
+
+  /** Every order of a start has come. Restored prices may be old: no orders give way to them. */
   onRestored(): void {
-    this.#isRestored = true;
+    this.#isRestoring = false;
     this.assets.awaitPrices();
   }
 
@@ -111,17 +117,14 @@ export class MarginRoom {
   /**
    * Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess.
    *
-   * @returns whether there is more to look at, of accounts that sleep too: the next turn should not wait for something to
-   *   happen.
+   * @returns whether there is more to look at: the next turn should not wait for something to happen.
    */
   reduceOrders(now: TimestampNs): boolean {
-    const { autoReduces, cancelsReduceOnlyExcess } = this.#settings;
+    if (this.#isRestoring) return false;
     this.assets.refresh(now);
-    const isLooking = this.#isRestored && (autoReduces || cancelsReduceOnlyExcess);
-    const hasMore = isLooking && this.#sleepers.wakeWatched();
     const isCut = this.#autoReduce.look(this.#settings, now);
-    const isWalking = cancelsReduceOnlyExcess && this.#excess.look();
-    return hasMore || isCut || isWalking;
+    const isWalking = this.#settings.cancelsReduceOnlyExcess && this.#excess.look();
+    return isCut || isWalking;
   }
 
   // ---- reads

@@ -4,13 +4,10 @@ import type { AssetId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { BestSeen } from './best-seen.ts';
 import type { LiveOrder } from './live-order.ts';
-import { MarketOrders } from './market-orders.ts';
-import { Sleepers } from './sleepers.ts';
 import type { PendingTrade } from './trade-view.ts';
 
 export interface MarketSlot {
   definition: MarketDefinition;
-  readonly orders: MarketOrders;
   readonly bestSeen: BestSeen;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
@@ -23,31 +20,26 @@ export interface MarketSlot {
 }
 
 export class Markets {
-  readonly #sleepers: Sleepers;
-  readonly #byIndex = new Map<number, MarketSlot>();
+  /** By market index. */
+  readonly #slots: (MarketSlot | undefined)[] = [];
   readonly #byAsset = new Map<AssetId, MarketSlot>();
-
-  constructor(sleepers: Sleepers = new Sleepers()) {
-    this.#sleepers = sleepers;
-  }
 
   /** A new market, or a new definition of a known one. */
   set(definition: MarketDefinition): MarketSlot {
-    const known = this.#byIndex.get(definition.marketIndex);
+    const known = this.#slots[definition.marketIndex];
     if (known !== undefined) {
       known.definition = definition;
       return known;
     }
     const slot: MarketSlot = {
       definition,
-      orders: new MarketOrders(definition.marketIndex, this.#sleepers),
       bestSeen: new BestSeen(),
       pendingTrades: new Map(),
       entering: null,
       seenSequence: 0,
       decidedSequence: 0,
     };
-    this.#byIndex.set(definition.marketIndex, slot);
+    this.#slots[definition.marketIndex] = slot;
     this.#byAsset.set(definition.assetId, slot);
     return slot;
   }
@@ -57,18 +49,18 @@ export class Markets {
   }
 
   all(): Iterable<MarketSlot> {
-    return this.#byIndex.values();
+    return this.#byAsset.values();
   }
 
   /** Whether each market was received as far as clearing has decided it: clearing may be ahead, on a ring of its own. */
   get areDecided(): boolean {
-    for (const { seenSequence, decidedSequence } of this.#byIndex.values()) {
+    for (const { seenSequence, decidedSequence } of this.#byAsset.values()) {
       if (seenSequence < decidedSequence) return false;
     }
     return true;
   }
 
   at(marketIndex: number): MarketSlot {
-    return must(this.#byIndex.get(marketIndex), 'a message names a market of the registry');
+    return must(this.#slots[marketIndex], 'a message names a market of the registry');
   }
 }

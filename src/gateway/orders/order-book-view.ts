@@ -14,8 +14,9 @@
  */
 import { powerOfTen } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
+import type { OrderId } from '../../core/ids.ts';
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
-import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import type { Amount18, TimestampNs } from '../../core/units.ts';
 import type { Holds } from './holds.ts';
 import {
   enabledOf,
@@ -23,10 +24,11 @@ import {
   isChild,
   isFinished,
   isFull,
-  isOfAge,
+  isFullyReleased,
   isReduceOnly,
   type LiveOrder,
   neverRests,
+  RELEASED_WHOLE,
 } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
@@ -51,7 +53,16 @@ export interface OrderBookParts {
   readonly sink: OrderSink;
 }
 
+/** What comes in a start before its market opens. */
+interface RestoredOrders {
+  /** By index, orders whose trigger had fired. */
+  readonly fired: number[];
+  /** Index of the child, sequence of its parent. */
+  readonly children: { readonly child: number; readonly parent: number }[];
+}
+
 export class OrderBookView {
+  readonly #restored = new Map<MarketSlot, RestoredOrders>();
   readonly #orders: LiveOrders;
   readonly #holds: Holds;
   readonly #tail: Tail;
@@ -67,36 +78,80 @@ export class OrderBookView {
   // ---- on the way
 
   /**
-   * A new order with its hold; there is room for it. A child holds on to its parent from here on: the two lanes may bring
-   * word of the parent's last fill, and let it leave memory, before the market's word that it admitted the child.
+   * A draft with its hold; there is room for it. A child is linked to its parent from here on: the two rings may bring the
+   * parent's last fill, and let it leave memory, before the market's message that it accepted the child.
    */
   add(order: LiveOrder): void {
-    order.parent = this.#parentOf(order);
+    const parent = this.#findParent(order);
     this.#orders.add(order);
+    if (parent !== undefined) this.#orders.link(order, parent);
     this.rehold(order);
-  }
-
-  /** One that was admitted before a restart; parents are linked when all of the user's are there. */
-  restore(order: LiveOrder, sequence: number): void {
-    this.#orders.restore(order, sequence);
-    this.rehold(order);
-    order.market.bestSeen.see(order);
-    order.exposure?.queue.admit(order.exposure.entry, sequence);
   }
 
   /** The market refused it: it leaves no trace. A replace that was sent after it may still be on its way. */
   drop(order: LiveOrder): void {
-    assert(order.sequence === 0, 'an admitted order is not dropped');
-    this.#setSpend(order, ZERO_18);
-    this.#orders.remove(order);
-    order.isTold = true;
+    assert(order.sequence === 0, 'an accepted order is not dropped');
+    this.#orders.close(order);
     this.rehold(order);
+    this.#orders.remove(order);
   }
 
   /** A request about it has been answered: it is in flight no more, or less. */
   landed(order: LiveOrder): void {
-    order.requests -= 1;
     order.exposure?.position.account.exposureChanged();
+    this.#orders.answered(order);
+  }
+
+  // ---- a start
+
+  /**
+   * One that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled. Its
+   * balance and its exposure are set.
+   *
+   * One whose trigger fired but was not answered has nothing released yet; the hold is taken when its market opens
+   * (releases.ts). One that was released in part is activated again by its market. Clearing ends orders with a pending
+   * cancel and those that never rest at a restart, unless more of a child may be released, so neither of them comes here.
+   *
+   * @param inForce lots that its market has released, or never kept back.
+   * @param parent sequence of its parent; 0 where that is over, and what it activated is final.
+   */
+  restored(order: LiveOrder, inForce: number, parent: number): void {
+    const isReleased = order.triggerState === TRIGGER_STATE.live;
+    order.activatedQuantity = inForce;
+    order.releasedQuantity = isReleased ? (isChild(order) ? inForce : RELEASED_WHOLE) : 0;
+    // A part of a child that never rests has met all that it could.
+    order.isIdle = isChild(order) && neverRests(order) && inForce > 0;
+    order.faultReason = 0;
+    this.rehold(order);
+    order.market.bestSeen.see(order);
+    order.exposure?.queue.admit(order.exposure.entry, order.sequence);
+    if (order.triggerState === TRIGGER_STATE.fired) this.#restoredIn(order.market).fired.push(order.index);
+    if (parent !== 0) this.#restoredIn(order.market).children.push({ child: order.index, parent });
+  }
+
+  /**
+   * Every order of the market was restored.
+   *
+   * @returns those that had fired, in the order of their acceptance.
+   */
+  restoredFired(market: MarketSlot): readonly LiveOrder[] {
+    const { fired, children } = this.#restoredIn(market);
+    this.#restored.delete(market);
+    for (const { child, parent } of children) {
+      const found = this.#orders.ofSequence(market.definition.marketIndex, parent);
+      if (found !== undefined) this.#orders.link(this.#orders.at(child), found);
+    }
+    const orders = fired.map((index) => this.#orders.at(index));
+    return orders.filter(({ end, isGone }) => end === 0 && !isGone).sort((a, b) => a.sequence - b.sequence);
+  }
+
+  #restoredIn(market: MarketSlot): RestoredOrders {
+    let restored = this.#restored.get(market);
+    if (restored === undefined) {
+      restored = { fired: [], children: [] };
+      this.#restored.set(market, restored);
+    }
+    return restored;
   }
 
   /** Hold, weight and what pages count follow from the order again. */
@@ -108,46 +163,43 @@ export class OrderBookView {
 
   // ---- the market's word
 
-  /** It has its name, and with it its slot. */
-  enter(order: LiveOrder, sequence: number): void {
-    this.#orders.admit(order, sequence);
+  #enter(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
+    this.#orders.accept(order, sequence);
+    order.admittedNs = timeNs;
     order.exposure?.queue.admit(order.exposure.entry, sequence);
   }
 
-  admitted(
+  accepted(
     order: LiveOrder,
     sequence: number,
     timeNs: TimestampNs,
     signed: { text: Uint8Array; signature: Uint8Array },
   ): void {
-    this.enter(order, sequence);
+    this.#enter(order, sequence, timeNs);
     order.lastUpdateNs = timeNs;
-    order.parent = this.#parentOf(order) ?? order.parent;
-    // The parent was filled, flushed and let go before the market heard of it. The market has the last word on the rest.
-    if (order.parent === null && isChild(order)) order.enabledWithoutParent = order.quantity;
+    if (isChild(order)) {
+      const parent = this.#findParent(order);
+      if (parent !== undefined) this.#orders.link(order, parent);
+      // The parent was filled, flushed and let go before the market received the order, and the market accepted it.
+      else if (!order.hadParent) order.enabledQuantity = order.quantity;
+    }
     order.market.bestSeen.see(order);
-    this.#tell(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
+    this.#publish(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
   }
 
-  /** After a restart: a parent that is not in memory is over, and what it activated is final. */
-  linkParents(orders: Iterable<LiveOrder>): void {
-    for (const order of orders) order.parent = this.#parentOf(order);
-  }
-
-  #parentOf({ terms, market }: LiveOrder): LiveOrder | null {
-    if (terms.parentId === '') return null;
-    return this.#orders.find(terms.user, market.definition.marketIndex, terms.parentId) ?? null;
+  #findParent(order: LiveOrder): LiveOrder | undefined {
+    return isChild(order) ? this.#orders.find(order.user, order.marketIndex, order.parentId as OrderId) : undefined;
   }
 
   /** A crossing post-only: a record and one `Canceled`, nothing live (AMB-16). */
-  admittedAndCancelled(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
-    this.enter(order, sequence);
+  acceptedAndCancelled(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
+    this.#enter(order, sequence, timeNs);
     order.end = ORDER_END.postOnlyWouldCross;
     this.settle(order, timeNs);
   }
 
   replaced(market: MarketSlot, word: ReplacedWord): void {
-    const order = must(market.orders.get(word.order), 'a replaced order is in memory');
+    const order = must(this.#find(market, word), 'a replaced order is in memory');
     this.#growWith(order, word.quantity);
     order.price = word.price;
     order.quantity = word.quantity;
@@ -160,7 +212,7 @@ export class OrderBookView {
     order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
     this.rehold(order);
     market.bestSeen.see(order);
-    this.#tell(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
+    this.#publish(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
     this.settle(order, word.timeNs);
   }
 
@@ -170,18 +222,15 @@ export class OrderBookView {
    */
   #growWith(order: LiveOrder, quantity: number): void {
     if (!isChild(order)) return;
-    if (isOfAge(order)) {
-      order.activated = Math.max(order.activated, quantity);
-      order.letThrough = Math.max(order.letThrough, quantity);
-    } else if (isParentOver(order) && enabledOf(order) === order.quantity) {
-      order.parent = null;
-      order.enabledWithoutParent = quantity;
-    }
+    if (isFullyReleased(order)) {
+      order.activatedQuantity = Math.max(order.activatedQuantity, quantity);
+      order.releasedQuantity = Math.max(order.releasedQuantity, quantity);
+    } else if (isParentOver(order) && enabledOf(order) === order.quantity) this.#orders.unlink(order, quantity);
   }
 
   /** Quantity is in the book again after a rollback; how much follows from the fills. */
-  restored(market: MarketSlot, word: OrderWord): void {
-    const order = must(market.orders.get(word.order), 'a restored order is in memory');
+  back(market: MarketSlot, word: OrderWord): void {
+    const order = must(this.#find(market, word), 'an order that is back in the book is in memory');
     this.#changed(order, word);
     market.bestSeen.see(order);
   }
@@ -192,15 +241,15 @@ export class OrderBookView {
    * word on it stays what it is, and it may have left memory.
    */
   covered(market: MarketSlot, word: OrderWord): void {
-    const order = market.orders.get(word.order);
+    const order = this.#find(market, word);
     if (order === undefined) return;
-    order.isCovered = true;
+    order.isCancelPending = true;
     this.rehold(order);
   }
 
   /** @returns the order, which waits for this door's word from now on (AMB-28). */
   triggered(market: MarketSlot, word: TriggeredWord): LiveOrder {
-    const order = must(market.orders.get(word.order), 'a triggered order is in memory');
+    const order = must(this.#find(market, word), 'a triggered order is in memory');
     // A child that is released in parts stays live while more of it is activated (AMB-29).
     if (order.triggerState === TRIGGER_STATE.dormant) order.triggerState = TRIGGER_STATE.fired;
     order.triggerPrice = word.triggerPrice;
@@ -210,18 +259,18 @@ export class OrderBookView {
 
   /** The first release is told as `Triggered`; later parts of a child are not (TRG-08). */
   activated(market: MarketSlot, word: ActivatedWord): void {
-    const order = must(market.orders.get(word.order), 'an activated order is in memory');
+    const order = must(this.#find(market, word), 'an activated order is in memory');
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
     order.triggerState = TRIGGER_STATE.live;
-    order.activated = word.quantity;
+    order.activatedQuantity = word.quantity;
     if (isChild(order) && neverRests(order) && word.quantity < order.quantity) market.entering = order;
     this.#changed(order, word);
     market.bestSeen.see(order);
-    if (isFirst) this.#tellTriggered(order, word.timeNs);
+    if (isFirst) this.#publishTriggered(order, word.timeNs);
   }
 
-  #tellTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
-    this.#tell(order, { kind: 'Triggered', timestampNs, triggerPrice: order.triggerPrice });
+  #publishTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
+    this.#publish(order, { kind: 'Triggered', timestampNs, triggerPrice: order.triggerPrice });
   }
 
   /** A part of a child that never rests has met all that it could: what it did not get is gone. */
@@ -239,15 +288,15 @@ export class OrderBookView {
    * met (AMB-37).
    */
   ended(market: MarketSlot, word: EndedWord): void {
-    const order = market.orders.get(word.order);
+    const order = this.#find(market, word);
     // One that was filled to its end may have left memory with a checkpoint already.
     if (order === undefined) return;
     order.lastSequence = word.sequence;
     // It was released, and failed one of the checks of a new order (TRG-08, AMB-28).
     // mutant: failed-release-triggered
     if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(word.end))
-      this.#tellTriggered(order, word.timeNs);
-    if (word.end !== ORDER_END.filled || order.terms.kind !== ORDER_KIND.limit) order.end = word.end;
+      this.#publishTriggered(order, word.timeNs);
+    if (word.end !== ORDER_END.filled || order.kind !== ORDER_KIND.limit) order.end = word.end;
     if (word.end === ORDER_END.atFault) order.faultReason = word.faultReason;
     this.settle(order, word.timeNs);
   }
@@ -256,21 +305,21 @@ export class OrderBookView {
 
   settle(order: LiveOrder, timeNs: TimestampNs): void {
     order.lastUpdateNs = timeNs;
-    const wasTold = order.isTold;
     const terminal = terminalEventOf(order);
-    if (terminal !== null) {
-      order.isTold = true;
-      this.#orders.closeOne(order);
-    }
+    assert(terminal === null || !order.isClosed, 'an order has one terminal event');
+    if (terminal !== null) this.#orders.close(order);
     this.rehold(order);
     if (terminal?.kind === 'Canceled')
-      this.#tell(order, { kind: 'Canceled', reason: terminal.reason, timestampNs: timeNs });
-    if (terminal?.kind === 'Removed') this.#tell(order, this.#removed(order, terminal.reason, timeNs));
-    if (isFinished(order) && !order.isInTail) {
-      order.isInTail = true;
+      this.#publish(order, { kind: 'Canceled', reason: terminal.reason, timestampNs: timeNs });
+    if (terminal?.kind === 'Removed') this.#publish(order, this.#removed(order, terminal.reason, timeNs));
+    if (isFinished(order) && !order.isAwaitingCheckpoint) {
+      order.isAwaitingCheckpoint = true;
       this.#tail.orderFinished(order);
     }
-    assert(!wasTold || terminal === null, 'an order has one terminal event');
+  }
+
+  #find(market: MarketSlot, { order }: OrderWord): LiveOrder | undefined {
+    return this.#orders.ofSequence(market.definition.marketIndex, order);
   }
 
   #changed(order: LiveOrder, word: OrderWord): void {
@@ -284,34 +333,35 @@ export class OrderBookView {
       kind: 'Removed',
       timestampNs,
       reason,
-      filledQuantity: order.confirmed.quantity,
-      filledAmount: order.confirmed.notional / powerOfTen(18 - quantityDecimals),
+      filledQuantity: order.filledQuantity,
+      filledAmount: order.filledNotional / powerOfTen(18 - quantityDecimals),
       quantityDecimals,
     };
   }
 
   #setSpend(order: LiveOrder, spend: Amount18): void {
-    if (order.balance === null) return;
-    this.#holds.respend(order.balance, order, spend);
+    const { balance } = order;
+    if (balance === null) return;
+    this.#holds.respend(balance, order, spend);
     order.spend = spend;
   }
 
   #setExposure(order: LiveOrder, { position, queue, entry, marketPrice }: OrderExposure): void {
-    if (isReduceOnly(order.terms)) {
-      if (isOver(order)) position.reduceOnly?.live.delete(order);
-      else position.reduceOnly?.live.add(order);
+    if (isReduceOnly(order)) {
+      if (isOver(order)) position.reduceOnly?.live.delete(order.index);
+      else position.reduceOnly?.live.add(order.index);
     }
     queue.set(entry, exposureOf(order, marketPrice));
     position.account.exposureChanged();
   }
 
-  #tell(order: LiveOrder, event: OrderNews): void {
-    const { user, orderId } = order.terms;
+  #publish(order: LiveOrder, event: OrderNews): void {
+    const { user, orderId } = order;
     this.#sink.orderEvent(user, { ...event, orderId, assetId: order.market.definition.assetId });
   }
 }
 
-/** As clearing sees it: its fills are confirmed, or the market has ended it. */
+/** As clearing has it: its fills are confirmed, or the market has ended it. */
 function isParentOver({ parent }: LiveOrder): boolean {
-  return parent === null || parent.end !== 0 || isFull(parent.quantity, parent.confirmed.quantity);
+  return parent === null || parent.end !== 0 || isFull(parent.quantity, parent.filledQuantity);
 }

@@ -10,23 +10,16 @@
 import { SIDE } from '../../core/order-terms.ts';
 import { exposureOf as exposureLeft, isJudgedOnArrival } from '../../risk/exposure.ts';
 import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../risk/exposure-queue.ts';
-import {
-  filledOf,
-  isReduceOnly,
-  isSpot,
-  isWhole,
-  type LiveOrder,
-  type OrderTerms,
-  type ReplaceOnItsWay,
-} from './live-order.ts';
+import { filledOf, isReduceOnly, isSpot, type LiveOrder, type OrderTerms, type PendingReplace } from './live-order.ts';
 import type { OrderQueue, Position } from './margin-account.ts';
-import { isOver } from './spending.ts';
+import { filledNotionalOf, isOver, lotsWith, type Released } from './spending.ts';
 
 /** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
 export interface OrderExposure {
   readonly position: Position;
   readonly queue: OrderQueue;
-  readonly entry: ExposureEntry<LiveOrder>;
+  /** Owned by the order, by its index. */
+  readonly entry: ExposureEntry<number>;
   /** What a market order is taken to trade at; set when it is released. */
   marketPrice: bigint;
 }
@@ -42,21 +35,28 @@ export function queueOf(position: Position, terms: Pick<OrderTerms, 'flags' | 's
   return terms.side === SIDE.buy ? position.buys : position.sells;
 }
 
-/** By the terms in force and those of pending replaces. */
-export function exposureOf(order: LiveOrder, marketPrice: bigint): Exposure {
-  const inForce = exposureWith(order, order, marketPrice);
-  if (order.replaces.length === 0) return inForce;
-  const all = [inForce, ...order.replaces.map((replace) => exposureWith(order, replace, marketPrice))];
+/**
+ * By the terms in force and those of pending replaces.
+ *
+ * @param as what is released of the order, or would be.
+ */
+export function exposureOf(
+  order: LiveOrder,
+  marketPrice: bigint,
+  { replaces = order.replaces, as = order }: { replaces?: readonly PendingReplace[]; as?: Released } = {},
+): Exposure {
+  const inForce = exposureWith(order, order, marketPrice, as);
+  if (replaces.length === 0) return inForce;
+  const all = [inForce, ...replaces.map((replace) => exposureWith(order, replace, marketPrice, as))];
   const fewestFirst = all.filter(({ lots }) => lots > 0).sort((a, b) => a.lots - b.lots);
   return fewestFirst.reduce((other: Exposure | null, one) => ({ ...one, other }), null) ?? NO_EXPOSURE;
 }
 
 /** With the terms of a replace. */
-function exposureWith(order: LiveOrder, replace: ReplaceOnItsWay, marketPrice: bigint): Exposure {
-  if (isOver(order) || order.isIdle || order.letThrough === 0) return NO_EXPOSURE;
-  const total = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
-  const { kind, amount } = order.terms;
-  const filledNotional = order.pending.notional + order.confirmed.notional;
+function exposureWith(order: LiveOrder, replace: PendingReplace, marketPrice: bigint, as: Released): Exposure {
+  if (isOver(order) || as.isIdle || as.releasedQuantity === 0) return NO_EXPOSURE;
+  const { kind, amount } = order;
+  const filledNotional = filledNotionalOf(order);
   const figures = { kind, amount, price: replace.price, filledQuantity: filledOf(order), filledNotional };
-  return exposureLeft(figures, total - order.dropped, marketPrice, order.market.definition);
+  return exposureLeft(figures, lotsWith(order, replace, as), marketPrice, order.market.definition);
 }

@@ -48,10 +48,10 @@ export function statusOfLive(order: LiveOrder): OrderStatus {
 
 /** Whether its status is `Untriggered`, `Open` or `PartiallyFilled` (AMB-17). Asked with every change of an order. */
 export function isOpen(
-  order: Pick<LiveOrder, 'end' | 'isSpent' | 'faultReason' | 'quantity' | 'pending' | 'confirmed'>,
+  order: Pick<LiveOrder, 'end' | 'isSpent' | 'faultReason' | 'quantity' | 'pendingQuantity' | 'filledQuantity'>,
 ): boolean {
   if (order.end !== 0 || order.isSpent || order.faultReason !== 0) return false;
-  return !isFull(order.quantity, order.pending.quantity + order.confirmed.quantity);
+  return !isFull(order.quantity, filledOf(order));
 }
 
 /** What never rests is over when it was matched, and short when a fill of it rolled back, whatever it was said to end with. */
@@ -68,7 +68,7 @@ export interface TerminalEvent {
 /** The terminal event that is due now; null when none is, or it has been told. */
 export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   // mutant: terminal-event-once
-  if (order.sequence === 0 || order.isTold) return null;
+  if (order.sequence === 0 || order.isClosed) return null;
   const isShort = !isComplete(order);
   if (isShort && order.end !== 0 && isCancelled(order, order.end)) {
     return { kind: 'Canceled', reason: cancelWord(order.end, order.faultReason) };
@@ -99,6 +99,6 @@ function cancelWord(end: OrderEnd, fault: RollbackReason): string {
 function shortEndWord(order: LiveOrder, end: OrderEnd): string {
   const namesItself = end === ORDER_END.expired || end === ORDER_END.fillOrKill;
   if (namesItself) return ORDER_END_WORD[end];
-  const allRolledBack = order.wasRolledBack && order.confirmed.quantity === 0;
+  const allRolledBack = order.wasRolledBack && order.filledQuantity === 0;
   return ORDER_END_WORD[allRolledBack ? ORDER_END.rolledBack : ORDER_END.immediateOrCancel];
 }

@@ -10,9 +10,11 @@
 import type { BalanceRow, SubAccountRow, UserRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
 import { type OrderId, USD, type UserId } from '../../core/ids.ts';
+import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END, SIDE } from '../../core/order-terms.ts';
 import { pascalCase } from '../../core/reject.ts';
+import type { Views } from '../../core/views.ts';
 import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
 import type { Show } from './history-ask.ts';
@@ -37,10 +39,8 @@ import {
 } from './pages.ts';
 import { Releases } from './releases.ts';
 import { PendingRequests } from './requests.ts';
-import { restoredOrder } from './restored-order.ts';
 import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
-import { type KeptOrders, Sleepers } from './sleepers.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import { UncoveredHolds } from './uncovered-holds.ts';
@@ -52,15 +52,24 @@ import type {
   FillRolledBack,
   OrderWord,
   ReplacedWord,
-  RestoredOrder,
   TriggeredWord,
 } from './words.ts';
 
 export interface OrderManagerParts {
   readonly sink: OrderSink;
   readonly history: OrderHistory;
-  /** Orders of a restart as bytes; without it every restored order comes into memory at once. */
-  readonly kept?: KeptOrders;
+  /** Of the hashes of orders' ids: users choose them. */
+  readonly idKey: HashKey;
+}
+
+/** What clearing keeps of a restored order beside its record. */
+export interface RestoredOrder {
+  /** Lots that its market has released, or never kept back. */
+  readonly inForce: number;
+  /** Sequence of its parent; 0: none, or it is over. */
+  readonly parent: number;
+  /** Of a child, else ''. */
+  readonly parentId: OrderId | '';
 }
 
 export class OrderManager {
@@ -71,11 +80,10 @@ export class OrderManager {
   /** What actions on accounts take, beside what orders hold. */
   readonly setAsides: SetAsides;
   readonly #uncovered: UncoveredHolds;
-  /** Who has a balance or a position; nobody is woken. */
+  /** Who has a balance or a position. */
   readonly funded: Holds['funded'];
   /** Markets in which a user has an unfinished order, those on their way included. */
   readonly openMarketsOf: LiveOrders['openMarkets'];
-  readonly #sleepers: Sleepers;
   readonly #markets: Markets;
   readonly #accounts = new Accounts();
   readonly #words = new WordCount();
@@ -89,13 +97,11 @@ export class OrderManager {
   readonly #releases: Releases;
   readonly #pages: PageSources;
 
-  constructor({ sink, history, kept }: OrderManagerParts) {
-    const sleepers = new Sleepers(kept);
-    const markets = new Markets(sleepers);
-    const orders = new LiveOrders(sleepers);
-    const holds = new Holds(this.#words, sleepers, this.#accounts);
+  constructor({ sink, history, idKey: key }: OrderManagerParts) {
+    const markets = new Markets();
+    const holds = new Holds(this.#words, this.#accounts);
+    const orders = new LiveOrders({ markets, holds, key });
     const tail = new Tail(orders);
-    this.#sleepers = sleepers;
     this.#markets = markets;
     this.#orders = orders;
     this.#holds = holds;
@@ -105,19 +111,23 @@ export class OrderManager {
     const book = new OrderBookView({ orders, holds, tail, sink });
     this.#sink = sink;
     this.#book = book;
-    this.#fills = new FillView(book, this.#words, { holds, tail, sink });
+    this.#fills = new FillView(book, this.#words, { orders, holds, tail, sink });
     const accounts = this.#accounts;
     const pending = this.#pending;
-    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, pending, sink, sleepers });
+    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, pending, sink, orders });
     this.margin = room;
     const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.setAsides = new SetAsides(accounts, holds, room.accounts);
-    this.#releases = new Releases(book, room, sink);
+    const { check, assets } = room;
+    this.#releases = new Releases(book, { orders, check, assets }, sink);
     const parts = { markets, accounts, holds, orders, pending, book, history, margin: room, sink };
     this.requests = new OrderRequests(parts);
     this.#pages = { markets, orders, tail, history };
-    sleepers.onWake((rows) => this.#awaken(rows));
+    orders.onLeaving.push(
+      (order) => this.#releases.leaving(order),
+      (order) => this.#uncovered.leaving(order),
+    );
   }
 
   // ---- the market's word
@@ -126,8 +136,8 @@ export class OrderManager {
   onAdmitted(word: AdmittedWord): void {
     this.#heard(word);
     const { order, signed } = this.#pending.accepted(word.requestId);
-    if (word.refusal === 0) this.#book.admitted(order, word.sequence, word.timeNs, signed);
-    else this.#book.admittedAndCancelled(order, word.sequence, word.timeNs);
+    if (word.refusal === 0) this.#book.accepted(order, word.sequence, word.timeNs, signed);
+    else this.#book.acceptedAndCancelled(order, word.sequence, word.timeNs);
   }
 
   onMatched(match: Match): void {
@@ -141,7 +151,7 @@ export class OrderManager {
   }
 
   onRestored(word: OrderWord): void {
-    this.#book.restored(this.#heard(word), word);
+    this.#book.back(this.#heard(word), word);
   }
 
   onTriggered(word: TriggeredWord): void {
@@ -241,36 +251,21 @@ export class OrderManager {
 
   // ---- at a restart
 
-  /** A live order with its confirmed fills. Its market and balances are known; no event is owed. */
-  restoreOrder(row: RestoredOrder): void {
-    this.#sleepers.wake(row.user);
-    const market = this.#markets.at(row.marketIndex);
-    const user = this.#orders.sharedName(row.user);
-    const { subAccount } = row;
-    const asset = row.side === SIDE.buy ? USD : market.definition.assetId;
-    const balance = isSpot(row) ? this.#holds.balance({ user, subAccount, asset }) : null;
-    const order = restoredOrder(row, { user, market, balance });
-    this.margin.check.place(order);
-    this.#book.restore(order, row.orderSequence);
-  }
-
-  /** Whether orders of the user are in memory: then none of them may sleep. */
-  isAwake(user: UserId): boolean {
-    return this.#orders.has(user);
-  }
-
-  /** An order of the user in this account is kept as bytes. Who is in a margin-type account is looked at in rounds. */
-  fellAsleep(user: UserId, subAccount: number): void {
-    if (this.#accounts.isMargin(user, subAccount)) this.#sleepers.watch(user);
-  }
-
-  /** All orders of one user that slept. */
-  #awaken(rows: readonly RestoredOrder[]): void {
-    for (const row of rows) this.restoreOrder(row);
-    for (const { marketIndex, orderSequence, parentId } of rows) {
-      const order = this.#markets.at(marketIndex).orders.get(orderSequence);
-      if (parentId !== '' && order !== undefined) this.#book.linkParents([order]);
+  /**
+   * A live order with its confirmed fills. Its market, its user's accounts and balances are known; no event is pending.
+   *
+   * @param at of its OrderRecord.
+   */
+  restoreOrder(v: Views, at: number, { inForce, parent, parentId }: RestoredOrder): void {
+    this.margin.onOrderRestored();
+    const order = this.#orders.restore(v, at, parentId);
+    if (isSpot(order)) {
+      const { user, subAccount, market } = order;
+      const asset = order.side === SIDE.buy ? USD : market.definition.assetId;
+      order.balance = this.#holds.balance({ user, subAccount, asset });
     }
+    this.margin.check.place(order);
+    this.#book.restored(order, inForce, parent);
   }
 
   /** Where the market stood, all of it flushed. */
@@ -322,11 +317,6 @@ export class OrderManager {
   /** Live orders that count against the bounds, of one user or of all (AMB-124). */
   openOrders(user: UserId | null): number {
     return user === null ? this.#orders.openCountOfAll : this.#orders.openCountOf(user);
-  }
-
-  /** Orders of a restart that slept and do no more, ever. */
-  get ordersWoken(): number {
-    return this.#sleepers.woken;
   }
 
   /** For metrics: sides of confirmed trades that no announced checkpoint holds. */

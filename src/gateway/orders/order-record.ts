@@ -15,74 +15,82 @@ import {
   TRIGGER,
   TRIGGER_STATE,
 } from '../../core/order-terms.ts';
-import { enabledOf, type Filled, type LiveOrder } from './live-order.ts';
+import { enabledOf, type LiveOrder } from './live-order.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 
-type Named = Pick<OrderRow, 'orderId' | 'side' | 'kind' | 'tif' | 'flags' | 'amount' | 'parentId' | 'goodUntilNs'>;
+type Recorded = Pick<
+  OrderRow,
+  | 'orderId'
+  | 'side'
+  | 'kind'
+  | 'tif'
+  | 'flags'
+  | 'price'
+  | 'quantity'
+  | 'amount'
+  | 'parentId'
+  | 'goodUntilNs'
+  | 'triggerKind'
+  | 'triggerPrice'
+  | 'triggerState'
+  | 'filledQuantity'
+  | 'filledNotional'
+  | 'fees'
+  | 'timestampNs'
+  | 'lastUpdateNs'
+>;
 
-interface Figures extends Pick<OrderRow, 'triggerKind' | 'triggerPrice' | 'triggerState' | 'enabledQuantity'> {
-  readonly terms: Named;
-  readonly price: number;
-  readonly quantity: number;
-  readonly confirmed: Readonly<Filled>;
-  readonly pending: Readonly<Filled>;
+/** What follows from more than the record. */
+interface Derived {
+  readonly pendingQuantity: number;
+  readonly pendingNotional: bigint;
+  readonly pendingFees: bigint;
+  readonly enabledQuantity: number;
   readonly status: OrderStatus;
-  readonly timestampNs: bigint;
-  readonly lastUpdateNs: bigint;
   readonly isInFlight: boolean;
 }
 
-const NOTHING: Readonly<Filled> = { quantity: 0, notional: 0n, fees: 0n };
-
 /** The optimistic view of an order in memory. */
 export function recordOfLive(order: LiveOrder): OrderRecordView {
-  const status = statusOfLive(order);
-  return record(order.market.definition, {
-    ...order,
-    status,
-    enabledQuantity: enabledOf(order),
-    isInFlight: order.requests > 0,
-  });
+  const { pendingQuantity, pendingNotional, pendingFees, requests } = order;
+  const pending = { pendingQuantity, pendingNotional, pendingFees };
+  const derived = { status: statusOfLive(order), enabledQuantity: enabledOf(order), isInFlight: requests > 0 };
+  return record(order.market.definition, order, { ...pending, ...derived });
 }
 
 /** A finished order from the tables. */
 export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderRecordView {
-  return record(definition, {
-    ...row,
-    terms: row,
-    confirmed: { quantity: row.filledQuantity, notional: row.filledNotional, fees: row.fees },
-    pending: NOTHING,
-    status: statusOf(row),
-    isInFlight: false,
-  });
+  const { enabledQuantity } = row;
+  const pending = { pendingQuantity: 0, pendingNotional: 0n, pendingFees: 0n };
+  return record(definition, row, { ...pending, status: statusOf(row), enabledQuantity, isInFlight: false });
 }
 
-function record(definition: MarketDefinition, figures: Figures): OrderRecordView {
-  const { terms, confirmed, pending, status } = figures;
+function record(definition: MarketDefinition, order: Recorded, derived: Derived): OrderRecordView {
+  const { status } = derived;
   const { quantityDecimals, assetId } = definition;
   return {
-    order_id: terms.orderId,
+    order_id: order.orderId,
     base_asset: assetId,
-    side: SIDE_WORD[terms.side],
-    ...sizeOf(definition, figures),
-    confirmed_filled_quantity: formatRaw(confirmed.quantity, quantityDecimals),
-    pending_filled_quantity: formatRaw(pending.quantity, quantityDecimals),
-    confirmed_filled_amount: format18(confirmed.notional),
-    pending_filled_amount: format18(pending.notional),
-    confirmed_trading_fees_amount: format18(confirmed.fees),
-    pending_trading_fees_amount: format18(pending.fees),
-    good_until_timestamp_ns: terms.tif === TIF.gtd ? terms.goodUntilNs : null,
-    timestamp_ns: figures.timestampNs,
-    in_flight: figures.isInFlight,
+    side: SIDE_WORD[order.side],
+    ...sizeOf(definition, order),
+    confirmed_filled_quantity: formatRaw(order.filledQuantity, quantityDecimals),
+    pending_filled_quantity: formatRaw(derived.pendingQuantity, quantityDecimals),
+    confirmed_filled_amount: format18(order.filledNotional),
+    pending_filled_amount: format18(derived.pendingNotional),
+    confirmed_trading_fees_amount: format18(order.fees),
+    pending_trading_fees_amount: format18(derived.pendingFees),
+    good_until_timestamp_ns: order.tif === TIF.gtd ? order.goodUntilNs : null,
+    timestamp_ns: order.timestampNs,
+    in_flight: derived.isInFlight,
     canceled: status === 'Canceled',
     status,
-    ...triggerOf(definition, figures),
-    last_update_timestamp_ns: figures.lastUpdateNs,
-    is_immediate_or_cancel: terms.tif === TIF.ioc || terms.tif === TIF.fok,
-    is_fill_or_kill: terms.tif === TIF.fok,
+    ...triggerOf(definition, order, derived.enabledQuantity),
+    last_update_timestamp_ns: order.lastUpdateNs,
+    is_immediate_or_cancel: order.tif === TIF.ioc || order.tif === TIF.fok,
+    is_fill_or_kill: order.tif === TIF.fok,
     is_liquidation: false,
     is_auto_deleverage: false,
-    is_reduce_only: (terms.flags & ORDER_FLAG.reduceOnly) !== 0,
+    is_reduce_only: (order.flags & ORDER_FLAG.reduceOnly) !== 0,
   };
 }
 
@@ -92,13 +100,13 @@ type Size = Pick<
 >;
 
 /** Which figures are set follows from the kind; 0 stands for none (wire.md 7.9). */
-function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, figures: Figures): Size {
-  const { kind, amount } = figures.terms;
+function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, order: Recorded): Size {
+  const { kind, amount } = order;
   const isQuote = kind === ORDER_KIND.marketQuote;
-  const quantity = figures.quantity === 0 ? null : formatRaw(figures.quantity, quantityDecimals);
+  const quantity = order.quantity === 0 ? null : formatRaw(order.quantity, quantityDecimals);
   const quoteAmount = amount === 0 ? null : formatRaw(amount, quantityDecimals);
   return {
-    limit_price: kind === ORDER_KIND.limit ? formatRaw(figures.price, priceDecimals) : null,
+    limit_price: kind === ORDER_KIND.limit ? formatRaw(order.price, priceDecimals) : null,
     quantity: isQuote ? null : quantity,
     amount: isQuote ? quoteAmount : null,
     max_sellable_amount: isQuote ? null : quoteAmount,
@@ -112,15 +120,18 @@ type TriggerMembers = Pick<
 >;
 
 /** All null without a trigger; the enabled quantity belongs to a child (AMB-29). */
-function triggerOf({ priceDecimals, quantityDecimals }: MarketDefinition, figures: Figures): TriggerMembers {
-  const { triggerKind, triggerState, terms } = figures;
-  const price = formatRaw(figures.triggerPrice, priceDecimals);
-  const isChild = terms.parentId !== '';
+function triggerOf(
+  { priceDecimals, quantityDecimals }: MarketDefinition,
+  { triggerKind, triggerState, triggerPrice, parentId }: Recorded,
+  enabledQuantity: number,
+): TriggerMembers {
+  const price = formatRaw(triggerPrice, priceDecimals);
+  const isChild = parentId !== '';
   return {
     trigger_above_price: triggerKind === TRIGGER.above ? price : null,
     trigger_below_price: triggerKind === TRIGGER.below ? price : null,
     trigger_touched: triggerKind === TRIGGER.none ? null : triggerState !== TRIGGER_STATE.dormant,
-    parent_id: isChild ? terms.parentId : null,
-    trigger_enabled_quantity: isChild ? formatRaw(figures.enabledQuantity, quantityDecimals) : null,
+    parent_id: isChild ? parentId : null,
+    trigger_enabled_quantity: isChild ? formatRaw(enabledQuantity, quantityDecimals) : null,
   };
 }

@@ -1,25 +1,35 @@
 /**
  * One user's orders in memory in the order of pages (PAG-02), so that a page is found by counting, not by sorting.
  *
- *   chunks, oldest first   │ orders, times, words │ orders, times, words │ …      at most CHUNK_ORDERS each
+ *   chunks, oldest first   │ entry, entry, … │ entry, entry, … │ …      at most CHUNK_ORDERS each
+ *   entry, four words        index of the order │ word │ time, low │ time, high
  *   word of an order         group (market and sub-account) << 2 | is settled << 1 | is open
  *
  * A page freezes the list: it keeps the chunks as they are, and a chunk that is frozen is copied before its next change.
  * Cost: a change O(log n), a page without a filter O(n / CHUNK_ORDERS), one with a filter reads n words, a nanosecond each.
  *
  * Invariants
- *   (1) Orders are sorted by time, then id, then market, all of them as `times` and the orders' terms say.
+ *   (1) Orders are sorted by time, then id, then market, as the entries' times and the orders' records say.
  *   (2) An order is listed while its `pageWord` is not NOT_LISTED, and that is its word here.
  *
- * Not here: which orders are listed (live-orders.ts), what the tables hold (pages.ts).
+ * Not here: which orders are listed, and that those of a frozen list keep their records (live-orders.ts); what the tables
+ * hold (pages.ts).
  */
 import { assert, InvariantError, must } from '../../core/assert.ts';
+import { OrderRecord } from '../../schema/generated/messages.ts';
 import { type LiveOrder, NOT_LISTED } from './live-order.ts';
 import type { OrderPlace } from './order-history.ts';
 import { isOpen } from './order-life.ts';
 
-/** Some 10 KiB of references; a change moves at most so many. */
+/** Some 8 KiB; a change moves at most so many entries. */
 export const CHUNK_ORDERS = 512;
+const FIRST_ENTRIES = 4;
+const ENTRY_WORDS = 4;
+/** Words of an entry. */
+const INDEX = 0;
+const WORD = 1;
+const TIME_LOW = 2;
+const TIME_HIGH = 3;
 const OPEN = 1;
 const SETTLED = 2;
 /** An order with both is in memory alone, unless the tables are ahead of this process. */
@@ -28,22 +38,81 @@ const GROUP_SHIFT = 2;
 /** Most users trade in a few markets. */
 const FEW_GROUPS = 8;
 
-/** What the list reads of an order. */
-export type Listable = Pick<
-  LiveOrder,
-  'terms' | 'market' | 'timestampNs' | 'pageWord' | 'sequence' | 'end' | 'isSpent' | 'faultReason' | 'quantity'
-> &
-  Pick<LiveOrder, 'pending' | 'confirmed'>;
+/** Where the orders of a list are. */
+export interface ListedOrders {
+  at(index: number): LiveOrder;
+}
 
-interface Chunk<Order> {
-  readonly orders: Order[];
-  readonly times: bigint[];
-  readonly words: number[];
+class Chunk {
+  entries: Int32Array;
+  length = 0;
   /** How many of them are open, and how many are open and settled. */
-  open: number;
-  certain: number;
+  open = 0;
+  certain = 0;
   /** A page keeps it: it is copied before it changes. */
-  isFrozen: boolean;
+  isFrozen = false;
+
+  constructor(room: number) {
+    this.entries = new Int32Array(Math.max(FIRST_ENTRIES, room) * ENTRY_WORDS);
+  }
+
+  indexAt(at: number): number {
+    return this.entries[at * ENTRY_WORDS + INDEX] as number;
+  }
+
+  wordAt(at: number): number {
+    return this.entries[at * ENTRY_WORDS + WORD] as number;
+  }
+
+  timeAt(at: number): bigint {
+    const low = this.entries[at * ENTRY_WORDS + TIME_LOW] as number;
+    const high = this.entries[at * ENTRY_WORDS + TIME_HIGH] as number;
+    return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+  }
+
+  setWord(at: number, word: number): void {
+    this.#count(this.wordAt(at), -1);
+    this.#count(word, 1);
+    this.entries[at * ENTRY_WORDS + WORD] = word;
+  }
+
+  insert(at: number, order: LiveOrder, word: number): void {
+    if (this.length * ENTRY_WORDS === this.entries.length) {
+      const entries = new Int32Array(this.entries.length * 2);
+      entries.set(this.entries);
+      this.entries = entries;
+    }
+    const first = at * ENTRY_WORDS;
+    this.entries.copyWithin(first + ENTRY_WORDS, first, this.length * ENTRY_WORDS);
+    this.length += 1;
+    this.entries[first + INDEX] = order.index;
+    this.entries[first + WORD] = word;
+    this.entries[first + TIME_LOW] = timeLow(order);
+    this.entries[first + TIME_HIGH] = timeHigh(order);
+    this.#count(word, 1);
+  }
+
+  remove(at: number): void {
+    this.#count(this.wordAt(at), -1);
+    this.entries.copyWithin(at * ENTRY_WORDS, (at + 1) * ENTRY_WORDS, this.length * ENTRY_WORDS);
+    this.length -= 1;
+  }
+
+  /** Entries `from` to `to` as a chunk of their own, behind those of `before`. */
+  part(from: number, to: number, before: Chunk | null = null): Chunk {
+    const lead = before === null ? 0 : before.length;
+    const part = new Chunk(lead + to - from);
+    if (before !== null) part.entries.set(before.entries.subarray(0, lead * ENTRY_WORDS));
+    part.entries.set(this.entries.subarray(from * ENTRY_WORDS, to * ENTRY_WORDS), lead * ENTRY_WORDS);
+    part.length = lead + to - from;
+    for (let at = 0; at < part.length; at += 1) part.#count(part.wordAt(at), 1);
+    return part;
+  }
+
+  #count(word: number, change: number): void {
+    if ((word & OPEN) !== 0) this.open += change;
+    if ((word & CERTAIN) === CERTAIN) this.certain += change;
+  }
 }
 
 /** Which orders a page is about. */
@@ -60,8 +129,8 @@ interface Group {
   readonly subAccount: number;
 }
 
-export interface Entry<Order> {
-  readonly order: Order;
+export interface Entry {
+  readonly order: LiveOrder;
   readonly place: OrderPlace;
 }
 
@@ -71,58 +140,50 @@ export interface Pivot {
   readonly place: OrderPlace;
 }
 
-export class PageList<Order extends Listable = LiveOrder> {
-  #chunks: Chunk<Order>[] = [];
+export class PageList {
+  readonly #orders: ListedOrders;
+  #chunks: Chunk[] = [];
   readonly #groups: Group[] = [];
   /** By `groupKey`; null while a look through all groups is as fast. */
   #numbers: Map<number, number> | null = null;
 
+  constructor(orders: ListedOrders) {
+    this.#orders = orders;
+  }
+
   /** The order becomes a part of pages; it is not listed yet. */
-  insert(order: Order): void {
+  insert(order: LiveOrder): void {
     assert(order.pageWord === NOT_LISTED, 'an order is listed once');
     const word = (this.#groupOf(order) << GROUP_SHIFT) | flagsOf(order);
     order.pageWord = word;
+    if (this.#chunks.length === 0) this.#chunks.push(new Chunk(0));
     const at = Math.max(0, this.#chunkFor(order));
-    if (this.#chunks.length === 0) this.#chunks.push(chunkOf([order], [order.timestampNs], [word]));
-    else {
-      const chunk = this.#writable(at);
-      const index = firstAbove(chunk, order);
-      chunk.orders.splice(index, 0, order);
-      chunk.times.splice(index, 0, order.timestampNs);
-      chunk.words.splice(index, 0, word);
-      count(chunk, word, 1);
-      if (chunk.orders.length > CHUNK_ORDERS) this.#split(at);
-    }
+    const chunk = this.#writable(at);
+    chunk.insert(this.#firstAbove(chunk, order), order, word);
+    if (chunk.length > CHUNK_ORDERS) this.#split(at);
   }
 
   /** No page shows it any more. */
-  remove(order: Order): void {
+  remove(order: LiveOrder): void {
     const [at, index] = this.#placeOf(order);
-    const chunk = this.#writable(at);
-    count(chunk, must(chunk.words[index], 'a listed order has a word'), -1);
-    chunk.orders.splice(index, 1);
-    chunk.times.splice(index, 1);
-    chunk.words.splice(index, 1);
+    this.#writable(at).remove(index);
     order.pageWord = NOT_LISTED;
     this.#shrink(at);
   }
 
   /** Brings the word of a listed order up to date. */
-  update(order: Order): void {
+  update(order: LiveOrder): void {
     const word = (order.pageWord & ~CERTAIN) | flagsOf(order);
     if (word === order.pageWord) return;
     const [at, index] = this.#placeOf(order);
-    const chunk = this.#writable(at);
-    count(chunk, order.pageWord, -1);
-    count(chunk, word, 1);
-    chunk.words[index] = word;
+    this.#writable(at).setWord(index, word);
     order.pageWord = word;
   }
 
   /** The list as it is now, whatever changes later. */
-  freeze(filter: ListFilter): FrozenList<Order> {
+  freeze(filter: ListFilter): FrozenList {
     for (const chunk of this.#chunks) chunk.isFrozen = true;
-    return new FrozenList([...this.#chunks], this.#matching(filter), filter.openOnly);
+    return new FrozenList(this.#orders, [...this.#chunks], this.#matching(filter), filter.openOnly);
   }
 
   /** Markets that the orders of a filter may be in. */
@@ -137,9 +198,7 @@ export class PageList<Order extends Listable = LiveOrder> {
     return Uint8Array.from(this.#groups, (group) => (isMeant(filter, group) ? 1 : 0));
   }
 
-  #groupOf({ market, terms }: Order): number {
-    const { marketIndex } = market.definition;
-    const { subAccount } = terms;
+  #groupOf({ marketIndex, subAccount }: LiveOrder): number {
     const known = this.#findGroup(marketIndex, subAccount);
     if (known >= 0) return known;
     const number = this.#groups.length;
@@ -164,72 +223,92 @@ export class PageList<Order extends Listable = LiveOrder> {
   // ---- chunks
 
   /** The last chunk that begins at or before the order; -1 when none does. */
-  #chunkFor(order: Order): number {
+  #chunkFor(order: LiveOrder): number {
     const chunks = this.#chunks;
     let low = 0;
     let high = chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compareAt(chunks[middle] as Chunk<Order>, 0, order) <= 0) low = middle + 1;
+      const chunk = chunks[middle] as Chunk;
+      if (chunk.length === 0 || this.#compareAt(chunk, 0, order) <= 0) low = middle + 1;
       else high = middle;
     }
     return low - 1;
   }
 
-  /** Chunk and index of a listed order. Equals may reach into earlier chunks. */
-  #placeOf(order: Order): readonly [number, number] {
+  /** Chunk and place of a listed order. Equals may reach into earlier chunks. */
+  #placeOf(order: LiveOrder): readonly [number, number] {
     for (let at = this.#chunkFor(order); at >= 0; at -= 1) {
-      const chunk = this.#chunks[at] as Chunk<Order>;
-      for (let index = firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
-        if (chunk.orders[index] === order) return [at, index];
-        if (compareAt(chunk, index, order) !== 0) break;
+      const chunk = this.#chunks[at] as Chunk;
+      for (let index = this.#firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
+        if (chunk.indexAt(index) === order.index) return [at, index];
+        if (this.#compareAt(chunk, index, order) !== 0) break;
       }
     }
     throw new InvariantError('a listed order is in its list');
   }
 
-  #writable(at: number): Chunk<Order> {
+  /** Below 0 when the entry is older than the order. Orders that differ in their sequence alone are equal. */
+  #compareAt(chunk: Chunk, at: number, order: LiveOrder): number {
+    const first = at * ENTRY_WORDS;
+    const high = (chunk.entries[first + TIME_HIGH] as number) >>> 0;
+    if (high !== timeHigh(order)) return high < timeHigh(order) ? -1 : 1;
+    const low = (chunk.entries[first + TIME_LOW] as number) >>> 0;
+    if (low !== timeLow(order)) return low < timeLow(order) ? -1 : 1;
+    if (chunk.entries[first + INDEX] === order.index) return 0;
+    const other = this.#orders.at(chunk.indexAt(at));
+    const [id, otherId] = [order.orderId, other.orderId];
+    if (otherId !== id) return otherId < id ? -1 : 1;
+    return order.marketIndex - other.marketIndex;
+  }
+
+  /** The place of the first entry that is newer than the order. */
+  #firstAbove(chunk: Chunk, order: LiveOrder): number {
+    const { length } = chunk;
+    if (length > 0 && this.#compareAt(chunk, length - 1, order) <= 0) return length;
+    let low = 0;
+    let high = length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compareAt(chunk, middle, order) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #writable(at: number): Chunk {
     const chunk = must(this.#chunks[at], 'a chunk is there');
     if (!chunk.isFrozen) return chunk;
-    const { orders, times, words, open, certain } = chunk;
-    const copy = { orders: [...orders], times: [...times], words: [...words], open, certain, isFrozen: false };
+    const copy = chunk.part(0, chunk.length);
     this.#chunks[at] = copy;
     return copy;
   }
 
   /** Orders mostly come at the end: then the chunk before stays full. */
   #split(at: number): void {
-    const { orders, times, words } = must(this.#chunks[at], 'a chunk is there');
+    const chunk = must(this.#chunks[at], 'a chunk is there');
     const isLast = at === this.#chunks.length - 1;
     const cut = isLast ? CHUNK_ORDERS : CHUNK_ORDERS >>> 1;
-    const halves = [
-      chunkOf(orders.slice(0, cut), times.slice(0, cut), words.slice(0, cut)),
-      chunkOf(orders.slice(cut), times.slice(cut), words.slice(cut)),
-    ];
-    this.#chunks.splice(at, 1, ...halves);
+    this.#chunks.splice(at, 1, chunk.part(0, cut), chunk.part(cut, chunk.length));
   }
 
   /** Joins a small chunk with the one before it, so that chunks are at least a quarter full on average. */
   #shrink(at: number): void {
     const chunk = must(this.#chunks[at], 'a chunk is there');
-    if (chunk.orders.length === 0) {
+    if (chunk.length === 0) {
       this.#chunks.splice(at, 1);
       return;
     }
     const before = this.#chunks[at - 1];
-    if (before === undefined || before.orders.length + chunk.orders.length > CHUNK_ORDERS >>> 1) return;
-    const joined = chunkOf(
-      [...before.orders, ...chunk.orders],
-      [...before.times, ...chunk.times],
-      [...before.words, ...chunk.words],
-    );
-    this.#chunks.splice(at - 1, 2, joined);
+    if (before === undefined || before.length + chunk.length > CHUNK_ORDERS >>> 1) return;
+    this.#chunks.splice(at - 1, 2, chunk.part(0, chunk.length, before));
   }
 }
 
 /** A list at one moment, newest first. */
-export class FrozenList<Order extends Listable = LiveOrder> {
-  readonly #chunks: readonly Chunk<Order>[];
+export class FrozenList {
+  readonly #orders: ListedOrders;
+  readonly #chunks: readonly Chunk[];
   readonly #groups: Uint8Array | null;
   readonly #openOnly: boolean;
   /** How many of each chunk the filter takes. */
@@ -238,7 +317,8 @@ export class FrozenList<Order extends Listable = LiveOrder> {
   readonly count: number;
 
   /** @param groups by group number 1 where the filter takes it; null: it takes all. */
-  constructor(chunks: readonly Chunk<Order>[], groups: Uint8Array | null, openOnly: boolean) {
+  constructor(orders: ListedOrders, chunks: readonly Chunk[], groups: Uint8Array | null, openOnly: boolean) {
+    this.#orders = orders;
     this.#chunks = chunks;
     this.#groups = groups;
     this.#openOnly = openOnly;
@@ -247,7 +327,7 @@ export class FrozenList<Order extends Listable = LiveOrder> {
   }
 
   /** Entries from that rank on. */
-  *from(rank: number): Generator<Entry<Order>, void, undefined> {
+  *from(rank: number): Generator<Entry, void, undefined> {
     let skip = rank;
     for (let at = this.#chunks.length - 1; at >= 0; at -= 1) {
       const taken = this.#counts[at] as number;
@@ -255,22 +335,22 @@ export class FrozenList<Order extends Listable = LiveOrder> {
         skip -= taken;
         continue;
       }
-      const chunk = this.#chunks[at] as Chunk<Order>;
-      for (let index = chunk.orders.length - 1; index >= 0; index -= 1) {
-        if (!this.#takes(chunk.words[index] as number)) continue;
+      const chunk = this.#chunks[at] as Chunk;
+      for (let index = chunk.length - 1; index >= 0; index -= 1) {
+        if (!this.#takes(chunk.wordAt(index))) continue;
         if (skip > 0) skip -= 1;
-        else yield entryAt(chunk, index);
+        else yield this.#entryAt(chunk, index);
       }
     }
   }
 
   /** Orders that the tables may hold too: finished, pending as a whole, or without an answer of their market. */
-  *doubtful(): Generator<Entry<Order>, void, undefined> {
+  *doubtful(): Generator<Entry, void, undefined> {
     for (const chunk of this.#chunks) {
-      if (chunk.certain === chunk.orders.length) continue;
-      for (let index = 0; index < chunk.orders.length; index += 1) {
-        const word = chunk.words[index] as number;
-        if ((word & CERTAIN) !== CERTAIN && this.#takes(word)) yield entryAt(chunk, index);
+      if (chunk.certain === chunk.length) continue;
+      for (let index = 0; index < chunk.length; index += 1) {
+        const word = chunk.wordAt(index);
+        if ((word & CERTAIN) !== CERTAIN && this.#takes(word)) yield this.#entryAt(chunk, index);
       }
     }
   }
@@ -303,11 +383,17 @@ export class FrozenList<Order extends Listable = LiveOrder> {
     return this.#groups === null || this.#groups[word >>> GROUP_SHIFT] === 1;
   }
 
-  #countIn({ words, open }: Chunk<Order>): number {
-    if (this.#groups === null) return this.#openOnly ? open : words.length;
+  #countIn(chunk: Chunk): number {
+    if (this.#groups === null) return this.#openOnly ? chunk.open : chunk.length;
     let taken = 0;
-    for (let index = 0; index < words.length; index += 1) if (this.#takes(words[index] as number)) taken += 1;
+    for (let index = 0; index < chunk.length; index += 1) if (this.#takes(chunk.wordAt(index))) taken += 1;
     return taken;
+  }
+
+  #entryAt(chunk: Chunk, at: number): Entry {
+    const order = this.#orders.at(chunk.indexAt(at));
+    const { orderId: name, marketIndex, sequence } = order;
+    return { order, place: { timeNs: chunk.timeAt(at), name, marketIndex, sequence } };
   }
 }
 
@@ -318,48 +404,16 @@ export function compareOrders(a: OrderPlace, b: OrderPlace): number {
   return a.marketIndex - b.marketIndex || a.sequence - b.sequence;
 }
 
-function entryAt<Order extends Listable>({ orders, times }: Chunk<Order>, index: number): Entry<Order> {
-  const order = must(orders[index], 'an entry is in its chunk');
-  const { terms, market, sequence } = order;
-  const timeNs = must(times[index], 'an entry has its time');
-  return { order, place: { timeNs, name: terms.orderId, marketIndex: market.definition.marketIndex, sequence } };
+/** The lower half of its time, unsigned. */
+function timeLow({ v, at }: LiveOrder): number {
+  return v.u32[(at + OrderRecord.timestampNsAt) >>> 2] as number;
 }
 
-/** Below 0 when the entry at `index` is older than the order. Orders that differ in their sequence alone are equal. */
-function compareAt<Order extends Listable>({ orders, times }: Chunk<Order>, index: number, order: Order): number {
-  const time = times[index] as bigint;
-  if (time !== order.timestampNs) return time < order.timestampNs ? -1 : 1;
-  const other = orders[index] as Order;
-  if (other.terms.orderId !== order.terms.orderId) return other.terms.orderId < order.terms.orderId ? -1 : 1;
-  return order.market.definition.marketIndex - other.market.definition.marketIndex;
+function timeHigh({ v, at }: LiveOrder): number {
+  return v.u32[(at + OrderRecord.timestampNsAt + 4) >>> 2] as number;
 }
 
-/** The index of the first entry that is newer than the order. */
-function firstAbove<Order extends Listable>(chunk: Chunk<Order>, order: Order): number {
-  const { length } = chunk.orders;
-  if (length > 0 && compareAt(chunk, length - 1, order) <= 0) return length;
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareAt(chunk, middle, order) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function chunkOf<Order>(orders: Order[], times: bigint[], words: number[]): Chunk<Order> {
-  const chunk = { orders, times, words, open: 0, certain: 0, isFrozen: false };
-  for (const word of words) count(chunk, word, 1);
-  return chunk;
-}
-
-function count(chunk: Pick<Chunk<unknown>, 'open' | 'certain'>, word: number, change: number): void {
-  if ((word & OPEN) !== 0) chunk.open += change;
-  if ((word & CERTAIN) === CERTAIN) chunk.certain += change;
-}
-
-function flagsOf(order: Listable): number {
+function flagsOf(order: LiveOrder): number {
   return (isOpen(order) ? OPEN : 0) | (order.sequence === 0 ? 0 : SETTLED);
 }
 

@@ -38,7 +38,7 @@ import {
   type Show,
   type TradePlace,
 } from './history-ask.ts';
-import { isFinished, type LiveOrder } from './live-order.ts';
+import { isFinished } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Markets } from './markets.ts';
 import type { HistoryQuery, OrderHistory } from './order-history.ts';
@@ -49,9 +49,6 @@ import type { Tail, TailTrade } from './tail.ts';
 /** With fewer orders of memory before a page the tables are read from as many before it. */
 const FEW_BEFORE = 1_024;
 const PIVOTS_MAX = 256;
-const NO_ORDERS: PageList = new PageList();
-
-type ListedOrder = Entry<LiveOrder>;
 
 export interface PageQuery extends HistoryQuery {
   /** From zero. */
@@ -79,6 +76,8 @@ export interface PagePlan<T> {
   finish(answer: HistoryAnswer<T> | null): Page<() => T> | null;
   /** In the place of `ask` a question that `finish` can always take the answer of; it costs as much as memory has. */
   askAll(): HistoryAsk | null;
+  /** Rows of this plan are asked for no more: orders of it that are finished may leave memory. */
+  release(): void;
 }
 
 /** Where pages are read from. */
@@ -94,11 +93,13 @@ export function planOrderPage<T>(
   query: OrderPageQuery,
   show: Show<T>,
 ): PagePlan<T> {
-  const list = orders.pagesOf(query.user) ?? NO_ORDERS;
+  const list = orders.pagesOf(query.user) ?? new PageList(orders);
   const held = list.freeze(query);
+  const pin = orders.pin();
+  const release = (): void => orders.unpin(pin);
   const heard = heardOf(markets, list.marketsOf(query));
   if (query.openOnly) {
-    return { ask: null, finish: () => mergeOrders(query, held, null, show), askAll: () => null };
+    return { ask: null, finish: () => mergeOrders(query, held, null, show), askAll: () => null, release };
   }
   let doubted = [...held.doubtful()].filter(({ order }) => isFinished(order) || order.sequence === 0);
   const askOf = (known: HeardMarkets): HistoryAsk => ({
@@ -122,6 +123,7 @@ export function planOrderPage<T>(
       doubted = [...held.from(0)];
       return askOf({ marketIndexes: [], heard: [] });
     },
+    release,
   };
 }
 
@@ -143,7 +145,7 @@ function pivotsOf({ page, limit }: PageQuery, held: FrozenList): OrderPivots {
 
 /** The tables' part of a page of orders, and those of memory that are in the tables too. */
 type OrdersOfTables<T> = Pick<OrderAnswer<T>, 'rows' | 'total' | 'heldFrom' | 'offset'> & {
-  readonly gone: ReadonlySet<ListedOrder>;
+  readonly gone: ReadonlySet<Entry>;
 };
 
 /** @param tables null: nothing of the page is in the tables. */
@@ -154,7 +156,7 @@ function mergeOrders<T>(
   show: Show<T>,
 ): Page<() => T> {
   const rank = query.page * query.limit;
-  const value = ({ order }: ListedOrder): T => show.order(recordOfLive(order));
+  const value = ({ order }: Entry): T => show.order(recordOfLive(order));
   if (tables === null) {
     const rest = held.from(rank);
     return mergePage(
@@ -164,7 +166,7 @@ function mergeOrders<T>(
     );
   }
   const { heldFrom, offset, rows, total } = tables;
-  const gone = new Set([...tables.gone].map(({ order }) => order));
+  const gone = new Set([...tables.gone].map(({ order }) => order.index));
   const [first] = held.from(heldFrom);
   const before = [...tables.gone].filter(({ place }) => first === undefined || compareOrders(place, first.place) < 0);
   const lead = rank - (heldFrom - before.length) - offset;
@@ -172,8 +174,9 @@ function mergeOrders<T>(
   return mergePage({ lead, limit: query.limit }, sources, held.count - gone.size + total);
 }
 
-function* without(entries: Iterable<ListedOrder>, gone: ReadonlySet<LiveOrder>): Generator<ListedOrder> {
-  for (const entry of entries) if (!gone.has(entry.order)) yield entry;
+/** @param gone by index. */
+function* without(entries: Iterable<Entry>, gone: ReadonlySet<number>): Generator<Entry> {
+  for (const entry of entries) if (!gone.has(entry.order.index)) yield entry;
 }
 
 /** Confirmed trades only (QRY-03). */
@@ -197,6 +200,7 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
       return mergePage({ lead: rank - heldFrom - offset, limit }, sources, inMemory.length + total);
     },
     askAll: () => null,
+    release: () => undefined,
   };
 }
 
@@ -232,7 +236,7 @@ function matches(query: HistoryQuery, marketIndex: number, subAccount: number): 
 }
 
 /** Orders are described to another thread as four columns. @param heard when the page was planned. */
-function doubtsAbout(entries: readonly ListedOrder[], { marketIndexes, heard }: HeardMarkets): OrderDoubts {
+function doubtsAbout(entries: readonly Entry[], { marketIndexes, heard }: HeardMarkets): OrderDoubts {
   const known = new Map(marketIndexes.map((marketIndex, at) => [marketIndex, heard[at] ?? 0]));
   const doubts = {
     marketIndexes: new Int32Array(entries.length),

@@ -260,7 +260,7 @@ export function checkNewFigures(
   }
   const price = newPriceLimit ?? order?.price ?? NOT_KNOWN;
   const quantity = newQuantity ?? order?.quantity ?? NOT_KNOWN;
-  if (price === NOT_KNOWN || quantity === NOT_KNOWN || (order !== undefined && isReduceOnly(order.terms))) return FINE;
+  if (price === NOT_KNOWN || quantity === NOT_KNOWN || (order !== undefined && isReduceOnly(order))) return FINE;
   const fault = belowNotional(price, quantity, market.definition);
   return fault === null ? FINE : invalid(newQuantity === null ? 'new_price_limit' : 'new_quantity', fault);
 }

@@ -12,6 +12,7 @@
 import { SIDE } from '../../core/order-terms.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { filledOf, type LiveOrder } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import { optimisticBase, type Position } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import { isReducible } from './reduction-plan.ts';
@@ -25,6 +26,7 @@ const TAKEN_OFF_MAX = 1_024;
 export type CancelReduceOnly = (order: LiveOrder) => boolean;
 
 export class ReduceOnlyExcess {
+  readonly #orders: LiveOrders;
   readonly #margins: MarginAccounts;
   readonly #cancel: CancelReduceOnly;
   /** How often a position's account had moved when all its orders were found to fit. */
@@ -33,7 +35,8 @@ export class ReduceOnlyExcess {
   #isCut = false;
   #round: Iterator<Position> = [].values();
 
-  constructor(margins: MarginAccounts, cancel: CancelReduceOnly) {
+  constructor(orders: LiveOrders, margins: MarginAccounts, cancel: CancelReduceOnly) {
+    this.#orders = orders;
     this.#margins = margins;
     this.#cancel = cancel;
   }
@@ -69,9 +72,10 @@ export class ReduceOnlyExcess {
       return Math.max(booked, offsetLots(side, optimisticBase(position), quantityDecimals));
     });
     let [taken, isDone] = [0, true];
-    for (const order of reduceOnly.live) {
+    for (const index of reduceOnly.live) {
+      const order = this.#orders.at(index);
       const left = order.quantity - filledOf(order);
-      if (order.letThrough === 0 || left <= (reducible[order.terms.side] ?? 0) || !isReducible(order)) continue;
+      if (order.releasedQuantity === 0 || left <= (reducible[order.side] ?? 0) || !isReducible(order)) continue;
       if (taken === TAKEN_OFF_MAX) {
         this.#isCut = true;
         return;

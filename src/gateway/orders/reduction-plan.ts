@@ -13,8 +13,10 @@
  */
 import { larger, powerOfTen } from '../../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TIF } from '../../core/order-terms.ts';
+import type { ExposureEntry } from '../../risk/exposure-queue.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import { filledOf, isChild, isWhole, type LiveOrder } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarginAccount, Position } from './margin-account.ts';
 import { isOver } from './spending.ts';
 
@@ -26,12 +28,20 @@ const CLOSE = 2 ** -48;
 
 export interface Reduction {
   readonly order: LiveOrder;
+  /** Its own in its queue. */
+  readonly entry: ExposureEntry;
   /** The new total, filled part included; 0: the order is cancelled. */
   readonly total: number;
 }
 
 /** Reductions that were sent before: while they are on their way their orders are as good as reduced. */
-export type Sent = ReadonlyMap<LiveOrder, number>;
+export type Sent = ReadonlyMap<ExposureEntry, number>;
+
+export interface PlanParts {
+  readonly orders: LiveOrders;
+  readonly assets: AssetRisks;
+  readonly sent: Sent;
+}
 
 export interface ReductionPlan {
   readonly side: Side;
@@ -56,6 +66,7 @@ interface PlannedQueue {
 interface Candidate {
   readonly queue: PlannedQueue;
   readonly order: LiveOrder;
+  readonly entry: ExposureEntry;
   readonly lots: number;
   readonly counted: number;
   readonly lotPrice: bigint;
@@ -64,16 +75,16 @@ interface Candidate {
 }
 
 /** @param most as many reductions as the plan may have. */
-export function planReductions(account: MarginAccount, assets: AssetRisks, sent: Sent, most: number): ReductionPlan {
+export function planReductions(account: MarginAccount, parts: PlanParts, most: number): ReductionPlan {
   const { buys, sells } = account.requirements();
   const side: Side = buys >= sells ? SIDE.buy : SIDE.sell;
   const reductions: Reduction[] = [];
   const surplus = account.surplus();
   const bearable = surplus > 0n ? surplus : 0n;
   if (larger(buys, sells) <= bearable) return { side, reductions, isCut: false, candidates: 0 };
-  const { queues, candidates } = heavierSide(account, side, assets, sent);
+  const { queues, candidates } = heavierSide(account, side, parts);
   let requirement = queues.reduce((sum, queue) => sum + queue.requirement, 0n);
-  for (const { queue, order, lots, lotPrice, counted } of farthest(candidates, most)) {
+  for (const { queue, order, entry, lots, lotPrice, counted } of farthest(candidates, most)) {
     if (requirement <= bearable || reductions.length === most) break;
     const others = requirement - queue.requirement;
     const less = (off: number): bigint =>
@@ -87,7 +98,7 @@ export function planReductions(account: MarginAccount, assets: AssetRisks, sent:
     queue.requirement = gone === counted ? without : less(gone);
     queue.counted -= lotPrice * BigInt(gone);
     requirement = others + queue.requirement;
-    reductions.push({ order, total: isCancelled ? 0 : order.quantity - off });
+    reductions.push({ order, entry, total: isCancelled ? 0 : order.quantity - off });
   }
   const isCut = requirement > bearable && reductions.length === most && most < candidates.length;
   return { side, reductions, isCut, candidates: candidates.length };
@@ -109,20 +120,22 @@ interface HeavierSide {
   readonly candidates: Candidate[];
 }
 
-function heavierSide(account: MarginAccount, side: Side, assets: AssetRisks, sent: Sent): HeavierSide {
+function heavierSide(account: MarginAccount, side: Side, { orders, assets, sent }: PlanParts): HeavierSide {
   const queues: PlannedQueue[] = [];
   const candidates: Candidate[] = [];
   for (const { position, queue } of account.queues(side)) {
     const reference = assets.terms(position.asset).prices.mark;
     const planned: PlannedQueue = { position, reference, counted: queue.counted, requirement: 0n };
     const tick = Number(powerOfTen(18 - (position.market?.definition.priceDecimals ?? 0))) / Number(reference);
-    for (const { owner: order, exposure, netted } of queue.counting()) {
+    for (const entry of queue.counting()) {
+      const { exposure, netted } = entry;
       const { lots, lotPrice } = exposure;
-      const total = order.requests === 0 ? undefined : sent.get(order);
+      const order = orders.at(entry.owner);
+      const total = order.requests === 0 ? undefined : sent.get(entry);
       if (total !== undefined) planned.counted -= lotPrice * BigInt(goneOf(order, total, lots, netted));
       if (!isReducible(order)) continue;
       const distance = Math.abs(order.price * tick - 1);
-      candidates.push({ queue: planned, order, lots, counted: lots - netted, lotPrice, distance });
+      candidates.push({ queue: planned, order, entry, lots, counted: lots - netted, lotPrice, distance });
     }
     planned.requirement = account.requirementOf(position, side, planned.counted);
     queues.push(planned);
@@ -143,7 +156,7 @@ function limitOf({ price, market }: LiveOrder): bigint {
 
 /** It rests, nothing about it is on its way, and a user made it (AR-04). */
 export function isReducible(order: LiveOrder): boolean {
-  const { kind, tif, flags } = order.terms;
+  const { kind, tif, flags } = order;
   const rests = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
   return rests && order.sequence !== 0 && order.requests === 0 && !isOver(order) && (flags & ORDER_FLAG.nodeMade) === 0;
 }

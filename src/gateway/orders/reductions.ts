@@ -44,7 +44,7 @@ export class Reductions {
 
   #send(order: LiveOrder, total: number, end: OrderEnd): boolean {
     if (!this.#pending.hasRoomFor('reduce')) return false;
-    const { user, orderId } = order.terms;
+    const { user, orderId } = order;
     const { marketIndex, assetId } = order.market.definition;
     const requestId = this.#pending.nextId;
     if (!this.#sink.reduce({ requestId, marketIndex, assetId, user, orderId, total, end })) return false;

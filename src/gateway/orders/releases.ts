@@ -19,17 +19,18 @@
  * A word about no lots yet (a child whose parent has not filled) is not answered; it comes again when there are some. At
  * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
-import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER_STATE } from '../../core/order-terms.ts';
+import { ORDER_END, ORDER_KIND, type OrderEnd } from '../../core/order-terms.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import { availableOf, type Balance } from './holds.ts';
-import { enabledOf, filledOf, isChild, LET_THROUGH_WHOLE, type LiveOrder } from './live-order.ts';
+import { enabledOf, filledOf, isChild, type LiveOrder, RELEASED_WHOLE } from './live-order.ts';
+import type { LiveOrders } from './live-orders.ts';
 import type { MarginAccount } from './margin-account.ts';
 import type { MarginCheck } from './margin-check.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
-import { boundAtRelease, budgetLeft, holdOf, isOver, spendOf } from './spending.ts';
+import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } from './spending.ts';
 import type { TriggeredWord } from './words.ts';
 
 /** What the market told. */
@@ -55,10 +56,13 @@ interface Short extends Told {
 type Purse = MarginAccount | Balance | MarketSlot;
 
 /** Those of a purse that wait, oldest first, by the balance that they spend; null for margin orders. */
-type Waiting = Map<Balance | null, Map<LiveOrder, Short>>;
+type Waiting = Map<Balance | null, Line>;
+/** By the index of the order. */
+type Line = Map<number, Short>;
 
 interface Takers {
-  readonly orders: Set<LiveOrder>;
+  /** By index. */
+  readonly orders: Set<number>;
   /** What the last of them left available: less than one could be given as its bound. */
   readonly left: bigint;
 }
@@ -66,12 +70,13 @@ interface Takers {
 /** Where a look at a purse stands in one of its lines. */
 interface Walk {
   readonly balance: Balance | null;
-  readonly rest: Iterator<[LiveOrder, Short]>;
-  head: [LiveOrder, Short] | undefined;
+  readonly rest: Iterator<[number, Short]>;
+  head: [number, Short] | undefined;
 }
 
 export class Releases {
   readonly #book: OrderBookView;
+  readonly #orders: LiveOrders;
   readonly #margin: MarginCheck;
   readonly #assets: AssetRisks;
   readonly #sink: OrderSink;
@@ -82,8 +87,13 @@ export class Releases {
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Map<Balance, Takers>();
 
-  constructor(book: OrderBookView, { check, assets }: Pick<MarginRoom, 'check' | 'assets'>, sink: OrderSink) {
+  constructor(
+    book: OrderBookView,
+    { orders, check, assets }: { readonly orders: LiveOrders } & Pick<MarginRoom, 'check' | 'assets'>,
+    sink: OrderSink,
+  ) {
     this.#book = book;
+    this.#orders = orders;
     this.#margin = check;
     this.#assets = assets;
     this.#sink = sink;
@@ -101,9 +111,10 @@ export class Releases {
   /** The market has spoken of an order: if it took all there was, others may be covered by what it leaves. */
   heardOf(market: MarketSlot, sequence: number): void {
     if (this.#takers.size === 0) return;
-    const order = market.orders.get(sequence);
-    if (order === undefined || order.balance === null) return;
-    if (this.#takers.get(order.balance)?.orders.has(order) === true) this.#retry(purseOf(order));
+    const order = this.#orders.ofSequence(market.definition.marketIndex, sequence);
+    const balance = order?.balance ?? null;
+    if (order === undefined || balance === null) return;
+    if (this.#takers.get(balance)?.orders.has(order.index) === true) this.#retry(purseOf(order));
   }
 
   /** Clearing has passed more of a market: what was short may be covered, or never will be. */
@@ -114,14 +125,15 @@ export class Releases {
   #retry(purse: Purse): void {
     const waiting = this.#short.get(purse);
     if (waiting === undefined) return;
-    for (const [order, short] of this.#oldestFirst(waiting)) {
+    for (const [index, short] of this.#oldestFirst(waiting)) {
+      const order = this.#orders.at(index);
       if (isOver(order)) this.#forget(order);
       else if (!isAsBefore(order, short) || !this.#mayBeCovered(order, short)) this.#answer(order, short);
     }
   }
 
   /** Those of a purse who may get something, whatever becomes of the ones before them. */
-  *#oldestFirst(waiting: Waiting): Generator<readonly [LiveOrder, Short]> {
+  *#oldestFirst(waiting: Waiting): Generator<readonly [number, Short]> {
     const walks = Array.from(waiting, ([balance, line]): Walk => {
       const rest = line.entries();
       return { balance, rest, head: rest.next().value };
@@ -141,18 +153,21 @@ export class Releases {
 
   /** The market takes commands again: what had fired before the restart is released, in the order of admission. */
   marketOpened(market: MarketSlot): void {
-    this.#book.linkParents(market.orders.awake());
-    const awake = [...market.orders.awake()];
-    const fired = awake.filter(({ triggerState, end }) => triggerState === TRIGGER_STATE.fired && end === 0);
-    // They came into memory as a start told them, those that a replay reached last.
-    fired.sort((a, b) => a.sequence - b.sequence);
+    const fired = this.#book.restoredFired(market);
     for (const order of fired) this.#answer(order, { sequence: 0, quantity: enabledOf(order) });
   }
 
+  /** The order leaves memory. */
+  leaving(order: LiveOrder): void {
+    if (this.#shortCount > 0) this.#forget(order);
+    const { balance } = order;
+    if (balance !== null) this.#takers.get(balance)?.orders.delete(order.index);
+  }
+
   #answer(order: LiveOrder, told: Told): void {
-    const isSizedInQuote = order.terms.kind === ORDER_KIND.marketQuote;
+    const isSizedInQuote = order.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
-    const left = told.quantity - filledOf(order) - lotsAtRelease(order, told.quantity).dropped;
+    const left = told.quantity - filledOf(order) - lotsAtRelease(order, told.quantity).droppedQuantity;
     if (this.#margin.reduceOnlyFault(order, left) !== null) this.#end(order, told, ORDER_END.reduceOnly);
     else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
     else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
@@ -165,16 +180,16 @@ export class Releases {
     const available = balance === null ? 0n : availableOf(balance);
     const version = exposure === null ? 0 : exposure.position.account.version;
     const line = this.#lineOf(order);
-    const known = line.get(order);
+    const known = line.get(order.index);
     if (known === undefined) {
       this.#shortCount += 1;
       this.#lastNumber += 1;
     }
     const number = known?.number ?? this.#lastNumber;
-    line.set(order, { sequence, quantity, number, lastSequence, available, version });
+    line.set(order.index, { sequence, quantity, number, lastSequence, available, version });
   }
 
-  #lineOf(order: LiveOrder): Map<LiveOrder, Short> {
+  #lineOf(order: LiveOrder): Line {
     const purse = purseOf(order);
     let waiting = this.#short.get(purse);
     if (waiting === undefined) {
@@ -194,7 +209,7 @@ export class Releases {
     const purse = purseOf(order);
     const waiting = this.#short.get(purse);
     const line = waiting?.get(order.balance);
-    if (waiting === undefined || line?.delete(order) !== true) return;
+    if (waiting === undefined || line?.delete(order.index) !== true) return;
     this.#shortCount -= 1;
     if (line.size === 0) waiting.delete(order.balance);
     if (waiting.size === 0) this.#short.delete(purse);
@@ -208,28 +223,31 @@ export class Releases {
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
   #letThrough(order: LiveOrder, quantity: number): boolean {
+    const { balance } = order;
     const held = holdOf(order, order.spend);
-    const available = order.balance === null ? 0n : availableOf(order.balance) + held;
+    const available = balance === null ? 0n : availableOf(balance) + held;
     const lots = lotsAtRelease(order, quantity);
-    const left = Math.min(lots.letThrough, order.quantity) - lots.dropped - filledOf(order);
-    const worstPrice = this.#assets.worstPrice(order.terms.side, order.market);
-    const bound = boundAtRelease(order, left, { available, worstPrice });
-    if (bound === null) return false;
-    const change = { bound, ...lots };
-    const released = { ...order, ...change };
-    const hold = holdOf(order, spendOf(released));
+    const left = Math.min(lots.releasedQuantity, order.quantity) - lots.droppedQuantity - filledOf(order);
+    const worstPrice = this.#assets.worstPrice(order.side, order.market);
+    const budget = releaseBudgetOf(order, left, { available, worstPrice });
+    if (budget === null) return false;
+    const released = { budget, ...lots };
+    const hold = holdOf(order, spendOf(order, released));
     // mutant: release-hold
     if (hold > held && hold > available) return false;
     if (this.#margin.releaseFault(order, released) !== null) return false;
-    Object.assign(order, change);
+    order.budget = budget;
+    order.releasedQuantity = lots.releasedQuantity;
+    order.droppedQuantity = lots.droppedQuantity;
+    order.isIdle = lots.isIdle;
     this.#book.rehold(order);
-    if (order.balance !== null && budgetLeft(order) > 0) this.#addTaker(order, order.balance);
+    if (balance !== null && budgetLeft(order) > 0) this.#addTaker(order, balance);
     return true;
   }
 
   #addTaker(order: LiveOrder, balance: Balance): void {
     const orders = this.#takers.get(balance)?.orders ?? new Set();
-    this.#takers.set(balance, { orders: orders.add(order), left: availableOf(balance) });
+    this.#takers.set(balance, { orders: orders.add(order.index), left: availableOf(balance) });
   }
 
   /** Whether another order has taken all there was, and has not ended. Those that have are forgotten here. */
@@ -237,8 +255,8 @@ export class Releases {
     const orders = this.#takers.get(balance)?.orders;
     if (orders === undefined) return false;
     for (const taker of orders) {
-      if (taker.spend === 0n) orders.delete(taker);
-      else if (taker !== except) return true;
+      if (this.#orders.at(taker).spend === 0n) orders.delete(taker);
+      else if (taker !== except?.index) return true;
     }
     if (orders.size === 0) this.#takers.delete(balance);
     return false;
@@ -279,8 +297,8 @@ function isAsBefore({ lastSequence, balance, exposure }: LiveOrder, short: Short
 }
 
 /** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */
-function lotsAtRelease(order: LiveOrder, quantity: number): Pick<LiveOrder, 'letThrough' | 'dropped' | 'isIdle'> {
-  if (!isChild(order)) return { letThrough: LET_THROUGH_WHOLE, dropped: 0, isIdle: false };
-  const dropped = order.isIdle ? order.letThrough - filledOf(order) : order.dropped;
-  return { letThrough: Math.max(order.letThrough, quantity), dropped, isIdle: false };
+function lotsAtRelease(order: LiveOrder, quantity: number): Omit<Released, 'budget'> {
+  if (!isChild(order)) return { releasedQuantity: RELEASED_WHOLE, droppedQuantity: 0, isIdle: false };
+  const droppedQuantity = order.isIdle ? order.releasedQuantity - filledOf(order) : order.droppedQuantity;
+  return { releasedQuantity: Math.max(order.releasedQuantity, quantity), droppedQuantity, isIdle: false };
 }

@@ -16,7 +16,7 @@ import type { OrderId, UserId } from '../../core/ids.ts';
 import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { Tie } from './lifeline.ts';
-import type { LiveOrder, ReplaceOnItsWay } from './live-order.ts';
+import type { LiveOrder, PendingReplace } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 
 export const REQUESTS_MAX = 65_536;
@@ -58,7 +58,7 @@ export interface OrderRequest {
   readonly market: MarketSlot;
   /** Null when the order was unknown when the request was reserved. */
   readonly order: LiveOrder | null;
-  readonly replace: ReplaceOnItsWay | null;
+  readonly replace: PendingReplace | null;
   /** Of a create until its market has accepted it; else null. */
   signed: SignedContent | null;
   /** The cancel-on-disconnect group that its order joins; null for none. */
@@ -148,7 +148,7 @@ export class PendingRequests {
     const request = must(this.#pending.get(requestId), 'a pending request');
     assert(request.kind === 'create' || request.kind === 'replace', 'creates and replaces tie their order');
     const { order } = request;
-    if (order === null || order.isTold) return;
+    if (order === null || order.isClosed) return;
     request.tie = tie;
     order.ties = [...order.ties, tie];
     tie.bind(order);

@@ -14,54 +14,73 @@ import {
   type Spender,
   spendLeft,
 } from '../../risk/reservation.ts';
-import { filledOf, isSpot, isWhole, type LiveOrder, type ReplaceOnItsWay } from './live-order.ts';
+import { filledOf, isSpot, type LiveOrder, type PendingReplace } from './live-order.ts';
 
 /** Nothing of it may be spent any more. */
 export function isOver(order: LiveOrder): boolean {
-  return order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCovered || order.isTold;
+  return order.end !== 0 || order.faultReason !== 0 || order.isSpent || order.isCancelPending || order.isClosed;
 }
 
-function spenderOf(order: LiveOrder, price: RawPrice = order.price): Spender {
-  const { side, kind, amount } = order.terms;
-  const filledNotional = order.pending.notional + order.confirmed.notional;
-  return { side, kind, amount, price, budget: order.bound, filledQuantity: filledOf(order), filledNotional };
+/** What may match of an order, as it is or would be. */
+export type Released = Pick<LiveOrder, 'budget' | 'releasedQuantity' | 'droppedQuantity' | 'isIdle'>;
+
+/** The notional of its fills, pending ones too. */
+export function filledNotionalOf(order: LiveOrder): bigint {
+  return order.pendingNotional + order.filledNotional;
 }
 
-/** What the order could spend with the terms of a replace. */
-export function spendWith(order: LiveOrder, replace: ReplaceOnItsWay): Amount18 {
-  if (!isSpot(order.terms) || isOver(order) || order.isIdle || order.letThrough === 0) return ZERO_18;
-  const lots = isWhole(order) ? replace.quantity : Math.min(replace.quantity, order.letThrough);
-  return spendLeft(spenderOf(order, replace.price), lots - order.dropped, order.market.definition);
+function spenderOf(order: LiveOrder, budget: number, price: RawPrice = order.price): Spender {
+  const { side, kind, amount } = order;
+  const filledQuantity = filledOf(order);
+  return { side, kind, amount, price, budget, filledQuantity, filledNotional: filledNotionalOf(order) };
 }
 
-/** The most that the order may spend by its terms in force and its pending replaces. */
-export function spendOf(order: LiveOrder): Amount18 {
-  let most = spendWith(order, order);
+/** Lots that may match in all under the terms of a replace, without dropped ones. */
+export function lotsWith({ quantity }: LiveOrder, replace: PendingReplace, as: Released): number {
+  const { releasedQuantity, droppedQuantity } = as;
+  const lots = releasedQuantity >= quantity ? replace.quantity : Math.min(replace.quantity, releasedQuantity);
+  return lots - droppedQuantity;
+}
+
+/** What the order could spend with the terms of a replace. @param as what is released of it, or would be. */
+export function spendWith(order: LiveOrder, replace: PendingReplace, as: Released = order): Amount18 {
+  if (!isSpot(order) || isOver(order) || as.isIdle || as.releasedQuantity === 0) return ZERO_18;
+  return spendLeft(spenderOf(order, as.budget, replace.price), lotsWith(order, replace, as), order.market.definition);
+}
+
+/**
+ * The most that the order may spend by its terms in force and its pending replaces.
+ *
+ * @param as what is released of it, or would be.
+ */
+export function spendOf(order: LiveOrder, as: Released = order): Amount18 {
+  let most = spendWith(order, order, as);
   for (const replace of order.replaces) {
-    const spend = spendWith(order, replace);
+    const spend = spendWith(order, replace, as);
     if (spend > most) most = spend;
   }
   return most;
 }
 
 /** What an order reserves that may spend so much, at the taker's rate in force. */
-export function holdOf({ terms, market }: Pick<LiveOrder, 'terms' | 'market'>, spend: Amount18): Amount18 {
-  return reservationOf(terms.side, spend, market.definition.takerFeeRate);
+export function holdOf({ side, market }: Pick<LiveOrder, 'side' | 'market'>, spend: Amount18): Amount18 {
+  return reservationOf(side, spend, market.definition.takerFeeRate);
 }
 
 /**
- * The bound of an order that is released so far, what it has spent included; else the one it has.
+ * The budget of an order that is released so far, what it has spent included; else the one it has.
  *
  * @param lots that it may match now.
  * @returns null: there is nothing to give.
  */
-export function boundAtRelease(order: LiveOrder, lots: number, means: Means): number | null {
-  if (!isSpot(order.terms)) return order.bound;
-  return budgetAtRelease({ ...spenderOf(order), quantity: order.quantity }, lots, means, order.market.definition);
+export function releaseBudgetOf(order: LiveOrder, lots: number, means: Means): number | null {
+  const { budget, quantity, market } = order;
+  if (!isSpot(order)) return budget;
+  return budgetAtRelease({ ...spenderOf(order, budget), quantity }, lots, means, market.definition);
 }
 
-/** What is left of a bound that the order does not name itself, as the market's budget; 0 for every other order. */
+/** What is left of a budget that the order does not name itself, as the market's budget; 0 for every other order. */
 export function budgetLeft(order: LiveOrder): number {
-  if (!isSpot(order.terms)) return 0;
-  return leftOfBudget({ ...spenderOf(order), quantity: order.quantity }, order.market.definition);
+  const { budget, quantity, market } = order;
+  return isSpot(order) ? leftOfBudget({ ...spenderOf(order, budget), quantity }, market.definition) : 0;
 }

@@ -108,19 +108,19 @@ export function rolledBackNews(reason: RollbackReason): TradeNews {
 /** One side of a trade as its user sees it. */
 export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {
   const { definition } = trade.market;
-  const { terms } = side.order;
+  const { orderId, subAccount, side: orderSide } = side.order;
   return {
     assetId: definition.assetId,
     tradeId: trade.tradeId,
-    orderId: terms.orderId,
-    subAccount: terms.subAccount,
+    orderId,
+    subAccount,
     price: trade.price,
     quantity: trade.quantity,
     priceDecimals: definition.priceDecimals,
     quantityDecimals: definition.quantityDecimals,
     timestampNs: trade.matchedNs,
     isMaker: side.isMaker,
-    isBuyer: terms.side === SIDE.buy,
+    isBuyer: orderSide === SIDE.buy,
     status: news.status,
     rollbackReason: ROLLBACK_REASON_WORD[news.reason],
     isLiquidation: news.isLiquidation,

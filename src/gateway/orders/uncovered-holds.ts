@@ -57,6 +57,13 @@ export class UncoveredHolds {
     for (const uncovered of this.#balances.values()) uncovered.isFlushed = true;
   }
 
+  /** The order leaves memory: there is no message on it to wait for. */
+  leaving({ index }: LiveOrder): void {
+    for (const uncovered of this.#balances.values()) {
+      uncovered.waitsFor = uncovered.waitsFor.filter((order) => order.index !== index);
+    }
+  }
+
   get isEmpty(): boolean {
     return this.#balances.size === 0;
   }
@@ -118,6 +125,6 @@ function youngerFirst(a: LiveOrder, b: LiveOrder): number {
   if ((a.sequence === 0) !== (b.sequence === 0)) return a.sequence === 0 ? -1 : 1;
   // mutant: newest-uncovered-first
   if (a.timestampNs !== b.timestampNs) return a.timestampNs > b.timestampNs ? -1 : 1;
-  const [first, second] = [a.market.definition.marketIndex, b.market.definition.marketIndex];
+  const [first, second] = [a.marketIndex, b.marketIndex];
   return first === second ? b.sequence - a.sequence : second - first;
 }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
-import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
+import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
-import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
+import { type Amount18, ONE_18, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import {
   ALICE,
@@ -19,6 +19,7 @@ import {
   NOW,
   OrderDesk,
   replaceRequest,
+  restoreRow,
 } from '../../support/order-desk.ts';
 import { orderPage } from '../../support/pages.ts';
 
@@ -161,33 +162,11 @@ suite('answers', () => {
 suite('restart and inventory', () => {
   test('a restored order holds for what is unconfirmed and owes no event (AMB-110)', () => {
     const desk = new OrderDesk();
-    desk.manager.restoreOrder({
-      marketIndex: 3,
-      orderSequence: 40 as never,
-      user: ALICE,
-      subAccount: 0,
-      orderId: 'order-1' as never,
+    restoreRow(desk.manager, {
       side: SIDE.buy,
-      kind: ORDER_KIND.limit,
-      tif: TIF.gtc,
-      flags: 4,
-      amount: 0,
-      budget: 0,
-      triggerKind: TRIGGER.none,
-      triggerPrice: 0 as RawPrice,
-      triggerState: TRIGGER_STATE.live,
-      parentId: '',
-      enabledQuantity: 10_000,
-      inForce: 10_000,
-      price: 200_000 as RawPrice,
-      quantity: 10_000 as RawQuantity,
-      creationNs: NOW,
       timestampNs: (NOW + 1n) as TimestampNs,
-      goodUntilNs: 0n as TimestampNs,
-      lastUpdateNs: NOW,
       filledQuantity: 4_000,
-      filledNotional: (800n * ONE_18) as never,
-      fees: 0n as never,
+      filledNotional: (800n * ONE_18) as Amount18,
     });
     assert.equal(desk.available(ALICE, USD), (1_000_000n - 120_060n) * CENT);
     assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['PartiallyFilled', []]);

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import { planReductions } from '../../../src/gateway/orders/reduction-plan.ts';
+import { REDUCED_MAX } from '../../../src/gateway/orders/auto-reduce.ts';
 import { ALICE, BTC, ETH, MARKETS, MarginDesk, SIDE, TIF, TOY, USD, usd } from '../../support/margin-desk.ts';
 import { BOB } from '../../support/order-desk.ts';
 
@@ -177,16 +177,15 @@ suite('auto-reduce', () => {
   test('orders of an asset that never had a price give way too, some at a time (AR-01, AMB-44)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, '10000');
-    for (const i of [0, 1, 2, 3, 4]) {
-      desk.place({ id: `s${i}`, asset: TOY, side: buy, isSpot: true, quantity: 1, price: 100 + i });
+    desk.settings({ openOrdersMax: 2 * REDUCED_MAX });
+    desk.spot(USD, '1000000');
+    for (let i = 0; i < REDUCED_MAX + 6; i += 1) {
+      desk.place({ id: `s${i}`, asset: TOY, side: buy, isSpot: true, quantity: 1, price: 100 + (i % 5) });
     }
     desk.spot(USD, '0');
-    const { accounts, assets: prices } = desk.manager.margin;
-    const account = accounts.find(ALICE, 1);
-    assert.ok(account !== undefined);
-    assert.equal(prices.terms(TOY).prices.mark, 0n);
-    const plan = planReductions(account, prices, new Map(), 2);
-    assert.deepEqual([plan.reductions.length, plan.isCut, plan.candidates], [2, true, 5]);
+    assert.equal(desk.manager.margin.assets.terms(TOY).prices.mark, 0n);
+    assert.equal(look(desk).length, REDUCED_MAX);
+    assert.equal(look(desk).length, 6);
   });
 
   test('it can be turned off, and its cooldown is a setting (operator-api.md 4.10)', () => {

@@ -12,7 +12,7 @@ import { propertyParameters } from '../../support/property.ts';
 
 function taken(parts: readonly LeftBehind[]): string[] {
   const ids: string[] = [];
-  for (const part of parts) while (part.size > 0) ids.push(part.take().terms.orderId);
+  for (const part of parts) while (part.size > 0) ids.push(part.take().orderId);
   return ids;
 }
 

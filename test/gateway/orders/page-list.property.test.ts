@@ -3,53 +3,75 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderId } from '../../../src/core/ids.ts';
+import type { MarketDefinition } from '../../../src/core/market-definition.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
-import type { RawQuantity, TimestampNs } from '../../../src/core/units.ts';
+import type { RawQuantity, Sequence, TimestampNs } from '../../../src/core/units.ts';
+import { Holds } from '../../../src/gateway/orders/holds.ts';
 import { type LiveOrder, NOT_LISTED } from '../../../src/gateway/orders/live-order.ts';
+import { LiveOrders } from '../../../src/gateway/orders/live-orders.ts';
+import { Markets } from '../../../src/gateway/orders/markets.ts';
 import { isOpen } from '../../../src/gateway/orders/order-life.ts';
-import {
-  CHUNK_ORDERS,
-  compareOrders,
-  type Listable,
-  type ListFilter,
-  PageList,
-} from '../../../src/gateway/orders/page-list.ts';
+import { CHUNK_ORDERS, compareOrders, type ListFilter, PageList } from '../../../src/gateway/orders/page-list.ts';
+import { OrderRecord } from '../../../src/schema/generated/messages.ts';
+import { ALICE, ID_KEY, MARKET } from '../../support/order-desk.ts';
 import { propertyParameters } from '../../support/property.ts';
-
-type Listed = { -readonly [Key in keyof Listable]: Listable[Key] };
 
 const MARKETS = [0, 3, 7];
 
-function orderOf(number: number, timeNs: number): Listed {
-  const filled = { quantity: 0, notional: 0n, fees: 0n };
-  return {
-    terms: { orderId: `o${number % 5}-${number}` as OrderId, subAccount: number % 3 } as LiveOrder['terms'],
-    market: { definition: { marketIndex: MARKETS[number % MARKETS.length] } } as LiveOrder['market'],
-    timestampNs: BigInt(timeNs) as TimestampNs,
-    pageWord: NOT_LISTED,
-    sequence: number % 4 === 0 ? 0 : number + 1,
-    end: 0,
-    isSpent: false,
-    faultReason: 0,
-    quantity: 10 as RawQuantity,
-    pending: filled,
-    confirmed: { ...filled },
-  };
+/** Orders of one user outside of every other list, and a list of them. */
+class Listed {
+  readonly #markets = new Markets();
+  readonly #all = new LiveOrders({ markets: this.#markets, holds: new Holds(), key: ID_KEY });
+  readonly list: PageList = new PageList(this.#all);
+  readonly orders: Map<number, LiveOrder> = new Map();
+
+  constructor() {
+    for (const marketIndex of MARKETS) this.#markets.set({ ...MARKET, marketIndex } as MarketDefinition);
+  }
+
+  insert(number: number, timeNs: number): void {
+    const { store } = this.#all;
+    const index = store.claim();
+    OrderRecord.setMarketIndex(store.viewsOf(index), store.at(index), MARKETS[number % MARKETS.length] as number);
+    this.#all.figures.clear(index);
+    const order = this.#all.at(index);
+    order.user = ALICE;
+    order.orderId = `o${number % 5}-${number}` as OrderId;
+    order.subAccount = number % 3;
+    order.timestampNs = BigInt(timeNs) as TimestampNs;
+    order.pageWord = NOT_LISTED;
+    order.orderSequence = (number % 4 === 0 ? 0 : number + 1) as Sequence;
+    order.quantity = 10 as RawQuantity;
+    this.orders.set(index, order);
+    this.list.insert(order);
+  }
+
+  remove({ index }: LiveOrder): void {
+    this.list.remove(must(this.orders.get(index)));
+    this.orders.delete(index);
+  }
 }
 
-const placeOf = ({ timestampNs, terms, market, sequence }: Listed) => ({
+function must(order: LiveOrder | undefined): LiveOrder {
+  assert.ok(order !== undefined);
+  return order;
+}
+
+const placeOf = ({ timestampNs, orderId, marketIndex, sequence }: LiveOrder) => ({
   timeNs: timestampNs,
-  name: terms.orderId,
-  marketIndex: market.definition.marketIndex,
+  name: orderId,
+  marketIndex,
   sequence,
 });
 
-function expected(orders: ReadonlySet<Listed>, { marketIndex, subAccounts, openOnly }: ListFilter): readonly Listed[] {
-  return [...orders]
-    .filter((order) => marketIndex === null || order.market.definition.marketIndex === marketIndex)
-    .filter((order) => subAccounts === null || subAccounts.includes(order.terms.subAccount))
+function expected(orders: Listed['orders'], { marketIndex, subAccounts, openOnly }: ListFilter): readonly LiveOrder[] {
+  return [...orders.values()]
+    .filter((order) => marketIndex === null || order.marketIndex === marketIndex)
+    .filter((order) => subAccounts === null || subAccounts.includes(order.subAccount))
     .filter((order) => !openOnly || isOpen(order))
-    .sort((a, b) => compareOrders(placeOf(a), placeOf(b)));
+    .map((order) => ({ order, place: placeOf(order) }))
+    .sort((a, b) => compareOrders(a.place, b.place))
+    .map(({ order }) => order);
 }
 
 const filter: fc.Arbitrary<ListFilter> = fc.record({
@@ -58,22 +80,20 @@ const filter: fc.Arbitrary<ListFilter> = fc.record({
   openOnly: fc.boolean(),
 });
 const step = fc.record({
-  kind: fc.constantFrom('insert', 'remove', 'end', 'admit', 'retime', 'removeMany'),
+  kind: fc.constantFrom('insert', 'remove', 'end', 'accept', 'retime', 'removeMany'),
   pick: fc.nat(1_000_000),
 });
 
-function apply(list: PageList<Listed>, orders: Set<Listed>, kind: string, pick: number): void {
-  const all = [...orders];
+function apply(listed: Listed, kind: string, pick: number): void {
+  const { list, orders } = listed;
+  const all = [...orders.values()];
   const chosen = all[pick % Math.max(1, all.length)];
-  if (kind === 'insert' || chosen === undefined) {
-    const order = orderOf(2_000_000 + pick + orders.size * 1_000_000, pick % 50);
-    orders.add(order);
-    list.insert(order);
-  } else if (kind === 'end') {
+  if (kind === 'insert' || chosen === undefined) listed.insert(2_000_000 + pick + orders.size * 1_000_000, pick % 50);
+  else if (kind === 'end') {
     chosen.end = chosen.end === 0 ? ORDER_END.userRequested : 0;
     list.update(chosen);
-  } else if (kind === 'admit') {
-    chosen.sequence = pick + 1;
+  } else if (kind === 'accept') {
+    chosen.orderSequence = (pick + 1) as Sequence;
     list.update(chosen);
   } else if (kind === 'retime') {
     list.remove(chosen);
@@ -81,10 +101,7 @@ function apply(list: PageList<Listed>, orders: Set<Listed>, kind: string, pick: 
     list.insert(chosen);
   } else {
     const count = kind === 'remove' ? 1 : CHUNK_ORDERS;
-    for (const order of all.slice(pick % all.length, (pick % all.length) + count)) {
-      orders.delete(order);
-      list.remove(order);
-    }
+    for (const order of all.slice(pick % all.length, (pick % all.length) + count)) listed.remove(order);
   }
 }
 
@@ -97,25 +114,22 @@ suite('list of pages', () => {
         filter,
         fc.nat(2_000),
         (size, steps, asked, rank) => {
-          const list = new PageList<Listed>();
-          const orders = new Set<Listed>();
+          const listed = new Listed();
           for (let number = 0; number < size; number += 1) {
-            const order = orderOf(number, number % 2 === 0 ? number : (number * 7_919) % 1_000);
-            orders.add(order);
-            list.insert(order);
+            listed.insert(number, number % 2 === 0 ? number : (number * 7_919) % 1_000);
           }
           for (const { kind, pick } of steps) {
-            const frozen = list.freeze(asked);
-            const before = expected(orders, asked).map((order) => [order, order.timestampNs]);
+            const frozen = listed.list.freeze(asked);
+            const before = expected(listed.orders, asked).map(({ index, timestampNs }) => [index, timestampNs]);
             assert.equal(frozen.count, before.length, 'as many as the array has');
-            apply(list, orders, kind, pick);
-            const seen = [...frozen.from(rank)].map(({ order, place }) => [order, place.timeNs]);
+            apply(listed, kind, pick);
+            const seen = [...frozen.from(rank)].map(({ order, place }) => [order.index, place.timeNs]);
             assert.deepEqual(seen, before.slice(rank));
           }
-          const now = list.freeze(asked);
+          const now = listed.list.freeze(asked);
           assert.deepEqual(
-            [...now.from(0)].map(({ order }) => order),
-            expected(orders, asked),
+            [...now.from(0)].map(({ order }) => order.index),
+            expected(listed.orders, asked).map(({ index }) => index),
           );
         },
       ),
@@ -124,19 +138,20 @@ suite('list of pages', () => {
   });
 
   test('what the tables may have too is what is not open or has no answer of its market', () => {
-    const list = new PageList<Listed>();
-    const orders = Array.from({ length: 2 * CHUNK_ORDERS }, (_, number) => orderOf(number + 1, number));
-    for (const order of orders) list.insert(order);
+    const listed = new Listed();
+    for (let number = 0; number < 2 * CHUNK_ORDERS; number += 1) listed.insert(number + 1, number);
+    const orders = [...listed.orders.values()];
     for (const order of orders.filter((_, at) => at % 7 === 0)) {
       order.end = ORDER_END.userRequested;
-      list.update(order);
+      listed.list.update(order);
     }
     const all = { marketIndex: null, subAccounts: null, openOnly: false };
-    const doubtful = new Set([...list.freeze(all).doubtful()].map(({ order }) => order));
-    assert.deepEqual(doubtful, new Set(orders.filter((order) => order.end !== 0 || order.sequence === 0)));
-    const pivots = list.freeze(all).pivots(CHUNK_ORDERS, 4);
-    const sorted = expected(new Set(orders), all);
-    for (const { rank, place } of pivots) assert.deepEqual(place, placeOf(sorted[rank] as Listed));
+    const doubtful = new Set([...listed.list.freeze(all).doubtful()].map(({ order }) => order.index));
+    const isDoubtful = (order: LiveOrder): boolean => order.end !== 0 || order.sequence === 0;
+    assert.deepEqual(doubtful, new Set(orders.filter(isDoubtful).map(({ index }) => index)));
+    const pivots = listed.list.freeze(all).pivots(CHUNK_ORDERS, 4);
+    const sorted = expected(listed.orders, all);
+    for (const { rank, place } of pivots) assert.deepEqual(place, placeOf(must(sorted[rank])));
     assert.ok(pivots.length > 0 && (pivots.at(-1)?.rank ?? 0) >= CHUNK_ORDERS, 'the last is not before the page');
   });
 });

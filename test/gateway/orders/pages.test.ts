@@ -9,7 +9,7 @@ import { OrderManager } from '../../../src/gateway/orders/order-manager.ts';
 import { TableHistory } from '../../../src/storage/order-history.ts';
 import { CheckpointStore, order, userOf } from '../../support/checkpoint-store.ts';
 import { marketOf } from '../../support/market-figures.ts';
-import { NO_HISTORY, RecordingSink } from '../../support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../../support/order-desk.ts';
 import { orderPage } from '../../support/pages.ts';
 
 const USER = userOf(1);
@@ -27,7 +27,7 @@ function rowsOf(count: number): readonly OrderRow[] {
 }
 
 function managerOf(rows: readonly OrderRow[]): OrderManager {
-  const manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY });
+  const manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, idKey: ID_KEY });
   for (const index of [0, 1]) manager.restoreMarket(marketOf(index, `${index + 12}`), SEQUENCE);
   for (const asset of [USD, '12', '13'] as AssetId[]) {
     for (const subAccount of [0, 1, 2]) {
@@ -35,7 +35,7 @@ function managerOf(rows: readonly OrderRow[]): OrderManager {
       manager.onBalanceChanged({ user: USER, subAccount, asset, owned, total: owned } as never);
     }
   }
-  for (const row of rows) if (row.end === 0) manager.restoreOrder({ ...row, inForce: 0 });
+  for (const row of rows) if (row.end === 0) restoreRow(manager, row);
   return manager;
 }
 

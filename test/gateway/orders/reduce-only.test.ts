@@ -2,14 +2,15 @@
  * Reduce-only orders at order entry: what matches at once must shrink its position (TIF-08, TIF-09, AMB-27, AMB-28), and of
  * what may rest only that is free of margin which shrinks it (MRG-22).
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { must } from '../../../src/core/assert.ts';
-import { ORDER_END, ORDER_KIND } from '../../../src/core/order-terms.ts';
-import type { TimestampNs } from '../../../src/core/units.ts';
+import type { OrderId } from '../../../src/core/ids.ts';
+import { ORDER_END, ORDER_FLAG } from '../../../src/core/order-terms.ts';
+import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../../src/core/units.ts';
 import { BTC, ETH, MARKETS, MarginDesk, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-desk.ts';
-import { BOB, codeOf, mustPass } from '../../support/order-desk.ts';
-import { RestoredDoors, USERS } from '../../support/restored-doors.ts';
+import { BOB, codeOf, mustPass, restoreRow } from '../../support/order-desk.ts';
 
 const { buy, sell } = SIDE;
 
@@ -206,20 +207,33 @@ suite('reduce-only orders that may rest', () => {
   });
 
   test('press after a restart as before it, in whatever order they come back (AMB-27, AMB-50, AMB-110)', () => {
-    const base = { user: 0, market: 0, side: sell, kind: ORDER_KIND.limit, isMargin: true, isReduceOnly: true };
-    const wishes = [20, 15, 5].map((lots, at) => ({ ...base, waits: null, lots, filled: 0, parent: 0, later: 9 - at }));
-    const { awake } = new RestoredDoors(wishes);
-    const desk = new MarginDesk();
-    for (const asset of [USD, ETH, BTC]) desk.spot(asset, 5_000);
-    desk.price(BTC, 2_000);
-    desk.risk(BTC, riskRow(90, 95, 1_000_000));
-    desk.position(ETH, 3, -6_000);
+    const lots = [20_000, 15_000, 5_000];
+    const [desk, restored] = [new MarginDesk(), new MarginDesk()];
+    for (const each of [desk, restored]) {
+      for (const asset of [USD, ETH, BTC]) each.spot(asset, 5_000);
+      each.price(BTC, 2_000);
+      each.risk(BTC, riskRow(90, 95, 1_000_000));
+      each.position(ETH, 3, -6_000);
+    }
     const full = desk.capacity();
-    wishes.forEach(
-      ({ lots }, at) => void desk.place({ side: sell, reduceOnly: true, quantity: lots / 10, price: 1_500 + at }),
-    );
-    const user = must(USERS[0], 'a user');
-    assert.equal(awake.manager.margin.capacity(user, 1, desk.nowNs), desk.capacity());
+    const prices = [1_500, 1_501, 1_502];
+    const orders = lots.map((quantity, at) => ({ quantity, price: prices[at] as number, at }));
+    for (const { quantity, price } of orders) {
+      desk.place({ side: sell, reduceOnly: true, quantity: quantity / 10_000, price });
+    }
+    for (const { quantity, price, at } of [...orders].reverse()) {
+      restoreRow(restored.manager, {
+        marketIndex: must(MARKETS[ETH], 'a market').marketIndex,
+        orderSequence: (10 + at) as Sequence,
+        orderId: `restored-${at}` as OrderId,
+        subAccount: 1,
+        flags: ORDER_FLAG.reduceOnly,
+        price: (price * 100) as RawPrice,
+        quantity: quantity as RawQuantity,
+      });
+    }
+    restored.manager.margin.onRestored();
+    assert.equal(restored.capacity(), desk.capacity());
     // Of 2, 1.5 and .5 the position covers 3: half a unit at 1501 and half a one at 1502 press.
     assert.equal(full - desk.capacity(), usd('75.82575'));
   });

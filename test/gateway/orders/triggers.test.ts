@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type OrderId, USD } from '../../../src/core/ids.ts';
-import { ORDER_END, ORDER_FLAG, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
-import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
-import type { RestoredOrder } from '../../../src/gateway/orders/words.ts';
+import { ORDER_END, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
+import { ONE_18, type RawPrice, type RawQuantity } from '../../../src/core/units.ts';
 import {
   ALICE,
   BASE,
@@ -14,7 +13,9 @@ import {
   NOW,
   OrderDesk,
   type OrderWish,
+  type RestoredRow,
   replaceRequest,
+  restoreRow,
 } from '../../support/order-desk.ts';
 import { orderPage } from '../../support/pages.ts';
 
@@ -307,34 +308,11 @@ suite('releases that are short', () => {
   });
 });
 
-function row(change: Partial<RestoredOrder> = {}): RestoredOrder {
+function row(change: RestoredRow = {}): RestoredRow {
   return {
-    marketIndex: 3,
-    orderSequence: 40 as never,
-    user: ALICE,
-    subAccount: 0,
-    orderId: 'order-1' as OrderId,
-    side: SIDE.sell,
-    kind: ORDER_KIND.limit,
-    tif: TIF.gtc,
-    flags: ORDER_FLAG.isSpot,
-    price: 200_000 as RawPrice,
-    quantity: 10_000 as RawQuantity,
-    amount: 0,
-    budget: 0,
     triggerKind: TRIGGER.above,
     triggerPrice: 210_000 as RawPrice,
     triggerState: TRIGGER_STATE.dormant,
-    parentId: '',
-    enabledQuantity: 10_000,
-    inForce: 0,
-    creationNs: NOW,
-    timestampNs: NOW,
-    goodUntilNs: 0n as TimestampNs,
-    lastUpdateNs: NOW,
-    filledQuantity: 0,
-    filledNotional: 0n as never,
-    fees: 0n as never,
     ...change,
   };
 }
@@ -342,7 +320,7 @@ function row(change: Partial<RestoredOrder> = {}): RestoredOrder {
 suite('triggers at a restart', () => {
   test('a dormant order comes back without a hold and is released by a later trade (AMB-28, AMB-110)', () => {
     const desk = new OrderDesk();
-    desk.manager.restoreOrder(row());
+    restoreRow(desk.manager, row());
     desk.manager.onMarketOpened(3);
     assert.deepEqual([desk.status(ALICE), desk.held(ALICE, BASE), released(desk)], ['Untriggered', 0n, []]);
     desk.trigger(40, 10_000);
@@ -351,7 +329,7 @@ suite('triggers at a restart', () => {
 
   test('one that had fired is held and released when its market opens, not before', () => {
     const desk = new OrderDesk();
-    desk.manager.restoreOrder(row({ triggerState: TRIGGER_STATE.fired }));
+    restoreRow(desk.manager, row({ triggerState: TRIGGER_STATE.fired }));
     assert.deepEqual([released(desk), desk.held(ALICE, BASE)], [[], 0n]);
     desk.manager.onMarketOpened(3);
     assert.deepEqual([released(desk), desk.held(ALICE, BASE)], [[[40, 10_000, GO]], 100n * CENT]);
@@ -362,7 +340,7 @@ suite('triggers at a restart', () => {
     const desk = new OrderDesk();
     for (const sequence of [44, 42, 43]) {
       const name = { orderSequence: sequence as never, orderId: `o${sequence}` as OrderId };
-      desk.manager.restoreOrder(row({ ...name, triggerState: TRIGGER_STATE.fired }));
+      restoreRow(desk.manager, row({ ...name, triggerState: TRIGGER_STATE.fired }));
     }
     desk.manager.onMarketOpened(3);
     assert.deepEqual(
@@ -374,10 +352,10 @@ suite('triggers at a restart', () => {
   test('a fired child is released as far as its parent has filled, whatever order they come in', () => {
     const desk = new OrderDesk();
     const child = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 4_000 };
-    desk.manager.restoreOrder(row({ ...child, triggerState: TRIGGER_STATE.fired }));
+    restoreRow(desk.manager, row({ ...child, triggerState: TRIGGER_STATE.fired }));
     const parent = { orderSequence: 30 as never, orderId: 'parent' as OrderId, side: SIDE.buy, filledQuantity: 4_000 };
     const untriggered = { triggerKind: TRIGGER.none, triggerState: TRIGGER_STATE.live, inForce: 10_000 } as const;
-    desk.manager.restoreOrder(row({ ...parent, ...untriggered, triggerPrice: 0 as RawPrice }));
+    restoreRow(desk.manager, row({ ...parent, ...untriggered, triggerPrice: 0 as RawPrice }));
     desk.manager.onMarketOpened(3);
     assert.deepEqual(released(desk), [[40, 4_000, GO]]);
     assert.equal(desk.record(ALICE)?.trigger_enabled_quantity, '0.4');
@@ -391,7 +369,7 @@ suite('triggers at a restart', () => {
       enabledQuantity: 4_000,
       inForce: 4_000,
     };
-    desk.manager.restoreOrder(row({ ...child, quantity: 4_000 as RawQuantity, triggerState: TRIGGER_STATE.live }));
+    restoreRow(desk.manager, row({ ...child, quantity: 4_000 as RawQuantity, triggerState: TRIGGER_STATE.live }));
     desk.manager.onMarketOpened(3);
     assert.deepEqual([desk.held(ALICE, BASE), released(desk)], [40n * CENT, []]);
   });
@@ -405,8 +383,8 @@ suite('triggers at a restart', () => {
       [TIF.ioc, 0n],
     ] as const) {
       const desk = new OrderDesk();
-      desk.manager.restoreOrder(row({ ...parent, ...plain, triggerState: TRIGGER_STATE.live }));
-      desk.manager.restoreOrder(row({ ...part, tif, filledQuantity: 1_000, triggerState: TRIGGER_STATE.live }));
+      restoreRow(desk.manager, row({ ...parent, ...plain, triggerState: TRIGGER_STATE.live }));
+      restoreRow(desk.manager, row({ ...part, tif, filledQuantity: 1_000, triggerState: TRIGGER_STATE.live }));
       desk.manager.onMarketOpened(3);
       assert.deepEqual(
         [desk.held(ALICE, BASE), released(desk)],
