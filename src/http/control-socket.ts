@@ -1,25 +1,25 @@
 /**
- * `/control`: signed actions as frames, each answered in a frame of its own (wire.md 10, AMB-92).
+ * `/control`: signed actions as frames, each answered in its own frame (wire.md 10, AMB-92).
  *
- *   frame ─▶ session still alive? ─▶ decode ─▶ admit, charge ─▶ OrderEntry ─▶ … ─▶ CreateOrderResponse, some turns later
+ *   frame ─▶ session valid? ─▶ decode ─▶ accepting? charge ─▶ OrderEntry ─▶ … ─▶ CreateOrderResponse, in a later pass
  *                 │ no                 │ malformed    │ 503, 429
  *                 ▼                    ▼              ▼
- *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if it names its order, else an error frame
+ *       UNAUTHORIZED, close 1000    Rejected in the correlated shape if its order is identified, else an error frame
  *
- * A batch is acknowledged once, then each of its orders is answered as if it had come alone (CTL-06). A batch that is
- * refused for its size or a repeated id gets an error frame and nothing else (AMB-122).
+ * A batch is acknowledged once, then each of its orders is answered like a single one (CTL-06). A batch that is
+ * rejected for its size or a repeated id gets only an error frame (AMB-122).
  *
- * Answers speak the version of the socket; a version 1 socket may send bare requests too. Binary frames are read like
- * text: the same bytes say the same thing.
+ * Replies have the version of the socket; a version 1 socket may send bare requests too. Binary frames are treated like
+ * text frames with the same bytes.
  *
- * Frames are read within the bound of a turn of the event loop, those longer than QUICK_TEXT_BYTES_MAX in turns that they
- * have to themselves; what has no room waits, in the order of its socket, and sockets are served in rotation. A socket with
- * too much waiting is closed, and the one with the most where all of them have too much.
+ * Frames are parsed within the limit of one pass of the event loop, those longer than QUICK_TEXT_BYTES_MAX in a pass of
+ * their own; frames beyond the limit wait, in the order of their socket, and sockets are served in rotation. A socket
+ * with too many waiting frames is closed, and the one with the most when the total is too large.
  *
- * A connection may ask at its upgrade that its orders go with it: when it ends, for whatever reason, its lifeline is cut,
+ * With the option cancel_on_disconnect the orders of a connection are cancelled when it ends, for any reason, exactly
  * once (action-options.ts).
  *
- * Not here: what an action does (the node), frames and their decoding (src/codec).
+ * Order entry is in the gateway, decoding of frames in src/codec.
  */
 
 import {
@@ -56,11 +56,11 @@ import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 export interface ControlSeat extends OmsSeat {
   readonly connection: number;
   readonly options: ControlOptions;
-  /** Of a connection that takes its orders with it. */
+  /** The connection's cancel-on-disconnect group, or null. */
   readonly lifeline: Lifeline | null;
-  /** Gathers the answers of a turn; its one member is this socket. */
+  /** Collects the replies of one pass of the event loop; its only member is this socket. */
   readonly answers: Channel<ControlSeat>;
-  /** Frames that wait to be read. */
+  /** Frames that wait to be parsed. */
   readonly waiting: { frames: number; bytes: number; readonly source: WorkSource };
 }
 
@@ -81,14 +81,14 @@ export class ControlConnections {
   readonly #streams: UserStreams;
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
-  /** Sockets whose frames wait, and what waits of all. */
+  /** Sockets with waiting frames, and the totals of all. */
   readonly #waiting = new Set<ControlSocket>();
   #waitingBytes = 0;
   #waitingFrames = 0;
-  /** The turn of the event loop, and how many frames began to wait in it. */
+  /** The current pass of the event loop, and how many frames began to wait in it. */
   #turn = -1;
   #newInTurn = 0;
-  /** Open connections that take their orders with them. */
+  /** Open connections with a cancel-on-disconnect group. */
   readonly #alive = new Set<ControlSeat>();
 
   constructor(parts: ControlParts) {
@@ -98,7 +98,7 @@ export class ControlConnections {
     this.#turns = parts.turns;
   }
 
-  /** The route, less its admission. */
+  /** The route without its admission. */
   route(): Omit<StreamRoute<ControlSeat>, 'admit' | 'pattern'> {
     const common = this.#streams.common();
     return {
@@ -125,12 +125,15 @@ export class ControlConnections {
     return { ...seat, connection, options, lifeline, answers: new Channel(), waiting };
   }
 
-  /** The service stops: connections that take their orders with them do so now, while they can still hear of it. */
+  /**
+   * The service stops: cancels the orders of cancel-on-disconnect connections while their sockets can still receive
+   * events.
+   */
   cutAll(): void {
     for (const seat of this.#alive) this.#cut(seat);
   }
 
-  /** The node dies: its orders stay as they are. */
+  /** The node fails: its orders stay as they are. */
   forgetAll(): void {
     this.#alive.clear();
   }
@@ -139,7 +142,10 @@ export class ControlConnections {
     if (seat.lifeline !== null && this.#alive.delete(seat)) this.#services.automaticCancels.cut(seat.lifeline);
   }
 
-  /** A short frame is read at once where the turn has room; a long one, and all behind it, waits: the order is kept. */
+  /**
+   * Parses a short frame at once within the limit of this pass; a long one, and all after it, wait, so the order is
+   * kept.
+   */
   #takeInTurn(socket: ControlSocket, bytes: Uint8Array): void {
     const { waiting } = socket.data;
     const { byteLength } = bytes;
@@ -173,7 +179,7 @@ export class ControlConnections {
     return socket.state === 'open';
   }
 
-  /** Counts one more frame of this turn. @returns whether that are many: to take them in is work too. */
+  /** Counts one more frame of this pass. @returns whether there are many: queueing them is work too. */
   #isCrowded(): boolean {
     const { turnNumber } = this.#turns;
     if (turnNumber !== this.#turn) this.#newInTurn = 0;
@@ -182,7 +188,7 @@ export class ControlConnections {
     return this.#newInTurn > FRAMES_CROWD;
   }
 
-  /** Its queue is empty afterwards, so this comes to an end. */
+  /** Empties the queue of the closed socket, so the calling loop terminates. */
   #closeLongest(lengthOf: (socket: ControlSocket) => number): void {
     let longest: ControlSocket | null = null;
     for (const socket of this.#waiting) {
@@ -192,7 +198,7 @@ export class ControlConnections {
   }
 
   #refuseWaiting(socket: ControlSocket): void {
-    this.#tellError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
+    this.#sendError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
     this.#streams.flush();
     this.#dropWaiting(socket);
     socket.finish(1013, 'rate_limited');
@@ -231,31 +237,33 @@ export class ControlConnections {
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
     else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
-    // Refused as a whole, and paid for (AMB-104).
-    else this.#tellError(socket, address, notPaid ?? frame.batch.fault);
-    // What no user pays for is paid by the address: the refusal, and the bytes of a long frame.
+    // Rejected as a whole, and charged (AMB-104).
+    else this.#sendError(socket, address, notPaid ?? frame.batch.fault);
+    // What is charged to no user is charged to the address: the error, and the bytes of a long frame.
     const isLong = bytes.byteLength > QUICK_TEXT_BYTES_MAX;
     if (notPaid === null) return;
     if (isLong) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
     else this.#chargeRefusal(socket, address, notPaid);
   }
 
-  /** Every order that can be found is answered by its name; what cannot is answered by an error frame. */
+  /** Replies for every identified order; the rest gets an error frame. */
   #refuse(socket: ControlSocket, address: ControlAddress, frame: MalformedFrame, bytes: number): void {
     const { reject: refusal, correlations, isAllFound } = frame;
     const answer = { refusal, processedAtNs: this.#services.nowNs() };
     for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
-    if (!isAllFound) this.#tellError(socket, address, refusal);
+    if (!isAllFound) this.#sendError(socket, address, refusal);
     this.#chargeFault(socket, address, refusal, bytes);
   }
 
-  /** Frames that no user pays for are paid by the address (AMB-91). One that has used up its budget loses this socket. */
+  /**
+   * Charges a frame that is charged to no user to the address (AMB-91). Closes the socket of an address without budget.
+   */
   #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject, bytes: number): void {
     this.#gate?.charge(socket.address, fault.code, bytes);
     this.#closeWithoutBudget(socket, address);
   }
 
-  /** A short frame beyond the budget of its user: the socket goes on until the address owes as much as it can. */
+  /** A short frame beyond the budget of its user: the socket stays open until the address reaches its lowest level. */
   #chargeRefusal(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
     this.#gate?.charge(socket.address, refusal.code);
     if (this.#gate?.isFlooding(socket.address) === true) this.#closeWithoutBudget(socket, address);
@@ -264,7 +272,7 @@ export class ControlConnections {
   #closeWithoutBudget(socket: ControlSocket, address: ControlAddress): void {
     const refusal = this.#gate?.admit(socket.address) ?? null;
     if (refusal === null) return;
-    this.#tellError(socket, address, refusal);
+    this.#sendError(socket, address, refusal);
     this.#streams.flush();
     socket.finish(1013, 'rate_limited');
   }
@@ -289,7 +297,7 @@ export class ControlConnections {
     });
   }
 
-  /** The acknowledgement says that every order will be answered, not that any is taken. */
+  /** The acknowledgement means that every order will be answered, not that any is accepted. */
   #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
     const { user, connection, lifeline } = socket.data;
     const correlations = correlationsOf(batch);
@@ -325,7 +333,7 @@ export class ControlConnections {
     this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
   }
 
-  #tellError(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
+  #sendError(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
     this.#streams.deliver(socket.data.answers, () => controlError(address, this.#services.nowNs(), refusal));
   }
 }

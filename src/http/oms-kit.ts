@@ -1,13 +1,13 @@
 /**
- * What routes of the order service are made of: the checks of AMB-91, once, in their order.
+ * Building blocks of the order service's routes: the checks of AMB-91, once, in their order.
  *
  *   request ─▶ shape 400 ─▶ session 401 ─▶ path user 401 ─▶ stopping 503 ─▶ rate 429 ─▶ serve
  *                             └────── routes with a session ──────┘
  *
- * A route says what it needs as data; the kit refuses, charges and hands the rest to `serve`. Public routes never look
- * at credentials (AMB-89). A path that names another user is 401 (G25).
+ * A route declares its requirements as data; the kit rejects, charges and passes the rest to `serve`. Public routes
+ * ignore credentials (AMB-89). A path with another user's id is 401 (G25).
  *
- * Not here: what routes mean (…-routes.ts), sockets (oms-streams.ts).
+ * The routes are in …-routes.ts, sockets in oms-streams.ts.
  */
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -23,7 +23,7 @@ import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
 
 const BAD_USER = reject('INVALID_REQUEST', 'a user id is 64 hex digits', 'user_id');
 
-/** What the shape of a request is checked on. */
+/** The inputs of a shape check. */
 export interface RequestParts {
   readonly head: RequestHead;
   readonly query: Query;
@@ -34,33 +34,33 @@ export interface RequestParts {
 interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax'> {
   readonly method: HttpMethod;
   readonly pattern: string;
-  /** Path, query and body as values, or INVALID_REQUEST. Looks at nothing but the request. */
+  /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
   readonly shape: (parts: RequestParts) => Outcome<Shape>;
 }
 
 export interface PublicRoute<Shape> extends AnyRoute<Shape> {
-  /** Charged to the budget that all share; a `publicRead` unless said otherwise. */
+  /** Charged to the shared budget; by default a `publicRead`. */
   readonly cost?: Cost;
-  /** What the address pays; PUBLIC_READ_UNITS unless given. */
+  /** Charged to the address; by default PUBLIC_READ_UNITS. */
   readonly addressUnits?: bigint;
-  /** Of a request that is part of a login: whose. */
+  /** For a request of a login: its user. */
   readonly loginOf?: (shape: Shape) => UserId;
   readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
 }
 
 export interface SessionRoute<Shape> extends AnyRoute<Shape> {
-  /** Charged to the session's user and to the budget that all share. */
+  /** Charged to the session's user and to the shared budget. */
   readonly cost: Cost | ((shape: Shape) => Cost);
-  /** True: refused with 503 once the service is stopping. Reads go on until the listener closes. */
+  /** True: rejected with 503 once the service is stopping. Reads continue until the listener closes. */
   readonly isChange: boolean;
   /** True: the first path parameter is a user id, and must be the session's. */
   readonly namesUser?: boolean;
   /**
-   * Why a well-formed request is refused as a whole, or null. A session pays for it all the same; without one it is as
-   * good as malformed.
+   * Why a well-formed request is rejected as a whole, or null. It is charged to the session like an accepted one;
+   * without a session it counts as malformed.
    */
   readonly fault?: (shape: Shape) => Reject | null;
-  /** What refusals after the shape repeat of the request. */
+  /** Adds members of the request to errors after the shape check. */
   readonly about?: (refusal: Reject, shape: Shape) => Reject;
   readonly serve: (call: HttpCall, session: Session, shape: Shape) => void | Promise<void>;
 }
@@ -79,7 +79,7 @@ export class RouteKit {
     this.services = services;
   }
 
-  /** A route for everybody: shape, rate, serve. */
+  /** A public route: shape, rate, serve. */
   addPublic<Shape>(route: PublicRoute<Shape>): void {
     const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf } = route;
     const { services } = this;
@@ -97,7 +97,7 @@ export class RouteKit {
     });
   }
 
-  /** A route of a session: shape, session, path user, stopping, rate, serve. */
+  /** A route with a session: shape, session, path user, stopping, rate, serve. */
   addSession<Shape>(route: SessionRoute<Shape>): void {
     this.#add(route, (call, body) => {
       const pathUser = route.namesUser === true ? userOf(call.head) : accepted(null);
@@ -140,7 +140,7 @@ function partsOf(call: HttpCall, body: Uint8Array): RequestParts {
   return { head: call.head, query: new Query(call.head.query), body };
 }
 
-/** The user whom the first path parameter names. */
+/** The user of the first path parameter. */
 export function userOf(head: RequestHead): Outcome<UserId> {
   const user = parseUserId(head.parameters[0] ?? '');
   return user === null ? rejected(BAD_USER) : accepted(user);
@@ -151,7 +151,7 @@ export function noShape(): Outcome<null> {
   return accepted(null);
 }
 
-/** 200 with what `print` makes of the value, or the refusal. */
+/** Replies 200 with the value formatted by `print`, or the error. */
 export function answer<T>(call: HttpCall, outcome: Outcome<T>, print: (value: T) => string): void {
   if (outcome.ok) call.reply(print(outcome.value));
   else call.refuse(outcome.reject);

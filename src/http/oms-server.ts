@@ -4,11 +4,10 @@
  *   sockets, requests ─▶ OmsServer ─▶ services of the gateway
  *   sockets ◀─ UserStreams ◀─ events of orders and fills, sessions that end
  *
- * REST and WebSocket share `/trades/user/{user_id}`; the Upgrade header decides. Order of use: construct, give
+ * REST and WebSocket share `/trades/user/{user_id}`; the Upgrade header decides. Order of use: construct, pass
  * `streams` to the gateway, `listen`; to stop, `stopAccepting`, wait until nothing is in flight, `close`.
  *
- * Not here: what requests mean (oms-routes.ts), what sockets are told (oms-streams.ts), control frames
- * (control-socket.ts).
+ * Routes are in oms-routes.ts, streams in oms-streams.ts, control frames in control-socket.ts.
  */
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';

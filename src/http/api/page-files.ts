@@ -39,7 +39,7 @@ export function packageRoot(): string {
 /**
  * By the path under which each is served.
  *
- * @param offersKeys true where the seeded users exist: the page then offers their keys, which everybody knows.
+ * @param offersKeys true where the seeded users exist: the page then offers their published keys.
  */
 export function pageFiles(offersKeys: boolean): ReadonlyMap<string, StaticDocument> {
   const page = join(packageRoot(), 'page');
