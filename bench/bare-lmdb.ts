@@ -1,7 +1,7 @@
-/** What LMDB itself can do, below the journal. */
+/** LMDB's own speed, without the journal. */
 import { open } from 'lmdb';
 
-/** The same options as the journal's environment, and nothing around `put`. */
+/** The same options as the journal's environment, with only a `put`. */
 export function bareLoop(path: string, value: Buffer): { commit(): void; close(): Promise<void> } {
   const map = open<Uint8Array, Uint8Array>({
     path,

@@ -1,9 +1,10 @@
 /**
- * Fifty orders three ways, one after the other against one node: as singles on `/control`, all in flight at once; as one
- * batch on `/control`; as one batch over REST. Each is timed from the first byte sent to the last answer read.
+ * Fifty orders in three ways, one after the other on one node: as single orders on `/control`, all in flight at once;
+ * as one batch on `/control`; as one batch over REST. Each is timed from the first byte sent to the last reply read.
  *
- * Orders rest and never meet; all of a round are cancelled before the next. They are signed before the clock starts, and
- * the node verifies all of them in every case, so what differs is requests, answers and messages to the market.
+ * The orders rest and do not cross; those of a round are cancelled before the next. They are signed before timing
+ * starts, and the node verifies all of them in every case, so the differences are requests, replies and messages to the
+ * market.
  */
 import { RingbookClient } from '../src/client/client.ts';
 import type { ControlConnection } from '../src/client/control.ts';
@@ -17,7 +18,7 @@ import { type BenchResult, interleave, median, type Scale } from './bench-kit.ts
 
 const ASSET = '900';
 const FIFTY = 50;
-/** The largest page; a round has no more orders. */
+/** The largest page; a round has at most as many orders. */
 const ORDERS_PAGE = 1_000;
 const SIZES: Readonly<Record<Scale, { readonly rounds: number; readonly groups: number }>> = {
   small: { rounds: 1, groups: 4 },

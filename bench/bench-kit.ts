@@ -1,15 +1,15 @@
 /**
- * What every benchmark shares: the shape of a result, rounds that alternate between contenders, medians, and the two
- * places where a result goes (a table on stdout, bench/results/<name>.json).
+ * Common parts of the benchmarks: the type of a result, rounds that alternate between contenders, medians, and output
+ * (a table on stdout, bench/results/<name>.json).
  *
  * A benchmark is a file `bench/<name>.bench.ts` that exports `run(scale)`. It checks its own result (a count, a
- * checksum, a state hash) and says in `checks` what it compared; a wrong result throws.
+ * checksum, a state hash) and describes the check in `checks`; a wrong result throws.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 
-/** `small` takes a second or two and runs in CI; `full` is for figures that are quoted. */
+/** `small` takes a second or two and runs in CI; `full` is for quoted figures. */
 export type Scale = 'small' | 'full';
 
 export interface BenchRow {
@@ -21,7 +21,7 @@ export interface BenchRow {
 export interface BenchResult {
   readonly name: string;
   readonly rows: readonly BenchRow[];
-  /** What was compared to know that the measured work was done, with its hash or count. */
+  /** The check that the measured work was done, with its hash or count. */
   readonly checks: string;
 }
 
@@ -32,8 +32,8 @@ export interface Contender {
 }
 
 /**
- * Runs every contender once per round, in turn, so that a busy moment of the machine hits all of them; the first round
- * warms up and is not counted.
+ * Runs every contender once per round, in turn, so that other load affects all of them; the first round is a warm-up
+ * and does not count.
  *
  * @returns the figures of each contender, in the order given.
  */

@@ -1,4 +1,7 @@
-/** Thread of clearing.bench.ts: a desk on a thread like clearing's own. Runs rounds of as many batches as it is told. */
+/**
+ * Thread of clearing.bench.ts: runs the clearing rig on a thread like clearing's own. Each message is a number of
+ * batches.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/core/assert.ts';
 import { Desk } from './clearing-desk.ts';
@@ -22,7 +25,7 @@ const { directory, flags } = workerData as DeskSetUp;
 const port = must(parentPort, 'a thread of the benchmark');
 const desk = new Desk(directory, flags);
 
-/** A number of batches is answered with a DeskRound, 0 with how many fills were confirmed in all. */
+/** Replies to a number of batches with a DeskRound, to 0 with the total number of confirmed fills. */
 port.on('message', (batches: number) => {
   if (batches > 0) port.postMessage(round(batches));
   else void desk.end().then((confirmed) => port.postMessage(confirmed));

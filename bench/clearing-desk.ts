@@ -1,10 +1,10 @@
 /**
- * Clearing without its thread, for clearing.bench.ts: ring records in, as a market writes them; journaled and flushed,
- * applied, told; a checkpoint when one is due, as clearing-actor.ts does it. Every fill comes with the order that takes
- * it. Signatures are taken to be valid, not checked (verify.bench.ts).
+ * Clearing without its thread, for clearing.bench.ts: reads ring records as a market writes them; journals and flushes,
+ * applies and publishes them; makes a checkpoint when one is due, like clearing-actor.ts. Every fill comes with its
+ * taker order. Signatures count as valid without verification (verify.bench.ts).
  *
- *   prepare(n)   writes the records of n batches, as they would lie in the ring; not part of what is measured
- *   batch()      takes the next of them
+ *   prepare(n)   writes the records of n batches as in the ring; not measured
+ *   batch()      processes the next batch
  */
 
 import { dirtyRowCount, drainDirtyRows } from '../src/clearing/checkpoint.ts';
@@ -33,13 +33,13 @@ export const USD = '0' as AssetId;
 export const FILLS_PER_BATCH = 500;
 const TRADERS = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).padStart(64, 'a') as UserId);
 const TEXT = '{"order":"a signed text of usual length"}'.padEnd(450, ' ');
-/** As a node is configured: a checkpoint is due with so many changed rows. */
+/** The node's default: a checkpoint is due after this many changed rows. */
 const CHECKPOINT_ROWS = 6_000;
 const MAKER_LOTS = 10_000_000_000_000;
-/** Room for the longest record that is made here. */
+/** Upper bound of the records made here. */
 const RECORD_BYTES_MAX = 1_024;
 
-/** Takes everything and keeps nothing. */
+/** Accepts every record and discards it. */
 class Sink implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
   claim(): number {
@@ -100,14 +100,14 @@ function orderOf(user: UserId, side: Side, flags: number, name: string, quantity
   };
 }
 
-/** Ring records one behind the other, as a market left them. */
+/** Consecutive ring records, as written by a market. */
 class Records {
   #views: Views = viewsOf(new ArrayBuffer(0), 0, 0);
   #places: { readonly typeId: number; readonly at: number; readonly bytes: number }[] = [];
   #end = 0;
   #next = 0;
 
-  /** Room for so many records; those before are forgotten. */
+  /** Allocates space for so many records and discards earlier ones. */
   begin(count: number): void {
     const bytes = count * RECORD_BYTES_MAX;
     if (this.#views.u8.length < bytes) this.#views = viewsOf(new ArrayBuffer(bytes), 0, bytes);
@@ -169,13 +169,13 @@ export class Desk {
     }
   }
 
-  /** @returns how many bytes its record has in the journal. */
+  /** @returns the size of its journal record. */
   batch(): number {
     this.#records.take(2 * FILLS_PER_BATCH, this.#buffer);
     return this.#commit();
   }
 
-  /** @returns how many fills were confirmed; all of them, or it throws. */
+  /** @returns the number of confirmed fills; throws unless all are. */
   async end(): Promise<number> {
     checkLedger(this.#state);
     if (this.#confirmed !== this.#trades) throw new InvariantError('bench: a fill was not confirmed');
@@ -215,7 +215,7 @@ export class Desk {
     });
   }
 
-  /** What the thread does with a drained batch (clearing-actor.ts). */
+  /** Commits a drained batch like the thread (clearing-actor.ts). */
   #commit(): number {
     this.#timeNs += 1_000_000n;
     const timeNs = this.#timeNs as TimestampNs;

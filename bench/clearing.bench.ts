@@ -1,9 +1,9 @@
 /**
- * Confirmed fills a second on clearing's thread (clearing-desk.ts), spot and margin; beside it a bare lmdb loop that
- * flushes the same bytes. The CPU time of a fill counts the threads of the garbage collector, and not the waits for the
- * disk.
+ * Confirmed fills per second on clearing's thread (clearing-desk.ts), spot and margin; for comparison a bare lmdb loop
+ * that flushes the same bytes. The CPU time of a fill includes the threads of the garbage collector, but not waits for
+ * the disk.
  *
- * And what a price concerns: the maintenance margin of 10,000 accounts that owe the asset, computed anew.
+ * Also the effect of a price change: the maintenance margin of 10,000 accounts with a debt in the asset, recomputed.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
   }
 }
 
-/** The rounds of one desk, on a thread with the memory that clearing's has. */
+/** The rounds of one rig, on a thread with clearing's memory settings. */
 class Contest {
   batchBytes = 0;
   readonly #worker: Worker;
@@ -81,21 +81,21 @@ class Contest {
   }
 
   async round(batches: number): Promise<number> {
-    const { elapsedMs, cpuMicros, batchBytes } = (await this.#ask(batches)) as DeskRound;
+    const { elapsedMs, cpuMicros, batchBytes } = (await this.#request(batches)) as DeskRound;
     this.batchBytes = batchBytes;
     this.#cpuMicros.push(cpuMicros / (batches * FILLS_PER_BATCH));
     return (batches * FILLS_PER_BATCH) / (elapsedMs / 1_000);
   }
 
-  /** @returns how many fills were confirmed; all of them, or the thread throws. */
+  /** @returns the number of confirmed fills; the thread throws unless all are. */
   async end(): Promise<number> {
-    const confirmed = (await this.#ask(0)) as number;
+    const confirmed = (await this.#request(0)) as number;
     await this.#worker.terminate();
     return confirmed;
   }
 
   rows(label: string, figures: readonly number[]): readonly BenchRow[] {
-    // As many as there are figures: what came before has warmed up.
+    // As many as there are figures: earlier ones are warm-up.
     const cpu = median(this.#cpuMicros.slice(-figures.length));
     return [
       { label: `${label}, ${this.#label}, checkpoints included`, value: median(figures), unit: 'fills/s' },
@@ -103,8 +103,8 @@ class Contest {
     ];
   }
 
-  /** `once` throws what the thread throws. */
-  async #ask(batches: number): Promise<unknown> {
+  /** `once` throws the error of the thread. */
+  async #request(batches: number): Promise<unknown> {
     const answer = once(this.#worker, 'message');
     this.#worker.postMessage(batches);
     const [value] = (await answer) as [unknown];
@@ -118,7 +118,7 @@ function perSecond(batches: number, batch: () => void): number {
   return (batches * FILLS_PER_BATCH) / ((performance.now() - startedMs) / 1_000);
 }
 
-/** Accounts with spot USD and a short, found through the asset's index and computed anew at each price. */
+/** Accounts with spot USD and a short position, found through the asset's index and recomputed at each price. */
 function recheck(ticks: number): { readonly ms: number; readonly liquidatable: number } {
   const state = world();
   const users = Array.from({ length: HOLDERS }, (_, at) => at.toString(16).padStart(64, '0') as UserId);

@@ -1,7 +1,7 @@
 /**
- * The floor under control.bench.ts: a raw uWebSockets.js server that makes one native Ed25519 verification per message
- * and echoes the head of the frame, about as long as an answer. It parses nothing and keeps nothing: what no node that
- * checks signatures can be faster than. Prints its address as one JSON line.
+ * The lower bound for control.bench.ts: a raw uWebSockets.js server that makes one native Ed25519 verification per
+ * message and echoes the head of the frame, about as long as a reply. It parses and stores nothing: no node that
+ * verifies signatures can be faster. Prints its address as one JSON line.
  */
 
 import uWS from 'uWebSockets.js';
@@ -9,7 +9,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import sodium from 'sodium-native';
 import { assert } from '../src/core/assert.ts';
 
-/** As long as the signed text of a create here. */
+/** Length of the signed text of a create here. */
 const SIGNED_BYTES = 380;
 const ANSWER_BYTES = 190;
 

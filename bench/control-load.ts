@@ -1,11 +1,11 @@
 /**
- * The load generator of control.bench.ts, a process of its own: signs everything before it starts the clock, sends over
- * `/control`, and measures every answer from the time at which its message was meant to be sent. A stall of the node
- * therefore counts for every message that would have been sent meanwhile (no coordinated omission).
+ * The load generator of control.bench.ts, a separate process: signs everything before timing starts, sends over
+ * `/control`, and measures every reply from the scheduled time of its message. A stall of the node therefore counts for
+ * every message scheduled during it (no coordinated omission).
  *
- * Against the floor it sends the same frames and reads the answers in the same way.
+ * Against the floor it sends the same frames and reads the replies in the same way.
  *
- * Not here: what is measured against what (control.bench.ts).
+ * The comparison is in control.bench.ts.
  */
 import { Worker } from 'node:worker_threads';
 import { build as buildHistogram, type Histogram } from 'hdr-histogram-js';
@@ -28,11 +28,11 @@ const PRICE_DECIMALS = 2;
 const QUANTITY_DECIMALS = 4;
 const PRICE = 300_000;
 const QUANTITY = 10;
-/** How many creates of the mix rest before their cancel comes. */
+/** Number of creates of the mix that rest before they are cancelled. */
 const RESTING = 50;
-/** Without any answer. */
+/** Time without any reply after which the run fails. */
 const GRACE_MS = 60_000;
-/** Fewer than the jobs that the verify pool takes of one connection. */
+/** Fewer than the jobs per connection that the verifier pool accepts. */
 const UNANSWERED_MAX = 512;
 const FUNDS = '1000000000';
 
@@ -41,7 +41,7 @@ interface User {
   readonly socket: WebSocket;
 }
 
-/** One frame and which of the two users sends it. Answers carry the order id, its digits are the message's number. */
+/** One frame and its user. Replies contain the order id, with the message's number as digits. */
 interface Message {
   readonly user: 0 | 1;
   readonly frame: string;
@@ -94,7 +94,7 @@ function createFrame(
   return `{"CreateOrderRequest":${signCreate(key, order, nowNs()).body}}`;
 }
 
-/** Sell and buy in turn at one price: every pair trades. */
+/** Alternating sells and buys at one price: every pair trades. */
 function crossingPairs(plan: ControlPlan, users: readonly [User, User], assetId: AssetId, nowNs: NowNs): Message[] {
   return Array.from({ length: plan.warmUp + plan.count }, (_, number) => {
     const user = number % 2 === 0 ? 0 : 1;
@@ -103,7 +103,7 @@ function crossingPairs(plan: ControlPlan, users: readonly [User, User], assetId:
   });
 }
 
-/** A create that rests, then the cancel of one that has rested a while, in turn. */
+/** Alternating a create that rests and the cancel of an earlier one. */
 function mixed(plan: ControlPlan, users: readonly [User, User], assetId: AssetId, nowNs: NowNs): Message[] {
   return Array.from({ length: plan.warmUp + plan.count }, (_, number) => {
     const cancelled = number - 2 * RESTING - 1;
@@ -117,7 +117,7 @@ function mixed(plan: ControlPlan, users: readonly [User, User], assetId: AssetId
   });
 }
 
-/** Sends messages and books their answers. */
+/** Sends messages and records their replies. */
 class Exchange {
   readonly #plan: ControlPlan;
   readonly #users: readonly [User, User];
@@ -127,7 +127,7 @@ class Exchange {
   readonly cancels: Histogram = histogram();
   readonly lateness: Histogram = histogram();
   rejected = 0;
-  /** Of the first refusal, as told. */
+  /** The first rejection, as received. */
   firstRefusal: string | null = null;
   answered = 0;
   sent = 0;
@@ -150,7 +150,7 @@ class Exchange {
     return this.#messages.length - this.answered;
   }
 
-  /** Answers per second since the first counted message was due. */
+  /** Replies per second since the first counted message was due. */
   get perSecond(): number {
     const startedMs = this.#intendedMs[this.#plan.warmUp] ?? 0;
     const counted = this.answered - this.#plan.warmUp;
@@ -165,7 +165,7 @@ class Exchange {
     this.#users[message.user].socket.send(message.frame);
   }
 
-  /** `{"Create…` or `{"Cancel…`, and the digits behind `"order_id":"L`, from a node or from the floor. */
+  /** Matches `{"Create…` or `{"Cancel…`, and the digits after `"order_id":"L`, from a node or from the floor. */
   #receive(data: Buffer): void {
     const receivedMs = nowMs();
     const at = data.indexOf('"order_id":"L');
@@ -217,8 +217,9 @@ function summary(source: Histogram): Latency {
 }
 
 /**
- * Sends at a steady rate, told by the pacer's thread. Against a machine that cannot keep the rate it waits with so many
- * unanswered, or the node would refuse the rest; that wait is part of every latency, which counts from the intended time.
+ * Sends at a steady rate, timed by the pacer's thread. On a machine that cannot sustain the rate it limits the
+ * unanswered messages, because the node would reject more; that wait is part of every latency, which counts from the
+ * scheduled time.
  */
 async function sendOpen(exchange: Exchange, total: number, perSecond: number): Promise<void> {
   const startNs = process.hrtime.bigint() + 100_000_000n;
@@ -257,7 +258,7 @@ async function untilAnswered(exchange: Exchange): Promise<void> {
   }
 }
 
-/** What the buyer must own when every pair has traded; with the mix nothing may have traded. */
+/** Checks the buyer's balance after every pair has traded; with the mix nothing may have traded. */
 async function checkLedger(plan: ControlPlan, buyer: User, rejected: number): Promise<string | null> {
   if (plan.target.kind !== 'node' || rejected > 0) return null;
   const operator = new OperatorClient(plan.target.ops);

@@ -1,8 +1,8 @@
 /**
- * Tells the load generator when messages are due, from a thread of its own: it sleeps with sub-millisecond precision,
- * which timers of the event loop cannot, and without the spinning that would take a core from the node under test.
+ * Notifies the load generator of due messages, from its own thread: it waits with sub-millisecond precision, unlike
+ * timers of the event loop, and without spinning, which would take a core from the node under test.
  *
- * It posts how many messages are due since the start. Times are of the monotonic clock, which all threads share.
+ * It posts the number of messages due since the start. Times are of the monotonic clock, which all threads share.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/core/assert.ts';

@@ -1,4 +1,4 @@
-/** What control.bench.ts tells its load generator, and what that answers: plain data between two processes. */
+/** Messages between control.bench.ts and its load generator: plain data between two processes. */
 
 /** `creates`: two users trade with each other, every second order fills. `mix`: creates that rest, each cancelled later. */
 export type ControlFlow = 'creates' | 'mix';
@@ -9,11 +9,11 @@ export interface ControlPlan {
     /** The floor: echoes a frame's head after one verification. */
     | { readonly kind: 'floor'; readonly base: string };
   readonly flow: ControlFlow;
-  /** `open`: at a steady rate, whatever comes back. `closed`: as fast as answers to the last `inFlight` allow. */
+  /** `open`: at a steady rate, independent of replies. `closed`: limited by `inFlight` unanswered messages. */
   readonly load:
     | { readonly kind: 'open'; readonly perSecond: number }
     | { readonly kind: 'closed'; readonly inFlight: number };
-  /** Messages sent and not counted, then messages counted. */
+  /** Messages sent but not counted, then messages counted. */
   readonly warmUp: number;
   readonly count: number;
 }
@@ -33,13 +33,13 @@ export interface ControlResult {
   readonly creates: Latency;
   /** Empty with `creates`. */
   readonly cancels: Latency;
-  /** How late the generator itself was, intended to actual send: part of every latency above. */
+  /** Delay of the generator itself, scheduled to actual send: part of every latency above. */
   readonly lateness: Latency;
   readonly rejected: number;
   readonly firstRefusal: string | null;
   readonly unanswered: number;
-  /** Answers per second between the first counted send and the last answer. */
+  /** Replies per second between the first counted send and the last reply. */
   readonly perSecond: number;
-  /** What the node's ledger was checked for; null against the floor. */
+  /** The check of the node's ledger; null against the floor. */
   readonly ledger: string | null;
 }

@@ -1,8 +1,8 @@
 /**
- * `/control` end to end: a whole node as a child process, a load generator as another, and beside them, in the same run
- * and with the same generator, the floor: raw uWebSockets.js plus one native verification per message.
+ * `/control` end to end: a whole node as a child process, a load generator as another, and, in the same run with the
+ * same generator, the floor: raw uWebSockets.js plus one native verification per message.
  *
- * The method, and what the figures include, is docs/latency.md. Figures that are no ratio depend on the machine.
+ * docs/latency.md describes the method and what the figures include. Figures other than ratios depend on the machine.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ const SIZES: Readonly<Record<Scale, Size>> = {
 
 type Target = ControlPlan['target'];
 
-/** Runs one plan in a process of its own. @throws Error when the generator fails. */
+/** Runs one plan in a separate process. @throws Error when the generator fails. */
 async function perform(plan: ControlPlan): Promise<ControlResult> {
   const child = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.send(plan);
@@ -74,7 +74,7 @@ function burstPlan(target: Target, burst: number): ControlPlan {
   return { target, flow: 'creates', load: { kind: 'closed', inFlight: IN_FLIGHT }, warmUp: burst >> 2, count: burst };
 }
 
-/** Every message answered and none refused, or the figures mean nothing. */
+/** Requires a reply to every message and no rejection; otherwise the figures are meaningless. */
 function check(result: ControlResult): ControlResult {
   if (result.unanswered > 0 || result.rejected > 0) {
     const first = result.firstRefusal === null ? '' : `, the first with ${result.firstRefusal}`;

@@ -1,15 +1,15 @@
 /**
- * Seeded order flows for one market, valid for every engine: a cancel always names an order that is live.
+ * Seeded order flows for one market, valid for every engine: a cancel always refers to a live order.
  *
  *   mix           1,000 orders a side near the touch; 10% takers, else passive creates and cancels
  *   deep          100,000 orders on 10,000 levels; creates and cancels anywhere, 10% takers
  *   market maker  40 orders a side; 96% cancel and quote again within ten ticks, 4% takers
  *   wall          5,000 orders a side at one price; orders join it, leave it anywhere, 2% take from its front
  *
- * A book keeps its size, within a tenth: dice choose between create and cancel, and where they lead away from it, it
- * chooses. Without that a flow drifts: mix grew to 60,000 orders in a million commands, market maker shrank to ten.
+ * A book keeps its size within a tenth: random numbers choose between create and cancel, except where that would leave
+ * the range. Otherwise a flow drifts: mix grew to 60,000 orders in a million commands, market maker shrank to ten.
  *
- * Only plain limit orders and cancels, because that is what all contenders have. Prices are ticks around 100,000.
+ * Only plain limit orders and cancels, because all contenders have those. Prices are ticks around 100,000.
  */
 import { mixChecksum } from './bench-kit.ts';
 
@@ -22,7 +22,7 @@ export interface Flow {
   readonly kind: Uint8Array;
   /** The order's number; creates count up from 0. */
   readonly order: Uint32Array;
-  /** Of creates. 0 buys, 1 sells. */
+  /** For creates. 0 buys, 1 sells. */
   readonly side: Uint8Array;
   readonly price: Uint32Array;
   readonly quantity: Uint32Array;
@@ -56,7 +56,7 @@ export function makeFlows(timed: number): Flow[] {
   return SHAPES.map((shape) => makeFlow(shape, timed));
 }
 
-/** Live orders of the generator's own little book: enough to know whom a taker fills. */
+/** The generator's own small book of live orders: enough to determine the makers of a taker. */
 class Live {
   readonly queues: Map<number, number[]>[] = [new Map(), new Map()];
   readonly left: Map<number, number> = new Map();

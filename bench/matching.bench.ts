@@ -1,14 +1,14 @@
 /**
- * The market engine beside two order books from npm, on the same flows in the same run; every round a fresh book, filled
- * untimed. What is traded must be equal: quantity and notional.
+ * The market engine compared with two order books from npm, on the same flows in the same run; every round uses a fresh
+ * book, filled untimed. Traded quantity and notional must be equal.
  *
- * Ours is the whole road of a command: user and order id of 24 characters found by their bytes, an expiry watched, every
- * event written into a record of 64 bytes, settlement of the trades every 64 commands. Commands lie one behind the other,
- * as in the ring from which a market reads them, each with the hash of its id, which is the front door's work; as in
- * production the market looks at the hash of the next one before it takes one up. Theirs: ids as strings or numbers as they want them, results read for
- * what they traded only. All of them run whole flows; of `wall` they run a first part.
+ * Ours processes a complete command: user and order id of 24 characters found by their bytes, the expiry tracked, every
+ * event written into a record of 64 bytes, trades settled every 64 commands. Commands are consecutive in memory, as in
+ * a market's ring, each with the hash of its id, which the gateway computes; as in production the hash of the next
+ * command is read before a command is handled. Theirs: ids as strings or numbers as they require, results read for
+ * trades only. All run complete flows; of `wall` they run a first part.
  *
- * Latency: every command between two readings of the clock, the readings included.
+ * Latency: every command between two readings of the clock, which are included.
  */
 import { OrderBook, Side as TheirSide } from 'nodejs-order-book';
 import matchEngine from 'orderbook-match-engine';
@@ -31,7 +31,7 @@ import {
 import { CREATE, type Flow, makeFlows } from './matching-flows.ts';
 
 const RECORD_CELLS = 8;
-/** A ring of 512 KiB, as a lane between threads has it. */
+/** A ring of 512 KiB, like a channel between threads. */
 const RECORDS = 8_192;
 const USERS = 200;
 const ID_BYTES = 24;
@@ -49,14 +49,14 @@ const KEY: HashKey = hashKeyOf(SEED);
 const NOW_NS = 1_764_000_000_000_000_000n;
 const END_NS: bigint = NOW_NS + ORDER_LIFE_NS;
 
-/** Every event becomes a record of eight numbers in a ring, as a lane to clearing would have it. */
+/** Writes every event as a record of eight numbers into a ring, like a channel to clearing. */
 class RecordingEvents implements MarketEvents {
   quantity = 0;
   notional = 0;
   readonly #cells: Float64Array = new Float64Array(RECORDS * RECORD_CELLS);
   #at = 0;
 
-  /** @returns the cell at which the next record begins; each kind has the fields that it needs. */
+  /** @returns the first cell of the next record; each kind has its own fields. */
   #begin(type: number): number {
     const at = this.#at;
     this.#cells[at] = type;
@@ -139,7 +139,7 @@ class RecordingEvents implements MarketEvents {
   }
 }
 
-/** The commands of a flow. The others have an id string an order, hashed before. */
+/** The commands of a flow. The other engines have one id string per order, hashed before. */
 function commandsOf(flow: Flow): Int32Array {
   const words = new Int32Array(flow.length * COMMAND_WORDS);
   const bytes = new Uint8Array(words.buffer);
@@ -163,7 +163,7 @@ function idOf(order: number): string {
   return `${Math.imul(order, 0x85ebca6b) >>> 0}-${order}`.padEnd(ID_BYTES, '=');
 }
 
-/** Our engine with the two command records that its caller uses again and again. */
+/** Our engine with the two command records that its caller reuses. */
 class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
   readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: SEED });
@@ -272,7 +272,7 @@ function roundOfNodejsOrderBook(flow: Flow, ids: readonly string[], { part }: Le
       const side = flow.side[at] === 0 ? TheirSide.BUY : TheirSide.SELL;
       const result = book.limit({ id, side, size, price: flow.price[at] as number });
       traded.quantity += size - result.quantityLeft;
-      // The taker is among the orders that are done, or in part, as well as the makers.
+      // The taker is among the done or partly done orders, like the makers.
       for (const maker of result.done)
         if (maker.id !== id && 'price' in maker) traded.notional += maker.price * maker.size;
       const { partial } = result;
@@ -325,7 +325,7 @@ function latencies(flow: Flow, commands: Int32Array): Float64Array {
   return tookNs;
 }
 
-/** Everything an engine holds for so many resting orders on 10,000 levels, ids of 24 bytes, divided by their number. */
+/** Memory of an engine with so many resting orders on 10,000 levels, ids of 24 bytes, divided by their number. */
 function bytesPerOrder(orders: number): number {
   const flow: Flow = {
     name: 'resting',
@@ -386,7 +386,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
   const rows: BenchRow[] = [];
   const checks: string[] = [];
   for (const flow of makeFlows(length)) {
-    // One of the others needs a walk through the queue for every cancel.
+    // One of the other engines walks through the queue for every cancel.
     const part = flow.name === 'wall' ? length / 100 : length;
     const measured = await measure(flow, full ? 7 : 1, { part });
     rows.push(...measured.rows);

@@ -1,10 +1,10 @@
 /**
- * Twenty times the budget, for some seconds: how much of the budget is done meanwhile, how fast the rest is refused, and
- * what the node keeps of it. Users send creates on `/control` at twenty times the rate that their tier allows; what is
- * refused is sent again, as a stubborn client does. Generator and node share the machine.
+ * Twenty times the budget, for some seconds: the fraction of the budget that is processed, the speed of rejections, and
+ * the node's memory. Users send creates on `/control` at twenty times the rate of their tier; rejected creates are sent
+ * again, like a client without back-off. Generator and node share the machine.
  *
- * That a refusal comes before a signature is verified, and takes nothing from others, are laws of
- * test/node/rate-overload.test.ts; full rings are test/node/overload.test.ts.
+ * test/node/rate-overload.test.ts tests that rejections precede signature verification and do not affect other users;
+ * test/node/overload.test.ts tests full rings.
  */
 import { readFileSync } from 'node:fs';
 import { RingbookClient } from '../src/client/client.ts';
@@ -16,14 +16,14 @@ import { startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
 import { type BenchResult, percentile, type Scale } from './bench-kit.ts';
 
-/** Within what may pass between signing an order and sending it. */
+/** Shorter than the permitted time between signing and sending. */
 const SECONDS: Readonly<Record<Scale, number>> = { small: 3, full: 40 };
 const ASSET = '900';
 const USERS = 2;
 /** Creates a second; each costs two units. */
 const BUDGET = 100;
 const TIMES = 20;
-/** A full bucket is one second of the budget: it is used up before the clock starts. */
+/** A full bucket is one second of the budget: it is used up before timing starts. */
 const WARM_UP_MS = 1_000;
 const UNANSWERED_MAX = 1_000;
 const PACE_MS = 5;
@@ -35,7 +35,7 @@ interface Tally {
   readonly refusedAfterMs: number[];
 }
 
-/** Orders that take what they find, which is nothing. */
+/** Immediate-or-cancel orders against an empty book. */
 async function signedOrders(client: RingbookClient, count: number): Promise<SignedAction[]> {
   const ticket = { assetId: ASSET, side: 'Buy', price: '1000', quantity: '0.001' } as const;
   const more = { target: { account: 0, isSpot: true }, timeInForce: { kind: 'IOC' } } as const;

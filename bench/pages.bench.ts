@@ -1,6 +1,6 @@
 /**
- * Pages of orders and trades: what a page costs the main thread while its user has many live orders, and what the deepest
- * page of a user's trades costs the history thread.
+ * Pages of orders and trades: the cost of a page for the main thread when its user has many live orders, and the cost
+ * of the deepest page of a user's trades for the history thread.
  */
 import { rmSync } from 'node:fs';
 import type { RowWrite } from '../src/clearing/rows.ts';

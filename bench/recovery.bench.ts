@@ -1,7 +1,7 @@
 /**
- * A start on many resting orders, phase by phase in one thread: rows into clearing's memory, the recount, the mark of the
- * restart, rows that are told while they are loaded, the front door and the market that hear it. CPU time, as a start runs on three threads;
- * how long until it is ready, `test/reliability/scale.ts` says.
+ * A start with many resting orders, phase by phase in one thread: rows into clearing's memory, the recount, the mark of
+ * the restart, rows published while they are loaded, and their processing by gateway and market. CPU time, because a
+ * start runs on three threads; `test/reliability/scale.ts` measures the time until the node is ready.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const SIZES = {
 const TAPE_BYTES = 1 << 20;
 const HASH_SEED = 1n;
 
-/** Keeps one record and hands it on. */
+/** Stores one record and passes it on. */
 class Tape implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
   records = 0;
@@ -81,9 +81,9 @@ export async function run(scale: Scale): Promise<BenchResult> {
       applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
     );
     const told = timed('rows into memory, told in the same walk', () => walk(durability, new Tape(), new Tape()));
-    const door = new DoorEar(state);
+    const door = new GatewayReader(state);
     timed('the same, and the front door', () => walk(durability, new Tape(door.heard), new Tape()));
-    const market = new MarketEar(state, recovery.lastTimeNs);
+    const market = new MarketReader(state, recovery.lastTimeNs);
     timed('the same, and the markets', () => walk(durability, new Tape(), new Tape(market.heard)));
     await durability.close();
     const orders = size.orders + size.triggers;
@@ -96,7 +96,10 @@ export async function run(scale: Scale): Promise<BenchResult> {
   }
 }
 
-/** Clearing's part of a start, its mark and what that changes apart. @returns the number of words. */
+/**
+ * Clearing's part of a start, with its mark and the resulting changes measured separately. @returns the number of
+ * messages.
+ */
 function walk(durability: LmdbDurability, door: Tape, market: Tape): number {
   const listener = new Restorer(sinksOf(door, market));
   const recovery = durability.recover();
@@ -112,8 +115,8 @@ function sinksOf(door: Tape, market: Tape): EffectSinks {
   return { door, data: new Tape(), shards: [market], market: () => market };
 }
 
-/** The part of the front door that takes in orders and balances. */
-class DoorEar {
+/** The gateway's part that processes orders and balances. */
+class GatewayReader {
   readonly #users = new UserTexts();
   readonly manager = new OrderManager({ sink: new RecordingSink(), history: NO_HISTORY, idKey: ID_KEY });
 
@@ -128,14 +131,14 @@ class DoorEar {
 }
 
 /** Market engines, and the opening of their books. */
-class MarketEar {
+class MarketReader {
   readonly #markets: readonly HostedMarket[];
   readonly #nowNs: TimestampNs;
   readonly #reader = new RestoredCommandReader();
 
   constructor(state: ClearingState, nowNs: TimestampNs) {
-    const outbox = new Outbox(new SilentOutlet());
-    const to = { clearing: outbox, door: outbox, data: new SilentOutlet() };
+    const outbox = new Outbox(new DiscardingOutlet());
+    const to = { clearing: outbox, door: outbox, data: new DiscardingOutlet() };
     const begin = { oraclePrice: null, hashSeed: HASH_SEED };
     this.#markets = state.markets.map(({ definition }) => new HostedMarket(definition, to, begin));
     this.#nowNs = nowNs;
@@ -164,8 +167,8 @@ class MarketEar {
   }
 }
 
-/** Takes whatever is said, and keeps nothing. */
-class SilentOutlet implements Outlet {
+/** Accepts every record and discards it. */
+class DiscardingOutlet implements Outlet {
   readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
 
   claim(): number {

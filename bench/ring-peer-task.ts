@@ -1,4 +1,4 @@
-/** What ring.bench.ts tells its peer, and the memory in which the peer answers. */
+/** Messages between ring.bench.ts and its peer, and the memory of the peer's results. */
 import type { MessagePort } from 'node:worker_threads';
 
 export type PeerTask =

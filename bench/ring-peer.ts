@@ -1,4 +1,4 @@
-/** The consumer's side of ring.bench.ts: one worker per measurement, told by workerData what to consume or to echo. */
+/** The consumer of ring.bench.ts: one worker per measurement; workerData selects what to consume or to echo. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { RingBuffer } from 'ringbuf.js';
 import { must } from '../src/core/assert.ts';
@@ -97,7 +97,7 @@ function consumeMessages(records: number): void {
   say(READY_WORD);
 }
 
-/** Spins, or parks after every answer; rings the main side, through its port when it runs an event loop. */
+/** Spins, or parks after every reply; rings the main side, through its port when it runs an event loop. */
 function echo(there: SharedArrayBuffer, back: SharedArrayBuffer, parks: boolean, port: MessagePort | null): void {
   const [reader, writer] = [new RingReader(there), new RingWriter(back)];
   const [sleeper, bell] = [new Sleeper(words, BELL_OF_PEER), new Doorbell(words, BELL_OF_MAIN)];

@@ -1,15 +1,15 @@
 /**
- * Hand-off between two threads: our ring against ringbuf.js and postMessage, in the same run, and round trips.
+ * Transfer between two threads: our ring against ringbuf.js and postMessage, in the same run, and round trips.
  *
- * Rates: the main thread writes every 8-byte cell of every record, the worker adds up every cell it reads; the sums must
- * agree. Our ring is written and read in place; ringbuf.js is given a record that was written to a local array (one
- * record or 16 a call) and its reader reads the array it popped into. Same work, same cells, same sums.
+ * Rates: the main thread writes every 8-byte cell of every record, the worker adds up every cell it reads; the sums
+ * must be equal. Our ring is written and read in place; ringbuf.js gets a record that was written to a local array (one
+ * record or 16 per call) and its reader reads the array that it was popped into. Same work, same cells, same sums.
  *
- * Both sides spin, so a third busy thread on two processors slows a round many times over; the best round is the one
- * that was left alone, the median says how the machine was.
+ * Both sides spin, so a third busy thread on two processors slows a round many times over; the best round is an
+ * undisturbed one, the median shows the load of the machine.
  *
- * Round trips: one record there and back. Spinning needs two idle processors. Parked: both sides sleep between records,
- * which are 200 µs apart, so every hop pays for a wake-up.
+ * Round trips: one record there and back. Spinning needs two idle processors. Parked: both sides park between records,
+ * which are 200 µs apart, so every hop includes a notification.
  */
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -177,7 +177,7 @@ function expectedSum(records: number, bytes: number): number {
 }
 
 interface EchoSetup {
-  /** The peer has ended. Asked for when it begins: it may be over before its last answer is read. */
+  /** Resolves when the peer has ended. Created at the start: the peer may end before its last result is read. */
   readonly ended: Promise<unknown>;
   readonly words: Int32Array;
   readonly writer: RingWriter;

@@ -1,10 +1,10 @@
 /**
- * Do readers that stall slow the others down? A whole node, many sockets on the depth of one market, of which a fifth
- * take nothing; measured is the time from sending an order to its diff at each steady socket, with and without the
- * stalled ones, in turn. Generator and node share the machine, so only the ratio says something.
+ * Do stalled readers slow down others? A whole node, many sockets on the depth of one market, of which a fifth read
+ * nothing; measured is the time from sending an order to its diff at each steady socket, with and without the stalled
+ * ones, in turn. Generator and node share the machine, so only the ratio is meaningful.
  *
- * What waits for the stalled ones lies in the kernel first, some megabytes a socket; then in the node, up to the limit
- * at which a socket is closed (test/contract/stalled.test.ts holds that law).
+ * Data for the stalled sockets is queued in the kernel first, some megabytes per socket; then in the node, up to the
+ * limit at which a socket is closed (tested by test/contract/stalled.test.ts).
  */
 import WebSocket from 'ws';
 import { assert } from '../src/core/assert.ts';
@@ -16,7 +16,7 @@ interface Size {
   readonly steady: number;
   readonly stalled: number;
   readonly rounds: number;
-  /** Orders of a round, each told to everybody. */
+  /** Orders per round, each published to every socket. */
   readonly orders: number;
 }
 const SIZES: Readonly<Record<Scale, Size>> = {
@@ -25,7 +25,7 @@ const SIZES: Readonly<Record<Scale, Size>> = {
 };
 const DIFF = '/marketdepth/diff/2';
 
-/** A socket that notes when it heard of which step of the book. */
+/** A socket that records the time of each step of the book. */
 class Listener {
   readonly socket: WebSocket;
   readonly heardAtMs = new Map<number, number>();
@@ -61,7 +61,7 @@ async function sequence(user: PlainClient): Promise<number> {
   return (JSON.parse((await user.market('/marketdepth/2')).text) as { sequence_number: number }).sequence_number;
 }
 
-/** Milliseconds from sending each order to each socket that heard of it. */
+/** Milliseconds from sending each order to its diff at each socket. */
 async function round(
   node: TestNode,
   user: PlainClient,

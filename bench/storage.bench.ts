@@ -1,8 +1,8 @@
 /**
  * The journal against a bare lmdb loop that writes the same bytes, and the cost of a checkpoint.
  *
- * Both write one value per flushed commit under a growing key, in environments with the same options, turn by turn. What
- * the journal adds is a header, a copy and two SHA-256: of the payload, chained to the record before.
+ * Both write one value per flushed commit under an increasing key, in environments with the same options, in turn. The
+ * journal adds a header, a copy and two SHA-256: of the payload, chained to the previous record.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,10 +42,10 @@ const PLANS: Readonly<Record<Scale, readonly Plan[]>> = {
   ],
 };
 const ROUNDS: Readonly<Record<Scale, number>> = { small: 5, full: 9 };
-/** Fills per checkpoint: of a usual one, and of one that had to wait. */
+/** Fills per checkpoint: of an ordinary one, and of a delayed one. */
 const FILLS: readonly number[] = [2_000, 20_000];
 
-/** Measures everything in a temporary directory of its own. */
+/** Measures in a temporary directory. */
 export async function run(scale: Scale): Promise<BenchResult> {
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-bench-'));
   try {
@@ -214,7 +214,7 @@ function orderOf(fill: number): OrderRow {
   };
 }
 
-/** Every fill is in the lists of its taker. */
+/** Every fill must be in the lists of its taker. */
 function checkTotal(writer: StorageWriter, fills: number): void {
   const history = new History(writer);
   const counted = USERS.reduce((sum, user) => {

@@ -1,13 +1,13 @@
 /**
- * A storm: one trade fires thousands of triggers on one price. What a user meanwhile waits for a create and a cancel,
- * over `/control` and over REST, beside the same flow on the same node before anything fires; how long the node needs
- * for all of them; and the longest step of each actor.
+ * A storm: one trade fires thousands of triggers on one price. Measured are the latency of a user's creates and
+ * cancels, over `/control` and over REST, compared with the same flow on the same node before; the time until all
+ * triggers are processed; and the longest step of each actor.
  *
  *   resting triggers ─▶ paced flow, idle ─▶ one trade ─▶ the same flow until all are released ─▶ every order is live
  *
- * Latency counts from the moment at which a message was meant to be sent, so a stall counts for all that would have been
- * sent meanwhile. Generator and node share the machine. That work per turn is bounded, and that a storm starves no
- * cancel, are laws of test/node and test/clearing.
+ * Latency counts from the scheduled time of a message, so a stall counts for all messages scheduled during it.
+ * Generator and node share the machine. test/node and test/clearing test that work per poll is bounded and that a storm
+ * does not delay cancels indefinitely.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,9 +27,9 @@ const ASSET = '900';
 const USERS = 4;
 const BATCH = 50;
 const IDLE = { idle: 'before', storm: 'in the storm' } as const;
-/** Between two pairs of a create and its cancel, on each of the two roads. */
+/** Interval between two pairs of a create and its cancel, on each of the two interfaces. */
 const PACE_MS = { control: 10, rest: 50 } as const;
-/** Fires everything; what is released rests far below. */
+/** Fires every trigger; released orders rest far below. */
 const TRIGGER_PRICE = '3100';
 const FUNDS = '1000000000';
 const LOOK_MS = 20;
@@ -86,7 +86,7 @@ async function placeTriggers(clients: readonly RingbookClient[], count: number):
   );
 }
 
-/** Creates and cancels of one user on two roads, at a steady pace, until it is told to stop. */
+/** Creates and cancels of one user on two interfaces, at a steady pace, until stopped. */
 class Flow {
   readonly #client: RingbookClient;
   readonly #control: ControlConnection;
@@ -156,7 +156,7 @@ async function stepsOf(node: NodeProcess): Promise<Steps> {
   return steps;
 }
 
-/** The bound of the longest step that was added, in milliseconds: it took half of this to all of it. */
+/** Upper bound of the longest added step, in milliseconds: it took between half of this and all of it. */
 function longestMs(actor: string, before: Steps, after: Steps): number {
   const added = [...(after.get(actor) ?? [])].map(([bound, count]) => [
     bound,
@@ -184,7 +184,7 @@ function busiest(before: ReadonlyMap<string, number>, after: ReadonlyMap<string,
   return spent.sort((a, b) => b - a);
 }
 
-/** Orders of one price are released by admission. What the operators' state is made of would hold clearing up. */
+/** Orders of one price are released by acceptance. Reading the operators' state instead would block clearing. */
 async function untilReleased(owners: readonly RingbookClient[], last: readonly string[]): Promise<void> {
   const endMs = performance.now() + ALL_RELEASED_MS;
   for (const [at, owner] of owners.entries()) {

@@ -1,4 +1,4 @@
-/** The task that piscina is given in `verify.bench.ts`: signatures as messages, one or many a task. */
+/** The piscina task of `verify.bench.ts`: signatures as messages, one or many per task. */
 import { verify } from '../src/crypto/ed25519.ts';
 
 export interface SignedJob {

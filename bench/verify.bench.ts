@@ -1,15 +1,15 @@
 /**
- * Who verifies signatures best: libsodium on this thread, our rings into a thread of the verify pool, or piscina tasks;
- * noble and node:crypto beside them.
+ * Compares ways of verifying signatures: libsodium on this thread, our rings into a thread of the verifier pool, or
+ * piscina tasks; also noble and node:crypto.
  *
- *   raw         this thread, libsodium on prepared buffers: what one core can do
- *   the rest    one verifying thread, fed by this one, which sleeps in its event loop meanwhile
+ *   raw         this thread, libsodium on prepared buffers: the capacity of one core
+ *   the rest    one verifying thread, fed by this one, which is idle in its event loop meanwhile
  *
  * Every eighth signature is forged (a bit of the signature, the text or the key); every verdict of every contender is
- * compared with what is expected. Rounds are short and many. A third busy thread on two processors slows a round many
- * times over: the best round is the one that was left alone, the median says how the machine was.
+ * compared with the expected one. Rounds are short and many. A third busy thread on two processors slows a round many
+ * times over: the best round is an undisturbed one, the median shows the load of the machine.
  *
- * "Event loop" is the time that the feeding thread was not idle, a verification: what the front door pays.
+ * "Event loop" is the busy time of the feeding thread per verification: the cost for the gateway.
  */
 import { createPublicKey, type KeyObject, verify as verifyNode } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -34,13 +34,13 @@ import {
 } from './bench-kit.ts';
 import type { SignedJob } from './verify-task.ts';
 
-/** Different texts and keys, so that nothing about one job can be learnt by heart. */
+/** Different texts and keys, so that caching has no effect. */
 const JOBS = 512;
 const KEYS = 16;
-/** As long as the signed text of a limit order. */
+/** Length of the signed text of a limit order. */
 const TEXT_BYTES = 458;
 const FORGED_EVERY = 8;
-/** Unanswered tasks of piscina: enough that its thread never waits. */
+/** Unanswered tasks of piscina: enough to keep its thread busy. */
 const TASKS_IN_FLIGHT = 128;
 const BATCH = 32;
 const IDLE_GAP_MS = 2;
@@ -81,7 +81,7 @@ class Tally {
   }
 }
 
-/** Milliseconds this thread was not waiting. */
+/** Milliseconds that this thread was busy. */
 function busyMs(): number {
   return performance.eventLoopUtilization().active;
 }
@@ -136,7 +136,9 @@ class Contest {
     }
   }
 
-  /** The job ring is kept filled: a verdict makes room for the next job, sent once per turn as the front door does. */
+  /**
+   * The job ring is kept filled: every verdict frees a place for the next job, sent once per pass as in the gateway.
+   */
   rings(count: number): Promise<void> {
     const { tally } = this;
     const pool = this.#pool;
@@ -204,7 +206,7 @@ class Contest {
   }
 }
 
-/** What crosses to a piscina thread. */
+/** The message to a piscina thread. */
 function message({ signature, text, publicKey }: SignedJob): SignedJob {
   return { signature, text, publicKey };
 }
@@ -261,7 +263,7 @@ function contendersOf(contest: Contest, count: number): readonly Contender[] {
   ];
 }
 
-/** noble throws on a key that is no point of the curve. */
+/** noble throws on a key that is not a point of the curve. */
 function nobleJudge(job: Job): boolean {
   try {
     return verifyNoble(job.signature, job.text, job.publicKey);
@@ -270,7 +272,7 @@ function nobleJudge(job: Job): boolean {
   }
 }
 
-/** One verification at a time with a pause between, in turn: what a hop adds while nothing else happens. */
+/** One verification at a time with a pause between, in turn: the cost of a hop without other load. */
 async function idleRows(contest: Contest, count: number): Promise<BenchRow[]> {
   const ways = [
     { label: 'inline', ask: async (job: Job) => verify(job.signature, job.text, job.publicKey) },

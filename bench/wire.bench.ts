@@ -1,8 +1,8 @@
 /**
- * One create frame of `/control`, from bytes to typed values and the bytes that were signed, beside JSON.parse of the
- * same bytes, which checks nothing, loses the timestamps and writes no canonical text.
+ * One create frame of `/control`, from bytes to typed values and the signed bytes, compared with JSON.parse of the same
+ * bytes, which validates nothing, loses the timestamps and writes no canonical text.
  *
- * Topology: none; one thread, one frame after another, contenders in turn.
+ * One thread, one frame after another, contenders in turn.
  */
 
 import { decodeControlFrame } from '../src/codec/control-frame.ts';
@@ -22,7 +22,7 @@ import {
   type Scale,
 } from './bench-kit.ts';
 
-/** Different orders, so that nothing about one frame can be learnt by heart. */
+/** Different orders, so that caching has no effect. */
 const FRAMES = 512;
 const FRAMES_A_ROUND: Readonly<Record<Scale, number>> = { small: 20_000, full: 200_000 };
 const ROUNDS: Readonly<Record<Scale, number>> = { small: 3, full: 9 };
@@ -54,7 +54,7 @@ function orderOf(index: number): SignedOrder {
   };
 }
 
-/** As clients write it on `/control`: a space behind every colon and comma. */
+/** As clients write it on `/control`: a space after every colon and comma. */
 function frameOf(index: number, isSpaced: boolean): Uint8Array {
   const signature = Array.from({ length: 64 }, (_, at) => (at * 37 + index * 11) & 255);
   const wrapper = `{"order":${orderText(orderOf(index))},"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;

@@ -1,20 +1,20 @@
 /**
- * Price and match time of a market's last confirmed trade (AMB-43), from what its shard sees anyway: matches, rollbacks
- * and how far clearing has decided.
+ * Price and match time of a market's last confirmed trade (AMB-43), from events of its own shard: matches, rollbacks
+ * and clearing's progress.
  *
  *   … decided │ undecided, a ring by trade id │ next
  *
- * After a start nothing is known until a trade is confirmed: marks are stale until fresh (AMB-110).
+ * After a start there is no price until a trade is confirmed: marks are stale until then (AMB-110).
  */
 import { fromWords } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 
 const FIRST_CAPACITY = 64;
-/** Stands for a trade that was rolled back. */
-const TAKEN_BACK = 0;
+/** Marks a trade that was rolled back. */
+const ROLLED_BACK = 0;
 
 export class ConfirmedPrice {
-  /** Raw, 0 while there is none. */
+  /** Raw, 0 before the first. */
   price = 0;
   #high = 0;
   #low = 0;
@@ -44,15 +44,15 @@ export class ConfirmedPrice {
   }
 
   rolledBack(tradeId: number): void {
-    this.#prices[tradeId % this.#prices.length] = TAKEN_BACK;
+    this.#prices[tradeId % this.#prices.length] = ROLLED_BACK;
   }
 
-  /** Everything up to this trade is decided; what was not taken back is confirmed. */
+  /** Everything up to this trade is decided; trades without rollback are confirmed. */
   decidedThrough(tradeId: number): void {
     for (let id = tradeId; id > this.#decided; id -= 1) {
       const at = id % this.#prices.length;
       const price = this.#prices[at] as number;
-      if (price === TAKEN_BACK) continue;
+      if (price === ROLLED_BACK) continue;
       this.price = price;
       this.#high = this.#times[2 * at] as number;
       this.#low = this.#times[2 * at + 1] as number;

@@ -1,6 +1,6 @@
 /**
- * A market's levels on their way to market data. A full ring drops; the edge remembers the gap and is healed by whole
- * books (design rule 3).
+ * Writes a market's levels to market data. A full ring drops them; the edge then has a gap, which is closed by a whole
+ * book (design rule 3).
  */
 import type { Side } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
@@ -29,7 +29,7 @@ export class DepthOutput {
     outlet.commit();
   }
 
-  /** All levels of a command have been told. */
+  /** Ends the levels of a command. */
   committed(timeHigh: number, timeLow: number): void {
     this.#commits += 1;
     const outlet = this.#outlet;
@@ -41,7 +41,7 @@ export class DepthOutput {
     outlet.commit();
   }
 
-  /** The whole book follows: the caller tells every level and commits. */
+  /** Begins a whole book: the caller publishes every level and commits. */
   startReset(sequence: Sequence): void {
     const outlet = this.#outlet;
     const at = outlet.claim(DepthReset.typeId, DepthReset.bytes);

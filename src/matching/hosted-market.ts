@@ -1,6 +1,6 @@
 /**
- * One market on its shard: the engine, what it says, and what it needs from the node's surroundings: the time of each
- * call, the bounds of its price collar, and turns for work that goes on by itself (triggers that fired).
+ * One market on its shard: the engine, its output, and its inputs from the node: the time of each call, the limits of
+ * its price collar, and polls for work of its own (fired triggers).
  */
 
 import { assert } from '../core/assert.ts';
@@ -12,9 +12,9 @@ import type { RestoredPosition, RollbackCommand } from './commands.ts';
 import { MarketEngine } from './market-engine.ts';
 import { type MarketOutlets, MarketOutput } from './market-output.ts';
 
-/** Triggers and releases that one turn works off, so that commands get their turn as well. */
+/** Triggers and releases processed per poll, so that commands are not delayed. */
 const PUMP_BUDGET = 64;
-/** Steps of uncrossing of one turn: some 100 µs (uncross.ts). */
+/** Steps of uncrossing per poll: about 100 µs (uncross.ts). */
 const UNCROSS_BUDGET = 256;
 
 export interface MarketBeginning {
@@ -26,9 +26,9 @@ export interface MarketBeginning {
 export class HostedMarket {
   readonly engine: MarketEngine;
   readonly output: MarketOutput;
-  /** One unit of the engine's money, with 18 decimals. */
+  /** One unit of the engine's money scale, with 18 decimals. */
   readonly moneyUnit: bigint;
-  /** Restored, and open for commands. */
+  /** Whether it is restored and accepts commands. */
   isOpen = false;
   #oraclePrice: bigint | null;
   #collar: CollarBounds = NO_COLLAR;
@@ -68,7 +68,7 @@ export class HostedMarket {
     this.engine.rollback(command);
   }
 
-  /** Uncrosses what rollbacks brought back, a part a turn. @returns whether more is left. */
+  /** Uncrosses a part after rollbacks. @returns whether steps remain. */
   uncross(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);
     return this.engine.uncross(UNCROSS_BUDGET);
@@ -83,26 +83,26 @@ export class HostedMarket {
     this.isOpen = true;
   }
 
-  /** What is due by time, the age of the mark included. */
+  /** Work due by time, including the age of the mark. */
   tick(nowNs: TimestampNs): void {
     this.output.setTimeNs(nowNs);
     this.engine.tick(nowNs);
     this.#moveCollar(nowNs);
   }
 
-  /** Triggers that fired are told, released orders are placed. @returns whether more of them wait. */
+  /** Publishes fired triggers and places released orders. @returns whether more of them wait. */
   pump(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);
     return this.engine.pump(nowNs, PUMP_BUDGET);
   }
 
-  /** At the end of every batch (market-engine.ts, `checkBatch`). @throws InvariantError */
+  /** Called at the end of every batch (market-engine.ts, `checkBatch`). @throws InvariantError */
   check(): void {
     assert(this.output.lastSequence === this.engine.sequence, 'every number that a market gave out was told');
     this.engine.checkBatch(this.output.told);
   }
 
-  /** The whole book for market data. */
+  /** Sends the whole book to market data. */
   sendBook(): void {
     const { engine, output } = this;
     output.depth.startReset(engine.sequence);

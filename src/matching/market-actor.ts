@@ -1,12 +1,13 @@
 /**
- * A market shard: the engines of its markets behind one mailbox. It reads commands out of the rings, calls the engine,
- * and lets market-output.ts write down what happened.
+ * A market shard: the engines of its markets behind one mailbox. It reads commands from the rings and calls the
+ * engines; market-output.ts writes their events.
  *
- *   front door ──commands──▶ ┌────────┐ ──events──▶ clearing, front door
+ *   gateway ──commands──▶    ┌────────┐ ──events──▶ clearing, gateway
  *   clearing ──decisions───▶ │ engine │ ──levels──▶ market data
  *                            └────────┘
  *
- * A market is opened by its definition and its restored state, both from clearing; until then its commands are refused.
+ * A market is opened by its definition and its restored state, both from clearing; until then its commands are
+ * rejected.
  */
 
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
@@ -47,9 +48,9 @@ import { CommandReader, readRememberedId } from './market-commands.ts';
 import type { MarketEngine } from './market-engine.ts';
 
 /**
- * Words that nobody has read yet, in bytes: with more of them before it, a storm of triggers waits. An answer stands
- * behind what was said before it, so this is how far a storm delays a cancel: some 70 words of the front door's, and
- * the one turn of the pump that went past it. Clearing reads a thousand at a time.
+ * Back-pressure: trigger processing pauses while more than this many bytes of output to the gateway are unread. A reply
+ * follows earlier output, so this bounds the delay of a cancel during a burst of triggers: about 70 messages, plus one
+ * poll that exceeded the limit. Clearing reads a thousand messages at a time.
  */
 const DOOR_UNREAD_MAX = 4_096;
 const CLEARING_UNREAD_MAX = 65_536;
@@ -59,13 +60,13 @@ type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
-  /** Of the hashes of ids, as the front door has it; no event depends on it. */
+  /** Key of the id hashes, shared with the gateway; no event depends on it. */
   readonly hashSeed: bigint;
-  /** A test hook holds its commands back (operator-api.md 7.3 `stall_market`). */
+  /** Whether a test hook stalls its commands (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
-  /** A large book is opened in one piece: the thread says between its steps that it is alive. */
+  /** Records a heartbeat between the steps of opening a large book. */
   readonly beat: () => void;
-  /** Lane that clearing writes; every other lane is the front door's. */
+  /** Channel of clearing; every other channel is the gateway's. */
   readonly clearingLane: number;
   readonly clearing: Outlet;
   readonly door: Outlet;
@@ -80,15 +81,15 @@ export class MarketShardActor implements Actor {
   readonly #commands = new CommandReader();
   readonly #restored = new RestoredCommandReader();
   readonly #markets = new Map<number, HostedMarket>();
-  /** Last oracle prices, for markets of this shard that are yet to come as well. */
+  /** Last oracle prices, also for markets of this shard that will be opened later. */
   readonly #prices = new Map<AssetId, bigint>();
-  /** Of cancels that wait for their creates, in every market of this shard. */
+  /** Settings of parked cancels for every market of this shard. */
   #holds: Holds = DEFAULT_HOLDS;
-  /** Markets with triggers that fired, or released orders, or a reason to look for them. */
+  /** Markets with fired triggers or released orders, or which may have some. */
   readonly #busy = new Set<HostedMarket>();
-  /** Markets with rollbacks of this batch, and those that are being uncrossed since (AMB-32). */
+  /** Markets with rollbacks in this batch, and those being uncrossed since (AMB-32). */
   readonly #rolledBack = new Set<HostedMarket>();
-  /** One of them is crossed: commands wait, and levels are not told, until it is uncrossed. */
+  /** Whether one of them is crossed: then commands wait, and levels are not published, until it is uncrossed. */
   #isCrossed = false;
   readonly #source: { views: Views; at: number; bytes: number };
 
@@ -105,8 +106,8 @@ export class MarketShardActor implements Actor {
   stop(): void {}
 
   /**
-   * New commands wait until everything said so far is in the rings and every book is uncrossed. Clearing's decisions are always taken, so that two
-   * full rings never wait for each other.
+   * New commands wait until all output is in the rings and every book is uncrossed. Clearing's decisions are always
+   * accepted, so that two full rings never wait for each other.
    */
   ready(lane: number): boolean {
     // mutant: uncrossing-steps
@@ -152,7 +153,7 @@ export class MarketShardActor implements Actor {
     }
   }
 
-  /** The line of an id's table is far away; it comes while the command before is handled. */
+  /** Prefetches the id table's line for the next command while the current one is handled. */
   expect(typeId: number, v: Views, at: number, bytes: number): void {
     if (typeId === NewOrder.typeId)
       this.#expectId(OrderRecord.marketIndex(v, at + NewOrder.orderAt), createHash(v, at, bytes));
@@ -171,7 +172,7 @@ export class MarketShardActor implements Actor {
     if (this.#rolledBack.size > 0 && this.#mayDoMore()) this.#uncross();
     for (const market of this.#markets.values()) if (market.engine.isBehind) this.#busy.add(market);
     if (this.#mayPump()) this.#pump();
-    // A book that is still being restored may be crossed, over several batches, until its market opens (AMB-110).
+    // A book that is being restored may be crossed, over several batches, until its market opens (AMB-110).
     for (const market of this.#markets.values()) if (market.isOpen) market.check();
     if (!this.#isCrossed && this.#wiring.data.needsResync()) this.#sendBooks();
     this.#wiring.data.flush();
@@ -180,7 +181,7 @@ export class MarketShardActor implements Actor {
   tick(nowNs: bigint): void {
     if (this.#isCrossed || !this.#clearing.isEmpty || !this.#door.isEmpty) return;
     for (const market of this.#markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
-    // However busy its neighbours are with others: one turn of it a tick.
+    // At least one poll per tick, independent of the neighbours' load.
     if (this.#busy.size > 0 && this.#mayDoMore()) this.#pump();
   }
 
@@ -189,12 +190,12 @@ export class MarketShardActor implements Actor {
     return this.#clearing.isEmpty && this.#door.isEmpty && !isPaused;
   }
 
-  /** A book is to be uncrossed, or triggers wait for a turn. */
+  /** Whether a book must be uncrossed, or triggers wait for a poll. */
   hasMore(): boolean {
     return (this.#isCrossed && this.#mayDoMore()) || this.#mayPump();
   }
 
-  /** Triggers that fired, or orders that were released, wait for a turn, and the neighbours keep up with what is said. */
+  /** Whether fired triggers or released orders wait and the readers keep up with the output. */
   #mayPump(): boolean {
     return this.#busy.size > 0 && !this.#isCrossed && this.#mayDoMore() && this.#isHeard();
   }
@@ -204,18 +205,18 @@ export class MarketShardActor implements Actor {
     return isRead(door, DOOR_UNREAD_MAX) && isRead(clearing, CLEARING_UNREAD_MAX);
   }
 
-  /** Open markets with what operators and tests ask about them. */
+  /** Open markets, for operators and tests. */
   engines(): ReadonlyMap<number, MarketEngine> {
     return new Map([...this.#markets].map(([index, market]) => [index, market.engine]));
   }
 
-  /** Everything said so far is in the rings, and no hook holds the shard. */
+  /** Whether all output is in the rings, and no hook stalls the shard. */
   #mayDoMore(): boolean {
     if (this.#wiring.isStalled()) return false;
     return (this.#clearing.isEmpty || this.#clearing.flush()) && (this.#door.isEmpty || this.#door.flush());
   }
 
-  /** A part of what came back in each market: a rollback of thousands of orders is no step of its own. */
+  /** Uncrosses a part of each market: a rollback of thousands of orders is divided into steps. */
   #uncross(): void {
     const nowNs = this.#wiring.clock.nowNs();
     for (const market of this.#rolledBack) if (!market.uncross(nowNs)) this.#rolledBack.delete(market);
@@ -274,7 +275,7 @@ export class MarketShardActor implements Actor {
     return must(this.#markets.get(marketIndex), `the shard holds market ${marketIndex}`);
   }
 
-  /** The market of a command, its time set to the command's. */
+  /** The market of a command, with its time set to the command's. */
   #marketAt(message: CommandMessage, v: Views, at: number): HostedMarket {
     const market = this.#market(message.marketIndex(v, at));
     assert(market.isOpen, 'commands reach a market only after it was restored');
@@ -287,14 +288,14 @@ export class MarketShardActor implements Actor {
     const market = this.#marketAt(CREATE, v, at);
     this.#source.views = v;
     this.#source.at = at;
-    // The hash behind the text is for the market alone.
+    // The hash after the text is used by the market only.
     this.#source.bytes = NewOrder.bytes + NewOrder.textBytes(v, at);
     market.output.source = this.#source;
     market.engine.create(this.#commands.readCreate(v, at, bytes));
     market.output.source = null;
   }
 
-  /** A command's own word on how it is to be answered or told. */
+  /** Applies an option that precedes a command: how it is answered or published. */
   #onNote(market: HostedMarket, kind: number): void {
     assert(market.isOpen, 'commands reach a market only after it was restored');
     if (kind === COMMAND_NOTE.timed) market.output.takenNs = this.#wiring.clock.nowNs();
@@ -331,7 +332,7 @@ export class MarketShardActor implements Actor {
     this.#markets.set(definition.marketIndex, market);
   }
 
-  /** Settings of the node; what is not of a market is read elsewhere. */
+  /** Settings of the node; other settings are read elsewhere. */
   #onSettings({ json }: ConfigRow): void {
     this.#holds = readHolds(json);
     for (const { engine } of this.#markets.values()) engine.setHolds(this.#holds.ns, this.#holds.perUserMax);
@@ -348,7 +349,7 @@ export class MarketShardActor implements Actor {
     market.engine.restoreOrder(this.#restored.read(v, at, market.moneyUnit));
   }
 
-  /** The market is whole: it opens, and the front door is told by the same message. */
+  /** The market is restored completely: it opens, and the same message informs the gateway. */
   #onRestored(v: Views, at: number, bytes: number): void {
     const market = this.#market(MarketRestored.marketIndex(v, at));
     assert(!market.isOpen, 'a market is restored once');
@@ -367,21 +368,21 @@ export class MarketShardActor implements Actor {
     this.#wiring.beat();
   }
 
-  /** Whole books for market data after it began anew or lost something. */
+  /** Sends whole books to market data after a restart or loss. */
   #sendBooks(): void {
     this.#wiring.data.beginResync();
     for (const market of this.#markets.values()) if (market.isOpen) market.sendBook();
   }
 }
 
-/** Whether the reader keeps up. If not, it rings when it has read some. */
+/** Whether the reader keeps up. If not, it will ring the doorbell after reading. */
 function isRead(outlet: Outlet, unreadMax: number): boolean {
   if (outlet.unreadBytes() <= unreadMax) return true;
   outlet.wantRoom();
   return outlet.unreadBytes() <= unreadMax;
 }
 
-/** What every command of the front door has. */
+/** The fields common to the gateway's commands. */
 interface CommandMessage {
   readonly receivedNsAt: number;
   marketIndex(v: Views, at: number): number;

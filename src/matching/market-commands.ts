@@ -1,8 +1,8 @@
 /**
- * Messages as the commands of an engine, read where they lie: one record per kind, filled anew for each, so nothing is
+ * Reads messages as commands of an engine, in place: one record per kind, refilled for each message, so nothing is
  * allocated per message. Times stay two words and keys stay in the ring.
  *
- * Not here: orders that are told at boot (restored-word.ts).
+ * Messages of restored orders are read in clearing/restored-word.ts.
  */
 import { ORDER_END, type OrderEnd, type RollbackReason, type TriggerKind } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -42,7 +42,7 @@ function notReceived(): Received {
   return { requestId: 0, receivedHigh: 0, receivedLow: 0 };
 }
 
-/** The place of a struct's key: its own fields tell where. */
+/** A struct's key; its fields give the position. */
 interface Keyed {
   readonly userAt: number;
   readonly orderIdAt: number;
@@ -56,7 +56,7 @@ function fillKey(key: OrderKey, message: Keyed, v: Views, at: number): void {
   key.orderIdBytes = message.orderIdBytes(v, at);
 }
 
-/** Commands of the front door all begin with who asks and when. */
+/** The first fields of the gateway's commands: user and time. */
 interface FromDoor {
   readonly receivedNsAt: number;
   requestId(v: Views, at: number): number;
@@ -171,7 +171,7 @@ export class CommandReader {
     return command;
   }
 
-  /** The parent's id lies anywhere in the text, so it is brought to a place of words. */
+  /** The parent's id can start at any byte of the text, so it is copied to an aligned place. */
   #fillParent(command: NewOrderCommand, v: Views, at: number): void {
     const record = at + NewOrder.orderAt;
     const bytes = OrderRecord.parentIdBytes(v, record);

@@ -1,10 +1,10 @@
 /**
- * What one market's engine says, written into the rings: everything that happened to clearing, the same plus the
- * answers to the front door.
+ * Writes the events of one market's engine into the rings: all events to clearing, the same plus replies to the
+ * gateway.
  *
- * To clearing and the front door nothing is ever dropped: what a full ring does not take waits in the outbox.
+ * To clearing and the gateway nothing is ever dropped: what a full ring does not accept waits in the retry buffer.
  *
- * Market data hears of matches only. Not here: its levels (depth-output.ts).
+ * Market data receives matches only; levels are written by depth-output.ts.
  */
 import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -51,18 +51,18 @@ export class MarketOutput implements MarketEvents {
   definition: MarketDefinition;
   /** The create that is being handled, as it lies in the command ring. */
   source: { views: Views; at: number; bytes: number } | null = null;
-  /** When the command that is handled next was taken up, for its answer; 0n unless its sender asked for it. */
+  /** When the command being handled was taken up, for its reply; 0n unless the sender requested it. */
   takenNs = 0n;
   readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
   readonly depth: DepthOutput;
   readonly told: ToldLevels = new ToldLevels();
-  /** The last number of the market that was told. */
+  /** The last published sequence of the market. */
   lastSequence = 0;
   readonly #to: MarketOutlets;
-  /** Who hears of everything that has a sequence. */
+  /** Receivers of every event with a sequence. */
   readonly #listeners: readonly Outbox[];
-  /** The same and market data, where pending trades are public. */
+  /** The same and market data, as pending trades are public. */
   readonly #hearTrades: readonly Pick<Outlet, 'views' | 'claim' | 'commit'>[];
   readonly #marketIndex: number;
   #timeHigh = 0;
@@ -78,8 +78,8 @@ export class MarketOutput implements MarketEvents {
   }
 
   /**
-   * Time of the command that is handled next; every event carries it. It never goes back: a command that waited in its
-   * ring while clearing spoke is older than what was said then, and the times of trades rise with their ids.
+   * Time of the next command; every event has it. It never decreases: a command that waited in its ring during
+   * decisions of clearing is older than their events, and the times of trades must increase with their ids.
    */
   setTime(high: number, low: number): void {
     if (isBefore(high, low, this.#timeHigh, this.#timeLow)) return;
@@ -91,7 +91,7 @@ export class MarketOutput implements MarketEvents {
     this.setTime(highWord(nowNs), lowWord(nowNs));
   }
 
-  /** What is said during `say` carries this time, though it is past: only a test hook asks for it (FIL-16). */
+  /** Events published during `say` have this past time: used only by a test hook (FIL-16). */
   at(timeNs: bigint, say: () => void): void {
     const timeHigh = this.#timeHigh;
     const timeLow = this.#timeLow;
@@ -126,7 +126,7 @@ export class MarketOutput implements MarketEvents {
     this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
     for (const outlet of this.#hearTrades) {
       const at = outlet.claim(Matched.typeId, Matched.bytes);
-      // Only the edge to market data drops: it marks the gap and is told the book anew.
+      // Only the edge to market data drops: it marks the gap and then gets the whole book.
       if (at < 0) continue;
       const v = outlet.views;
       Matched.setSequence(v, at, sequence);
@@ -308,7 +308,7 @@ export class MarketOutput implements MarketEvents {
     this.depth.committed(this.#timeHigh, this.#timeLow);
   }
 
-  /** Whoever hears of this market takes its numbers for contiguous. */
+  /** Receivers of this market rely on contiguous sequences. */
   #count(sequence: Sequence): void {
     assert(sequence === this.lastSequence + 1, 'the numbers of a market are told without a gap');
     this.lastSequence = sequence;

@@ -58,7 +58,7 @@ const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
 /** Requests that a stop waits for; what is not answered then was never acknowledged. */
 const DRAIN_MS_MAX = 5_000;
-/** No stream tells as many events for one journal record, so the numbers of two starts never meet. */
+/** Exceeds the events per stream of any journal record, so the numbers of two starts never overlap. */
 const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
 const NOBODY: ReadonlySet<string> = new Set();
@@ -216,7 +216,7 @@ export class RingbookNode {
     }
   }
 
-  /** Of markets on this thread; on others it need not know how they are made. */
+  /** For markets on this thread; otherwise the module is not loaded. */
   private async marketFactories(): Promise<ActorFactories> {
     if (this.config.threads.marketsOn === 'workers') return {};
     return (await import('./market-factory.ts')).marketFactories;

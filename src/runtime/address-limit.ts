@@ -1,13 +1,13 @@
-/** Whether this process may have only so many addresses (`ulimit -v`): then large arrays are not to reserve any. */
+/** Whether the address space of this process is limited (`ulimit -v`): then large arrays must not reserve any. */
 import { readFileSync } from 'node:fs';
 
-/** @param limits of a process, as the kernel tells them; where it tells none, addresses are not bounded. */
+/** @param limits of a process, as reported by the kernel; without a report the space counts as unlimited. */
 export function areAddressesBounded(limits: string): boolean {
   const [, soft = 'unlimited'] = /^Max address space +(\S+)/m.exec(limits) ?? [];
   return soft !== 'unlimited';
 }
 
-/** Of this process; empty on systems that do not tell. */
+/** The limits of this process; empty on systems without a report. */
 export function ownLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

@@ -1,27 +1,27 @@
 /**
- * The sending end of an edge whose sender must neither block nor drop: clearing to everyone, a market to clearing and
- * to the front door.
+ * The sending end of an edge with a sender that must neither block nor drop: clearing to all receivers, a market to
+ * clearing and to the gateway. A retry buffer in front of the ring:
  *
- *   the ring has room and nothing waits here   → records are written straight into the ring
- *   otherwise                                  → they are kept here, in order, and moved when there is room
+ *   the ring has space and the buffer is empty   → records are written directly into the ring
+ *   otherwise                                    → they are buffered, in order, and moved when there is space
  *
- * Bounded by the outputs of what its actor has already taken: the actor takes nothing new while anything waits here.
- * A market goes on taking clearing's decisions, though, so that two full rings can never wait for each other; what
- * those add is bounded by the fills in flight.
+ * Bounded by the output of input that the actor has accepted: the actor accepts no new input while the buffer is not
+ * empty. A market continues to accept clearing's decisions, so that two full rings can never wait for each other; their
+ * output is bounded by the fills in flight.
  */
 import { assert } from '../core/assert.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 
-/** What an outbox needs of a ring's sending end (runtime's Outlet). */
+/** The part of a ring's sending end that a retry buffer uses (runtime's Outlet). */
 export interface Outlet {
   readonly views: Views;
   claim(typeId: number, payloadBytes: number, urgent?: boolean): number;
   commit(): void;
-  /** Makes committed records visible and wakes the reader. */
+  /** Publishes committed records and notifies the reader. */
   flush(): void;
-  /** Whether records that take so many bytes, headers included, are certain to be accepted. */
+  /** Whether records of `bytes`, including headers, would all be accepted. */
   hasRoom(bytes: number): boolean;
-  /** Asks to be woken when the reader has freed room. */
+  /** Requests a notification when the reader has freed space. */
   wantRoom(): void;
 }
 
@@ -34,7 +34,7 @@ function padded(bytes: number): number {
 }
 
 export class Outbox {
-  /** Where the last claim put its payload: read it after each claim. */
+  /** The buffer of the last claim: read it after each claim. */
   views: Views;
   readonly #outlet: Outlet;
   #waiting: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
@@ -51,7 +51,7 @@ export class Outbox {
     return this.#start === this.#end;
   }
 
-  /** Room for one record. @returns the payload's offset in `views`, a multiple of 8. Never full. */
+  /** Claims space for one record; never fails. @returns the payload's offset in `views`, a multiple of 8. */
   claim(typeId: number, payloadBytes: number): number {
     const bytes = HEADER_BYTES + padded(payloadBytes);
     this.#isDirect = this.isEmpty && this.#outlet.hasRoom(bytes);
@@ -71,7 +71,7 @@ export class Outbox {
     else this.#end += HEADER_BYTES + padded(this.#waiting.u32[(this.#end >>> 2) + 1] as number);
   }
 
-  /** Moves what the ring takes and wakes its reader. @returns whether nothing waits any more. */
+  /** Moves records into the ring as far as they fit and notifies the reader. @returns whether the buffer is empty. */
   flush(): boolean {
     while (this.#start < this.#end) {
       const typeId = this.#waiting.u32[this.#start >>> 2] as number;
@@ -98,7 +98,7 @@ export class Outbox {
     if (this.#end + bytes <= this.#waiting.u8.length) return;
     let capacity = this.#waiting.u8.length;
     while (capacity < this.#end + bytes) capacity *= 2;
-    assert(capacity <= BYTES_MAX, 'an outbox holds the outputs of what was taken, not more');
+    assert(capacity <= BYTES_MAX, 'a retry buffer holds the output of accepted input only');
     const grown = viewsOf(new ArrayBuffer(capacity), 0, capacity);
     grown.u8.set(this.#waiting.u8.subarray(0, this.#end));
     this.#waiting = grown;

@@ -14,7 +14,7 @@
  *
  * In a suspended process, or when the watcher itself is starved, the intervals between checks are long: one interval
  * counts as at most SLEEP_PER_LOOK_MS of waiting. Without per-thread accounting (not Linux) the whole gap counts as
- * sleep, at most WATCH_MS per check: a watcher that runs a tenth as often allows ten times as long.
+ * waiting, at most WATCH_MS per check: a watcher that runs a tenth as often allows ten times as long.
  */
 import { BLOCKED_MAX_MS, HEARTBEAT_LOST_MS, WATCH_MS } from '../core/limits.ts';
 import { type ThreadTimes, type ThreadTimesReader, UNKNOWN_THREAD } from './thread-times.ts';

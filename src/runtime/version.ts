@@ -1,4 +1,4 @@
-/** What `GET /version` says: the package's version, and the commit when the build was told of one. */
+/** The content of `GET /version`: the package's version, and the commit if the build has one. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,5 +11,5 @@ function readVersion(): string {
 }
 
 export const VERSION: string = readVersion();
-/** Set by whoever builds an image; a checkout runs without. */
+/** Set when an image is built; unset in a checkout. */
 export const COMMIT: string = process.env['RINGBOOK_COMMIT'] ?? 'unknown';

@@ -44,7 +44,7 @@ export function readText(v: Views, at: number, length: number): string {
   return bufferOf(v).latin1Slice(at, at + length);
 }
 
-/** Writes ASCII text that the caller knows to fit. */
+/** Writes ASCII text; the caller guarantees that it fits. */
 export function writeText(v: Views, at: number, text: string): void {
   bufferOf(v).latin1Write(text, at, text.length);
 }
@@ -134,7 +134,7 @@ export function copyStruct(from: Views, fromAt: number, to: Views, toAt: number,
   for (let byte = words << 2; byte < bytes; byte += 1) to.u8[toAt + byte] = from.u8[fromAt + byte] as number;
 }
 
-/** A plain form that JSON can say, for logs and debuggers: bigints as digits, bytes as hex. */
+/** A JSON-compatible plain form for logs and debuggers: bigints as digits, bytes as hex. */
 export function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
