@@ -16,6 +16,7 @@
  *   hex                      bytes of a user id, in the plain form its text
  *   ascii: "order_id_bytes"  text of which that field, an ubyte, is the length: one text in the plain form
  *
+ * A ulong, nanoseconds, is also read and written as two words of 32 bits: `timeNsHigh`, `timeNsLow`, `setTimeNsWords`.
  * Setters of `X` take plain numbers and bigints; `write` and views check the types.
  *
  * `npm run generate` writes the file; `--check` only compares and exits 1 when the two differ.
@@ -230,7 +231,8 @@ function comment(text: string, indent: string): string[] {
   return [`${indent}/**`, ...text.split('\n').map((line) => `${indent} * ${line}`), `${indent} */`];
 }
 
-function accessorLines({ field, name, type, baseType, read, write }: Member): string[] {
+function accessorLines(member: Member): string[] {
+  const { field, name, type, baseType, read, write } = member;
   const isPlace = field.arrayLength > 0 || ACCESS[field.type] === undefined || field.type === 'ulong';
   return [
     ...(isPlace ? [`  ${name}At: ${field.offset},`] : []),
@@ -238,6 +240,22 @@ function accessorLines({ field, name, type, baseType, read, write }: Member): st
     `  ${name}: (v: Views, at: number): ${type} => ${read},`,
     `  set${capital(name)}: (v: Views, at: number, value: ${baseType}): void => {`,
     `    ${write('value')}`,
+    '  },',
+    ...wordLines(member),
+  ];
+}
+
+/** A u64 as two words: no bigint is made for it. */
+function wordLines({ field, name }: Member): string[] {
+  if (field.type !== 'ulong') return [];
+  const low = cellOf(ACCESS['uint'] as Access, field.offset);
+  const high = cellOf(ACCESS['uint'] as Access, field.offset + 4);
+  return [
+    `  ${name}High: (v: Views, at: number): number => ${high} as number,`,
+    `  ${name}Low: (v: Views, at: number): number => ${low} as number,`,
+    `  set${capital(name)}Words: (v: Views, at: number, high: number, low: number): void => {`,
+    `    ${low} = low;`,
+    `    ${high} = high;`,
     '  },',
   ];
 }

@@ -285,7 +285,7 @@ export class GatewayActor implements Actor {
       rejectCode: MarketAck.rejectCode(v, at),
     };
     this.#heard(ack.marketIndex, ack.sequence);
-    if (!isZero(v, at + MarketAck.takenNsAt)) {
+    if (MarketAck.takenNsHigh(v, at) !== 0 || MarketAck.takenNsLow(v, at) !== 0) {
       orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
     }
     if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
@@ -341,9 +341,4 @@ export class GatewayActor implements Actor {
     this.#parts.gateway.userKnown(row.user, row.isMarketMaker);
     this.#parts.gateway.orders.onUserChanged(row);
   }
-}
-
-/** Both words of a time are 0: it was not recorded. */
-function isZero(v: Views, at: number): boolean {
-  return v.u32[at >>> 2] === 0 && v.u32[(at >>> 2) + 1] === 0;
 }

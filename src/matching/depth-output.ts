@@ -6,7 +6,6 @@ import type { Side } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Outlet } from '../runtime/outbox.ts';
 import { DepthCommitted, DepthReset, LevelChanged } from '../schema/generated/messages.ts';
-import { writeWords } from '../schema/word-writer.ts';
 
 export class DepthOutput {
   readonly #marketIndex: number;
@@ -36,7 +35,7 @@ export class DepthOutput {
     const at = outlet.claim(DepthCommitted.typeId, DepthCommitted.bytes);
     if (at < 0) return;
     DepthCommitted.setCommits(outlet.views, at, this.#commits);
-    writeWords(outlet.views, at + DepthCommitted.timeNsAt, timeHigh, timeLow);
+    DepthCommitted.setTimeNsWords(outlet.views, at, timeHigh, timeLow);
     DepthCommitted.setMarketIndex(outlet.views, at, this.#marketIndex);
     outlet.commit();
   }

@@ -279,8 +279,7 @@ export class MarketShardActor implements Actor {
   #marketAt(message: CommandMessage, v: Views, at: number): HostedMarket {
     const market = this.#market(message.marketIndex(v, at));
     assert(market.isOpen, 'commands reach a market only after it was restored');
-    const word = (at + message.receivedNsAt) >>> 2;
-    market.output.setTime(v.u32[word + 1] as number, v.u32[word] as number);
+    market.output.setTime(message.receivedNsHigh(v, at), message.receivedNsLow(v, at));
     return market;
   }
 
@@ -384,12 +383,14 @@ function isRead(outlet: Outlet, unreadMax: number): boolean {
 
 /** The fields common to the gateway's commands. */
 interface CommandMessage {
-  readonly receivedNsAt: number;
+  receivedNsHigh(v: Views, at: number): number;
+  receivedNsLow(v: Views, at: number): number;
   marketIndex(v: Views, at: number): number;
 }
 
 /** A create has its market in the order's record. */
 const CREATE: CommandMessage = {
-  receivedNsAt: NewOrder.receivedNsAt,
+  receivedNsHigh: NewOrder.receivedNsHigh,
+  receivedNsLow: NewOrder.receivedNsLow,
   marketIndex: (v, at) => OrderRecord.marketIndex(v, at + NewOrder.orderAt),
 };

@@ -58,22 +58,15 @@ function fillKey(key: OrderKey, message: Keyed, v: Views, at: number): void {
 
 /** The first fields of the gateway's commands: user and time. */
 interface FromDoor {
-  readonly receivedNsAt: number;
+  receivedNsHigh(v: Views, at: number): number;
+  receivedNsLow(v: Views, at: number): number;
   requestId(v: Views, at: number): number;
 }
 
 function fillReceived(command: Received, message: FromDoor, v: Views, at: number): void {
   command.requestId = message.requestId(v, at);
-  command.receivedHigh = high(v, at + message.receivedNsAt);
-  command.receivedLow = low(v, at + message.receivedNsAt);
-}
-
-function high(v: Views, at: number): number {
-  return v.u32[(at >>> 2) + 1] as number;
-}
-
-function low(v: Views, at: number): number {
-  return v.u32[at >>> 2] as number;
+  command.receivedHigh = message.receivedNsHigh(v, at);
+  command.receivedLow = message.receivedNsLow(v, at);
 }
 
 export class CommandReader {
@@ -153,8 +146,8 @@ export class CommandReader {
     fillKey(command, OrderRecord, v, record);
     command.idHash = createHash(v, at, bytes);
     fillReceived(command, NewOrder, v, at);
-    command.creationHigh = high(v, record + OrderRecord.creationNsAt);
-    command.creationLow = low(v, record + OrderRecord.creationNsAt);
+    command.creationHigh = OrderRecord.creationNsHigh(v, record);
+    command.creationLow = OrderRecord.creationNsLow(v, record);
     fillExpiry(command, v, record);
     command.subAccount = OrderRecord.subAccount(v, record);
     command.side = OrderRecord.side(v, record);
@@ -187,8 +180,8 @@ export class CommandReader {
     fillKey(command, ReplaceOrder, v, at);
     command.idHash = ReplaceOrder.idHash(v, at);
     fillReceived(command, ReplaceOrder, v, at);
-    command.timestampHigh = high(v, at + ReplaceOrder.timestampNsAt);
-    command.timestampLow = low(v, at + ReplaceOrder.timestampNsAt);
+    command.timestampHigh = ReplaceOrder.timestampNsHigh(v, at);
+    command.timestampLow = ReplaceOrder.timestampNsLow(v, at);
     command.price = ReplaceOrder.price(v, at);
     command.quantity = ReplaceOrder.quantity(v, at);
     command.isNodeMade = ReplaceOrder.nodeMade(v, at) === 1;
@@ -212,8 +205,8 @@ export class CommandReader {
     fillReceived(command, CancelAllOrders, v, at);
     command.words = v.i32;
     command.userAt = (at + CancelAllOrders.userAt) >>> 2;
-    command.beforeHigh = high(v, at + CancelAllOrders.beforeNsAt);
-    command.beforeLow = low(v, at + CancelAllOrders.beforeNsAt);
+    command.beforeHigh = CancelAllOrders.beforeNsHigh(v, at);
+    command.beforeLow = CancelAllOrders.beforeNsLow(v, at);
     command.end = CancelAllOrders.end(v, at) as OrderEnd;
     return command;
   }

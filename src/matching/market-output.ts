@@ -28,7 +28,6 @@ import {
   OrderRestored,
   OrderTriggered,
 } from '../schema/generated/messages.ts';
-import { writeWords } from '../schema/word-writer.ts';
 import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
 import { DepthOutput } from './depth-output.ts';
@@ -130,7 +129,7 @@ export class MarketOutput implements MarketEvents {
       if (at < 0) continue;
       const v = outlet.views;
       Matched.setSequence(v, at, sequence);
-      this.#writeTime(v, at + Matched.timeNsAt);
+      Matched.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       Matched.setTradeId(v, at, tradeId);
       Matched.setMakerOrder(v, at, makerOrder);
       Matched.setTakerOrder(v, at, takerOrder);
@@ -158,7 +157,7 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderEnded.typeId, OrderEnded.bytes);
       const v = outlet.views;
       OrderEnded.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderEnded.timeNsAt);
+      OrderEnded.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderEnded.setOrder(v, at, order);
       OrderEnded.setRemaining(v, at, remaining);
       OrderEnded.setRequestId(v, at, requestId);
@@ -186,12 +185,12 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderReplaced.typeId, OrderReplaced.bytes);
       const v = outlet.views;
       OrderReplaced.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderReplaced.timeNsAt);
+      OrderReplaced.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderReplaced.setOrder(v, at, order);
       OrderReplaced.setPrioritySequence(v, at, prioritySequence);
       OrderReplaced.setPrice(v, at, price);
       OrderReplaced.setQuantity(v, at, quantityTotal);
-      writeWords(v, at + OrderReplaced.timestampNsAt, timestampHigh, timestampLow);
+      OrderReplaced.setTimestampNsWords(v, at, timestampHigh, timestampLow);
       OrderReplaced.setRequestId(v, at, requestId);
       OrderReplaced.setTriggerPrice(v, at, triggerPrice);
       OrderReplaced.setTriggerKind(v, at, triggerKind);
@@ -231,7 +230,7 @@ export class MarketOutput implements MarketEvents {
     const outlet = this.#to.door;
     const at = outlet.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
     const v = outlet.views;
-    this.#writeTime(v, at + HeldCancelExpired.timeNsAt);
+    HeldCancelExpired.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
     HeldCancelExpired.setMarketIndex(v, at, this.#marketIndex);
     HeldCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
     const userWords = HeldCancelExpired.userLength >>> 2;
@@ -247,7 +246,7 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderRestored.typeId, OrderRestored.bytes);
       const v = outlet.views;
       OrderRestored.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderRestored.timeNsAt);
+      OrderRestored.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderRestored.setOrder(v, at, order);
       OrderRestored.setPrioritySequence(v, at, prioritySequence);
       OrderRestored.setQuantity(v, at, quantity);
@@ -262,7 +261,7 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderTriggered.typeId, OrderTriggered.bytes);
       const v = outlet.views;
       OrderTriggered.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderTriggered.timeNsAt);
+      OrderTriggered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderTriggered.setOrder(v, at, order);
       OrderTriggered.setTriggerPrice(v, at, triggerPrice);
       OrderTriggered.setQuantity(v, at, quantity);
@@ -277,7 +276,7 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderActivated.typeId, OrderActivated.bytes);
       const v = outlet.views;
       OrderActivated.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderActivated.timeNsAt);
+      OrderActivated.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderActivated.setOrder(v, at, order);
       OrderActivated.setPrioritySequence(v, at, prioritySequence);
       OrderActivated.setQuantity(v, at, quantity);
@@ -292,7 +291,7 @@ export class MarketOutput implements MarketEvents {
       const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
       const v = outlet.views;
       OrderCovered.setSequence(v, at, sequence);
-      this.#writeTime(v, at + OrderCovered.timeNsAt);
+      OrderCovered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderCovered.setOrder(v, at, order);
       OrderCovered.setMarketIndex(v, at, this.#marketIndex);
       outlet.commit();
@@ -321,7 +320,7 @@ export class MarketOutput implements MarketEvents {
     const at = outlet.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);
     const v = outlet.views;
     OrderAdmitted.setSequence(v, at, sequence);
-    this.#writeTime(v, at + OrderAdmitted.timeNsAt);
+    OrderAdmitted.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
     OrderAdmitted.setMarketIndex(v, at, this.#marketIndex);
     OrderAdmitted.setRefusal(v, at, refusal);
     v.u8.set(source.views.u8.subarray(source.at, source.at + source.bytes), at + OrderAdmitted.bytes);
@@ -329,8 +328,8 @@ export class MarketOutput implements MarketEvents {
     OrderRecord.setOrderSequence(v, record, sequence);
     OrderRecord.setPrioritySequence(v, record, sequence);
     OrderRecord.setParentSequence(v, record, parent);
-    this.#writeTime(v, record + OrderRecord.admittedNsAt);
-    this.#writeTime(v, record + OrderRecord.lastUpdateNsAt);
+    OrderRecord.setAdmittedNsWords(v, record, this.#timeHigh, this.#timeLow);
+    OrderRecord.setLastUpdateNsWords(v, record, this.#timeHigh, this.#timeLow);
     outlet.commit();
   }
 
@@ -341,8 +340,8 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setRequestId(v, at, requestId);
     MarketAck.setOrder(v, at, order);
     MarketAck.setSequence(v, at, sequence);
-    this.#writeTime(v, at + MarketAck.timeNsAt);
-    if (this.takenNs === 0n) writeWords(v, at + MarketAck.takenNsAt, 0, 0);
+    MarketAck.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+    if (this.takenNs === 0n) MarketAck.setTakenNsWords(v, at, 0, 0);
     else this.#writeTaken(v, at);
     MarketAck.setMarketIndex(v, at, this.#marketIndex);
     MarketAck.setRejectCode(v, at, code);
@@ -353,9 +352,5 @@ export class MarketOutput implements MarketEvents {
   #writeTaken(v: Views, at: number): void {
     MarketAck.setTakenNs(v, at, this.takenNs);
     this.takenNs = 0n;
-  }
-
-  #writeTime(v: Views, at: number): void {
-    writeWords(v, at, this.#timeHigh, this.#timeLow);
   }
 }

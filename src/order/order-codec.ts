@@ -162,14 +162,11 @@ export function readNewOrder(v: Views, at: number): OrderFields {
 
 /** Sets the expiry of a command from the order's record at `at`, as two words. */
 export function fillExpiry(to: { expiryHigh: number; expiryLow: number }, v: Views, at: number): void {
-  const creation = (at + OrderRecord.creationNsAt) >>> 2;
-  const goodUntil = (at + OrderRecord.goodUntilNsAt) >>> 2;
-  const { u32 } = v;
-  to.expiryLow = ((u32[creation] as number) + LIFE_LOW) >>> 0;
+  to.expiryLow = (OrderRecord.creationNsLow(v, at) + LIFE_LOW) >>> 0;
   const carry = to.expiryLow < LIFE_LOW ? 1 : 0;
-  to.expiryHigh = ((u32[creation + 1] as number) + LIFE_HIGH + carry) >>> 0;
-  const high = u32[goodUntil + 1] as number;
-  const low = u32[goodUntil] as number;
+  to.expiryHigh = (OrderRecord.creationNsHigh(v, at) + LIFE_HIGH + carry) >>> 0;
+  const high = OrderRecord.goodUntilNsHigh(v, at);
+  const low = OrderRecord.goodUntilNsLow(v, at);
   if ((high === 0 && low === 0) || !isBefore(high, low, to.expiryHigh, to.expiryLow)) return;
   to.expiryHigh = high;
   to.expiryLow = low;

@@ -114,6 +114,21 @@ suite('records', () => {
     );
   });
 
+  test('a time is the same as a bigint and as two words', () => {
+    const v = dirty();
+    fc.assert(
+      fc.property(time, (ns) => {
+        const high = Number(ns >> 32n);
+        const low = Number(ns & 0xffff_ffffn);
+        OrderRecord.setCreationNs(v, AT, ns);
+        assert.deepEqual([OrderRecord.creationNsHigh(v, AT), OrderRecord.creationNsLow(v, AT)], [high, low]);
+        OrderRecord.setAdmittedNsWords(v, AT, high, low);
+        assert.equal(OrderRecord.admittedNs(v, AT), ns);
+      }),
+      propertyParameters(20),
+    );
+  });
+
   test('a copy has the same bytes', () => {
     fc.assert(
       fc.property(fields, (order) => {

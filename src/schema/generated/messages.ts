@@ -138,25 +138,55 @@ export const OrderRecord = {
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 128) >>> 3] = value;
   },
+  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 132) >>> 2] as number,
+  creationNsLow: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
+  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 128) >>> 2] = low;
+    v.u32[(at + 132) >>> 2] = high;
+  },
   timestampNsAt: 136,
   timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 136) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 136) >>> 3] = value;
+  },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 140) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 136) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 136) >>> 2] = low;
+    v.u32[(at + 140) >>> 2] = high;
   },
   goodUntilNsAt: 144,
   goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 144) >>> 3] as TimestampNs,
   setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 144) >>> 3] = value;
   },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 148) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 144) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 144) >>> 2] = low;
+    v.u32[(at + 148) >>> 2] = high;
+  },
   admittedNsAt: 152,
   admittedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
   setAdmittedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 152) >>> 3] = value;
   },
+  admittedNsHigh: (v: Views, at: number): number => v.u32[(at + 156) >>> 2] as number,
+  admittedNsLow: (v: Views, at: number): number => v.u32[(at + 152) >>> 2] as number,
+  setAdmittedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 152) >>> 2] = low;
+    v.u32[(at + 156) >>> 2] = high;
+  },
   lastUpdateNsAt: 160,
   lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 160) >>> 3] as TimestampNs,
   setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 160) >>> 3] = value;
+  },
+  lastUpdateNsHigh: (v: Views, at: number): number => v.u32[(at + 164) >>> 2] as number,
+  lastUpdateNsLow: (v: Views, at: number): number => v.u32[(at + 160) >>> 2] as number,
+  setLastUpdateNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 160) >>> 2] = low;
+    v.u32[(at + 164) >>> 2] = high;
   },
   maxFeeRate: (v: Views, at: number): number => v.u32[(at + 168) >>> 2] as number,
   setMaxFeeRate: (v: Views, at: number, value: number): void => {
@@ -658,6 +688,12 @@ export const NewOrder = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   orderAt: 16,
   order: (v: Views, at: number): OrderRecordFields => OrderRecord.read(v, at + 16),
   setOrder: (v: Views, at: number, value: OrderRecordFields): void => {
@@ -734,10 +770,22 @@ export const ReplaceOrder = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   timestampNsAt: 16,
   timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
+  },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
   },
   price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
   setPrice: (v: Views, at: number, value: number): void => {
@@ -860,6 +908,12 @@ export const CancelOrder = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
@@ -952,10 +1006,22 @@ export const CancelAllOrders = {
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   beforeNsAt: 16,
   beforeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setBeforeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
+  },
+  beforeNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  beforeNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setBeforeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -1025,6 +1091,12 @@ export const ReleaseOrder = {
   receivedNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
+  },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[at >>> 2] = low;
+    v.u32[(at + 4) >>> 2] = high;
   },
   order: (v: Views, at: number): number => v.f64[(at + 8) >>> 3] as number,
   setOrder: (v: Views, at: number, value: number): void => {
@@ -1148,6 +1220,12 @@ export const OrderAdmitted = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
@@ -1209,6 +1287,12 @@ export const Matched = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
   },
   tradeId: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setTradeId: (v: Views, at: number, value: number): void => {
@@ -1325,6 +1409,12 @@ export const OrderEnded = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
@@ -1416,6 +1506,12 @@ export const OrderReplaced = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
@@ -1436,6 +1532,12 @@ export const OrderReplaced = {
   timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 48) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
+  },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 48) >>> 2] = low;
+    v.u32[(at + 52) >>> 2] = high;
   },
   requestId: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
@@ -1523,6 +1625,12 @@ export const OrderRestored = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
@@ -1594,6 +1702,12 @@ export const OrderTriggered = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
   },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
@@ -1667,6 +1781,12 @@ export const OrderActivated = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
     v.f64[(at + 16) >>> 3] = value;
@@ -1736,6 +1856,12 @@ export const OrderCovered = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
   },
   order: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
   setOrder: (v: Views, at: number, value: number): void => {
@@ -1808,10 +1934,22 @@ export const MarketAck = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 24) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 24) >>> 2] = low;
+    v.u32[(at + 28) >>> 2] = high;
+  },
   takenNsAt: 32,
   takenNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
   setTakenNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 32) >>> 3] = value;
+  },
+  takenNsHigh: (v: Views, at: number): number => v.u32[(at + 36) >>> 2] as number,
+  takenNsLow: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setTakenNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 32) >>> 2] = low;
+    v.u32[(at + 36) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -1878,6 +2016,12 @@ export const HeldCancelExpired = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[at >>> 2] = low;
+    v.u32[(at + 4) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -1997,6 +2141,12 @@ export const DepthCommitted = {
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
   },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
@@ -2103,6 +2253,12 @@ export const FillConfirmed = {
   matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 40) >>> 3] as TimestampNs,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
+  },
+  matchedNsHigh: (v: Views, at: number): number => v.u32[(at + 44) >>> 2] as number,
+  matchedNsLow: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMatchedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 40) >>> 2] = low;
+    v.u32[(at + 44) >>> 2] = high;
   },
   makerFeeAt: 48,
   makerFee: (v: Views, at: number): Amount18 => readInt128(v, at + 48) as Amount18,
@@ -2221,6 +2377,12 @@ export const FillRolledBack = {
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 40) >>> 3] = value;
   },
+  matchedNsHigh: (v: Views, at: number): number => v.u32[(at + 44) >>> 2] as number,
+  matchedNsLow: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMatchedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 40) >>> 2] = low;
+    v.u32[(at + 44) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 48) >>> 2] = value;
@@ -2304,6 +2466,12 @@ export const MarketDecided = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -2553,6 +2721,12 @@ export const MarketRiskChanged = {
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 48) >>> 3] = value;
   },
+  matchedNsHigh: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  matchedNsLow: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMatchedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 48) >>> 2] = low;
+    v.u32[(at + 52) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 56) >>> 2] = value;
@@ -2629,6 +2803,12 @@ export const JournalFlushed = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 16) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
   },
   read: (v: Views, at: number): JournalFlushedFields => ({
     sequence: v.f64[at >>> 3] as number,
@@ -2744,20 +2924,44 @@ export const OrderRestoredAtBoot = {
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 104) >>> 3] = value;
   },
+  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 108) >>> 2] as number,
+  creationNsLow: (v: Views, at: number): number => v.u32[(at + 104) >>> 2] as number,
+  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 104) >>> 2] = low;
+    v.u32[(at + 108) >>> 2] = high;
+  },
   goodUntilNsAt: 112,
   goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 112) >>> 3] as TimestampNs,
   setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 112) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 116) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 112) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 112) >>> 2] = low;
+    v.u32[(at + 116) >>> 2] = high;
   },
   timestampNsAt: 120,
   timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 120) >>> 3] as TimestampNs,
   setTimestampNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 120) >>> 3] = value;
   },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 124) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 120) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 120) >>> 2] = low;
+    v.u32[(at + 124) >>> 2] = high;
+  },
   lastUpdateNsAt: 128,
   lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 128) >>> 3] as TimestampNs,
   setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 128) >>> 3] = value;
+  },
+  lastUpdateNsHigh: (v: Views, at: number): number => v.u32[(at + 132) >>> 2] as number,
+  lastUpdateNsLow: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
+  setLastUpdateNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 128) >>> 2] = low;
+    v.u32[(at + 132) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 136) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -2803,6 +3007,12 @@ export const OrderRestoredAtBoot = {
   expiryNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
   setExpiryNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 152) >>> 3] = value;
+  },
+  expiryNsHigh: (v: Views, at: number): number => v.u32[(at + 156) >>> 2] as number,
+  expiryNsLow: (v: Views, at: number): number => v.u32[(at + 152) >>> 2] as number,
+  setExpiryNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 152) >>> 2] = low;
+    v.u32[(at + 156) >>> 2] = high;
   },
   prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 160) >>> 3] as Sequence,
   setPrioritySequence: (v: Views, at: number, value: number): void => {
@@ -2942,6 +3152,12 @@ export const OrderIdRemembered = {
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
   },
+  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  creationNsLow: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[at >>> 2] = low;
+    v.u32[(at + 4) >>> 2] = high;
+  },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 8) >>> 2] = value;
@@ -3009,6 +3225,12 @@ export const IdWatermark = {
   creationNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setCreationNs: (v: Views, at: number, value: bigint): void => {
     v.u64[at >>> 3] = value;
+  },
+  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  creationNsLow: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[at >>> 2] = low;
+    v.u32[(at + 4) >>> 2] = high;
   },
   marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
@@ -3106,6 +3328,12 @@ export const NodeCommand = {
   timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
   setTimeNs: (v: Views, at: number, value: bigint): void => {
     v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
   },
   textBytes: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
   setTextBytes: (v: Views, at: number, value: number): void => {
