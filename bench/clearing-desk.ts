@@ -19,7 +19,7 @@ import { type ClearingState, createClearingState } from '../src/clearing/state.t
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
 import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../src/core/units.ts';
+import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
 import { newOrderBytes, writeNewOrder } from '../src/order/order-codec.ts';
 import { Matched, OrderAdmitted } from '../src/schema/generated/messages.ts';
@@ -53,21 +53,28 @@ export function world(): ClearingState {
   const state = createClearingState(nativeSha256);
   const put = { request: 0, method: 'put' as const };
   const inputs = [
-    { kind: 'putAsset' as const, ...put, assetId: USD, body: { symbol: 'USD' } },
-    { kind: 'putAsset' as const, ...put, assetId: ETH, body: { symbol: 'ETH' } },
-    { kind: 'putRisk' as const, ...put, assetId: ETH, body: { collateral_factor: 90, liability_factor: 95 } },
+    { kind: 'putAsset' as const, ...put, assetId: USD, change: { symbol: 'USD' } },
+    { kind: 'putAsset' as const, ...put, assetId: ETH, change: { symbol: 'ETH' } },
+    { kind: 'putRisk' as const, ...put, assetId: ETH, change: { collateral_factor: 90, liability_factor: 95 } },
     {
       kind: 'putMarket' as const,
       ...put,
       assetId: ETH,
-      body: { book_price_decimals: 2, book_quantity_decimals: 4, taker_fee_rate: 450 },
+      change: { priceDecimals: 2, quantityDecimals: 4, takerFeeRate: 450 },
     },
-    { kind: 'setPrices' as const, request: 0, body: { prices: [{ asset_id: ETH, price: '2000' }] } },
+    {
+      kind: 'setPrices' as const,
+      request: 0,
+      prices: [{ asset: ETH, price: (2_000n * ONE_18) as Amount18, publishNs: null, source: 'bench' }],
+    },
     ...TRADERS.flatMap((user) =>
       [USD, ETH].map((asset) => ({
         kind: 'faucet' as const,
         request: 0,
-        body: { user_id: user, sub_account: 1, asset_id: asset, amount: '10000000000' },
+        user,
+        subAccount: 1,
+        asset,
+        amount: (10_000_000_000n * ONE_18) as Amount18,
       })),
     ),
   ];

@@ -122,8 +122,8 @@ function perSecond(batches: number, batch: () => void): number {
 function recheck(ticks: number): { readonly ms: number; readonly liquidatable: number } {
   const state = world();
   const users = Array.from({ length: HOLDERS }, (_, at) => at.toString(16).padStart(64, '0') as UserId);
-  const fund = (user: UserId) => ({ user_id: user, sub_account: 1, asset_id: USD, amount: '300' });
-  const inputs = users.map((user) => ({ kind: 'faucet' as const, request: 0, body: fund(user) }));
+  const fund = { kind: 'faucet' as const, request: 0, subAccount: 1, asset: USD, amount: (300n * ONE_18) as Amount18 };
+  const inputs = users.map((user) => ({ ...fund, user }));
   applyBatch(state, { timeNs: T0, inputs, verdicts: [] }, []);
   const accounts = users.map((user) => must(state.users.get(user)?.subAccounts.get(1), 'a funded account'));
   for (const account of accounts) {

@@ -35,7 +35,6 @@ import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { newOrderRow } from './order-rows.ts';
 import { learnVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
-import { BodyReader } from './registry/body-reader.ts';
 import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
 import { applyPutConfig } from './registry/registry-config.ts';
@@ -204,9 +203,6 @@ function applyNodeInput(
       return applyClosePosition(state, input, nowNs, effects);
     case 'renameSubAccount':
       return applyRename(state, input, effects);
-    case 'touchUser':
-      ensureUser(state, input.user, effects);
-      return accepted({});
     case 'hold':
       setHold(state.hooks, input.asset);
       return accepted(hooksView(state));
@@ -225,10 +221,8 @@ function applyNodeInput(
 
 /** `PUT /operator/users/{user_id}`: also for a key never seen (operator-api.md 4.7). */
 function applyPatchUser(state: ClearingState, input: PatchUser, effects: Effect[]): Reply {
-  const reader = new BodyReader(input.body, ['is_mm']);
-  const isMarketMaker = reader.flag('is_mm', undefined);
-  if (reader.failure !== null) return reader.failure;
-  const slot = ensureUser(state, input.user, effects);
+  const { user, isMarketMaker } = input;
+  const slot = ensureUser(state, user, effects);
   if (slot.row.isMarketMaker !== isMarketMaker) changeUser(state, slot, { ...slot.row, isMarketMaker }, effects);
-  return userView(state, input.user);
+  return userView(state, user);
 }

@@ -5,11 +5,8 @@
  * Not here: which profiles allow them (node).
  */
 import type { AssetId } from '../core/ids.ts';
-import { parseAssetId } from '../core/ids.ts';
-import { ROLLBACK_REASON, ROLLBACK_REASON_WORD, type RollbackReason } from '../core/order-terms.ts';
-import { accepted, type Outcome } from '../core/outcome.ts';
+import { ROLLBACK_REASON, type RollbackReason } from '../core/order-terms.ts';
 import type { RejectFill } from './inputs.ts';
-import { BodyReader } from './registry/body-reader.ts';
 import type { ClearingState, Hooks } from './state.ts';
 
 /** Inputs that may wait behind held fills, all markets together: whoever holds them for longer ends the node. */
@@ -72,33 +69,6 @@ function faultReasons(fault: RejectFill): { readonly maker: RollbackReason; read
     maker: both || fault.party === 'maker' ? fault.reason : ROLLBACK_REASON.none,
     taker: both || fault.party === 'taker' ? fault.reason : ROLLBACK_REASON.none,
   };
-}
-
-/** Words that a party can be given: all but the one that says the other party is at fault. */
-const FAULT_REASONS: ReadonlyMap<string, RollbackReason> = new Map(
-  Object.values(ROLLBACK_REASON).flatMap((reason): [string, RollbackReason][] => {
-    const word = ROLLBACK_REASON_WORD[reason];
-    return word === null || reason === ROLLBACK_REASON.counterpartyAtFault ? [] : [[word, reason]];
-  }),
-);
-
-/**
- * Reads `{"kind":"reject_fill",…}` of operator-api.md 7.3.
- *
- * @returns INVALID_REQUEST with the member at fault.
- */
-export function parseRejectFill(body: unknown): Outcome<RejectFill> {
-  const reader = new BodyReader(body, ['kind', 'party', 'reason', 'asset_id', 'skip', 'count']);
-  reader.word('kind', ['reject_fill'], undefined);
-  const party = reader.word('party', ['maker', 'taker', 'both'], undefined);
-  const reasonWord = reader.word('reason', [...FAULT_REASONS.keys()], undefined);
-  const asset = reader.textOrNull('asset_id', null);
-  const parsed = asset === null ? null : parseAssetId(asset);
-  if (asset !== null && parsed === null) reader.fail('asset_id', 'an asset id is expected');
-  const skip = reader.integer('skip', { min: 0, max: 1_000_000 }, 0);
-  const count = reader.integer('count', { min: 1, max: 1_000_000 }, 1);
-  const reason = FAULT_REASONS.get(reasonWord) ?? ROLLBACK_REASON.none;
-  return reader.failure ?? accepted({ party, reason, asset: parsed, skip, count });
 }
 
 /** What `/operator/clearing` shows of clearing's own state. */

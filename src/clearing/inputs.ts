@@ -21,7 +21,11 @@ import type {
   OrderRestoredFields,
   OrderTriggeredFields,
 } from '../schema/generated/messages.ts';
-import type { ConfigRow } from './rows.ts';
+import type { GivenPrice } from './registry/prices.ts';
+import type { AssetChange } from './registry/registry-assets.ts';
+import type { ConfigChange } from './registry/registry-config.ts';
+import type { MarketChange } from './registry/registry-markets.ts';
+import type { RiskParameters } from './registry/risk-parameters.ts';
 
 /** An order as it was admitted: the signed fields, the bytes that were signed, and the expiry that follows from them. */
 export interface NewOrder {
@@ -135,53 +139,53 @@ interface FromNode {
 /** PUT replaces the whole object, PATCH the members given (operator-api.md 2). */
 export type Method = 'put' | 'patch';
 
+/** Members that are left out keep what they are (PATCH) or get their default (PUT). */
 export interface PutAsset extends FromNode {
   readonly kind: 'putAsset';
   readonly method: Method;
   readonly assetId: AssetId;
-  /** Parsed JSON, as the operator sent it. */
-  readonly body: unknown;
+  readonly change: AssetChange;
 }
 
 export interface PutRisk extends FromNode {
   readonly kind: 'putRisk';
   readonly method: Method;
   readonly assetId: AssetId;
-  readonly body: unknown;
+  readonly change: Partial<RiskParameters>;
 }
 
 export interface PutMarket extends FromNode {
   readonly kind: 'putMarket';
-  /** `create`: whoever asked (AMB-130); leaves a market that exists as it is. */
+  /** `create`: a user's request (AMB-130); leaves a market that exists as it is. */
   readonly method: Method | 'create';
   readonly assetId: AssetId;
-  readonly body: unknown;
+  readonly change: MarketChange;
 }
 
 export interface PatchUser extends FromNode {
   readonly kind: 'patchUser';
   readonly user: UserId;
-  readonly body: unknown;
+  readonly isMarketMaker: boolean;
 }
 
-/** Chains, vaults, settlers, settings, withdrawal delays. The key of a vault is `<address>@<chain>`. */
+/** Chains, vaults, settlers, settings, withdrawal delays. */
 export interface PutConfig extends FromNode {
   readonly kind: 'putConfig';
-  readonly config: ConfigRow['kind'];
-  /** Empty for the kinds of which there is one. */
-  readonly key: string;
-  readonly method: Method | 'delete';
-  readonly body: unknown;
+  readonly change: ConfigChange;
 }
 
 export interface SetPrices extends FromNode {
   readonly kind: 'setPrices';
-  readonly body: unknown;
+  readonly prices: readonly GivenPrice[];
 }
 
+/** Credits a spot balance out of nothing, or takes it back with a negative amount. */
 export interface Faucet extends FromNode {
   readonly kind: 'faucet';
-  readonly body: unknown;
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  readonly amount: Amount18;
 }
 
 /** A confirmed deposit event of a vault. */
@@ -240,12 +244,6 @@ export interface RenameSubAccount extends FromNode {
   readonly name: string;
 }
 
-/** A session was opened, in journals of the past: no node writes it any more, and a replay makes the user known (AMB-139). */
-export interface TouchUser extends FromNode {
-  readonly kind: 'touchUser';
-  readonly user: UserId;
-}
-
 /** Fills of one asset, or all, are not decided; what a market sends after a held fill waits behind it. */
 export interface Hold extends FromNode {
   readonly kind: 'hold';
@@ -296,7 +294,6 @@ export type NodeInput =
   | Transfer
   | ClosePosition
   | RenameSubAccount
-  | TouchUser
   | Hold
   | Release
   | Fault

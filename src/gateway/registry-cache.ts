@@ -8,7 +8,7 @@
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { riskOf } from '../clearing/registry/registry-assets.ts';
-import { configList } from '../clearing/registry/registry-config.ts';
+import { configKey, configList } from '../clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import type { MarketView } from '../codec/market-reply.ts';
 import { registryAssets, riskParameterRows, vaultList } from '../codec/registry-reply.ts';
@@ -23,7 +23,7 @@ import { readSettings } from './gateway-settings.ts';
 const NO_SNAPSHOT: Reject = reject('SERVICE_UNAVAILABLE', 'the registry is not loaded yet');
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 /** Decimals of a market without a configuration: cents, and a ten-thousandth of a unit (AMB-130). */
-const SELF_SERVICE_MARKET = { book_price_decimals: 2, book_quantity_decimals: 4 };
+const SELF_SERVICE_MARKET = { priceDecimals: 2, quantityDecimals: 4 };
 
 export interface RegistryCacheParts {
   /** To clearing; answered after the change is flushed. */
@@ -68,7 +68,7 @@ export class RegistryCache {
   }
 
   configChanged(row: ConfigRow): void {
-    this.configs.set(`${row.kind}:${row.key}`, row);
+    this.configs.set(configKey(row.kind, row.key), row);
     this.#changed();
     if (row.kind !== 'settings') return;
     const { feeAccount, selfServiceMarkets } = readSettings(row.json);
@@ -158,8 +158,8 @@ export class RegistryCache {
       const isPaid = !this.#parts.refusedUsers.has(this.#feeAccount);
       const isGranted = isPaid && this.#selfServiceMarkets && assetId !== USD && this.#hasRisk(assetId);
       if (!isGranted) return rejected(NO_MARKET);
-      const body = SELF_SERVICE_MARKET;
-      const reply = await this.#parts.command({ kind: 'putMarket', method: 'create', assetId, body });
+      const change = SELF_SERVICE_MARKET;
+      const reply = await this.#parts.command({ kind: 'putMarket', method: 'create', assetId, change });
       if (!reply.ok) return reply;
     }
     const definition = must(this.definitions.get(assetId), 'clearing publishes a new market before it answers');

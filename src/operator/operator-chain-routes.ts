@@ -12,11 +12,11 @@ import {
   DEFAULT_SENDER,
   type DepositRequest,
 } from '../chain/chain-desk.ts';
-import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { BodyReader } from './body-reader.ts';
 import { seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { PutConfig, Reply } from '../clearing/inputs.ts';
+import type { Reply } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
@@ -12,7 +12,8 @@ import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { change } from './operator-change.ts';
+import type { OperatorRequest } from './commands.ts';
+import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { refusedChain } from './production-rules.ts';
@@ -20,19 +21,16 @@ import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type Kind = ConfigRow['kind'];
+type ConfigMethod = Extract<OperatorRequest, { kind: 'putConfig' }>['method'];
 
 export function configRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
     ...chainRoutes(parts),
     ...vaultRoutes(parts),
     ...settlerRoutes(parts),
-    ...singleRoutes(
-      parts,
-      '/operator/withdrawal-delay-parameters',
-      'withdrawal-delay',
-      'put',
-      DEFAULT_WITHDRAWAL_DELAY,
-    ),
+    ...singleRoutes(parts, '/operator/withdrawal-delay-parameters', 'withdrawal-delay', 'put', {
+      ...DEFAULT_WITHDRAWAL_DELAY,
+    }),
     ...singleRoutes(parts, '/operator/settings', 'settings', 'patch', { ...DEFAULT_SETTINGS }),
     ...userRoutes(parts),
   ];
@@ -63,8 +61,8 @@ function list(parts: OpsParts, kind: Kind): readonly View[] {
   return configList(parts.gateway.registry.rows(), kind);
 }
 
-function put(parts: OpsParts, config: Kind, key: string, method: PutConfig['method'], body: unknown): Promise<Reply> {
-  return change(parts, { kind: 'putConfig', config, key, method, body });
+function put(parts: OpsParts, config: Kind, key: string, method: ConfigMethod, body: unknown): Promise<Reply> {
+  return request(parts, { kind: 'putConfig', config, key, method, body });
 }
 
 /** The `{chain_id}` of a path, in its normal form. */
@@ -177,7 +175,7 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
         answer(
           call,
           async (user) =>
-            refusedKey(parts, user, 'user_id') ?? change(parts, { kind: 'patchUser', user, body: call.body }),
+            refusedKey(parts, user, 'user_id') ?? request(parts, { kind: 'patchUser', user, body: call.body }),
         ),
     },
   ];

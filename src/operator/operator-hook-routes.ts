@@ -6,14 +6,14 @@
  */
 
 import { CRASH_POINTS } from '../clearing/clearing-hooks.ts';
-import { parseRejectFill } from '../clearing/hooks.ts';
 import type { Reply } from '../clearing/inputs.ts';
-import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
 import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { change, seenByAll } from './operator-change.ts';
+import { BodyReader } from './body-reader.ts';
+import { readRejectFill } from './commands.ts';
+import { change, request, seenByAll } from './operator-change.ts';
 import { injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
@@ -33,7 +33,7 @@ const NOT_AT_REST: Reject = reject('TIMEOUT', 'the node did not come to rest in 
 
 export function hookRoutes(parts: OpsParts): readonly OpsRoute[] {
   const clearing = new ClearingHooks(parts);
-  const faucet = (body: Body): Promise<Reply> => change(parts, { kind: 'faucet', body });
+  const faucet = (body: Body): Promise<Reply> => request(parts, { kind: 'faucet', body });
   return [
     { method: 'GET', pattern: '/operator/clock', whileRecovering: true, handler: () => accepted(clockView(parts)) },
     { method: 'POST', pattern: '/operator/clock', handler: ({ body }) => moveClock(parts, body) },
@@ -172,7 +172,7 @@ class ClearingHooks {
   }
 
   private async rejectFill(value: unknown): Promise<Reply> {
-    const fault = parseRejectFill(value);
+    const fault = readRejectFill(value);
     return fault.ok ? change(this.parts, { kind: 'fault', fault: fault.value }) : within('fault', fault.reject);
   }
 

@@ -4,7 +4,6 @@
  */
 
 import type { Reply } from '../clearing/inputs.ts';
-import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
 import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, USD, type UserId } from '../core/ids.ts';
@@ -12,6 +11,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/prepared.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
+import { BodyReader } from './body-reader.ts';
 import { seenByAll } from './operator-change.ts';
 import type { OpsParts } from './ops-parts.ts';
 

@@ -6,7 +6,6 @@
  */
 
 import type { Reply } from '../clearing/inputs.ts';
-import { BodyReader } from '../clearing/registry/body-reader.ts';
 import { JsonFraction } from '../codec/json-tree.ts';
 import { formatScaled } from '../core/decimal.ts';
 import { parseUserId } from '../core/ids.ts';
@@ -17,6 +16,7 @@ import { PRICE_NAMES, type Prices, STANDARD_PRICES } from '../gateway/sessions/c
 import { type RateSettings, STANDARD_RATES, TIER_NAME, unitsText } from '../gateway/sessions/rate-limits.ts';
 import { type Shares, sharesOf } from '../gateway/sessions/shared-budget.ts';
 import { STANDARD_STREAM_CAPS, type UserLimits } from '../gateway/sessions/user-limits.ts';
+import { BodyReader } from './body-reader.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 

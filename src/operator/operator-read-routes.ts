@@ -19,7 +19,7 @@ import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
 import { mailboxDepth } from './metrics-page.ts';
-import { change } from './operator-change.ts';
+import { request } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
@@ -30,7 +30,7 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
     {
       method: 'POST',
       pattern: '/operator/prices',
-      handler: (call) => change(parts, { kind: 'setPrices', body: call.body }),
+      handler: (call) => request(parts, { kind: 'setPrices', body: call.body }),
     },
     { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
     { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },

@@ -1,5 +1,5 @@
 /**
- * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). Clearing judges the bodies; reads come from the
+ * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). Bodies are read in commands.ts; reads come from the
  * registry that the front door follows.
  */
 import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-assets.ts';
@@ -9,7 +9,7 @@ import type { AssetRow } from '../clearing/rows.ts';
 import { type AssetId, compareAssetIds, parseAssetId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { change } from './operator-change.ts';
+import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { publicAccounts } from './own-accounts.ts';
@@ -35,7 +35,7 @@ function objectRoutes(
     const id = assetParam(call);
     const refused = kind === 'putMarket' ? withoutAccounts(parts) : null;
     if (refused !== null) return refused;
-    return id.ok ? change(parts, { kind, method, assetId: id.value, body: call.body }) : id;
+    return id.ok ? request(parts, { kind, method, assetId: id.value, body: call.body }) : id;
   };
   const get = (call: OpsCall): OpsReply => {
     const id = assetParam(call);

@@ -1,5 +1,5 @@
 /** The dev profile's feeder: republishes the last oracle prices so that they never go stale (operator-api.md 1). */
-import { format18 } from '../core/decimal.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 export class OracleFeed {
@@ -18,7 +18,7 @@ async function republish({ ask, command }: Pick<OpsParts, 'ask' | 'command'>): P
   const reply = await ask({ kind: 'prices' });
   if (!reply.ok) return;
   const prices = Object.entries(reply.value.prices).flatMap(([asset, { oracle }]) =>
-    oracle === null ? [] : [{ asset_id: asset, price: format18(oracle.price) }],
+    oracle === null ? [] : [{ asset: asset as AssetId, price: oracle.price, publishNs: null, source: 'operator' }],
   );
-  if (prices.length > 0) await command({ kind: 'setPrices', body: { prices } });
+  if (prices.length > 0) await command({ kind: 'setPrices', prices });
 }

@@ -14,6 +14,7 @@ import { parseHex } from '../core/hex.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import type { Amount18 } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
+import { type OperatorRequest, readRequest } from './commands.ts';
 import type { OpsParts } from './ops-parts.ts';
 import type { AccountSettings } from './own-accounts.ts';
 import {
@@ -53,13 +54,19 @@ export async function seedSettings(parts: Parts, accounts: AccountSettings): Pro
   const { acks, selfServiceMarkets, profile } = parts.config;
   const settings = { acks, self_service_markets: selfServiceMarkets, ...accounts };
   const body = profile === 'production' ? { ...settings, oracle_max_jump: '0.5' } : settings;
-  await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body });
+  await request(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body });
 }
 
 /** Accounts in place of public keys that the settings still hold. */
 export async function patchAccounts(parts: Parts, accounts: AccountSettings): Promise<void> {
   if (Object.keys(accounts).length === 0) return;
-  await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: accounts });
+  await request(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: accounts });
+}
+
+async function request(parts: Parts, asked: OperatorRequest): Promise<void> {
+  const command = readRequest(asked);
+  assert(command.ok, `the seed is valid: ${asked.kind} ${command.ok ? '' : (command.reject.field ?? '')}`);
+  await run(parts, command.value);
 }
 
 async function run(parts: Parts, command: OperatorCommand): Promise<void> {
@@ -80,11 +87,11 @@ async function seedRegistry(parts: Parts): Promise<void> {
       providers: 3,
       confirmations: { deposit: confirmations, withdrawal: confirmations, settlement: 0 },
     };
-    await run(parts, { kind: 'putConfig', config: 'chain', key: chainId, method: 'put', body });
+    await request(parts, { kind: 'putConfig', config: 'chain', key: chainId, method: 'put', body });
   }
   for (const { chainId, vault } of SEED_CHAINS) {
     const body = { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: null };
-    await run(parts, { kind: 'putConfig', config: 'vault', key: `${vault}@${chainId}`, method: 'put', body });
+    await request(parts, { kind: 'putConfig', config: 'vault', key: `${vault}@${chainId}`, method: 'put', body });
   }
   const settings = {
     acks,
@@ -92,20 +99,20 @@ async function seedRegistry(parts: Parts): Promise<void> {
     backstop_account: backstopAccount ?? SEED_BACKSTOP,
     self_service_markets: selfServiceMarkets,
   };
-  await run(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: settings });
+  await request(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: settings });
   const settler = { chain_id: CHAIN_DEV, executor: SEED_EXECUTOR };
-  await run(parts, { kind: 'putConfig', config: 'settler', key: SEED_SETTLER, method: 'put', body: settler });
+  await request(parts, { kind: 'putConfig', config: 'settler', key: SEED_SETTLER, method: 'put', body: settler });
   for (const [asset, body] of Object.entries(SEED_ASSETS)) {
-    await run(parts, { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body });
+    await request(parts, { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body });
   }
   for (const [asset, body] of Object.entries(SEED_RISK)) {
-    await run(parts, { kind: 'putRisk', method: 'put', assetId: asset as AssetId, body });
+    await request(parts, { kind: 'putRisk', method: 'put', assetId: asset as AssetId, body });
   }
   for (const [asset, body] of Object.entries(SEED_MARKETS)) {
-    await run(parts, { kind: 'putMarket', method: 'put', assetId: asset as AssetId, body });
+    await request(parts, { kind: 'putMarket', method: 'put', assetId: asset as AssetId, body });
   }
   const prices = Object.entries(SEED_PRICES).map(([asset, price]) => ({ asset_id: asset, price, source: profile }));
-  await run(parts, { kind: 'setPrices', body: { prices } });
+  await request(parts, { kind: 'setPrices', body: { prices } });
 }
 
 /** Real deposits on the dev chain, then transfers into account 1, signed by the user, nonces 1 to 3. */

@@ -20,6 +20,7 @@ import {
   SEED_USER_B,
   seedAddress,
 } from '../../src/operator/seed-data.ts';
+import type { Asked } from '../support/asked.ts';
 import { acceptedValue, ClearingWorld, effectsOf, reply } from '../support/clearing-world.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -88,7 +89,7 @@ class Desk {
     acceptedValue(await this.command({ kind: 'putConfig', config, key, method: 'put', body }));
   }
 
-  async command(command: OperatorCommand): Promise<Reply> {
+  async command(command: Asked): Promise<Reply> {
     if (command.kind === 'deposit') this.deposits += 1;
     const effects = this.world.send({ ...command, request: this.world.request() });
     for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);

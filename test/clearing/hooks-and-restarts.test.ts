@@ -3,12 +3,13 @@ import { suite, test } from 'node:test';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
-import { hooksView, parseRejectFill } from '../../src/clearing/hooks.ts';
+import { hooksView } from '../../src/clearing/hooks.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { countsView } from '../../src/clearing/views.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { readRejectFill } from '../../src/operator/commands.ts';
 import {
   ALICE,
   BOB,
@@ -108,7 +109,7 @@ suite('holds', () => {
 suite('faults', () => {
   test('the next fills fail for the named party, after those it skips (operator-api.md 7.3)', () => {
     const { world, maker, taker } = pair();
-    const fault = parseRejectFill({ kind: 'reject_fill', party: 'maker', reason: 'PricingFailure', skip: 1, count: 2 });
+    const fault = readRejectFill({ kind: 'reject_fill', party: 'maker', reason: 'PricingFailure', skip: 1, count: 2 });
     assert.ok(fault.ok);
     world.send({ kind: 'fault', request: 1, fault: fault.value });
     const told = [1, 2, 3, 4].map(() => {
@@ -122,7 +123,7 @@ suite('faults', () => {
 
   test('a fault body is read strictly, and a party cannot be given its counterparty’s fault (FIL-15)', () => {
     const field = (body: unknown): string | undefined => {
-      const outcome = parseRejectFill(body);
+      const outcome = readRejectFill(body);
       return outcome.ok ? undefined : outcome.reject.field;
     };
     const body = { kind: 'reject_fill', party: 'both', reason: 'Overfill' };

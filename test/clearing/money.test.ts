@@ -215,10 +215,10 @@ suite('transfers', () => {
 });
 
 suite('users', () => {
-  test('a session of an old journal makes a user known, with accounts 0 and 1 by their names (AMB-139, SUB-10)', () => {
+  test('a user whom the operator names is known, with accounts 0 and 1 by their names (AMB-139, SUB-10)', () => {
     const world = ClearingWorld.withMarket();
     assert.equal(codeOf(userView(world.state, ALICE)), 'USER_NOT_FOUND');
-    world.send({ kind: 'touchUser', request: 1, user: ALICE });
+    world.send({ kind: 'patchUser', request: 1, user: ALICE, isMarketMaker: false });
     assert.deepEqual(acceptedValue(userView(world.state, ALICE)), {
       user_id: ALICE,
       is_mm: false,

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
-import type { PutConfig } from '../../src/clearing/inputs.ts';
 import { configList } from '../../src/clearing/registry/registry-config.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateLines } from '../../src/clearing/state-hash.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
+import type { OperatorRequest } from '../../src/operator/commands.ts';
+import { mustInputs } from '../support/asked.ts';
 import {
   type Answer,
   acceptedValue,
@@ -131,7 +132,7 @@ suite('decimals of tokens (operator-api.md 4.1 IMMUTABLE_FIELD)', () => {
       const effects: Effect[] = [];
       const body = { tokens: [other] };
       const put = { kind: 'putAsset', request: 9, method: 'put', assetId: ETH, body } as const;
-      applyBatch(state, { timeNs: world.nowNs, inputs: [put], verdicts: [] }, effects);
+      applyBatch(state, { timeNs: world.nowNs, inputs: mustInputs([put]), verdicts: [] }, effects);
       assert.equal(codeOf(reply(effects)), 'IMMUTABLE_FIELD');
     }
   });
@@ -250,13 +251,15 @@ suite('markets', () => {
   });
 });
 
+type ConfigRequest = Extract<OperatorRequest, { kind: 'putConfig' }>;
+
 suite('operator objects', () => {
   function put(
     world: ClearingWorld,
-    config: PutConfig['config'],
+    config: ConfigRequest['config'],
     key: string,
     body: unknown,
-    method: PutConfig['method'] = 'put',
+    method: ConfigRequest['method'] = 'put',
   ): Answer {
     return reply(world.send({ kind: 'putConfig', request: world.request(), config, key, method, body }));
   }

@@ -50,9 +50,9 @@ suite('what waits for clearing', () => {
     const refused = await answerNow(actions.rename(RENAME));
     assert.ok(refused !== null && !refused.ok && refused.reject.code === 'SERVICE_UNAVAILABLE');
     for (let each = 0; each < 4_096 - ACTIONS_UNANSWERED_MAX; each += 1) {
-      void clearing.command({ kind: 'touchUser', user: ALICE });
+      void clearing.command({ kind: 'patchUser', user: ALICE, isMarketMaker: false });
     }
-    const full = await answerNow(clearing.command({ kind: 'touchUser', user: ALICE }));
+    const full = await answerNow(clearing.command({ kind: 'patchUser', user: ALICE, isMarketMaker: false }));
     assert.ok(full !== null && !full.ok && full.reject.code === 'SERVICE_UNAVAILABLE');
     assert.equal(clearing.inFlight, 4_096);
     clearing.replied(1, { ok: true, value: {} });

@@ -1,6 +1,7 @@
 /** What operators configure and read (operator-api.md 4 to 6), over a real clearing state. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { stateLines } from '../../src/clearing/state-hash.ts';
 import { OpsDesk } from '../support/ops-client.ts';
 import { NEVER_SEEN } from '../support/ops-world.ts';
 
@@ -22,6 +23,43 @@ async function withMarket(): Promise<void> {
   await desk.ok('PUT', '/operator/assets/2', { symbol: 'ETH' });
   await desk.ok('PUT', '/operator/markets/2', { ...MARKET, maker_fee_rate: 100, taker_fee_rate: 450 });
 }
+
+describe('bodies', () => {
+  test('a malformed body reaches no journal, and its target is refused before it (operator-api.md 2)', async () => {
+    await withMarket();
+    await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
+    const vault = `${TOKEN_64}@${CHAIN}`;
+    const malformed = { nonsense: true };
+    const before = [...stateLines(desk.world.state)];
+    const refusals: [string, string, string][] = [
+      ['PATCH', '/operator/assets/2', '400 INVALID_REQUEST'],
+      ['PATCH', '/operator/assets/9', '404 ASSET_NOT_FOUND'],
+      ['PUT', '/operator/risk-parameters/2', '400 INVALID_REQUEST'],
+      ['PUT', '/operator/risk-parameters/9', '404 ASSET_NOT_FOUND'],
+      ['PUT', '/operator/markets/2', '400 INVALID_REQUEST'],
+      ['PUT', '/operator/markets/0', '400 INVALID_REQUEST'],
+      ['PUT', '/operator/markets/9', '404 ASSET_NOT_FOUND'],
+      ['PUT', `/operator/vaults/${vault}`, '400 INVALID_REQUEST'],
+      ['PUT', `/operator/vaults/${TOKEN_64}@${'0'.repeat(17)}1`, '404 CHAIN_NOT_FOUND'],
+      ['PUT', `/operator/settlers/${USER}`, '400 INVALID_REQUEST'],
+      ['PUT', '/operator/withdrawal-delay-parameters', '400 INVALID_REQUEST'],
+      ['PATCH', '/operator/settings', '400 INVALID_REQUEST'],
+      ['PUT', `/operator/users/${USER}`, '400 INVALID_REQUEST'],
+      ['POST', '/operator/prices', '400 INVALID_REQUEST'],
+      ['POST', '/operator/faucet', '400 INVALID_REQUEST'],
+    ];
+    const commands = desk.world.commands;
+    for (const [method, path, expected] of refusals) {
+      const { status, text } = await desk.call(method, path, malformed);
+      const { error } = JSON.parse(text) as { error: { code: string; details: { field?: string } } };
+      const { code, details } = error;
+      assert.equal(`${status} ${code}`, expected, `${method} ${path}`);
+      if (path.includes('markets/0')) assert.equal(details.field, 'asset_id');
+    }
+    assert.equal(desk.world.commands, commands, 'clearing received none of them');
+    assert.deepEqual([...stateLines(desk.world.state)], before);
+  });
+});
 
 describe('assets', () => {
   const token = { token: TOKEN_40, chain_id: CHAIN, decimals: 18, max_deposits: '200000000000000000000000' };

@@ -6,6 +6,7 @@ import { must } from '../../src/core/assert.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { OracleFeed } from '../../src/operator/oracle-feed.ts';
+import { e18 } from '../support/margin-world.ts';
 import { OpsWorld } from '../support/ops-world.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -18,13 +19,13 @@ test('the feeder republishes every oracle price and changes none', { timeout: PA
     ['2', 'ETH'],
     ['3', 'BTC'],
   ] as const) {
-    await parts.command({ kind: 'putAsset', method: 'put', assetId: assetId as AssetId, body: { symbol } });
+    await parts.command({ kind: 'putAsset', method: 'put', assetId: assetId as AssetId, change: { symbol } });
   }
   const prices = [
-    { asset_id: '2', price: '3000.25', publish_time_ns: PUBLISHED_NS },
-    { asset_id: '3', price: '60000', publish_time_ns: PUBLISHED_NS },
+    { asset: '2' as AssetId, price: e18('3000.25'), publishNs: PUBLISHED_NS, source: 'operator' },
+    { asset: '3' as AssetId, price: e18('60000'), publishNs: PUBLISHED_NS, source: 'operator' },
   ];
-  assert.ok((await parts.command({ kind: 'setPrices', body: { prices } })).ok);
+  assert.ok((await parts.command({ kind: 'setPrices', prices })).ok);
 
   await new Promise<void>((resolve) => {
     const command: typeof parts.command = async (change) => {

@@ -12,6 +12,7 @@ import type { UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { playSeed } from '../simulation/campaign.ts';
+import { type AskedInput, mustInputs } from '../support/asked.ts';
 import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from '../support/golden-data.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -22,7 +23,7 @@ const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
 const SETTLER = '5e'.repeat(32) as UserId;
 
 /** What no simulated user or operator does. */
-const OPERATING: readonly NodeInput[] = [
+const OPERATING: readonly AskedInput[] = [
   { kind: 'putConfig', request: 1, config: 'chain', key: CHAIN, method: 'put', body: { kind: 'simulated' } },
   {
     kind: 'putConfig',
@@ -49,7 +50,6 @@ const OPERATING: readonly NodeInput[] = [
     body: { oracle_max_jump: '0.5', preflight_minimum: '0.02' },
   },
   { kind: 'setPrices', request: 5, body: { prices: [{ asset_id: '1', price: '1', source: 'far' }] } },
-  { kind: 'touchUser', request: 6, user: 'd4'.repeat(32) as UserId },
   { kind: 'clockMoved', request: 7 },
   { kind: 'renameSubAccount', request: 8, user: 'd4'.repeat(32) as UserId, index: 0, name: 'golden' },
   { kind: 'restarted', clean: false },
@@ -57,10 +57,10 @@ const OPERATING: readonly NodeInput[] = [
 
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
-  return OPERATING.map((input, at) => {
+  return mustInputs(OPERATING).map((input, at) => {
     const timeNs = (after + BigInt(at + 1)) as TimestampNs;
     const batch = new BatchBuffer();
-    batch.addPlain(input, timeNs);
+    batch.addPlain(input as NodeInput, timeNs);
     return { timeNs, payload: batch.seal(timeNs, []).slice() };
   });
 }

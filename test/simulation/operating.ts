@@ -1,11 +1,11 @@
 /** What operators, oracles and the chain do, as the commands that clearing gets. */
 import assert from 'node:assert/strict';
-import type { OperatorCommand } from '../../src/clearing/inputs.ts';
+import type { Asked } from '../support/asked.ts';
 import { SIMULATED_CHAIN, SIMULATED_TOKEN } from '../support/simulated-markets.ts';
 import type { Action } from './actions.ts';
 import { userAt } from './people.ts';
 
-export function commandOf(action: Action): OperatorCommand {
+export function commandOf(action: Action): Asked {
   switch (action.kind) {
     case 'price':
       return { kind: 'setPrices', body: { prices: [{ asset_id: action.asset, price: action.price }] } };

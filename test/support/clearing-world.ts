@@ -27,6 +27,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
+import { type AskedInput, inputOf } from './asked.ts';
 import { storedRows } from './stored-rows.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
@@ -78,7 +79,19 @@ export class ClearingWorld {
   }
 
   /** One batch, journaled, with the verdicts that it needs. */
-  send(...inputs: readonly ClearingInput[]): Effect[] {
+  send(...asked: readonly AskedInput[]): Effect[] {
+    const inputs: ClearingInput[] = [];
+    const refused: Effect[] = [];
+    for (const one of asked) {
+      const input = inputOf(one);
+      if (input.ok) inputs.push(input.value);
+      else refused.push({ kind: 'replied', request: 'request' in one ? one.request : 0, outcome: input });
+    }
+    // A malformed request never reaches clearing.
+    return inputs.length === 0 && refused.length > 0 ? refused : [...refused, ...this.#apply(inputs)];
+  }
+
+  #apply(inputs: readonly ClearingInput[]): Effect[] {
     const needed = verdictsNeeded(this.state, inputs);
     const verdicts = needed.map((row) => this.#judge(row));
     const batch = { timeNs: this.nowNs, inputs, verdicts };

@@ -45,7 +45,6 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   transfer: true,
   closePosition: true,
   renameSubAccount: true,
-  touchUser: true,
   hold: true,
   release: true,
   fault: true,

@@ -3,12 +3,12 @@
  * simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
  */
 import { randomBytes } from 'node:crypto';
-import type { OperatorCommand } from '../../src/clearing/inputs.ts';
 import { orderText } from '../../src/codec/signed-order.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
+import type { Asked } from './asked.ts';
 import { createRequest, type OrderWish } from './order-desk.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';
 
@@ -73,7 +73,7 @@ function makeMarkets(node: SimulatedNode): void {
 }
 
 /** More than all orders of a user hold. */
-function funds(user: UserId): OperatorCommand[] {
+function funds(user: UserId): Asked[] {
   const amounts = [['0', USD], ...MARKETS.map((id) => [id, BASE])] as [string, string][];
   return amounts.map(([asset, amount]) => ({
     kind: 'faucet',

@@ -8,6 +8,7 @@ import type { ClearingHook } from '../../src/clearing/clearing-hooks.ts';
 import { answerQuery } from '../../src/clearing/clearing-queries.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { NodeInput, OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import { configKey } from '../../src/clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import type { AssetId } from '../../src/core/ids.ts';
@@ -50,6 +51,11 @@ export class OpsWorld {
   /** The next command throws instead of being done. */
   breaks = false;
   readonly requests: Map<string, number> = new Map();
+
+  /** Commands that clearing received. */
+  get commands(): number {
+    return this.#sequence;
+  }
 
   #sequence = 0;
   #delayMs = 0;
@@ -142,7 +148,7 @@ export class OpsWorld {
     const { change } = effect;
     if (change.table === 'asset') this.#assets.set(change.row.assetId, change.row);
     else if (change.table === 'market') this.#definitions.set(change.row.definition.assetId, change.row.definition);
-    else if (change.table === 'config') this.#configs.set(`${change.row.kind}:${change.row.key}`, change.row);
+    else if (change.table === 'config') this.#configs.set(configKey(change.row.kind, change.row.key), change.row);
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
-import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { Reply } from '../../src/clearing/inputs.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
@@ -31,6 +31,7 @@ import { HandRunner } from '../../src/runtime/hand-runner.ts';
 import { Simulation } from '../../src/runtime/simulation.ts';
 import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
+import { type Asked, commandOf, mustCommand } from './asked.ts';
 import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-desk.ts';
@@ -195,22 +196,23 @@ export class SimulatedNode {
   }
 
   /** One command of an operator, carried through; a refusal throws. */
-  command(command: OperatorCommand): void {
+  command(command: Asked): void {
     this.commandAll([command]);
     this.settle();
   }
 
   /** As many at once as fit a ring; time stands still. */
-  commandAll(commands: readonly OperatorCommand[]): void {
+  commandAll(commands: readonly Asked[]): void {
     const before = this.#refusals.length;
-    for (const command of commands) void this.#desk.command(command);
+    for (const command of commands) void this.#desk.command(mustCommand(command));
     this.drain();
     if (this.#refusals.length > before) throw new Error(`a command was refused: ${this.#refusals.at(-1)}`);
   }
 
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
-  errand(command: OperatorCommand): Promise<Reply> {
-    return this.#desk.command(command);
+  errand(asked: Asked): Promise<Reply> {
+    const command = commandOf(asked);
+    return command.ok ? this.#desk.command(command.value) : Promise.resolve(command);
   }
 
   /** Hashes of all books: equal before and after a rebuild. */

@@ -11,8 +11,8 @@
 import { add18, normalizeDeposit, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { format18 } from '../../core/decimal.ts';
-import { type AssetId, parseAssetId, parseUserId, USD, type UserId } from '../../core/ids.ts';
-import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../../core/limits.ts';
+import type { AssetId, UserId } from '../../core/ids.ts';
+import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
@@ -20,7 +20,6 @@ import { magnitude } from '../../risk/position.ts';
 import { balanceSlot, ensureUser, MARGIN_ACCOUNT, SPOT_ACCOUNT, setOwned, totalsOf } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import type { Deposit, Faucet } from '../inputs.ts';
-import { BodyReader } from '../registry/body-reader.ts';
 import { assetNotFound, knowsAsset, tokenKey } from '../registry/registry-assets.ts';
 import type { DepositRow } from '../rows.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
@@ -114,12 +113,7 @@ export function applyDeposit(
  * @returns `{"balance"}`; INVALID_REQUEST, USER_NOT_FOUND, ASSET_NOT_FOUND. Accounts 0 and 1 exist for every user.
  */
 export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect[]): Outcome<View> {
-  const reader = new BodyReader(input.body, ['user_id', 'sub_account', 'asset_id', 'amount']);
-  const user = reader.form('user_id', parseUserId, 'a user id is', undefined, '' as UserId);
-  const subAccount = reader.integer('sub_account', { min: 0, max: SUB_ACCOUNTS_MAX - 1 }, undefined);
-  const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-  const amount = reader.decimal('amount', { min: -AMOUNT18_MAX, max: AMOUNT18_MAX }, undefined);
-  if (reader.failure !== null) return reader.failure;
+  const { user, subAccount, asset, amount } = input;
   if (!knowsAsset(state, asset)) return rejected(assetNotFound(asset));
   if (subAccount > MARGIN_ACCOUNT) {
     const known = state.users.get(user);

@@ -11,8 +11,8 @@
 import { mulDivFloor } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { format18, parseDecimal18 } from '../../core/decimal.ts';
-import { type AssetId, parseAssetId, USD } from '../../core/ids.ts';
-import { AMOUNT18_MAX, CLOCK_SKEW_NS } from '../../core/limits.ts';
+import { type AssetId, USD } from '../../core/ids.ts';
+import { CLOCK_SKEW_NS } from '../../core/limits.ts';
 import { accepted, type Outcome } from '../../core/outcome.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../core/units.ts';
 import { nextSource, ORACLE_STALE_NS } from '../../risk/prices.ts';
@@ -21,37 +21,16 @@ import type { SetPrices } from '../inputs.ts';
 import { placePrice, sourceOf } from '../risks.ts';
 import type { PriceRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
-import { BodyReader, readEach } from './body-reader.ts';
 
 export type PriceRefusal = 'UnknownAsset' | 'NotPositive' | 'NotNewer' | 'TooFarAhead' | 'Jump';
 
-interface GivenPrice {
+/** A price that a request gives. */
+export interface GivenPrice {
   readonly asset: AssetId;
   readonly price: Amount18;
   /** null when it was left out. */
   readonly publishNs: bigint | null;
   readonly source: string;
-}
-
-const U64_MAX = (1n << 64n) - 1n;
-
-/** A nanosecond instant: a JSON integer, which the reader before us carries exactly. */
-function readInstant(reader: BodyReader, name: string): bigint | null {
-  const value = reader.raw(name);
-  if (value === undefined) return null;
-  if (typeof value === 'bigint' && value >= 0n && value <= U64_MAX) return value;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  reader.fail(name, 'an integer of nanoseconds is expected');
-  return null;
-}
-
-function readPrice(reader: BodyReader): GivenPrice {
-  return {
-    asset: reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD),
-    price: reader.decimal('price', { max: AMOUNT18_MAX }, undefined),
-    publishNs: readInstant(reader, 'publish_time_ns'),
-    source: reader.text('source', 'operator'),
-  };
 }
 
 /** Whether two prices differ by more than `maxJump` (18-decimal fraction) of `from`. */
@@ -110,23 +89,16 @@ function acceptedRow(
   return { asset, price, publishNs, source, jump: null, isTripped, goodUpdates };
 }
 
-/** @returns `{"accepted":[…],"rejected":[…]}`; INVALID_REQUEST when the body has another shape. */
+/** @returns `{"accepted":[…],"rejected":[…]}`. */
 export function applySetPrices(
   state: ClearingState,
   input: SetPrices,
   nowNs: TimestampNs,
   effects: Effect[],
 ): Outcome<Readonly<Record<string, unknown>>> {
-  const body = new BodyReader(input.body, ['prices']);
-  const items = body
-    .list('prices', undefined)
-    .map((item, at) => new BodyReader(item, ['asset_id', 'price', 'publish_time_ns', 'source'], `prices[${at}].`));
-  const given = readEach(body, items, readPrice);
-  if (body.failure !== null) return body.failure;
-
   const taken: unknown[] = [];
   const refused: unknown[] = [];
-  for (const item of given) {
+  for (const item of input.prices) {
     const last = state.prices.get(item.asset);
     const publishNs = publishTime(item, last, nowNs);
     const reason = refuse(state, item, publishNs, nowNs);

@@ -4,25 +4,22 @@
  * The decimals of a token on its chain are its own for ever: balances were counted with them. An asset remembers those of
  * tokens that it no longer has, so that neither it nor another takes such a token with others.
  *
- * Not here: what a risk row may hold (risk-parameters.ts).
+ * Not here: what a risk row may hold (risk-parameters.ts), shapes of requests (src/operator/registry-bodies.ts).
  */
-import { format18 } from '../../core/decimal.ts';
-import { type AssetId, parseAddress, parseChainId, USD } from '../../core/ids.ts';
+import { type AssetId, USD } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
-import { reject } from '../../core/reject.ts';
-import { type Amount18, ONE_18, ZERO_18 } from '../../core/units.ts';
+import { type Reject, reject } from '../../core/reject.ts';
 import type { Effect } from '../effects.ts';
-import type { Method, PutAsset, PutRisk } from '../inputs.ts';
+import type { PutAsset, PutRisk } from '../inputs.ts';
 import { placeRisk } from '../risks.ts';
 import type { AssetRow, TokenDefinition } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
-import { BodyReader, readEach } from './body-reader.ts';
 import {
+  changedRisk,
   DEFAULT_RISK,
   keepsUsdFixed,
   parseRisk,
   type RiskParameters,
-  readRiskParameters,
   riskView,
   USD_RISK,
 } from './risk-parameters.ts';
@@ -30,9 +27,18 @@ import {
 type View = Readonly<Record<string, unknown>>;
 
 /** Rebalancing at deposit and withdrawal (AMB-75), in wire form. */
-type Rebalancing =
+export type Rebalancing =
   | { readonly mode: 'fixed'; readonly deposit_rate: string; readonly withdrawal_rate: string }
   | { readonly mode: 'curve'; readonly k: string; readonly target_weights: Readonly<Record<string, string>> };
+
+/** Members of an asset that a request gives, each valid by itself (src/operator/registry-bodies.ts). */
+export interface AssetChange {
+  readonly symbol?: string | null;
+  /** A decimal. */
+  readonly max_adl?: string | null;
+  readonly rebalancing?: Rebalancing;
+  readonly tokens?: readonly TokenDefinition[];
+}
 
 interface AssetSettings {
   readonly max_adl: string | null;
@@ -49,86 +55,27 @@ const DEFAULT_SETTINGS_JSON = JSON.stringify({
 /** Tokens that an asset may ever have dropped. */
 const DROPPED_MAX = 1_024;
 
-const TOKEN_MEMBERS = [
-  'token',
-  'chain_id',
-  'decimals',
-  'max_deposits',
-  'max_1hr_deposits',
-  'min_weight',
-  'min_first_deposit_base_units',
-];
-/** So that 10^decimals fits in 256 bits. */
-const TOKEN_DECIMALS = { min: 0, max: 77 };
-const SYMBOL_FORM = /^[!-~]{1,32}$/;
-const NOT_NEGATIVE = { min: 0n };
-/** Caps and weights are members of the public rows (wire.md 7.3) and keep their encoding: integers of 256 bits. */
-const WORD = { min: 0n, max: (1n << 256n) - 1n };
-/** Rates are clamped when they are applied; what may be configured is any fraction. */
-const ANY_RATE = { min: -ONE_18, max: ONE_18 };
-
 export function tokenKey(token: string, chainId: string): string {
   return `${token}@${chainId}`;
 }
 
-function readToken(reader: BodyReader): TokenDefinition {
-  return {
-    token: reader.form('token', parseAddress, 'a token address is', undefined, ''),
-    chainId: reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as TokenDefinition['chainId']),
-    decimals: reader.integer('decimals', TOKEN_DECIMALS, undefined),
-    maxDeposits: reader.integerTextOrNull('max_deposits', WORD, null) as Amount18 | null,
-    max1hrDeposits: reader.integerTextOrNull('max_1hr_deposits', WORD, null) as Amount18 | null,
-    minWeight: reader.integerText('min_weight', WORD, 0n) as Amount18,
-    minFirstDepositBaseUnits: reader.integerText('min_first_deposit_base_units', NOT_NEGATIVE, 0n),
-  };
-}
-
-function readRebalancing(body: unknown): Outcome<Rebalancing> {
-  const path = 'rebalancing.';
-  const mode = new BodyReader(body, ['mode', 'deposit_rate', 'withdrawal_rate', 'k', 'target_weights'], path);
-  if (mode.word('mode', ['fixed', 'curve'], undefined) === 'fixed') {
-    const reader = new BodyReader(body, ['mode', 'deposit_rate', 'withdrawal_rate'], path);
-    const deposit = format18(reader.decimal('deposit_rate', ANY_RATE, ZERO_18));
-    const withdrawal = format18(reader.decimal('withdrawal_rate', ANY_RATE, ZERO_18));
-    return (
-      mode.failure ?? reader.failure ?? accepted({ mode: 'fixed', deposit_rate: deposit, withdrawal_rate: withdrawal })
-    );
-  }
-  const reader = new BodyReader(body, ['mode', 'k', 'target_weights'], path);
-  const k = format18(reader.decimal('k', NOT_NEGATIVE, undefined));
-  const chains = Object.keys((reader.raw('target_weights') ?? {}) as object);
-  const weights = new BodyReader(reader.raw('target_weights'), chains, `${path}target_weights.`);
-  const targets = chains.map((chain): [string, string] => {
-    const id = parseChainId(chain);
-    if (id === null) weights.fail(chain, 'a chain id is expected');
-    return [id ?? chain, format18(weights.decimal(chain, { min: 0n, max: ONE_18 }, undefined))];
-  });
-  return (
-    mode.failure ??
-    reader.failure ??
-    weights.failure ??
-    accepted({ mode: 'curve', k, target_weights: Object.fromEntries(targets) })
-  );
-}
-
-/** The tokens of the body; `decimals` of one that exists never change, and a token belongs to one asset. */
-function readTokens(state: ClearingState, assetId: AssetId, reader: BodyReader): readonly TokenDefinition[] {
-  const items = reader.list('tokens', []).map((item, at) => new BodyReader(item, TOKEN_MEMBERS, `tokens[${at}].`));
-  const tokens = readEach(reader, items, readToken);
+/** `decimals` of a token that exists never change, and a token belongs to one asset. */
+function tokensFault(state: ClearingState, assetId: AssetId, tokens: readonly TokenDefinition[]): Reject | null {
   const seen = new Set<string>();
-  tokens.forEach((token, at) => {
+  for (const [at, token] of tokens.entries()) {
     const key = tokenKey(token.token, token.chainId);
     const field = `tokens[${at}]`;
     const registered = state.tokens.get(key);
-    if (seen.has(key)) reader.fail(field, 'this token is named twice');
+    if (seen.has(key)) return reject('INVALID_REQUEST', 'this token is named twice', field);
     seen.add(key);
     if (registered !== undefined && registered.asset !== assetId) {
-      reader.fail(field, `this token belongs to asset ${registered.asset}`);
-    } else if ((state.tokenDecimals.get(key) ?? token.decimals) !== token.decimals) {
-      reader.keep(reject('IMMUTABLE_FIELD', 'the decimals of a token never change', `${field}.decimals`));
+      return reject('INVALID_REQUEST', `this token belongs to asset ${registered.asset}`, field);
     }
-  });
-  return tokens;
+    if ((state.tokenDecimals.get(key) ?? token.decimals) !== token.decimals) {
+      return reject('IMMUTABLE_FIELD', 'the decimals of a token never change', `${field}.decimals`);
+    }
+  }
+  return null;
 }
 
 /** What the asset remembers of tokens that it has no longer. */
@@ -143,29 +90,21 @@ function droppedAfter(
   return dropped.size === 0 ? {} : { dropped: Object.fromEntries(dropped) };
 }
 
-function readAsset(state: ClearingState, assetId: AssetId, method: Method, body: unknown): Outcome<AssetRow> {
+/** The row that an asset has after a change. */
+function changedAsset(state: ClearingState, { assetId, method, change }: PutAsset): Outcome<AssetRow> {
   const now = state.assets.get(assetId);
   const keeps = method === 'patch' ? now : undefined;
-  const reader = new BodyReader(body, ['symbol', 'max_adl', 'rebalancing', 'tokens']);
+  const tokens = change.tokens ?? keeps?.tokens ?? [];
+  const fault = change.tokens === undefined ? null : tokensFault(state, assetId, change.tokens);
+  if (fault !== null) return rejected(fault);
   const settings = JSON.parse(keeps?.settingsJson ?? DEFAULT_SETTINGS_JSON) as AssetSettings;
-  const symbol = reader.textOrNull('symbol', keeps?.symbol ?? null);
-  if (symbol !== null && !SYMBOL_FORM.test(symbol)) reader.fail('symbol', '1 to 32 visible characters are expected');
-  const maxAdl = reader.decimalOrNull('max_adl', NOT_NEGATIVE, null);
-  const rebalancing = reader.has('rebalancing')
-    ? readRebalancing(reader.raw('rebalancing'))
-    : accepted(settings.rebalancing);
-  const tokens = reader.has('tokens') ? readTokens(state, assetId, reader) : (keeps?.tokens ?? []);
-  if (!rebalancing.ok) return rejected(rebalancing.reject);
-  const next: AssetSettings = {
-    max_adl: reader.has('max_adl') ? (maxAdl === null ? null : format18(maxAdl)) : settings.max_adl,
-    rebalancing: rebalancing.value,
-    ...droppedAfter(now, tokens),
-  };
+  const { symbol = keeps?.symbol ?? null, max_adl = settings.max_adl, rebalancing = settings.rebalancing } = change;
+  const next: AssetSettings = { max_adl, rebalancing, ...droppedAfter(now, tokens) };
   if (Object.keys(next.dropped ?? {}).length > DROPPED_MAX) {
-    reader.fail('tokens', `an asset drops at most ${DROPPED_MAX} tokens in its life`);
+    return rejected(reject('INVALID_REQUEST', `an asset drops at most ${DROPPED_MAX} tokens in its life`, 'tokens'));
   }
   const riskJson = now?.riskJson ?? (assetId === USD ? JSON.stringify(USD_RISK) : null);
-  return reader.failure ?? accepted({ assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson });
+  return accepted({ assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson });
 }
 
 /** Puts an asset row in its place, with the tokens that follow from it. */
@@ -192,9 +131,9 @@ function changeAsset(state: ClearingState, row: AssetRow, effects: Effect[]): vo
 
 /** @returns the asset in wire form; ASSET_NOT_FOUND, INVALID_REQUEST, IMMUTABLE_FIELD. */
 export function applyPutAsset(state: ClearingState, input: PutAsset, effects: Effect[]): Outcome<View> {
-  const { assetId, method, body } = input;
+  const { assetId, method } = input;
   if (method === 'patch' && !state.assets.has(assetId)) return rejected(assetNotFound(assetId));
-  const outcome = readAsset(state, assetId, method, body);
+  const outcome = changedAsset(state, input);
   if (!outcome.ok) return outcome;
   changeAsset(state, outcome.value, effects);
   return accepted(assetView(outcome.value));
@@ -204,7 +143,7 @@ export function applyPutAsset(state: ClearingState, input: PutAsset, effects: Ef
 export function applyPutRisk(state: ClearingState, input: PutRisk, effects: Effect[]): Outcome<View> {
   const asset = state.assets.get(input.assetId);
   if (asset === undefined) return rejected(assetNotFound(input.assetId));
-  const outcome = readRiskParameters(input.body, input.method === 'put' ? DEFAULT_RISK : riskOf(asset));
+  const outcome = changedRisk(input.method === 'put' ? DEFAULT_RISK : riskOf(asset), input.change);
   if (!outcome.ok) return outcome;
   if (asset.assetId === USD && !keepsUsdFixed(outcome.value)) {
     return rejected(reject('IMMUTABLE_FIELD', 'the factors of USD are fixed', 'collateral_factor'));

@@ -3,156 +3,114 @@
  * JSON by kind and key, in wire form with every default written out. A removed settler leaves the JSON `null` behind,
  * because rows are never deleted.
  */
-import { assert } from '../../core/assert.ts';
-import { parseHex, toHex } from '../../core/hex.ts';
-import { type ChainId, parseAddress, parseChainId, parseUserId } from '../../core/ids.ts';
+import type { ChainId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
-import { type RejectName, reject } from '../../core/reject.ts';
+import { type Reject, reject } from '../../core/reject.ts';
 import type { Effect } from '../effects.ts';
-import type { PutConfig } from '../inputs.ts';
+import type { Method, PutConfig } from '../inputs.ts';
 import type { ConfigRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
-import { BodyReader } from './body-reader.ts';
-import { DEFAULT_SETTINGS, readSettings } from './settings.ts';
+import { changedSettings, DEFAULT_SETTINGS, parseSettings, type Settings } from './settings.ts';
 
 type View = Readonly<Record<string, unknown>>;
-type Read = (state: ClearingState, input: PutConfig, body: unknown) => Outcome<View>;
-
 const REMOVED = 'null';
-const CONFIRMATIONS = { min: 0, max: 10_000 };
-const INTERVAL_MS = { min: 1, max: 86_400_000 };
-const SECONDS = { min: 1, max: 31_536_000 };
-/** Deposit and withdrawal confirmations by EVM chain id (DEP-17 to DEP-20). */
-const CONFIRMATIONS_OF_VM: ReadonlyMap<bigint, number> = new Map([
-  [1n, 4],
-  [42_161n, 15],
-  [143n, 15],
-  [8_453n, 10],
-]);
+
+/** Blocks that confirm what happens on a chain. */
+export interface Confirmations {
+  readonly deposit: number;
+  readonly withdrawal: number;
+  readonly settlement: number;
+}
+
+/**
+ * A change as a request gives it, each member valid by itself (src/operator/config-bodies.ts). Chains, vaults, settlers and
+ * delays are replaced whole, of the settings the given members. The key of a vault is `<address>@<chain>`; settings and
+ * delays have none.
+ */
+export type ConfigChange =
+  | { readonly config: 'chain'; readonly key: ChainId; readonly value: View }
+  | {
+      readonly config: 'vault';
+      readonly key: string;
+      /** Counts that are left out are the chain's; null: all of them. */
+      readonly value: {
+        readonly administrators: readonly string[];
+        readonly quorum: number;
+        readonly confirmations: Partial<Confirmations> | null;
+      };
+    }
+  /** null removes it. */
+  | {
+      readonly config: 'settler';
+      readonly key: UserId;
+      readonly value: { readonly chain_id: ChainId; readonly executor: string } | null;
+    }
+  | { readonly config: 'settings'; readonly method: Method; readonly value: Partial<Settings> }
+  | { readonly config: 'withdrawal-delay'; readonly value: WithdrawalDelay };
+
+type ChangeOf<Kind extends ConfigChange['config']> = Extract<ConfigChange, { readonly config: Kind }>;
 
 export function configKey(kind: ConfigRow['kind'], key: string): string {
   return `${kind}/${key}`;
 }
 
+interface Configs {
+  readonly configs: ReadonlyMap<string, ConfigRow>;
+}
+
 /** The stored object, or null when there is none or it was removed. */
-export function configOf(state: ClearingState, kind: ConfigRow['kind'], key: string): View | null {
+export function configOf(state: Configs, kind: ConfigRow['kind'], key: string): View | null {
   const row = state.configs.get(configKey(kind, key));
   return row === undefined ? null : (JSON.parse(row.json) as View | null);
 }
 
-function invalid(message: string, field: string): ReturnType<typeof rejected> {
-  return rejected(reject('INVALID_REQUEST', message, field));
+function chainNotFound(chain: string): ReturnType<typeof rejected> {
+  return rejected(reject('CHAIN_NOT_FOUND', `chain ${chain} is unknown`));
 }
 
-/** Three confirmation counts, from `fallback` where they are left out. */
-function readConfirmations(value: unknown, fallback: View): Outcome<View> {
-  const reader = new BodyReader(value, ['deposit', 'withdrawal', 'settlement'], 'confirmations.');
-  const count = (name: string): number => reader.integer(name, CONFIRMATIONS, fallback[name] as number);
-  const view = { deposit: count('deposit'), withdrawal: count('withdrawal'), settlement: count('settlement') };
-  return reader.failure ?? accepted(view);
+/** Why a vault may not be registered on its chain, or null. */
+export function vaultFault(state: Configs, vault: string): Reject | null {
+  const chain = chainOfVault(vault);
+  if (configOf(state, 'chain', chain) === null) return chainNotFound(chain).reject;
+  const others = [...state.configs.values()].filter((row) => row.kind === 'vault' && row.key !== vault);
+  return others.some((row) => chainOfVault(row.key) === chain) ? reject('VAULT_EXISTS', 'a chain has one vault') : null;
 }
 
-function defaultConfirmations(chainId: ChainId): View {
-  const count = CONFIRMATIONS_OF_VM.get(BigInt(`0x${chainId.slice(2)}`)) ?? 1;
-  return { deposit: count, withdrawal: count, settlement: 0 };
+function chainOfVault(vault: string): string {
+  return vault.slice(vault.indexOf('@') + 1);
 }
 
-const readChain: Read = (_state, input, body) => {
-  const chainId = parseChainId(input.key);
-  if (chainId === null) return invalid('a chain id is expected', 'chain_id');
-  const reader = new BodyReader(body, [
-    'kind',
-    'block_time_ms',
-    'auto_mine',
-    'providers',
-    'rpc_urls',
-    'confirmations',
-    'checkpoint_interval_ms',
-    'approval_validity_s',
-    'escape_timeout_s',
-  ]);
-  const kind = reader.word('kind', ['simulated', 'evm'], undefined);
-  const foreign = kind === 'evm' ? ['block_time_ms', 'auto_mine', 'providers'] : ['rpc_urls'];
-  for (const name of foreign) if (reader.has(name)) reader.fail(name, `a ${kind} chain does not have this member`);
-  const own = kind === 'evm' ? readRpc(reader) : readSimulation(reader);
-  const confirmations = readConfirmations(reader.raw('confirmations') ?? {}, defaultConfirmations(chainId));
-  const view = {
-    kind,
-    ...own,
-    confirmations: confirmations.ok ? confirmations.value : null,
-    checkpoint_interval_ms: reader.integer('checkpoint_interval_ms', INTERVAL_MS, 1_000),
-    approval_validity_s: reader.integer('approval_validity_s', SECONDS, 3_600),
-    escape_timeout_s: reader.integer('escape_timeout_s', SECONDS, 604_800),
-  };
-  if (!confirmations.ok) reader.keep(confirmations.reject);
-  return reader.failure ?? accepted(view);
-};
-
-function readSimulation(reader: BodyReader): View {
-  return {
-    block_time_ms: reader.integer('block_time_ms', INTERVAL_MS, 1_000),
-    auto_mine: reader.flag('auto_mine', false),
-    providers: reader.integer('providers', { min: 1, max: 15 }, 3),
-  };
-}
-
-function readRpc(reader: BodyReader): View {
-  const urls = reader.list('rpc_urls', undefined);
-  if (
-    urls.length === 0 ||
-    urls.length > 15 ||
-    !urls.every((url) => typeof url === 'string' && /^https?:\/\//.test(url))
-  ) {
-    reader.fail('rpc_urls', '1 to 15 http or https addresses are expected');
-  }
-  return { rpc_urls: urls };
-}
-
-/** 20 bytes of hex, without padding. */
-function shortAddress(value: unknown): string | null {
-  const bytes = typeof value === 'string' ? parseHex(value, 20) : null;
-  return bytes === null ? null : toHex(bytes);
-}
-
-const readVault: Read = (state, input, body) => {
-  const [address = '', chain = ''] = input.key.split('@');
-  if (parseAddress(address) !== address || parseChainId(chain) !== chain) {
-    return invalid('<address>@<chain id> is expected', 'vault');
-  }
-  if (configOf(state, 'chain', chain) === null) return rejected(reject('CHAIN_NOT_FOUND', `chain ${chain} is unknown`));
-  const others = [...state.configs.values()].filter((row) => row.kind === 'vault');
-  if (others.some((row) => row.key !== input.key && row.key.endsWith(`@${chain}`))) {
-    return rejected(reject('VAULT_EXISTS', 'a chain has one vault'));
-  }
-  const reader = new BodyReader(body, ['administrators', 'quorum', 'confirmations']);
-  const administrators = reader.list('administrators', undefined).map(shortAddress);
-  if (administrators.some((item) => item === null) || new Set(administrators).size !== administrators.length) {
-    reader.fail('administrators', 'different addresses of 20 bytes are expected');
-  }
-  const quorum = reader.integer('quorum', { min: 1, max: Math.max(1, administrators.length) }, undefined);
-  const given = reader.raw('confirmations') ?? null;
-  const ofChain = (configOf(state, 'chain', chain)?.['confirmations'] ?? {}) as View;
-  const confirmations = given === null ? accepted(null) : readConfirmations(given, ofChain);
-  if (!confirmations.ok) return confirmations;
+function changedVault(state: ClearingState, { key, value }: ChangeOf<'vault'>): Outcome<View> {
+  const fault = vaultFault(state, key);
+  if (fault !== null) return rejected(fault);
+  const { administrators, quorum } = value;
+  const ofChain = configOf(state, 'chain', chainOfVault(key))?.['confirmations'] as Confirmations;
+  const confirmations = value.confirmations === null ? null : { ...ofChain, ...value.confirmations };
   // GET answers in order of registration, which a table sorted by key does not keep.
-  const registration = configOf(state, 'vault', input.key)?.['registration'] ?? others.length;
-  return reader.failure ?? accepted({ administrators, quorum, confirmations: confirmations.value, registration });
-};
+  const vaults = [...state.configs.values()].filter((row) => row.kind === 'vault').length;
+  const registration = configOf(state, 'vault', key)?.['registration'] ?? vaults;
+  return accepted({ administrators, quorum, confirmations, registration });
+}
 
-const readSettler: Read = (state, input, body) => {
-  if (parseUserId(input.key) !== input.key) return invalid('an Ed25519 key is expected', 'settler');
-  const reader = new BodyReader(body, ['chain_id', 'executor']);
-  const chainId = reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as ChainId);
-  const executor = reader.form('executor', parseAddress, 'an address is', undefined, '');
-  if (reader.failure !== null) return reader.failure;
-  if (configOf(state, 'chain', chainId) === null) {
-    return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`));
+function changedSettler(state: ClearingState, { key, value }: ChangeOf<'settler'>): Outcome<View | null> {
+  if (value === null) {
+    return configOf(state, 'settler', key) === null
+      ? rejected(reject('SETTLER_NOT_FOUND', `${key} is unknown`))
+      : accepted(null);
   }
-  return accepted({ chain_id: chainId, executor: executor.slice(0, 40) });
-};
+  return configOf(state, 'chain', value.chain_id) === null ? chainNotFound(value.chain_id) : accepted(value);
+}
+
+interface WithdrawalDelay {
+  readonly min_delay: number;
+  readonly max_delay: number;
+  readonly delay_clamps: readonly number[];
+  readonly delay_values: readonly number[];
+  readonly cap_floor: number;
+}
 
 /** Seconds, and fractions in 1e-6 (operator-api.md 4.4). */
-export const DEFAULT_WITHDRAWAL_DELAY: View = {
+export const DEFAULT_WITHDRAWAL_DELAY: WithdrawalDelay = {
   min_delay: 30,
   max_delay: 3_600,
   delay_clamps: [0, 10_000, 50_000, 250_000],
@@ -160,43 +118,11 @@ export const DEFAULT_WITHDRAWAL_DELAY: View = {
   cap_floor: 50_000,
 };
 
-const readDelay: Read = (_state, _input, body) => {
-  const now = DEFAULT_WITHDRAWAL_DELAY;
-  const reader = new BodyReader(body, Object.keys(now));
-  const seconds = { min: 0, max: 31_536_000 };
-  const fraction = { min: 0, max: 1_000_000 };
-  const view = {
-    min_delay: reader.integer('min_delay', seconds, now['min_delay'] as number),
-    max_delay: reader.integer('max_delay', seconds, now['max_delay'] as number),
-    delay_clamps: reader.integers('delay_clamps', fraction, now['delay_clamps'] as readonly number[]),
-    delay_values: reader.integers('delay_values', seconds, now['delay_values'] as readonly number[]),
-    cap_floor: reader.integer('cap_floor', fraction, now['cap_floor'] as number),
-  };
-  if (view.max_delay < view.min_delay) reader.fail('max_delay', 'the longest delay is at least the shortest');
-  if (view.delay_values.length !== view.delay_clamps.length) reader.fail('delay_values', 'one value a clamp');
-  return reader.failure ?? accepted(view);
-};
-
-const readSettingsView: Read = (state, input, body) => {
-  const outcome = readSettings(body, input.method === 'put' ? DEFAULT_SETTINGS : state.settings);
-  return outcome.ok ? accepted({ ...outcome.value }) : outcome;
-};
-
-const READ: Readonly<Record<ConfigRow['kind'], Read>> = {
-  chain: readChain,
-  vault: readVault,
-  settler: readSettler,
-  settings: readSettingsView,
-  'withdrawal-delay': readDelay,
-};
-
 /** Puts a row in its place, with the settings that follow from it. */
 export function placeConfig(state: ClearingState, row: ConfigRow): void {
   state.configs.set(configKey(row.kind, row.key), row);
   if (row.kind !== 'settings') return;
-  const outcome = readSettings(JSON.parse(row.json), DEFAULT_SETTINGS);
-  assert(outcome.ok, 'stored settings are valid');
-  state.settings = outcome.value;
+  state.settings = parseSettings(row.json);
 }
 
 function changeConfig(state: ClearingState, row: ConfigRow, effects: Effect[]): void {
@@ -210,21 +136,31 @@ function changeConfig(state: ClearingState, row: ConfigRow, effects: Effect[]): 
  *   SETTLER_NOT_FOUND.
  */
 export function applyPutConfig(state: ClearingState, input: PutConfig, effects: Effect[]): Outcome<View> {
-  const { config: kind, key } = input;
-  if (input.method === 'delete') {
-    assert(kind === 'settler', 'only settlers are removed');
-    if (configOf(state, kind, key) === null) return rejected(notFound('SETTLER_NOT_FOUND', key));
-    changeConfig(state, { kind, key, json: REMOVED }, effects);
-    return accepted({});
-  }
-  const outcome = READ[kind](state, input, input.body);
+  const { change } = input;
+  const { config: kind } = change;
+  const key = 'key' in change ? change.key : '';
+  const outcome = changedConfig(state, change);
   if (!outcome.ok) return outcome;
-  changeConfig(state, { kind, key, json: JSON.stringify(outcome.value) }, effects);
-  return accepted(configView(kind, key, outcome.value));
+  const { value } = outcome;
+  changeConfig(state, { kind, key, json: value === null ? REMOVED : JSON.stringify(value) }, effects);
+  return accepted(value === null ? {} : configView(kind, key, value));
 }
 
-function notFound(code: RejectName, key: string): ReturnType<typeof reject> {
-  return reject(code, `${key} is unknown`);
+/** The object after the change; null: it is removed. */
+function changedConfig(state: ClearingState, change: ConfigChange): Outcome<View | null> {
+  switch (change.config) {
+    case 'chain':
+    case 'withdrawal-delay':
+      return accepted({ ...change.value });
+    case 'vault':
+      return changedVault(state, change);
+    case 'settler':
+      return changedSettler(state, change);
+    case 'settings': {
+      const outcome = changedSettings(change.method === 'put' ? DEFAULT_SETTINGS : state.settings, change.value);
+      return outcome.ok ? accepted({ ...outcome.value }) : outcome;
+    }
+  }
 }
 
 /** The object with its key, as the operator API lists it. */

@@ -3,11 +3,11 @@ import { powerOfTen } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { format18, formatRaw } from '../../core/decimal.ts';
 import { type AssetId, USD } from '../../core/ids.ts';
-import { AMOUNT18_MAX, MINIMUM_NOTIONAL, RAW_MAX } from '../../core/limits.ts';
+import { MINIMUM_NOTIONAL, RAW_MAX } from '../../core/limits.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import { MARKET_STATUS, MARKET_STATUS_WORD, TRIGGER } from '../../core/order-terms.ts';
+import { MARKET_STATUS, MARKET_STATUS_WORD, type MarketStatus, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
-import { reject } from '../../core/reject.ts';
+import { type Reject, reject } from '../../core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { PutMarket } from '../inputs.ts';
@@ -16,92 +16,94 @@ import { tiesOfRow, unshelved } from '../orders.ts';
 import type { MarketRow } from '../rows.ts';
 import type { ClearingState, MarketSlot } from '../state.ts';
 import { emptyHeap } from '../trigger-heaps.ts';
-import { BodyReader } from './body-reader.ts';
 import { assetNotFound, knowsAsset } from './registry-assets.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-const MEMBERS = [
-  'book_price_decimals',
-  'book_quantity_decimals',
-  'tick_size',
-  'min_order_size',
-  'min_notional',
-  'maker_fee_rate',
-  'taker_fee_rate',
-  'status',
-  'self_trade_prevention',
-  'price_collar',
-];
-const DECIMALS = { min: 0, max: 18 };
-/** 100 %: so that a fee never exceeds the proceeds that it is taken from. */
-const FEE_RATE_MAX = 1_000_000;
-const WORD_STATUS = {
-  Active: MARKET_STATUS.active,
-  CancelOnly: MARKET_STATUS.cancelOnly,
-  Halted: MARKET_STATUS.halted,
-};
-type StatusWord = keyof typeof WORD_STATUS;
+/** Members of a market that a request gives, each valid by itself (src/operator/registry-bodies.ts). */
+export interface MarketChange {
+  readonly priceDecimals?: number;
+  readonly quantityDecimals?: number;
+  /** Of the price, 18 decimals, above 0. */
+  readonly tickSize?: Amount18;
+  /** Of the base asset, 18 decimals, above 0. */
+  readonly minimumQuantity?: Amount18;
+  readonly minimumNotional?: Amount18;
+  readonly makerFeeRate?: number;
+  readonly takerFeeRate?: number;
+  readonly status?: MarketStatus;
+  readonly selfTradePrevention?: boolean;
+  /** null: none. */
+  readonly priceCollar?: Amount18 | null;
+}
+
+/** The first of the relations that does not hold. */
+class Faults {
+  first: Reject | null = null;
+
+  unless(holds: boolean, field: string, message: string): void {
+    if (!holds) this.first ??= reject('INVALID_REQUEST', message, field);
+  }
+}
 
 /** A decimal as a raw integer of the market, at least 1: ticks and minimums are multiples of the raw unit (AMB-134). */
-function rawSize(reader: BodyReader, name: string, decimals: number, fallback: number): number {
-  if (!reader.has(name)) return fallback;
-  const amount = reader.decimal(name, { min: 1n }, 1n as Amount18);
+function rawSize(faults: Faults, field: string, amount: Amount18 | undefined, decimals: number, now: number): number {
+  if (amount === undefined) return now;
   const unit = powerOfTen(18 - decimals);
-  if (amount % unit !== 0n) reader.fail(name, 'a multiple of the raw unit is expected');
   const raw = amount / unit;
-  if (raw > BigInt(RAW_MAX)) reader.fail(name, 'this is too large');
-  return raw >= 1n && raw <= BigInt(RAW_MAX) ? Number(raw) : fallback;
+  const isWithin = raw <= BigInt(RAW_MAX);
+  faults.unless(amount % unit === 0n, field, 'a multiple of the raw unit is expected');
+  faults.unless(isWithin, field, 'this is too large');
+  return isWithin ? Number(raw) : now;
 }
 
 /** The decimals: needed at creation, never changed afterwards. */
-function bookDecimals(reader: BodyReader, name: string, current: number | undefined): number {
-  const decimals = reader.integer(name, DECIMALS, current);
-  if (current !== undefined && decimals !== current && reader.failure === null) {
-    reader.keep(reject('IMMUTABLE_FIELD', 'the decimals of a market never change', name));
+function decimalsFault(change: MarketChange, now: MarketDefinition | undefined): Reject | null {
+  const names = { priceDecimals: 'book_price_decimals', quantityDecimals: 'book_quantity_decimals' } as const;
+  for (const member of ['priceDecimals', 'quantityDecimals'] as const) {
+    const given = change[member] ?? now?.[member];
+    if (given === undefined) return reject('INVALID_REQUEST', 'this member is needed', names[member]);
+    if (now !== undefined && given !== now[member]) {
+      return reject('IMMUTABLE_FIELD', 'the decimals of a market never change', names[member]);
+    }
   }
-  return decimals;
+  return null;
 }
 
-function readMarket(input: PutMarket, market: MarketSlot | undefined, marketIndex: number): Outcome<MarketDefinition> {
-  const now = market?.definition;
-  const keeps = input.method === 'patch' ? now : undefined;
-  const reader = new BodyReader(input.body, MEMBERS);
-  const priceDecimals = bookDecimals(reader, 'book_price_decimals', now?.priceDecimals);
-  const quantityDecimals = bookDecimals(reader, 'book_quantity_decimals', now?.quantityDecimals);
-  if (priceDecimals + quantityDecimals > 18) {
-    reader.fail('book_quantity_decimals', 'the two decimals add up to at most 18');
-  }
-  const tickSize = rawSize(reader, 'tick_size', priceDecimals, keeps?.tickSize ?? 1);
-  const minimum = rawSize(reader, 'min_order_size', quantityDecimals, keeps?.minimumQuantity ?? 1);
-  const notionalNow = keeps?.minimumNotional ?? (MINIMUM_NOTIONAL as Amount18);
-  const minimumNotional = reader.decimal('min_notional', { min: 0n, max: AMOUNT18_MAX }, notionalNow);
-  const takerFeeRate = reader.integer('taker_fee_rate', { min: 0, max: FEE_RATE_MAX }, keeps?.takerFeeRate ?? 0);
-  const makerBounds = { min: -FEE_RATE_MAX, max: FEE_RATE_MAX };
-  const makerFeeRate = reader.integer('maker_fee_rate', makerBounds, keeps?.makerFeeRate ?? 0);
-  if (makerFeeRate < -takerFeeRate) reader.fail('maker_fee_rate', 'a rebate is at most the taker fee');
-  const statusNow: StatusWord = MARKET_STATUS_WORD[keeps?.status ?? MARKET_STATUS.active];
-  const status = WORD_STATUS[reader.word('status', ['Active', 'CancelOnly', 'Halted'], statusNow)];
-  const stp = reader.flag('self_trade_prevention', keeps?.selfTradePrevention ?? false);
-  const collarNow = (keeps?.priceCollar ?? null) as Amount18 | null;
-  const priceCollar = reader.decimalOrNull('price_collar', { min: 1n, max: AMOUNT18_MAX }, collarNow);
-  return (
-    reader.failure ??
-    accepted({
-      marketIndex,
-      assetId: input.assetId,
-      priceDecimals,
-      quantityDecimals,
-      tickSize: tickSize as RawPrice,
-      minimumQuantity: minimum as RawQuantity,
-      minimumNotional,
-      makerFeeRate,
-      takerFeeRate,
-      status,
-      selfTradePrevention: stp,
-      priceCollar,
-    })
-  );
+/** The definition that a market has after a change. */
+function changedMarket(
+  { assetId, method, change }: PutMarket,
+  now: MarketDefinition | undefined,
+  marketIndex: number,
+): Outcome<MarketDefinition> {
+  const fault = decimalsFault(change, now);
+  if (fault !== null) return rejected(fault);
+  const keeps = method === 'patch' ? now : undefined;
+  const { priceDecimals = now?.priceDecimals ?? 0, quantityDecimals = now?.quantityDecimals ?? 0 } = change;
+  const faults = new Faults();
+  const sum = priceDecimals + quantityDecimals;
+  faults.unless(sum <= 18, 'book_quantity_decimals', 'the two decimals add up to at most 18');
+  const tickSize = rawSize(faults, 'tick_size', change.tickSize, priceDecimals, keeps?.tickSize ?? 1);
+  const minimum = keeps?.minimumQuantity ?? 1;
+  const minimumQuantity = rawSize(faults, 'min_order_size', change.minimumQuantity, quantityDecimals, minimum);
+  const takerFeeRate = change.takerFeeRate ?? keeps?.takerFeeRate ?? 0;
+  const makerFeeRate = change.makerFeeRate ?? keeps?.makerFeeRate ?? 0;
+  faults.unless(makerFeeRate >= -takerFeeRate, 'maker_fee_rate', 'a rebate is at most the taker fee');
+  if (faults.first !== null) return rejected(faults.first);
+  return accepted({
+    marketIndex,
+    assetId,
+    priceDecimals,
+    quantityDecimals,
+    tickSize: tickSize as RawPrice,
+    minimumQuantity: minimumQuantity as RawQuantity,
+    minimumNotional: change.minimumNotional ?? keeps?.minimumNotional ?? (MINIMUM_NOTIONAL as Amount18),
+    makerFeeRate,
+    takerFeeRate,
+    status: change.status ?? keeps?.status ?? MARKET_STATUS.active,
+    selfTradePrevention: change.selfTradePrevention ?? keeps?.selfTradePrevention ?? false,
+    priceCollar: change.priceCollar !== undefined ? change.priceCollar : (keeps?.priceCollar ?? null),
+  });
 }
 
 /** Puts a market in its place. @returns its slot, without orders. */
@@ -138,11 +140,16 @@ export function marketRow(market: MarketSlot): MarketRow {
 /** @returns the market in wire form; ASSET_NOT_FOUND, MARKET_NOT_FOUND, INVALID_REQUEST, IMMUTABLE_FIELD. */
 export function applyPutMarket(state: ClearingState, input: PutMarket, effects: Effect[]): Outcome<View> {
   const known = state.marketOfAsset.get(input.assetId);
-  const refusal = refuseMarket(state, input, known);
+  const hasRisk = (state.assets.get(input.assetId)?.riskJson ?? null) !== null;
+  const refusal = marketFault(input.assetId, input.method, {
+    isKnown: knowsAsset(state, input.assetId),
+    hasMarket: known !== undefined,
+    mayCreate: state.settings.self_service_markets && hasRisk,
+  });
   if (refusal !== null) return rejected(refusal);
   if (input.method === 'create' && known !== undefined) return accepted(marketView(known.definition));
   const index = known?.definition.marketIndex ?? state.markets.length;
-  const outcome = readMarket(input, known, index);
+  const outcome = changedMarket(input, known?.definition, index);
   if (!outcome.ok) return outcome;
   const definition = outcome.value;
   const zero = 0 as Sequence;
@@ -154,20 +161,23 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   return accepted(marketView(definition));
 }
 
-function refuseMarket(
-  state: ClearingState,
-  input: PutMarket,
-  known: MarketSlot | undefined,
-): ReturnType<typeof reject> | null {
-  const asset: AssetId = input.assetId;
+/** What decides on the target of a market request. */
+interface MarketTarget {
+  /** Whether the registry has the asset. */
+  readonly isKnown: boolean;
+  readonly hasMarket: boolean;
+  /** Whether a user's request may create the market (AMB-130). */
+  readonly mayCreate: boolean;
+}
+
+/** Why there cannot be a market of the asset, or none can be changed; null: it can. */
+export function marketFault(asset: AssetId, method: PutMarket['method'], target: MarketTarget): Reject | null {
   if (asset === USD) return reject('INVALID_REQUEST', 'USD is what markets are quoted in', 'asset_id');
-  if (known === undefined && !knowsAsset(state, asset)) return assetNotFound(asset);
-  const hasRisk = (state.assets.get(asset)?.riskJson ?? null) !== null;
-  const mayCreate = state.settings.self_service_markets && hasRisk;
-  if (known === undefined && (input.method === 'patch' || (input.method === 'create' && !mayCreate))) {
-    return reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`);
-  }
-  return null;
+  if (target.hasMarket) return null;
+  if (!target.isKnown) return assetNotFound(asset);
+  return method === 'patch' || (method === 'create' && !target.mayCreate)
+    ? reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`)
+    : null;
 }
 
 /** The object of operator-api.md 4.3. */

@@ -1,12 +1,13 @@
 /**
- * Risk parameters of an asset: the 21 keys of wire.md 7.3, their defaults (operator-api.md 4.2) and their validation
- * (wire.md 12.5). Stored and shown; margin reads them in its own time.
+ * Risk parameters of an asset: the 21 keys of wire.md 7.3, their defaults (operator-api.md 4.2) and the
+ * relations between them (wire.md 12.5). Stored and shown; margin reads them in its own time.
+ *
+ * Not here: what each member may be (src/operator/registry-bodies.ts).
  *
  * Amounts are integer strings in 18 decimals. No cap is 2^256−1 in the public row and null for the operator (AMB-140).
  */
-import { assert } from '../../core/assert.ts';
-import { accepted, type Outcome } from '../../core/outcome.ts';
-import { BodyReader, type Bounds } from './body-reader.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
 
 /** The public row, in the key order of wire.md 7.3. */
 export interface RiskParameters {
@@ -35,7 +36,7 @@ export interface RiskParameters {
 
 /** 2^256−1: no cap. */
 export const NO_CAP: bigint = (1n << 256n) - 1n;
-const MILLION = 1_000_000;
+export const MILLION = 1_000_000;
 
 export const DEFAULT_RISK: RiskParameters = {
   collateral_factor: 0,
@@ -64,93 +65,53 @@ export const DEFAULT_RISK: RiskParameters = {
 /** USD: CF = LF = 1, factor 1 (service spec 2.8). */
 export const USD_RISK: RiskParameters = { ...DEFAULT_RISK, collateral_factor: 100 };
 
-const PERCENT: Bounds = { min: 0, max: 100 };
-const FRACTION: Bounds = { min: 0, max: MILLION };
-const RATE: Bounds = { min: 0, max: 1_142 };
-const MAGNITUDE: Bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-const SIGNED: Bounds = { min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
-const BUFFER: Bounds = { min: MILLION, max: 2 * MILLION };
-const CAP = { min: 0n, max: NO_CAP };
-const ONE_IN_18_DECIMALS = { min: 0n, max: 10n ** 18n };
-
-function cap(reader: BodyReader, name: keyof RiskParameters & string, current: string): string {
-  if (!reader.has(name)) return current;
-  return (reader.integerTextOrNull(name, CAP, NO_CAP) ?? NO_CAP).toString();
-}
-
 /**
- * @param current what members left out keep: the defaults for a PUT, the row for a PATCH.
+ * The row with the given members changed. Each member is valid by itself; here are the relations between them (wire.md
+ * 12.5); factors may reach 1000000.
+ *
+ * @param now what members left out keep: the defaults for a PUT, the row for a PATCH.
  * @returns INVALID_REQUEST with the member at fault.
  */
-export function readRiskParameters(body: unknown, current: RiskParameters): Outcome<RiskParameters> {
-  const reader = new BodyReader(body, Object.keys(DEFAULT_RISK));
-  const row: RiskParameters = {
-    collateral_factor: reader.integer('collateral_factor', PERCENT, current.collateral_factor),
-    liability_factor: reader.integer('liability_factor', PERCENT, current.liability_factor),
-    max_collateral: cap(reader, 'max_collateral', current.max_collateral),
-    max_total_open_interest_notional: cap(
-      reader,
-      'max_total_open_interest_notional',
-      current.max_total_open_interest_notional,
-    ),
-    max_spot_open_interest: cap(reader, 'max_spot_open_interest', current.max_spot_open_interest),
-    max_utilization: reader
-      .integerText('max_utilization', ONE_IN_18_DECIMALS, BigInt(current.max_utilization))
-      .toString(),
-    isolated_only: reader.flag('isolated_only', current.isolated_only),
-    initial_margin_clamps: reader.integers('initial_margin_clamps', FRACTION, current.initial_margin_clamps),
-    initial_margin_factors: reader.integers('initial_margin_factors', FRACTION, current.initial_margin_factors),
-    max_funding_rate: reader.integer('max_funding_rate', RATE, current.max_funding_rate),
-    max_utilization_rate: reader.integer('max_utilization_rate', RATE, current.max_utilization_rate),
-    utilization_kinks: reader.integers('utilization_kinks', FRACTION, current.utilization_kinks),
-    rate_at_kinks: reader.integers('rate_at_kinks', MAGNITUDE, current.rate_at_kinks),
-    quote_utilization_kinks: reader.integers('quote_utilization_kinks', FRACTION, current.quote_utilization_kinks),
-    quote_rate_at_kinks: reader.integers('quote_rate_at_kinks', MAGNITUDE, current.quote_rate_at_kinks),
-    skew_factor: reader.integer('skew_factor', MAGNITUDE, current.skew_factor),
-    base_funding_rate: reader.integer('base_funding_rate', SIGNED, current.base_funding_rate),
-    skew_cliff: reader.integer('skew_cliff', MAGNITUDE, current.skew_cliff),
-    premium_clamp: reader.integer('premium_clamp', MAGNITUDE, current.premium_clamp),
-    buffer_multiplier: reader.integer('buffer_multiplier', BUFFER, current.buffer_multiplier),
-    min_sub_account_balance: reader
-      .integerText('min_sub_account_balance', CAP, BigInt(current.min_sub_account_balance))
-      .toString(),
-  };
-  checkCurves(reader, row);
-  return reader.failure ?? accepted(row);
+export function changedRisk(now: RiskParameters, change: Partial<RiskParameters>): Outcome<RiskParameters> {
+  const row: RiskParameters = { ...now, ...change };
+  const fault =
+    kinksFault('utilization_kinks', row.utilization_kinks, 'rate_at_kinks', row.rate_at_kinks) ??
+    kinksFault(
+      'quote_utilization_kinks',
+      row.quote_utilization_kinks,
+      'quote_rate_at_kinks',
+      row.quote_rate_at_kinks,
+    ) ??
+    clampsFault(row);
+  return fault === null ? accepted(row) : rejected(fault);
 }
 
-/** The relations between the lists (wire.md 12.5); factors may reach 1000000. */
-function checkCurves(reader: BodyReader, row: RiskParameters): void {
-  checkKinks(reader, 'utilization_kinks', row.utilization_kinks, 'rate_at_kinks', row.rate_at_kinks);
-  checkKinks(
-    reader,
-    'quote_utilization_kinks',
-    row.quote_utilization_kinks,
-    'quote_rate_at_kinks',
-    row.quote_rate_at_kinks,
-  );
-  const { initial_margin_clamps: clamps, initial_margin_factors: factors } = row;
+function clampsFault({
+  initial_margin_clamps: clamps,
+  initial_margin_factors: factors,
+}: RiskParameters): Reject | null {
   if (clamps[0] !== 0 || !isNonDecreasing(clamps)) {
-    reader.fail('initial_margin_clamps', 'clamps start at 0 and do not decrease');
+    return reject('INVALID_REQUEST', 'clamps start at 0 and do not decrease', 'initial_margin_clamps');
   }
   if (factors.length !== clamps.length || !isNonDecreasing([...factors].reverse())) {
-    reader.fail('initial_margin_factors', 'one factor a clamp, and they do not increase');
+    return reject('INVALID_REQUEST', 'one factor a clamp, and they do not increase', 'initial_margin_factors');
   }
+  return null;
 }
 
-function checkKinks(
-  reader: BodyReader,
+function kinksFault(
   kinksName: string,
   kinks: readonly number[],
   ratesName: string,
   rates: readonly number[],
-): void {
+): Reject | null {
   if (kinks[0] !== 0 || kinks.at(-1) !== MILLION || !isNonDecreasing(kinks)) {
-    reader.fail(kinksName, 'kinks start at 0, do not decrease and end at 1000000');
+    return reject('INVALID_REQUEST', 'kinks start at 0, do not decrease and end at 1000000', kinksName);
   }
   if (rates.length !== kinks.length || !isNonDecreasing(rates)) {
-    reader.fail(ratesName, 'one rate a kink, and they do not decrease');
+    return reject('INVALID_REQUEST', 'one rate a kink, and they do not decrease', ratesName);
   }
+  return null;
 }
 
 function isNonDecreasing(values: readonly number[]): boolean {
@@ -166,11 +127,9 @@ export function keepsUsdFixed(row: RiskParameters): boolean {
   );
 }
 
-/** Reads a stored row back. */
+/** Reads a stored row back; what is not stored has its default. */
 export function parseRisk(json: string): RiskParameters {
-  const outcome = readRiskParameters(JSON.parse(json), DEFAULT_RISK);
-  assert(outcome.ok, 'a stored risk row is valid');
-  return outcome.value;
+  return { ...DEFAULT_RISK, ...(JSON.parse(json) as Partial<RiskParameters>) };
 }
 
 /** The row as the operator API shows it: null where there is no cap. */

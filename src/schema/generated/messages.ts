@@ -3316,7 +3316,9 @@ export interface NodeCommandFields {
   readonly textBytes: number;
 }
 
-/** Front door → clearing: an input that is not an order. Tail: `text_bytes` of plain-value JSON. */
+/**
+ * Gateway → clearing: an input that is not an order, typed and valid in itself. Tail: `text_bytes` of plain-value JSON.
+ */
 export const NodeCommand = {
   typeId: 60,
   bytes: 24,

@@ -4,10 +4,10 @@
  *
  * A fallback of `undefined` makes a member required.
  */
-import { parseDecimal18 } from '../../core/decimal.ts';
-import { rejected } from '../../core/outcome.ts';
-import { type Reject, reject } from '../../core/reject.ts';
-import type { Amount18 } from '../../core/units.ts';
+import { parseDecimal18 } from '../core/decimal.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { Amount18 } from '../core/units.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -207,4 +207,20 @@ export function readEach<T>(
     if (failure !== null) parent.keep(failure.reject);
     return value;
   });
+}
+
+/**
+ * Reads the members of an object that are given, in the order of the table.
+ *
+ * @returns INVALID_REQUEST with the member at fault.
+ */
+export function readMembers<T extends object>(
+  reader: BodyReader,
+  table: { readonly [Name in keyof T]: (reader: BodyReader, name: string) => T[Name] },
+): Outcome<Partial<T>> {
+  const given: Partial<T> = {};
+  for (const name of Object.keys(table) as (keyof T & string)[]) {
+    if (reader.has(name)) given[name] = table[name](reader, name);
+  }
+  return reader.failure ?? accepted(given);
 }

@@ -1,0 +1,224 @@
+/**
+ * Bodies of chains, vaults, settlers, withdrawal delays and settings (operator-api.md 4.4 to 4.6, 4.10) as typed changes,
+ * each member valid by itself, in wire form with every default written out that depends on nothing else.
+ *
+ * Not here: what depends on the registry as it is (src/clearing/registry/registry-config.ts).
+ */
+import {
+  type ConfigChange,
+  type Confirmations,
+  DEFAULT_WITHDRAWAL_DELAY,
+} from '../clearing/registry/registry-config.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';
+import { format18 } from '../core/decimal.ts';
+import { parseHex, toHex } from '../core/hex.ts';
+import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import { ONE_18 } from '../core/units.ts';
+import { type AmountBounds, BodyReader, type Bounds, readMembers } from './body-reader.ts';
+
+type View = Readonly<Record<string, unknown>>;
+type ChangeOf<Kind extends ConfigChange['config']> = Extract<ConfigChange, { readonly config: Kind }>;
+
+const CONFIRMATIONS = { min: 0, max: 10_000 };
+const INTERVAL_MS = { min: 1, max: 86_400_000 };
+const SECONDS = { min: 1, max: 31_536_000 };
+/** Deposit and withdrawal confirmations by EVM chain id (DEP-17 to DEP-20). */
+const CONFIRMATIONS_OF_VM: ReadonlyMap<bigint, number> = new Map([
+  [1n, 4],
+  [42_161n, 15],
+  [143n, 15],
+  [8_453n, 10],
+]);
+
+function invalid(message: string, field: string): ReturnType<typeof rejected> {
+  return rejected(reject('INVALID_REQUEST', message, field));
+}
+
+const count = (reader: BodyReader, name: string): number => reader.integer(name, CONFIRMATIONS, undefined);
+const COUNTS = { deposit: count, withdrawal: count, settlement: count };
+
+/** The counts that are given, of three. */
+function readConfirmations(value: unknown): Outcome<Partial<Confirmations>> {
+  return readMembers<Confirmations>(new BodyReader(value, Object.keys(COUNTS), 'confirmations.'), COUNTS);
+}
+
+function defaultConfirmations(chainId: ChainId): Confirmations {
+  const blocks = CONFIRMATIONS_OF_VM.get(BigInt(`0x${chainId.slice(2)}`)) ?? 1;
+  return { deposit: blocks, withdrawal: blocks, settlement: 0 };
+}
+
+/** @returns INVALID_REQUEST with the member at fault. */
+export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>> {
+  const chainId = parseChainId(key);
+  if (chainId === null) return invalid('a chain id is expected', 'chain_id');
+  const reader = new BodyReader(body, [
+    'kind',
+    'block_time_ms',
+    'auto_mine',
+    'providers',
+    'rpc_urls',
+    'confirmations',
+    'checkpoint_interval_ms',
+    'approval_validity_s',
+    'escape_timeout_s',
+  ]);
+  const kind = reader.word('kind', ['simulated', 'evm'], undefined);
+  const foreign = kind === 'evm' ? ['block_time_ms', 'auto_mine', 'providers'] : ['rpc_urls'];
+  for (const name of foreign) if (reader.has(name)) reader.fail(name, `a ${kind} chain does not have this member`);
+  const own = kind === 'evm' ? readRpc(reader) : readSimulation(reader);
+  const given = readConfirmations(reader.raw('confirmations') ?? {});
+  const value = {
+    kind,
+    ...own,
+    confirmations: given.ok ? { ...defaultConfirmations(chainId), ...given.value } : null,
+    checkpoint_interval_ms: reader.integer('checkpoint_interval_ms', INTERVAL_MS, 1_000),
+    approval_validity_s: reader.integer('approval_validity_s', SECONDS, 3_600),
+    escape_timeout_s: reader.integer('escape_timeout_s', SECONDS, 604_800),
+  };
+  if (!given.ok) reader.keep(given.reject);
+  return reader.failure ?? accepted({ config: 'chain', key: chainId, value });
+}
+
+function readSimulation(reader: BodyReader): View {
+  return {
+    block_time_ms: reader.integer('block_time_ms', INTERVAL_MS, 1_000),
+    auto_mine: reader.flag('auto_mine', false),
+    providers: reader.integer('providers', { min: 1, max: 15 }, 3),
+  };
+}
+
+function readRpc(reader: BodyReader): View {
+  const urls = reader.list('rpc_urls', undefined);
+  if (
+    urls.length === 0 ||
+    urls.length > 15 ||
+    !urls.every((url) => typeof url === 'string' && /^https?:\/\//.test(url))
+  ) {
+    reader.fail('rpc_urls', '1 to 15 http or https addresses are expected');
+  }
+  return { rpc_urls: urls };
+}
+
+/** 20 bytes of hex, without padding. */
+function shortAddress(value: unknown): string | null {
+  const bytes = typeof value === 'string' ? parseHex(value, 20) : null;
+  return bytes === null ? null : toHex(bytes);
+}
+
+/** @param key `<address>@<chain id>` in its normal form. @returns INVALID_REQUEST with the member at fault. */
+export function readVault(key: string, body: unknown): Outcome<ChangeOf<'vault'>> {
+  const [address = '', chain = ''] = key.split('@');
+  if (parseAddress(address) !== address || parseChainId(chain) !== chain) {
+    return invalid('<address>@<chain id> is expected', 'vault');
+  }
+  const reader = new BodyReader(body, ['administrators', 'quorum', 'confirmations']);
+  const given = reader.list('administrators', undefined);
+  const administrators = given.map(shortAddress).filter((item) => item !== null);
+  if (new Set(administrators).size !== given.length) {
+    reader.fail('administrators', 'different addresses of 20 bytes are expected');
+  }
+  const quorum = reader.integer('quorum', { min: 1, max: Math.max(1, given.length) }, undefined);
+  const counts = reader.raw('confirmations') ?? null;
+  const confirmations = counts === null ? accepted(null) : readConfirmations(counts);
+  if (!confirmations.ok) return confirmations;
+  const value = { administrators, quorum, confirmations: confirmations.value };
+  return reader.failure ?? accepted({ config: 'vault', key, value });
+}
+
+/** @param key in its normal form. @returns INVALID_REQUEST with the member at fault. */
+export function readSettler(key: string, body: unknown): Outcome<ChangeOf<'settler'>> {
+  const settler = parseUserId(key);
+  if (settler === null || settler !== key) return invalid('an Ed25519 key is expected', 'settler');
+  const reader = new BodyReader(body, ['chain_id', 'executor']);
+  const chainId = reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as ChainId);
+  const executor = reader.form('executor', parseAddress, 'an address is', undefined, '');
+  const value = { chain_id: chainId, executor: executor.slice(0, 40) };
+  return reader.failure ?? accepted({ config: 'settler', key: settler, value });
+}
+
+/** @returns INVALID_REQUEST with the member at fault. */
+export function readDelay(body: unknown): Outcome<ChangeOf<'withdrawal-delay'>> {
+  const now = DEFAULT_WITHDRAWAL_DELAY;
+  const reader = new BodyReader(body, Object.keys(now));
+  const seconds = { min: 0, max: 31_536_000 };
+  const fraction = { min: 0, max: 1_000_000 };
+  const value = {
+    min_delay: reader.integer('min_delay', seconds, now.min_delay),
+    max_delay: reader.integer('max_delay', seconds, now.max_delay),
+    delay_clamps: reader.integers('delay_clamps', fraction, now.delay_clamps),
+    delay_values: reader.integers('delay_values', seconds, now.delay_values),
+    cap_floor: reader.integer('cap_floor', fraction, now.cap_floor),
+  };
+  if (value.max_delay < value.min_delay) reader.fail('max_delay', 'the longest delay is at least the shortest');
+  if (value.delay_values.length !== value.delay_clamps.length) reader.fail('delay_values', 'one value a clamp');
+  return reader.failure ?? accepted({ config: 'withdrawal-delay', value });
+}
+
+const DAY_MS: Bounds = { min: 0, max: 86_400_000 };
+const DAY_S: Bounds = { min: 1, max: 86_400 };
+/** Of so many faults the times are kept. */
+const FAULTS: Bounds = { min: 0, max: 100_000 };
+const COUNT: Bounds = { min: 1, max: 1_000_000 };
+const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };
+const USD_AMOUNT: AmountBounds = { min: 0n };
+const FRACTION: AmountBounds = { min: 1n, max: ONE_18 };
+const JUMP: AmountBounds = { min: 1n };
+
+type Member<T> = (reader: BodyReader, name: string) => T;
+
+function integer(bounds: Bounds): Member<number> {
+  return (reader, name) => reader.integer(name, bounds, undefined);
+}
+
+function decimal(bounds: AmountBounds): Member<string> {
+  return (reader, name) => format18(reader.decimal(name, bounds, undefined));
+}
+
+const flag: Member<boolean> = (reader, name) => reader.flag(name, undefined);
+const acks: Member<Settings['acks']> = (reader, name) => reader.word(name, ['optimistic', 'durable'], undefined);
+const account: Member<UserId> = (reader, name) =>
+  reader.form(name, parseUserId, 'a user id is', undefined, '' as UserId);
+const jump: Member<string | null> = (reader, name) => {
+  const fraction = reader.decimalOrNull(name, JUMP, null);
+  return fraction === null ? null : format18(fraction);
+};
+
+const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = {
+  acks,
+  preflight_minimum: decimal(USD_AMOUNT),
+  post_sign_max_age_ms: integer(DAY_MS),
+  clock_skew_ms: integer(DAY_MS),
+  held_cancel_ms: integer(DAY_MS),
+  held_cancels_per_user: integer(COUNT),
+  auto_reduce_enabled: flag,
+  auto_reduce_cooldown_ms: integer(DAY_MS),
+  reduce_only_excess_cancel: flag,
+  market_order_band: decimal(FRACTION),
+  liquidation_interval_ms: integer(INTERVAL_MS),
+  liquidation_rounds: integer(COUNT),
+  backstop_clip_fraction: decimal(FRACTION),
+  backstop_clip_usd: decimal(USD_AMOUNT),
+  breaker_recovery_updates: integer(COUNT),
+  oracle_max_jump: jump,
+  public_trade_cache: integer(COUNT),
+  max_open_orders: integer(COUNT),
+  max_open_orders_market_maker: integer(COUNT),
+  max_open_orders_user: integer(COUNT),
+  max_open_orders_user_market_maker: integer(COUNT),
+  max_open_orders_node: integer(NODE_COUNT),
+  fault_budget: integer(FAULTS),
+  fault_budget_market_maker: integer(FAULTS),
+  fault_window_s: integer(DAY_S),
+  fault_cooldown_s: integer(DAY_S),
+  fee_account: account,
+  backstop_account: account,
+  self_service_markets: flag,
+};
+
+/** @returns INVALID_REQUEST with the member at fault. */
+export function readSettings(method: ChangeOf<'settings'>['method'], body: unknown): Outcome<ChangeOf<'settings'>> {
+  const value = readMembers(new BodyReader(body, Object.keys(DEFAULT_SETTINGS)), SETTINGS);
+  return value.ok ? accepted({ config: 'settings', method, value: value.value }) : value;
+}
