@@ -11,7 +11,7 @@ import { spendOf as confirmedSpendOf, heldOf } from '../../src/clearing/holds.ts
 import { riskSlot } from '../../src/clearing/risks.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
-import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
@@ -19,12 +19,10 @@ import {
   type OrderKind,
   SIDE,
   type Side,
-  TIF,
-  TRIGGER,
   TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
-import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { newLiveOrder } from '../../src/gateway/orders/live-order.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
+import { type LiveOrder, RELEASED_WHOLE } from '../../src/gateway/orders/live-order.ts';
 import { Markets } from '../../src/gateway/orders/markets.ts';
 import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/order-exposure.ts';
 import { spendOf } from '../../src/gateway/orders/spending.ts';
@@ -44,6 +42,17 @@ interface Placed {
   readonly inClearing: Sequence;
   left: number;
 }
+
+/** Of an order that lives. */
+const OPEN = {
+  end: 0,
+  faultReason: 0,
+  isSpent: false,
+  isCancelPending: false,
+  isClosed: false,
+  isIdle: false,
+  replaces: [],
+};
 
 class Twins {
   readonly desk: MarginDesk = new MarginDesk();
@@ -284,45 +293,26 @@ suite('the gateway equals clearing', () => {
         filledNotional: one.notional,
         triggerState: TRIGGER_STATE.live,
       };
-      const parentId = (isChild ? 'parent' : '') as OrderId | '';
-      const ids = {
-        user: DESK_ALICE,
-        subAccount: 1,
-        orderId: 'o' as OrderId,
-        tif: TIF.gtc,
-        triggerKind: TRIGGER.none,
-        parentId,
-      };
-      const times = { creationNs: 0n as TimestampNs, goodUntilNs: 0n as TimestampNs };
-      const order = newLiveOrder(
-        {
-          terms: { ...common, ...ids, ...times },
-          market,
-          balance: null,
-          price,
-          quantity,
-          bound: one.budget,
-          triggerPrice: 0 as RawPrice,
-        },
-        0n as TimestampNs,
-      );
-      if (isChild) order.letThrough = enabledQuantity;
-      order.dropped = droppedQuantity;
       // What is pending counts as what is confirmed.
-      order.confirmed.quantity = Math.floor(filledQuantity / 2);
-      order.pending.quantity = filledQuantity - order.confirmed.quantity;
-      order.confirmed.notional = one.notional / 3n;
-      order.pending.notional = one.notional - one.notional / 3n;
+      const confirmed = Math.floor(filledQuantity / 2);
+      const optimistic = {
+        pendingQuantity: filledQuantity - confirmed,
+        filledQuantity: confirmed,
+        pendingNotional: one.notional - one.notional / 3n,
+        filledNotional: one.notional / 3n,
+        releasedQuantity: isChild ? enabledQuantity : RELEASED_WHOLE,
+      };
+      const order = { ...row, ...OPEN, ...optimistic, market } as unknown as LiveOrder;
       const spend = spendOf(order);
       assert.equal(spend, confirmedSpendOf(row as OrderRow, DEFINITION));
       if (spend > 0n) spending += 1;
-      const confirmed = exposureOf(
+      const exposure = exposureOf(
         { ...row, filledNotional: one.notional as Amount18 },
         enabledQuantity - droppedQuantity,
         one.marketPrice,
         DEFINITION,
       );
-      assert.deepEqual(optimisticExposureOf(order, one.marketPrice), confirmed);
+      assert.deepEqual(optimisticExposureOf(order, one.marketPrice), exposure);
     });
     const parameters = propertyParameters(2_000);
     fc.assert(property, parameters);
