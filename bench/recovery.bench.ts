@@ -18,7 +18,7 @@ import { assert, must } from '../src/core/assert.ts';
 import { SIDE } from '../src/core/order-terms.ts';
 import type { TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
-import { readBalance, UserTexts } from '../src/gateway/door-words.ts';
+import { readBalance, UserTexts } from '../src/gateway/event-codec.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { restoreOrder } from '../src/gateway/restored-record.ts';
 import { HostedMarket } from '../src/matching/hosted-market.ts';

@@ -9,7 +9,7 @@
  * it for ever.
  *
  * A refusal before clearing consumes nothing (AMB-68). A refusal by clearing is a verdict, answered with status 200
- * (AMB-67); that clearing has no room is a refusal before it.
+ * (AMB-67); a full queue to clearing is a refusal before it.
  */
 import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, TargetType, Transfer } from '../clearing/inputs.ts';
@@ -55,7 +55,7 @@ export type ClearingVerdict = Outcome<Reject | null>;
 export interface AccountActionParts {
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly setAsides: SetAsides;
-  /** Whether clearing knows the user. */
+  /** Whether clearing has a row of the user. */
   readonly isKnown: (user: UserId) => boolean;
   /** Whether the user has this sub-account. */
   readonly hasAccount: (user: UserId, index: number) => boolean;
@@ -65,7 +65,7 @@ export interface AccountActionParts {
   /** Whether users may move assets into that sub-account, which is made of the type if it does not exist. */
   readonly isServed: (user: UserId, index: number, made: TargetType['kind'] | null) => boolean;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
-  /** Asks for a flush at the end of this turn of the event loop. */
+  /** Requests a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
 }
 
@@ -135,7 +135,7 @@ export class AccountActions {
     const reply = await this.#send(command);
     setAside?.free();
     if (reply.ok) return accepted(null);
-    // Every refusal of clearing itself is final; only a full lane says "not now".
+    // Every refusal of clearing itself is final; only a full queue is retryable.
     return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
   }
 

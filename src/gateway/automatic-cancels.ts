@@ -38,14 +38,14 @@ export interface AutomaticCancelParts {
 export class AutomaticCancels {
   readonly #parts: AutomaticCancelParts;
   readonly #timers = new DeadManTimers();
-  /** One without room holds up no other. Within a market the connection that ended first comes first. */
+  /** By market, as a full ring must not delay the cancels of another. Within a market in the order of disconnects. */
   readonly #left = new Map<MarketSlot, Set<LeftBehind>>();
 
   constructor(parts: AutomaticCancelParts) {
     this.#parts = parts;
   }
 
-  /** What has found no room yet: cancels, and users whose timer is over. */
+  /** Cancels and expired timers that are not sent yet. */
   get size(): number {
     let size = this.#timers.dueCount;
     for (const parts of this.#left.values()) for (const part of parts) size += part.size;
@@ -94,7 +94,7 @@ export class AutomaticCancels {
     const share = Math.ceil(CANCELS_PER_TURN / this.#left.size);
     let sent = 0;
     for (const [market, parts] of this.#left) sent += this.#sendSome(market, parts, share);
-    // Where nothing was sent the loop would turn for as long as there is no room.
+    // Where nothing was sent a poke would keep the loop busy until a ring has space.
     if (sent > 0) this.#parts.poke();
   }
 

@@ -6,7 +6,7 @@
  *                                                     creates: RATE_LIMITED, bucket `faults` ◀─┤
  *                              cancel-all in every market, Canceled `RateLimited`, sent once  ◀─┘
  *
- * Cancels stay possible. Markets without room are tried again every turn; the users that wait for that are among those that
+ * Cancels stay possible. Markets with a full ring are tried again every turn; the users that wait for that are among those that
  * cool down, so there are no more of them than the budget remembers.
  */
 import type { UserId } from '../core/ids.ts';
@@ -38,7 +38,7 @@ export interface FaultCounters {
 export class FaultCooldowns {
   readonly #parts: FaultCooldownParts;
   readonly #budget = new FaultBudget();
-  /** Whose orders have not been cancelled yet. */
+  /** Users with orders that are not cancelled yet. */
   readonly #toCancel = new Set<UserId>();
 
   constructor(parts: FaultCooldownParts) {
@@ -49,7 +49,7 @@ export class FaultCooldowns {
     this.#budget.settings = settings;
   }
 
-  /** Users whose orders wait for room in a market. */
+  /** Users with orders that wait for a full ring. */
   get size(): number {
     return this.#toCancel.size;
   }

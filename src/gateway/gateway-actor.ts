@@ -6,7 +6,9 @@
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
+import type { AccountEvent } from '../codec/account-events.ts';
 import { InvariantError } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
 import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
@@ -38,8 +40,7 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
-import { accountEventOf } from './account-news.ts';
-import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './door-words.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
 import type { OrderWord } from './orders/words.ts';
 import { restoreOrder } from './restored-record.ts';
@@ -308,8 +309,8 @@ export class GatewayActor implements Actor {
       else if (change.table === 'market') gateway.marketChanged(change.row.definition, change.row.sequence);
       else gateway.configChanged(change.row);
     }
-    const told = accountEventOf(news);
-    if (told !== null) gateway.streams.accountEvent(told.user, told.event);
+    const published = accountEventOf(news);
+    if (published !== null) gateway.streams.accountEvent(published.user, published.event);
     this.#parts.news(news);
     if (this.#opening.size > 0) this.#openMarkets();
   }
@@ -340,5 +341,28 @@ export class GatewayActor implements Actor {
   #onUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
     this.#parts.gateway.userKnown(row.user, row.isMarketMaker);
     this.#parts.gateway.orders.onUserChanged(row);
+  }
+}
+
+/**
+ * The event of `/account/events/{user_id}` (wire.md 9.5) and its user; null for a node event that is none. Node events are
+ * published after their flush, so they are final.
+ */
+function accountEventOf(news: NodeNews): { readonly user: UserId; readonly event: AccountEvent } | null {
+  switch (news.kind) {
+    case 'depositLanded': {
+      const { user, asset, amount, chainId, depositNonce, creditedNs } = news.row;
+      return { user, event: { kind: news.kind, asset, amount, chainId, depositNonce, timestampNs: creditedNs } };
+    }
+    case 'transferDone': {
+      const { user, asset, amount, sourceIndex, targetIndex, timeNs } = news;
+      return { user, event: { kind: 'transferred', asset, amount, sourceIndex, targetIndex, timestampNs: timeNs } };
+    }
+    case 'positionCleared': {
+      const { user, asset, subAccount, timeNs } = news;
+      return { user, event: { kind: news.kind, asset, subAccount, timestampNs: timeNs } };
+    }
+    default:
+      return null;
   }
 }

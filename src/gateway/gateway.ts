@@ -37,7 +37,6 @@ import type { TimerHolder } from './sessions/dead-man-timers.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
 import { SignerQueries } from './signers.ts';
-import { SystemStatus } from './system-status.ts';
 import { UserSessions } from './user-sessions.ts';
 import { NO_STREAMS, type UserEventStreams } from './user-streams.ts';
 
@@ -47,7 +46,7 @@ export interface GatewayParts {
   readonly acks: OrderSettings['acks'];
   /** Whether users may open positions and borrow; absent: yes. No settings of an operator change it. */
   readonly servesMargin?: boolean;
-  /** Users whose private key is public: their signature proves nothing. */
+  /** Users with a private key that is public: their signature proves nothing. */
   readonly refusedUsers: ReadonlySet<string>;
   readonly history: OrderHistory;
   /** The same tables, read on another thread: a page never holds up this one. */
@@ -59,7 +58,7 @@ export interface GatewayParts {
   readonly shards: readonly Outlet[];
   /** Of the hashes of ids, as the markets have it. */
   readonly idKey: HashKey;
-  /** Asks for a flush at the end of this turn of the event loop. */
+  /** Requests a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
   /** Commands to clearing; answered after the flush. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
@@ -80,7 +79,7 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'cut'>;
-  readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap'>;
+  readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap' | 'viewOf'>;
   readonly sessions: Pick<UserSessions, 'isSession' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;
   readonly registry: Pick<
@@ -90,7 +89,6 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<AccountActions, 'closePosition' | 'rename' | 'transfer'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'configOf'>;
-  readonly system: Pick<SystemStatus, 'limitsOf' | 'version'>;
 }
 
 export class Gateway implements OrderSink {
@@ -105,7 +103,6 @@ export class Gateway implements OrderSink {
   readonly marginPublisher: MarginPublisher;
   readonly accountActions: AccountActions;
   readonly signers: SignerQueries = new SignerQueries();
-  readonly system: SystemStatus;
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
   /** The public listener's, once it is open. */
@@ -146,7 +143,6 @@ export class Gateway implements OrderSink {
     this.queries = new OrderQueries({ orders, registry, isFunded, pages: parts.pages });
     this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
-    this.system = new SystemStatus(limits, nowNs);
     this.accountActions = new AccountActions({
       ...{ verifier, nowNs, command, poke, setAsides: orders.setAsides },
       partOf: (user, cost) => limits.partOf(user, cost),
@@ -165,7 +161,7 @@ export class Gateway implements OrderSink {
     return this.orders.funded.has(user);
   }
 
-  /** Signed actions between their first check and their answer, reductions, and messages that wait for cover or room. */
+  /** Signed actions between their first check and their answer, reductions, and messages that wait. */
   get actionsInFlight(): number {
     const { accountActions, orders, automaticCancels } = this;
     const requests = accountActions.inFlight + orders.requests.unanswered + this.#parts.verifier.inFlight;
@@ -240,14 +236,14 @@ export class Gateway implements OrderSink {
 
   // ---- at every turn
 
-  /** Sends what waited for room in a ring. */
+  /** Sends messages that waited for a full ring. */
   sendWaiting(): void {
     this.#releases.sendAll();
     this.automaticCancels.sendWaiting();
     this.#faults.sendWaiting();
   }
 
-  /** Reduces or cancels orders that an account can no longer bear, or whose holds it does not own. */
+  /** Reduces or cancels orders that an account can no longer bear, or that hold more than it owns. */
   reduceOrders(): void {
     const hasMore = this.orders.margin.reduceOrders(this.nowNs());
     if (this.orders.cancelUncovered() || hasMore) this.#parts.poke();

@@ -2,28 +2,28 @@
  * Order entry: every signed action, batch and cancel on its way from a socket to its market. `/control`, REST and test
  * hooks come in here, and every answer goes back through the callback that came with the request.
  *
- *   action ─▶ validate ─▶ verify ─▶ room in the shard's ring ─▶ reserve (hold, request id) ─▶ message ─▶ market
+ *   action ─▶ validate ─▶ verify ─▶ capacity of the shard's ring ─▶ reserve (hold, request id) ─▶ message ─▶ market
  *   sender ◀────────────────────────────────────────────────── OrderRequests.onAck ◀──────────────────────┘
  *
  *   batch ─▶ every item validated ─▶ all signatures, side by side in the pool ─▶ markets, one after the other
- *                                      room for all of its items, or none goes
+ *                                      capacity for all of its items, or none is sent
  *                                      each reserved, in order of submission
  *                                      [batch begins] item item … [batch ends]      (BAT-01 to BAT-10, AMB-26)
  *
- * A full ring, a closed market or a full pool is an answer before anything changed. Cancels may use the reserved room of a
- * ring, and so may reductions of the node itself.
+ * A full ring, a closed market or a full pool is an answer before anything changed. Cancels and reductions of the node itself
+ * may use the reserved capacity of a ring.
  *
  * Invariants
- *   (1) Nothing is reserved for a market whose ring has no room for the message; of a batch, for all its items there.
+ *   (1) Nothing is reserved for a market whose ring cannot take the message; of a batch, all its items there.
  *   (2) Items of one market stay in their order, and are framed by two notes, so that the market publishes its levels
  *       once (BAT-07).
  *   (3) On `/control` a batch stays between what its connection sent before and after it: it goes when its last
  *       signature is verified, and signatures of a connection are verified in order. A REST request is a connection of
  *       its own, so its signatures go to all threads of the pool.
- *   (4) Cancels of many orders are all or nothing: each shard's ring has room for all of its messages, or none is written.
+ *   (4) Cancels of many orders are all or nothing: each shard's ring takes all of its messages, or none is written.
  *
  * Not here: sockets and frames (src/http), the rules on a request (orders/pre-flight.ts) and its hold
- * (orders/intake.ts), the form of messages (door-commands.ts).
+ * (orders/intake.ts), the form of messages (command-codec.ts).
  */
 
 import type { HopTimes } from '../codec/hop-times.ts';
@@ -54,7 +54,7 @@ import {
   writeNodeCancel,
   writeReduction,
   writeReplace,
-} from './door-commands.ts';
+} from './command-codec.ts';
 import type { Caller, OrderRequests } from './orders/intake.ts';
 import { type Lifeline, Tie } from './orders/lifeline.ts';
 import type { MarketSlot } from './orders/markets.ts';
@@ -97,7 +97,7 @@ export interface ActionOrigin {
   readonly mayRetry?: boolean;
   /** Where the times of a single action are recorded; nowhere unless given. */
   readonly hops?: HopTimes | null;
-  /** The connection with whose end the order goes; it stays unless given. */
+  /** The order is cancelled when this connection ends; it stays unless given. */
   readonly lifeline?: Lifeline | null;
 }
 
@@ -119,7 +119,7 @@ export interface OrderEntryParts {
   readonly releases: Pick<ReleaseQueue, 'send'>;
   /** The refusal of every new order of a user, or null (AMB-124). */
   readonly createRefusal: (user: UserId) => Reject | null;
-  /** Asks for a flush at the end of this turn of the event loop. */
+  /** Requests a flush at the end of this turn of the event loop. */
   readonly poke: () => void;
   readonly counted: {
     /** @param elapsedMs from the decoded create to its answer. */
@@ -237,7 +237,7 @@ export class OrderEntry {
 
   /**
    * An equal create of the same sender gets the answer of the first, once that is known; only an answer that left the id
-   * free lets it begin anew. The order goes with the connection of the latest that asked for that.
+   * free lets it begin anew. The order is tied to the connection of the latest retry with cancel on disconnect.
    */
   #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
     const { user, lifeline = null } = origin;
@@ -528,7 +528,7 @@ export class OrderEntry {
     return null;
   }
 
-  /** Room for one cancel; if there is none, the ring of the market wakes this thread when there is. */
+  /** Whether one cancel can be sent; if not, the ring of the market wakes this thread when it can. */
   hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
     const { requests, openMarkets } = this.#parts;
     const outlet = this.#outletOf(marketIndex);
@@ -538,7 +538,7 @@ export class OrderEntry {
     return false;
   }
 
-  /** No sender waits for its answer. There is room for it. */
+  /** Without a sender that waits for its answer; `hasRoomForCancel` has returned true. */
   sendCancel(prepared: PreparedCancel): void {
     const { requests, nowNs, idKey: key } = this.#parts;
     const requestId = passed(requests.reserveCancel(prepared));
@@ -549,10 +549,10 @@ export class OrderEntry {
   }
 
   /**
-   * A reduction or a cancel that the node itself makes (AMB-61), reserved by the caller. It takes off risk, so it may use
-   * the room of cancels.
+   * A reduction or a cancel that the node itself makes (AMB-61), reserved by the caller. It reduces risk, so it may use
+   * the capacity reserved for cancels.
    *
-   * @returns false: there is no room, nothing was sent.
+   * @returns false: the ring is full, nothing was sent.
    */
   reduce(word: ReduceWord): boolean {
     const { openMarkets, nowNs, idKey: key } = this.#parts;
@@ -567,7 +567,7 @@ export class OrderEntry {
     return true;
   }
 
-  /** Room for one record of `bytes` for each of these markets. @returns why not, or null. */
+  /** Why one record of `bytes` for each of these markets cannot be sent, or null. */
   #cancelRefusal(markets: readonly MarketSlot[], bytes: number): Reject | null {
     const { openMarkets, shards } = this.#parts;
     if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return MARKET_CLOSED;

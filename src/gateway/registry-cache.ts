@@ -30,7 +30,7 @@ export interface RegistryCacheParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Whether a market takes orders. */
   readonly isOpen: (marketIndex: number) => boolean;
-  /** Users whose private key is public: none of them may be the fee account. */
+  /** Users with a private key that is public: none of them may be the fee account. */
   readonly refusedUsers: ReadonlySet<string>;
 }
 

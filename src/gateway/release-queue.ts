@@ -9,7 +9,7 @@ import { must } from '../core/assert.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import { ReleaseOrder } from '../schema/generated/messages.ts';
-import { writeRelease } from './door-commands.ts';
+import { writeRelease } from './command-codec.ts';
 import type { ReleaseWord } from './orders/order-events.ts';
 
 const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
@@ -59,7 +59,7 @@ export class ReleaseQueue {
     for (let shard = 0; shard < this.#shards.length; shard += 1) this.send(shard);
   }
 
-  /** Releases that found no room yet. */
+  /** Releases that are not sent yet. */
   get size(): number {
     return this.#waiting.reduce((sum, waiting) => sum + waiting.size, 0);
   }

@@ -2,7 +2,7 @@
  * Verification of the signatures of requests: inline while the node is idle, in the pool under load.
  *
  * The hop to a thread and back costs more than one signature, so the first of a turn of the event loop is verified
- * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, and the loop stays free. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
+ * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, so the loop is not blocked. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
  *
  * The jobs of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
  * with funds, nor creates before cancels.

@@ -20,7 +20,7 @@ export interface UserSessionsParts {
   readonly nowNs: () => TimestampNs;
   /** Whether the user has a balance or a position: places are kept for these. */
   readonly isFunded: (user: UserId) => boolean;
-  /** Users whose private key is public: their signature proves nothing. */
+  /** Users with a private key that is public: their signature proves nothing. */
   readonly refusedUsers: ReadonlySet<string>;
   /** Sessions of users without funds from one address. */
   readonly perAddressMax: number;

@@ -1,17 +1,97 @@
-/** A user's own balances (wire.md 7.11). */
-import { inventoryReply } from '../codec/inventory-reply.ts';
-import type { RouteKit } from './oms-kit.ts';
-import { subAccountsOf } from './path-values.ts';
+/**
+ * A user's own accounts: signed transfers and position closes, which clearing decides, names (wire.md 7.17), and reads of
+ * signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
+ */
+
+import { clearingReply } from '../codec/clearing-reply.ts';
+import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
+import { decodeRename, renameReply } from '../codec/rename.ts';
+import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
+import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { ClearingVerdict } from '../gateway/account-actions.ts';
+import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
+import type { Session } from './oms-session.ts';
+
+/** The action was sent to clearing and is not answered in time. */
+const LATE: Reject = reject('TIMEOUT_UNKNOWN_STATE', 'clearing did not answer in time; the action may have happened');
+const ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
 export function addAccountRoutes(kit: RouteKit): void {
+  const { accountActions } = kit.services;
+  addSigned(kit, '/account/transfer/sub-account', decodeTransfer, (request, { user }) =>
+    accountActions.transfer(request, user),
+  );
+  addSigned(kit, '/account/transfer/close-position', decodeClosePosition, (request, { user }) =>
+    accountActions.closePosition(request, user),
+  );
+  addRename(kit);
+  addSigners(kit);
+}
+
+function addSigned<Inner>(
+  kit: RouteKit,
+  pattern: string,
+  decode: (bytes: Uint8Array, start: number, end: number) => Outcome<ActionRequest<Inner>>,
+  act: (request: ActionRequest<Inner>, session: Session) => Promise<ClearingVerdict>,
+): void {
+  kit.addSession({
+    method: 'POST',
+    pattern,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    cost: 'action',
+    isChange: true,
+    late: LATE,
+    shape: ({ body }) => decode(body, 0, body.length),
+    serve: async (call, session, request) => answer(call, await act(request, session), clearingReply),
+  });
+}
+
+function addRename(kit: RouteKit): void {
+  const { accountActions } = kit.services;
+  kit.addSession({
+    method: 'PATCH',
+    pattern: '/account/:user_id/sub-account/:account_index/name',
+    cost: 'action',
+    isChange: true,
+    namesUser: true,
+    late: LATE,
+    shape: renameOf,
+    serve: async (call, { user }, { subAccount, name }) => {
+      const renamed = await accountActions.rename({ user, subAccount, name });
+      answer(call, renamed, () => renameReply(subAccount, name));
+    },
+  });
+}
+
+function renameOf({ head, body }: RequestParts): Outcome<{ readonly subAccount: number; readonly name: string }> {
+  const text = head.parameters[1] ?? '';
+  if (!ACCOUNT_FORM.test(text) || Number(text) >= SUB_ACCOUNTS_MAX) {
+    return rejected(reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'account_index'));
+  }
+  const name = decodeRename(body);
+  return name.ok ? accepted({ subAccount: Number(text), name: name.value }) : name;
+}
+
+/** A configuration is set up by a deposit, never by a request (MSG-40). */
+function addSigners(kit: RouteKit): void {
+  const { signers } = kit.services;
   kit.addSession({
     method: 'GET',
-    pattern: '/inventory/user/:user_id',
+    pattern: '/multisig/config/:user_id',
     cost: 'action',
     isChange: false,
     namesUser: true,
-    shape: ({ query }) => subAccountsOf(query),
-    serve: (call, { user }, subAccounts) =>
-      call.reply(inventoryReply(kit.services.queries.inventory(user, subAccounts))),
+    shape: noShape,
+    serve: (call, { user }) => call.reply(multisigConfig(signers.configOf(user))),
   });
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/multisig/signers',
+    shape: ({ body }) => decodeSignerKey(body),
+    serve: (call, key) => call.reply(signerAccounts(signers.accountsOf(key))),
+  });
+  // A path without any method: every request is 405.
+  kit.routes.addMethodless('/multisig/config');
 }

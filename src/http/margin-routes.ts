@@ -1,5 +1,6 @@
-/** Positions, margin, solvency and simulations of a session's own user (wire.md 7.11 to 7.16). */
+/** Balances, positions, margin, solvency and simulations of a session's own user (wire.md 7.11 to 7.16). */
 
+import { inventoryReply } from '../codec/inventory-reply.ts';
 import { closePreviewReply, marginReply, position, simulationReply, solvencyReply } from '../codec/margin-replies.ts';
 import { pageEnvelope } from '../codec/pages.ts';
 import { decodeSimulateRequest } from '../codec/simulate-request.ts';
@@ -12,6 +13,7 @@ import type { Page, Query } from './query.ts';
 const OWN = { isChange: false, namesUser: true, cost: 'action' } as const;
 
 export function addMarginRoutes(kit: RouteKit): void {
+  addInventory(kit);
   addPositions(kit);
   addFigures(kit);
   const { services } = kit;
@@ -109,4 +111,17 @@ function marginQueryOf({ query }: RequestParts): Outcome<MarginQuery> {
   const withPositions = flagOf(query, 'include_positions');
   if (!withPositions.ok) return withPositions;
   return accepted({ subAccounts: subAccounts.value, withPositions: withPositions.value });
+}
+
+function addInventory(kit: RouteKit): void {
+  kit.addSession({
+    method: 'GET',
+    pattern: '/inventory/user/:user_id',
+    cost: 'action',
+    isChange: false,
+    namesUser: true,
+    shape: ({ query }) => subAccountsOf(query),
+    serve: (call, { user }, subAccounts) =>
+      call.reply(inventoryReply(kit.services.queries.inventory(user, subAccounts))),
+  });
 }

@@ -5,13 +5,10 @@
  */
 
 import type { UserId } from '../core/ids.ts';
-import { addAccountActionRoutes } from './account-action-routes.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { type ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
 import { addMarginRoutes } from './margin-routes.ts';
-import { addMarketRoutes } from './market-routes.ts';
-import { addMultisigRoutes } from './multisig-routes.ts';
 import { noShape, type RouteKit } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
@@ -22,14 +19,11 @@ import { addUnsignedCancels } from './unsigned-cancels.ts';
 /** @param documents the API documents. @param openStreams number of a user's open streams. */
 export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {
   addSessionRoutes(kit);
-  addMarketRoutes(kit);
   addRegistryRoutes(kit);
   addActionRoutes(kit);
   addUnsignedCancels(kit);
   addOrderReadRoutes(kit);
   addAccountRoutes(kit);
-  addAccountActionRoutes(kit);
-  addMultisigRoutes(kit);
   addMarginRoutes(kit);
   addSystemRoutes(kit, openStreams);
   addDocuments(kit, documents);

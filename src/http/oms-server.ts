@@ -142,12 +142,12 @@ export class OmsServer {
     }
   }
 
-  /** @param tellsNumbers whether clients may request sequence numbers. */
-  #addUserStream(pattern: string, stream: OneWayStream, tellsNumbers: boolean): void {
+  /** @param isNumbered whether clients may request sequence numbers. */
+  #addUserStream(pattern: string, stream: OneWayStream, isNumbered: boolean): void {
     this.#addStream(pattern, (head) => {
       const user = userOf(head);
       if (!user.ok) return user;
-      return tellsNumbers
+      return isNumbered
         ? this.streams.admitNumbered(head, stream, user.value)
         : this.streams.admit(head, stream, user.value);
     });

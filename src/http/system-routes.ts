@@ -1,6 +1,7 @@
 /** The service's clock, whether it takes orders, and the limits of a user. */
 import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
 import type { UserId } from '../core/ids.ts';
+import { VERSION } from '../runtime/version.ts';
 import { noShape, type RouteKit } from './oms-kit.ts';
 
 /** @param openStreams number of a user's open streams. */
@@ -17,10 +18,8 @@ export function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => nu
     pattern: '/system/status',
     shape: noShape,
     serve: (call) => {
-      const { version } = services.system;
-      call.reply(
-        statusReply({ version, takesOrders: !services.entry.isStopping, markets: services.registry.markets() }),
-      );
+      const takesOrders = !services.entry.isStopping;
+      call.reply(statusReply({ version: VERSION, takesOrders, markets: services.registry.markets() }));
     },
   });
   kit.addSession({
@@ -30,6 +29,7 @@ export function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => nu
     isChange: false,
     namesUser: true,
     shape: noShape,
-    serve: (call, { user }) => call.reply(limitsReply(services.system.limitsOf(user), openStreams(user))),
+    serve: (call, { user }) =>
+      call.reply(limitsReply(services.limits.viewOf(user, services.nowNs()), openStreams(user))),
   });
 }

@@ -1,6 +1,7 @@
 /** What the service reports about itself: its time, its status, a user's limits, and that it stops. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { VERSION } from '../../src/runtime/version.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/order-desk.ts';
@@ -35,7 +36,7 @@ suite('the service about itself', () => {
 
   test('before it stops version 1 sockets are notified and version 0 receives nothing new; the status says so', async () => {
     const status = async (): Promise<string> => (await ask(listener.port, '/system/status')).text;
-    const running = '{"name":"ringbook","version":"0.0.0","protocol_version":1,"takes_orders":';
+    const running = `{"name":"ringbook","version":"${VERSION}","protocol_version":1,"takes_orders":`;
     assert.equal(await status(), `${running}true,"markets":{"12":"Active"}}`);
     const v0 = await SocketReader.open(listener.port, '/orders', [], session());
     const v1 = await SocketReader.open(listener.port, '/orders', ['svc.ws.v1'], session());

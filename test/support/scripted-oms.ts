@@ -102,6 +102,14 @@ export class ScriptedOms implements GatewayServices {
     charge: (user, cost) => this.#charge(user, cost),
     chargeLogin: () => this.#charge(null, 'publicRead'),
     streamCap: () => this.cap,
+    viewOf: () => ({
+      tier: 'default',
+      available: 198_500n,
+      capacity: 200n,
+      unitsPerSecond: 200n,
+      costs: new Map([['bulk_item', 1_500n]]),
+      streamCap: this.cap,
+    }),
   };
 
   readonly entry: GatewayServices['entry'] = this.#scriptedEntry();
@@ -149,18 +157,6 @@ export class ScriptedOms implements GatewayServices {
       const verdict = await this.#account('rename', request, request.user);
       return verdict.ok ? accepted(null) : verdict;
     },
-  };
-
-  readonly system: GatewayServices['system'] = {
-    version: '0.0.0',
-    limitsOf: () => ({
-      tier: 'default',
-      available: 198_500n,
-      capacity: 200n,
-      unitsPerSecond: 200n,
-      costs: new Map([['bulk_item', 1_500n]]),
-      streamCap: this.cap,
-    }),
   };
 
   #scriptedEntry(): GatewayServices['entry'] {

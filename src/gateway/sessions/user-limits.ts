@@ -4,14 +4,15 @@
  *
  * Buckets are in rate-limits.ts; the HTTP layer counts the streams.
  */
+import type { LimitsView } from '../../codec/system-replies.ts';
 import type { UserId } from '../../core/ids.ts';
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../../core/limits.ts';
 import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { BucketSize } from './bucket.ts';
-import { type Cost, isCancel, UNIT } from './costs.ts';
+import { type Cost, isCancel, PRICE_NAMES, UNIT } from './costs.ts';
 import { KeyedBuckets } from './keyed-buckets.ts';
-import type { RateLimits, Tier } from './rate-limits.ts';
+import { type RateLimits, TIER_NAME, type Tier } from './rate-limits.ts';
 import type { Part } from './shared-budget.ts';
 
 /**
@@ -71,6 +72,22 @@ export class UserLimits {
   partOf(user: UserId, cost: Cost): Part {
     if (!this.isFunded(user)) return 'public';
     return isCancel(cost) ? 'cancel' : 'user';
+  }
+
+  /** The budget of a user, with what is left of it at `now`. */
+  viewOf(user: UserId, now: TimestampNs): LimitsView {
+    const { settings } = this.rates;
+    const tier = this.tierOf(user);
+    const { capacity, unitsPerSecond } = settings[tier];
+    const costs = PRICE_NAMES.map(([price, name]): [string, bigint] => [name, settings.prices[price]]);
+    return {
+      tier: TIER_NAME[tier],
+      available: this.rates.available(user, tier, now).user,
+      capacity,
+      unitsPerSecond,
+      costs: new Map(costs),
+      streamCap: this.streamCap(user),
+    };
   }
 
   streamCap(user: UserId): number {

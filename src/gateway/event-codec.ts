@@ -1,4 +1,4 @@
-/** Messages to the front door as the words that the order manager hears. */
+/** Messages of markets and clearing to the gateway, as values. */
 
 import { readMark } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow } from '../clearing/rows.ts';
@@ -13,7 +13,7 @@ import type { Match } from './orders/trade-view.ts';
 
 const USER_WORDS = 8;
 
-/** Ids of users as text; words of one user most often come one after the other, and share it. */
+/** Ids of users as text; messages of one user most often come one after the other, and share it. */
 export class UserTexts {
   readonly #words = new Int32Array(USER_WORDS);
   #text = '' as UserId;

@@ -1,7 +1,7 @@
 /**
- * What the front door writes to a market, field by field into a claimed record: creates, replaces, cancels, cancel-alls
- * and the release of orders whose trigger fired. A command about an id carries its hash, so that no market has to hash:
- * `key` is what they are found by, the same for every market of the node.
+ * Messages of the gateway to a market: creates, replaces, cancels, cancel-alls and the release of orders after their
+ * trigger fired, each written into a claimed record. A command about an id carries the hash of the id, so that no market
+ * computes one; the key of the hash is the same for every market of the node.
  */
 import type { UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
@@ -21,7 +21,7 @@ const NO_TIME = 0n as TimestampNs;
 export interface Stamp {
   readonly requestId: number;
   readonly receivedNs: bigint;
-  /** Of the hashes of ids. */
+  /** The key of the hashes of ids. */
   readonly key: HashKey;
 }
 
@@ -44,7 +44,7 @@ interface Keyed {
   setIdHash(v: Views, at: number, hash: number): void;
 }
 
-/** User and id have been written. */
+/** After user and id are written. */
 function writeHash(v: Views, at: number, message: Keyed, key: HashKey): void {
   const { userAt, orderIdAt } = message;
   message.setIdHash(
@@ -78,7 +78,7 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
   writeHash(v, at, ReplaceOrder, key);
 }
 
-/** The node makes an order smaller: its price stays, and its timestamp. */
+/** The node reduces an order: its price stays, and its timestamp. */
 export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
   const { requestId, marketIndex, user, orderId, total } = word;
   ReplaceOrder.write(v, at, {
@@ -98,7 +98,7 @@ export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Om
   writeHash(v, at, ReplaceOrder, stamp.key);
 }
 
-/** The node takes an order off. */
+/** The node cancels an order. */
 export function writeNodeCancel(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
   const { requestId, marketIndex, user, orderId, end } = word;
   const receivedNs = stamp.receivedNs as TimestampNs;
