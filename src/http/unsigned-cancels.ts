@@ -5,8 +5,7 @@
  * 202 means dispatched; the `/orders` stream publishes the result for each order.
  */
 
-import { cancelAllAfterReply, decodeCancelAllAfter } from '../codec/cancel-all-after.ts';
-import { decodeCancelBatch } from '../codec/cancel-batch.ts';
+import { cancelAllAfterReply, decodeCancelAllAfter, decodeCancelBatch } from '../codec/unsigned-cancels.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';

@@ -4,15 +4,18 @@
  */
 import type { Logger } from 'pino';
 import type { ChainDesk } from '../chain/chain-desk.ts';
+import { writeJson } from '../codec/json-writer.ts';
+import { PROTOCOL_VERSION } from '../codec/order-faults.ts';
+import { accepted } from '../core/outcome.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { METRICS_CONTENT_TYPE, metricsPage } from './metrics-page.ts';
 import { chainHookRoutes } from './operator-chain-routes.ts';
 import { configRoutes } from './operator-config-routes.ts';
 import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
 import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
-import { OpsHttp } from './ops-http.ts';
-import { openRoutes } from './ops-open-routes.ts';
+import { OpsHttp, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 export class OpsServer {
@@ -48,4 +51,39 @@ export class OpsServer {
 
 function logger({ config }: OpsParts): Logger {
   return createLogger({ name: 'ops', level: config.logLevel });
+}
+
+// Routes without a token (operator-api.md 3): is it alive, is it ready, what is it, how is it doing.
+
+/** @param opsRequests answers of this listener, which the metrics show beside the public ones. */
+function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<string, number>): readonly OpsRoute[] {
+  const { version, commit, config } = parts;
+  return [
+    { method: 'GET', pattern: '/livez', handler: () => accepted({ alive: true }) },
+    { method: 'GET', pattern: '/readyz', handler: () => readiness(parts) },
+    {
+      method: 'GET',
+      pattern: '/version',
+      handler: () =>
+        accepted({ name: 'ringbook', version, commit, profile: config.profile, protocol_version: PROTOCOL_VERSION }),
+    },
+    {
+      method: 'GET',
+      pattern: '/metrics',
+      handler: async (): Promise<RawReply> => ({
+        status: 200,
+        contentType: METRICS_CONTENT_TYPE,
+        text: await metricsPage(parts, opsRequests()),
+      }),
+    },
+  ];
+}
+
+/** Not ready is an answer, not an error: 503 without an envelope. */
+function readiness(parts: OpsParts): RawReply {
+  const waiting = parts.waitingFor();
+  const progress = waiting.length === 0 ? null : parts.starting();
+  const body = { ready: waiting.length === 0, waiting_for: waiting };
+  const text = writeJson(progress === null ? body : { ...body, progress: { ...progress } });
+  return { status: waiting.length === 0 ? 200 : 503, contentType: 'application/json', text };
 }

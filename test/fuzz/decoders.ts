@@ -9,13 +9,13 @@
  */
 import assert from 'node:assert/strict';
 import { decodeAuth } from '../../src/codec/auth-request.ts';
-import { decodeCancelBatch } from '../../src/codec/cancel-batch.ts';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
+import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 
 interface Reader {

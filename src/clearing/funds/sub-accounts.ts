@@ -4,7 +4,6 @@
  */
 import { type AssetId, parseAssetId, USD } from '../../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../../core/limits.ts';
-import { isSubAccountName, NAME_RULE } from '../../core/names.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { emptyAccount, MARGIN_ACCOUNT } from '../balances.ts';
@@ -12,6 +11,22 @@ import type { Effect } from '../effects.ts';
 import type { RenameSubAccount, TargetType } from '../inputs.ts';
 import type { SubAccountRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot, UserSlot } from '../state.ts';
+
+// Names of sub-accounts (SUB-10 to SUB-13, AMB-64).
+
+const LENGTH_MAX = 32;
+/** Names of accounts 0 and 1; compared exactly. */
+const RESERVED: ReadonlySet<string> = new Set(['Spot', 'Margin']);
+/** Control characters, and halves of surrogate pairs, which no UTF-8 text can hold. */
+const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
+
+const NAME_RULE = 'a name has 1 to 32 characters, no control characters, and is not Spot or Margin';
+
+/** Whether the name is allowed: 1 to 32 code points as sent, no control characters, not reserved. */
+function isSubAccountName(name: string): boolean {
+  const length = [...name].length;
+  return length >= 1 && length <= LENGTH_MAX && !FORBIDDEN.test(name) && !RESERVED.has(name);
+}
 
 /** Why a new account cannot be of this type under this index, or null. */
 export function refuseNewAccount(state: ClearingState, index: number, type: TargetType): Reject | null {

@@ -13,7 +13,6 @@
  *
  * Not here: the rules on a request's own text (pre-flight.ts), signatures, rings.
  */
-
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
@@ -49,11 +48,53 @@ import {
   type PreFlightView,
 } from './pre-flight.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import { BUSY, CONTESTED, DUPLICATE_ORDER, INSUFFICIENT, marketRefusal, NO_MARKET, TOO_MANY_OWN } from './refusals.ts';
-import { type OrderRequest, type PendingRequests, type Reply, type Share, UNANSWERED } from './requests.ts';
+import {
+  type OrderRequest,
+  type PendingRequests,
+  type Reply,
+  type Request,
+  type Share,
+  UNANSWERED,
+} from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { holdOf, spendWith } from './spending.ts';
 import type { MarketAck } from './words.ts';
+
+// What requests are refused with when they have passed the checks on their own text: here, or by the market.
+
+const DUPLICATE_ORDER: Reject = reject('DUPLICATE_ORDER', 'the order id is taken', 'order_id');
+const INSUFFICIENT: Reject = reject('INSUFFICIENT_INVENTORY', 'the available balance does not cover the order');
+const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are on their way');
+const TOO_MANY_OWN: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'too many requests of this user are on their way, try again',
+);
+const CONTESTED: Reject = reject('SERVICE_UNAVAILABLE', 'several orders with this id are on their way', 'order_id');
+const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
+
+const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
+  WOULD_CROSS: 'a post-only order would have matched',
+  DUPLICATE_ORDER: 'the order id is taken',
+  ORDER_NOT_FOUND: 'there is no such order',
+  ALREADY_CANCELLED: 'the order has been cancelled',
+  REQUEST_TOO_OLD: 'a newer request was applied',
+  ORDER_EXPIRED: 'the order has expired',
+  MARKET_HALTED: 'the market takes no new orders',
+  INVALID_ORDER: 'the order cannot be changed so',
+};
+
+/** Of a create: the parent is not there, may not have this child, or has as many as it may; or its price level is full. */
+const CREATE_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
+  ORDER_NOT_FOUND: 'there is no such parent order',
+  INVALID_ORDER: 'the parent may not have this child, or the price level is full',
+  TOO_MANY_OPEN_ORDERS: 'the parent has as many children as it may have',
+};
+
+/** The market's refusal of a request. */
+function marketRefusal(kind: Request['kind'], code: RejectName): Reject {
+  const text = (kind === 'create' ? CREATE_TEXT[code] : undefined) ?? MARKET_TEXT[code] ?? 'refused by the market';
+  return reject(code, text, kind === 'create' && code === 'ORDER_NOT_FOUND' ? 'parent_order_id' : undefined);
+}
 
 /** The session's user, the time, and whether the order is looked up first: on REST, not on `/control` (AMB-92, CTL-04). */
 export interface Caller {

@@ -3,7 +3,7 @@
  * orders and for reads.
  *
  *   clearing ── position, oracle price, market risk, risk row ─▶ asset-risks.ts, margin-accounts.ts
- *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions.ts
+ *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions
  *   reads ── margin-view.ts, simulation.ts
  *
  * Everything that is asked at a time brings the prices up to it first.
@@ -11,6 +11,7 @@
 import type { SubAccountKind } from '../../clearing/rows.ts';
 import type { SimulationView } from '../../codec/margin-replies.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
+import { ORDER_END, type OrderEnd } from '../../core/order-terms.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isMarginType } from '../../risk/account-types.ts';
@@ -20,6 +21,7 @@ import type { Accounts } from './accounts.ts';
 import { type AssetMarks, AssetRisks } from './asset-risks.ts';
 import { AutoReduce } from './auto-reduce.ts';
 import type { Holds, WordCount } from './holds.ts';
+import type { LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Requirements } from './margin-account.ts';
 import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
@@ -28,10 +30,60 @@ import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
-import { Reductions } from './reductions.ts';
+import type { Reduction } from './reduction-plan.ts';
 import type { PendingRequests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
+
+// Orders that the node itself makes smaller or takes off: requests like a user's, whose answer nobody is told. While one
+// is on its way the order is in flight, so nothing else of the node touches it (AR-04).
+
+class Reductions {
+  readonly #pending: PendingRequests;
+  readonly #sink: OrderSink;
+  #onTheWay = 0;
+
+  constructor(pending: PendingRequests, sink: OrderSink) {
+    this.#pending = pending;
+    this.#sink = sink;
+  }
+
+  /** Sent, and not answered by their market. */
+  get onTheWay(): number {
+    return this.#onTheWay;
+  }
+
+  /** @returns false: there is no room now. */
+  reduce({ order, total }: Reduction): boolean {
+    return this.#send(order, total, ORDER_END.autoReduced);
+  }
+
+  /** @returns false: there is no room now. */
+  cancelReduceOnly(order: LiveOrder): boolean {
+    return this.#send(order, 0, ORDER_END.reduceOnly);
+  }
+
+  /** @returns false: there is no room now. */
+  cancelUncovered(order: LiveOrder): boolean {
+    return this.#send(order, 0, ORDER_END.marginInsufficient);
+  }
+
+  answered(): void {
+    this.#onTheWay -= 1;
+  }
+
+  #send(order: LiveOrder, total: number, end: OrderEnd): boolean {
+    if (!this.#pending.hasRoomFor('reduce')) return false;
+    const { user, orderId } = order;
+    const { marketIndex, assetId } = order.market.definition;
+    const requestId = this.#pending.nextId;
+    if (!this.#sink.reduce({ requestId, marketIndex, assetId, user, orderId, total, end })) return false;
+    this.#pending.add({ kind: 'reduce', order });
+    order.requests += 1;
+    this.#onTheWay += 1;
+    return true;
+  }
+}
 
 export interface MarginRoomParts {
   readonly accounts: Accounts;

@@ -2,9 +2,56 @@
 import { must } from '../../core/assert.ts';
 import type { AssetId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import { BestSeen } from './best-seen.ts';
-import type { LiveOrder } from './live-order.ts';
+import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER_STATE } from '../../core/order-terms.ts';
+import type { RawPrice } from '../../core/units.ts';
+import { filledOf, type LiveOrder } from './live-order.ts';
 import type { PendingTrade } from './trade-view.ts';
+
+// The best resting order of each side of a market that order entry has seen, which knows no book: a hint for the budget of
+// a market order where no price of the asset is known (AMB-39).
+// It is looked at when it is asked for: one that does not rest any more is forgotten, and none is known until the market
+// speaks of another. So an order costs a comparison when it comes, and nothing when it goes. One that crosses the best of
+// the other side is about to match, and is not seen. Not here: the book itself (src/matching).
+
+class BestSeen {
+  readonly #best: [LiveOrder | null, LiveOrder | null] = [null, null];
+
+  /** The market has spoken of an order that may rest now, or at another price. */
+  see(order: LiveOrder): void {
+    if (!rests(order)) return;
+    const { side } = order;
+    const other = this.price(side === SIDE.buy ? SIDE.sell : SIDE.buy);
+    if (other !== 0 && !isBetter(side, other, order.price)) return;
+    const best = this.price(side);
+    if (best === 0 || isBetter(side, order.price, best)) this.#best[side] = order;
+  }
+
+  /** The order leaves memory. */
+  forget({ index, side }: LiveOrder): void {
+    if (this.#best[side]?.index === index) this.#best[side] = null;
+  }
+
+  /** Of the best order of a side; 0: none is known. */
+  price(side: Side): RawPrice | 0 {
+    const best = this.#best[side];
+    if (best === null) return 0;
+    if (rests(best)) return best.price;
+    this.#best[side] = null;
+    return 0;
+  }
+}
+
+function isBetter(side: Side, price: number, than: number): boolean {
+  return side === SIDE.buy ? price > than : price < than;
+}
+
+/** As far as is known here: a part of it is left, and nothing has ended it. */
+function rests(order: LiveOrder): boolean {
+  const { kind, tif } = order;
+  const mayRest = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
+  const isLive = order.triggerState === TRIGGER_STATE.live && order.end === 0 && order.faultReason === 0;
+  return mayRest && isLive && !order.isClosed && filledOf(order) < order.quantity;
+}
 
 export interface MarketSlot {
   definition: MarketDefinition;
