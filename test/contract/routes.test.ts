@@ -1,6 +1,7 @@
 /**
- * Every route and stream that wire.md lists resolves, answers its method, demands what its auth column says, and refuses
- * everything else in one envelope (wire.md 1, 5, 7.1, 8, 9; GEN, ERR, VER). The lists are read from the document.
+ * Every route and stream that wire.md lists resolves, answers its method, demands what its auth column requires, and
+ * refuses everything else in one envelope (wire.md 1, 5, 7.1, 8, 9; GEN, ERR, VER). The lists are read from the
+ * document.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Readers that stall or are slow, among steady ones, on a whole node: the steady ones receive everything in order, what
- * is kept for the others stays bounded and ends as the contract says, and a reader that reconnects and reads again has
- * what the steady ones know (wire.md 9.2, 9.8; WS-13 to WS-16, AMB-94).
+ * is kept for the others stays bounded and ends as the contract requires, and a reader that reconnects and reads again
+ * has what the steady ones know (wire.md 9.2, 9.8; WS-13 to WS-16, AMB-94).
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * Transfers, position closes and names over the wire of a whole node: who may, what clearing's refusals look like, and
- * what is told (SIG-14, TRF-01 to TRF-07, TRF-14, POS-10, NON-06, NON-07, SUB-09 to SUB-14, AMB-64, AMB-67, AMB-68).
+ * what is published (SIG-14, TRF-01 to TRF-07, TRF-14, POS-10, NON-06, NON-07, SUB-09 to SUB-14, AMB-64, AMB-67,
+ * AMB-68).
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -63,7 +64,7 @@ suite('account actions', () => {
     return told[count - 1] ?? {};
   };
 
-  test('a transfer moves, answers success, and is told with its amount in hex (TRF-01, TRF-14, STR-05, G15)', async () => {
+  test('a transfer moves, answers success, and is published with its amount in hex (TRF-01, TRF-14, STR-05, G15)', async () => {
     assert.deepEqual(await transfer({ nonce: 1, amount: '2500000000000000000' }), [200, { success: true }]);
     assert.deepEqual([await own.owned('0'), await own.owned('0', 1)], ['997.5', '2.5']);
     const event = (await lastTold(1))['SubAccountAssetTransferred'] as Json;
@@ -115,7 +116,7 @@ suite('account actions', () => {
     assert.equal(await own.owned('0', 1), '5.5', 'each applied once');
   });
 
-  test('what clearing refuses is told with status 200, and nothing moves (AMB-67, TRF-02 to TRF-06)', async () => {
+  test('what clearing refuses is answered with status 200, and nothing moves (AMB-67, TRF-02 to TRF-06)', async () => {
     const top = 2n ** 60n;
     const refusals: [Move, string, string][] = [
       [{ nonce: top, target: 0 }, 'INVALID_REQUEST', 'target_index'],
@@ -133,7 +134,7 @@ suite('account actions', () => {
     assert.equal(told.length, count);
   });
 
-  test('what the door refuses is 4xx and consumes nothing (AMB-67, AMB-68, AMB-91, SIG-09, SIG-14, NON-01)', async () => {
+  test('what the gateway refuses is 4xx and consumes nothing (AMB-67, AMB-68, AMB-91, SIG-09, SIG-14, NON-01)', async () => {
     const nonce = 2n ** 61n;
     const text = inner({ nonce });
     assert.equal(codeOf(await send(signed(text, other))), '401 INVALID_SIGNATURE');

@@ -1,4 +1,4 @@
-/** Cancels ordered in advance are not lost, whatever room there is (docs/trading.md, "When you may go away"). */
+/** Cancels ordered in advance are not lost, however full the rings are (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -15,7 +15,7 @@ class World {
   /** Of what was sent. */
   readonly markets: number[] = [];
   readonly swept: UserId[] = [];
-  /** Cancels that find room. */
+  /** Cancels that fit the ring. */
   room = 0;
   pokes = 0;
   nowNs = 1_000n as TimestampNs;
@@ -70,7 +70,7 @@ class World {
 }
 
 suite('cancels ordered in advance', () => {
-  test('orders of a connection wait for room, in order, until the last has gone', () => {
+  test('orders of a connection wait for space, in order, until the last has gone', () => {
     const world = new World();
     const [lifeline, other] = [new Lifeline(), new Lifeline()];
     for (const id of ['a', 'b', 'c']) world.tied(id, lifeline);
@@ -153,7 +153,7 @@ suite('cancels ordered in advance', () => {
     assert.equal(new Set(world.sent).size, 1_240);
   });
 
-  test('a timer that is over is tried until every market was told, and then forgotten', () => {
+  test('a timer that is over is tried until every market has it, and then dropped', () => {
     const world = new World();
     assert.deepEqual(world.cancels.cancelAllAfter(ALICE, 1_000), { ok: true, value: 1_000_001_000n });
     world.cancels.sendWaiting();
@@ -167,7 +167,7 @@ suite('cancels ordered in advance', () => {
     assert.deepEqual([world.swept, world.cancels.size], [[ALICE], 0]);
   });
 
-  test('a key that holds nothing takes no place and hears so; once it held something it may go on, and end it', () => {
+  test('a key that holds nothing takes no place and is refused; once it held something it may go on, and end it', () => {
     const world = new World();
     for (let key = 0; key < 100_000; key += 1) {
       const who = key.toString(16).padStart(64, '0') as UserId;

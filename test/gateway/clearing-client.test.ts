@@ -1,4 +1,4 @@
-/** What waits for clearing beside orders is bounded, and users' actions leave room for operators. */
+/** What waits for clearing beside orders is bounded, and users' actions leave capacity for operators. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';

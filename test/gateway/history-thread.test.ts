@@ -117,7 +117,7 @@ suite('history thread', () => {
     assert.deepEqual(deaths, []);
   });
 
-  test('a thread that cannot read says so and ends', async () => {
+  test('a thread that cannot read reports it and ends', async () => {
     const nowhere = temporaryDirectory();
     const thread = open(nowhere);
     void thread.read(ORDERS);

@@ -1,4 +1,4 @@
-/** What the door keeps of those whom it tells margin figures. */
+/** What the gateway keeps of the subscribers of margin figures. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';

@@ -48,7 +48,7 @@ suite('batches', () => {
     assert.deepEqual(world.words, [], 'the market answers');
   });
 
-  test('a ring without room for all of a market takes none of them, and nothing is reserved (AMB-112)', () => {
+  test('a ring too full for all of a market takes none of them, and nothing is reserved (AMB-112)', () => {
     const world = new World(4_096);
     const before = world.desk.available(ALICE, USD);
     world.ring.fill(600);

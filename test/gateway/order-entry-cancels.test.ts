@@ -1,4 +1,4 @@
-/** Cancels without a waiting sender, at rings with little room (docs/trading.md, "When you may go away"). */
+/** Cancels without a waiting sender, at nearly full rings (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
@@ -10,7 +10,7 @@ import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-de
 const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
 
 suite('cancels in advance at the rings', () => {
-  test('a market without room holds up no other, and nothing is lost or sent twice', () => {
+  test('a full market holds up no other, and nothing is lost or sent twice', () => {
     const [even, odd] = [new CommandRing(1_024, 0), new CommandRing(1_024, 0)];
     const world = new EntryWorld([even, odd]);
     const { desk, openMarkets, entry } = world;

@@ -12,7 +12,7 @@ import { propertyParameters } from '../support/property.ts';
 /** Does not take its orders with it; those below do. */
 const PLAIN = 4;
 
-/** One create, sent over connections that end when the test says so; its signature and its market wait for the test. */
+/** One create, sent over connections that the test ends; its signature and its market wait for the test. */
 class World extends EntryWorld {
   /** `connection answer`, in order. */
   readonly answers: string[] = [];
@@ -87,7 +87,7 @@ class World extends EntryWorld {
 }
 
 suite('a retried create', () => {
-  test('over a connection that takes its orders with it goes with that one, though the first did not ask', () => {
+  test('over a connection that takes its orders with it goes with that one, though the first did not opt in', () => {
     const world = new World();
     world.send(1, false);
     world.verify();
@@ -98,7 +98,7 @@ suite('a retried create', () => {
     assert.deepEqual(world.cancelled, ['order-1']);
   });
 
-  test('goes with the latest connection that asked, and no longer with the one before', () => {
+  test('goes with the latest connection that opted in, and no longer with the one before', () => {
     for (const moment of ['signature', 'market', 'answered']) {
       const world = new World();
       world.send(1, true);

@@ -49,7 +49,7 @@ function shard() {
 }
 
 suite('releases on their way to their market', () => {
-  test('go straight into a ring with room, in order', () => {
+  test('go straight into a ring with space, in order', () => {
     const { outlet, released, drain } = shard();
     const queue = new ReleaseQueue([outlet], () => 5n);
     for (const order of [3, 1, 2]) queue.add(release(0, order, 10 * order));
@@ -132,7 +132,7 @@ suite('cancels of many at a full ring', () => {
     assert.equal(node.gateway.actionsInFlight, 0);
   });
 
-  test('without room for all of them nothing is sent to anybody', () => {
+  test('where not all of them fit nothing is sent', () => {
     const node = busyNode();
     const [first, second] = SIMULATED_MARKETS;
     assert.ok(first !== undefined && second !== undefined);

@@ -18,8 +18,8 @@ async function untilAwake(desk: SignatureVerifier): Promise<void> {
   });
 }
 
-suite('the verify desk', () => {
-  test('where the kernel says nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
+suite('the signature verifier', () => {
+  test('where the kernel reports nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
     const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY, null);
     await untilAwake(desk);
     // No time passes for the thread between these looks; now and then it beats all the same.
@@ -38,7 +38,7 @@ suite('the verify desk', () => {
     for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(desk.hang(nowMs), null);
   });
 
-  test('signatures of keys without funds leave room for those of users, and those for cancels', async () => {
+  test('signatures of keys without funds leave capacity for those of users, and those for cancels', async () => {
     const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY);
     await untilAwake(desk);
     let answered = 0;

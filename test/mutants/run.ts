@@ -1,5 +1,5 @@
 /**
- * Makes the deliberate bugs of mutants.ts, two at a time, and says which of them the suites notice:
+ * Makes the deliberate bugs of mutants.ts, two at a time, and prints which of them the suites notice:
  *
  *   node dist/test/mutants/run.js [part of a promise, a site or a suite]…
  *

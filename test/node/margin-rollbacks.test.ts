@@ -137,7 +137,7 @@ suite('a protocol cap that is full', () => {
       [one.id, other.id].map((id) => `${id} ProtocolCapExceeded`),
     );
     assert.deepEqual(await node.depth(), { asks: [], bids: [] });
-    // Both sides close what they have with one another, and the limits have room again.
+    // Both sides close what they have with one another, and the limits have space again.
     const ask = await long.sell(limit(200_000, 10_000), MARGIN);
     await short.buy(limit(200_000, 10_000, 'IOC'), MARGIN);
     await long.until(ask.id, 'Removed Filled');

@@ -1,6 +1,6 @@
 /**
- * The gateway before and clearing for good: over random orders, fills and prices their answers are the same wherever nothing
- * is pending. One story is told to both; clearing's effects go to the gateway as they would in a node.
+ * The gateway before and clearing for good: over random orders, fills and prices their answers are the same wherever
+ * nothing is pending. One story goes to both; clearing's effects go to the gateway as they would in a node.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -87,7 +87,7 @@ class Twins {
     this.desk.spot(deskAsset(asset), amount, account, deskUser(user));
   }
 
-  /** As the gateway lets it through; what it refuses nobody has. */
+  /** As the gateway lets it through; what it refuses neither has. */
   create(wish: Placed['wish']): Placed | null {
     this.#made += 1;
     const { user = DESK_ALICE, side, price, quantity = 1, account = 1, isSpot = false, reduceOnly = false } = wish;

@@ -14,7 +14,7 @@ import { marketOf } from '../support/market-figures.ts';
 
 const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
 
-/** Orders of one id in market 0 that are in memory. @param heard the market sequence that was received then. */
+/** Orders of one id in market 0 that are in memory. @param seen the market sequence that was received then. */
 function doubtsAbout(
   orderId: string,
   orders: readonly { readonly sequence: number; readonly heard: number }[],

@@ -128,7 +128,7 @@ suite('orders in their table', () => {
     assert.throws(() => stored.take(place), wrong);
     assert.throws(() => stored.look(place), wrong);
     assert.throws(() => [...stored.looks(places)], wrong);
-    // Whoever changed it does not ask for it, and all others are as they were.
+    // The change itself is not a request for it, and all others are as they were.
     const others = places.filter((each) => each !== place);
     assert.equal([...stored.looks(others)].length, 149);
     for (const each of [before, after]) assert.equal(stored.take(each).text, `text ${2 * (each + 1)}`);

@@ -34,7 +34,7 @@ export class CommandRing {
     this.#reader = new RingReader(ring);
   }
 
-  /** Leaves room for so many bytes. */
+  /** Leaves space for so many bytes. */
   fill(leave = 0): void {
     while (this.outlet.hasRoom(leave + 16) && this.outlet.claim(FILLER, 8) >= 0) this.outlet.commit();
   }
@@ -73,7 +73,7 @@ function readRequest(v: Views, typeId: number, at: number): ReadMessage {
 export class EntryWorld {
   readonly desk: OrderDesk = new OrderDesk();
   readonly openMarkets: Set<number> = new Set([MARKET.marketIndex]);
-  /** Jobs whose verdicts the test gives; none are kept while `capacity` is null: they are valid at once. */
+  /** Jobs with verdicts that the test gives; none are kept while `capacity` is null: they are valid at once. */
   readonly jobs: { readonly job: SignatureJob; readonly done: (valid: boolean) => void }[] = [];
   capacity: number | null = null;
   pokes = 0;

@@ -1,7 +1,7 @@
 /**
- * A market that says anything it lawfully may, at once and in no particular order of price or time, around a real order
- * manager. It keeps its own plain account of what every order may still spend, so that holds can be compared with it
- * after every word.
+ * A market that sends any event that the rules allow, at once and in no particular order of price or time, around a
+ * real order manager. It keeps its own plain account of what every order may still spend, so that holds can be compared
+ * with it after every word.
  *
  * Not here: order of the two rings, requests on their way (plain-exchange.ts).
  */
@@ -33,11 +33,11 @@ export interface LooseOrder {
   quantity: number;
   /** Quote of a buy, lots of a sell, where the order has no bound of its own. */
   bound: number;
-  /** `told`: released by the door, not yet activated. */
+  /** `told`: released by the gateway, not yet activated. */
   state: 'dormant' | 'told' | 'live';
-  /** Lots that the door let through; Infinity for all. */
+  /** Lots that the gateway released; Infinity for all. */
   through: number;
-  /** Lots that the market has said to be in force; Infinity for all. */
+  /** Lots that the market has published as in force; Infinity for all. */
   activated: number;
   /** Of a child that never rests: lots that found no match, and whether what was let through is done. */
   dropped: number;
@@ -64,13 +64,13 @@ export class LooseMarket {
   readonly desk: OrderDesk = new OrderDesk();
   readonly orders: LooseOrder[] = [];
   readonly balances: PlainBalances = new PlainBalances(BASE);
-  /** What the door has said about triggers. */
+  /** The answers of the gateway about triggers. */
   readonly answers: ReleaseWord[] = [];
   /** Looks between two words of one step. */
   look: () => void = () => undefined;
   #trades: LooseTrade[] = [];
   #ids = 0;
-  /** A part of a child that never rests: only its own matches may come before anything else is said. */
+  /** A part of a child that never rests: only its own matches may come before any other event. */
   #entering: LooseOrder | null = null;
 
   constructor() {
@@ -231,7 +231,7 @@ export class LooseMarket {
     this.#end(order, isMet ? ORDER_END.filled : ORDER_END.immediateOrCancel);
   }
 
-  /** A condition fires, a child's parent has filled more, or what the door let through is activated. */
+  /** A condition fires, a child's parent has filled more, or what the gateway released is activated. */
   fire(pick: number): void {
     const order = this.#pick(pick, (one) => one.hasTrigger && !one.isEnded && !one.isCovered);
     if (order === undefined) return;
@@ -255,14 +255,14 @@ export class LooseMarket {
     if (order.neverRests && isPart(order)) this.#entering = order;
   }
 
-  /** Something is said that is no match of `taker`. */
+  /** There is an event that is no match of `taker`. */
   #speak(taker: LooseOrder | null = null): void {
     if (this.#entering === null || this.#entering === taker) return;
     this.#entering.isIdle = true;
     this.#entering = null;
   }
 
-  /** Takes down what the door has answered, before anybody looks. */
+  /** Records the answers of the gateway, before the next check. */
   hear(): void {
     const words = this.desk.sink.releases.splice(0);
     this.answers.push(...words);
@@ -293,7 +293,7 @@ export class LooseMarket {
 
   // ---- clearing
 
-  /** Decides one fill: confirmed if both can pay and the pick allows it, else rolled back with somebody at fault. */
+  /** Decides one fill: confirmed if both can pay and the pick allows it, else rolled back with one side at fault. */
   decide(pick: number): void {
     const trade = this.#trades[pick % Math.max(1, this.#trades.length)];
     if (trade === undefined) return;

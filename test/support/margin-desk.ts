@@ -1,6 +1,6 @@
 /**
- * A front door with margin: two markets with prices and risk rows, Alice's cross-margin account 1, everything that the
- * market and clearing would say said by hand.
+ * A gateway with margin: two markets with prices and risk rows, Alice's cross-margin account 1, all events of the
+ * market and of clearing made by hand.
  */
 
 import assert from 'node:assert/strict';

@@ -185,8 +185,8 @@ export class MarketDesk {
   }
 
   /**
-   * Confirms everything, and lets the gateway say `end` (go on, if left out) to all that fires, until there is nothing
-   * left.
+   * Confirms everything, and lets the gateway answer `end` (go on, if left out) to all that fires, until there is
+   * nothing left.
    */
   runTriggers(end: OrderEnd | 0 = 0): Told[] {
     const all = this.settleAll();

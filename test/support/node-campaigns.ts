@@ -55,7 +55,7 @@ class Lives {
     return load;
   }
 
-  /** Once the node rests: what was restored may still trade, and market data hears of it last. */
+  /** Once the node rests: what was restored may still trade, and market data gets it last. */
   async check(node: NodeProcess, load: Load): Promise<void> {
     await barrier(node);
     await checkHistory(node, load, this.marginIds);

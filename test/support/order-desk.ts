@@ -1,4 +1,4 @@
-/** A front door without a wire: an order manager, signed requests as values, and everything that it said. */
+/** A gateway without a wire: an order manager, signed requests as values, and everything that it published. */
 import assert from 'node:assert/strict';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
 import type { OrderRecordView } from '../../src/codec/order-record.ts';
@@ -333,7 +333,7 @@ export class OrderDesk extends ImitationMarket {
     return sequence;
   }
 
-  /** What `/orders` told this user about an order: `Created`, `Removed Filled` and so on. */
+  /** What `/orders` published to this user about an order: `Created`, `Removed Filled` and so on. */
   told(user: UserId, id = 'order-1'): readonly string[] {
     return this.sink.events
       .filter(({ user: to, event }) => to === user && event.orderId === id)

@@ -1,9 +1,10 @@
 /**
- * A market and a clearing engine in plain arrays, around a real order manager, for properties: what each of them says
- * lies in its own queue, and the front door hears the two in any interleaving.
+ * A market and a clearing engine in plain arrays, around a real order manager, for properties: the events of each are
+ * in a queue of its own, and the gateway receives the two in any interleaving.
  *
- * The market keeps the rules that the front door relies on (who ends an order, when, AMB-19, AMB-23, AMB-32), not price
- * priority: a new order matches whoever crosses. After a rollback a crossed book is uncrossed, best prices first. Clearing decides fills in market sequence and confirms only what is funded.
+ * The market keeps the rules that the gateway relies on (who ends an order, when, AMB-19, AMB-23, AMB-32), not price
+ * priority: a new order matches any order that crosses. After a rollback a crossed book is uncrossed, best prices
+ * first. Clearing decides fills in market sequence and confirms only what is funded.
  */
 import assert from 'node:assert/strict';
 import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
@@ -117,7 +118,7 @@ export class PlainExchange {
   readonly confirmedTrades: PlainTrade[] = [];
   readonly balances: PlainBalances = new PlainBalances(BASE);
   readonly owned: Map<string, bigint> = this.balances.owned;
-  /** What the front door has yet to hear. */
+  /** What the gateway has yet to receive. */
   readonly fromMarket: (() => void)[] = [];
   readonly fromClearing: (() => void)[] = [];
   readonly toMarket: Wish[] = [];
@@ -440,7 +441,7 @@ export class PlainExchange {
     this.verdicts.push({ trade, reasons: null });
   }
 
-  /** The tables become what clearing knows now; it is announced with a later flush. */
+  /** The tables become what clearing has now; it is announced with a later flush. */
   checkpoint(): void {
     const finished = this.orders
       .filter((order) => order.lastSequence <= this.#decided)
@@ -454,7 +455,7 @@ export class PlainExchange {
     return this.#trades.findLast((trade) => trade.sequence <= this.#decided)?.id ?? 0;
   }
 
-  // ---- the front door listens
+  // ---- the gateway receives
 
   hearMarket(count: number): void {
     for (const word of this.fromMarket.splice(0, count)) word();
@@ -469,7 +470,7 @@ export class PlainExchange {
     this.hearMarket(this.fromMarket.length);
   }
 
-  /** Runs everybody until nobody has anything left to say. */
+  /** Runs all actors until there is no event left. */
   settle(): void {
     while (this.toMarket.length + this.verdicts.length + this.undecided.length > 0) {
       this.market(this.verdicts.length > 0 ? 2 : 1);

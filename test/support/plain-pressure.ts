@@ -1,6 +1,6 @@
 /**
- * A plain account of what the door should know of two users' margin: lists and sums, walked anew for every question. It
- * plays market and clearing for a MarginDesk and keeps its own book of orders, fills and legs.
+ * A plain account of what the gateway should have of two users' margin: lists and sums, walked anew for every question.
+ * It plays market and clearing for a MarginDesk and keeps its own book of orders, fills and legs.
  */
 import assert from 'node:assert/strict';
 import { larger, notional18 } from '../../src/core/arithmetic.ts';
@@ -61,9 +61,9 @@ interface Legs {
 export class PlainPressure {
   readonly desk: MarginDesk = new MarginDesk();
   readonly #orders: PlainOrder[] = [];
-  /** Heard by the door, undecided; per market in order. */
+  /** Received by the gateway, undecided; per market in order. */
   #pending: PlainFill[] = [];
-  /** Confirmed, in no position that was told. */
+  /** Confirmed, in no published position. */
   #untold: PlainFill[] = [];
   readonly #booked = new Map<string, Legs>();
   readonly #told = new Map<string, Legs>();
@@ -114,7 +114,7 @@ export class PlainPressure {
       (one) => one.sequence > 0 && !one.isOver && one.replace === null && one.user === ALICE,
     );
     if (order === undefined) return;
-    // Now and then far more for far less, so that the full notional says nothing of what goes beyond the position.
+    // Now and then far more for far less, so that the full notional is independent of what goes beyond the position.
     const isCheap = pick % 3 === 0;
     const lots = 1 + ((pick >> 4) % (isCheap ? 600 : 60));
     const price = Math.floor(this.#aPrice(order.asset, pick >> 10) / (isCheap ? 50 : 1));
@@ -158,7 +158,9 @@ export class PlainPressure {
     this.desk.end(order.sequence, ORDER_END.userRequested, order.asset);
   }
 
-  /** @param isEarly clearing is heard on it before the market, and perhaps on the position too. */
+  /**
+   * @param isEarly the decision of clearing arrives before the event of the market, and perhaps on the position too.
+   */
   match(pick: number, isEarly: boolean): void {
     const maker = this.#choose(pick, isOpen);
     if (maker === undefined) return;
@@ -305,7 +307,7 @@ export class PlainPressure {
     return sum as Amount18;
   }
 
-  /** In the order of admission, those on their way last; while a replace is on its way with what it asks for, too. */
+  /** In the order of admission, those on their way last; while a replace is pending with its new terms, too. */
   #open(user: UserId, asset: AssetId, of: Pick<PlainOrder, 'side' | 'isReduceOnly'>): (readonly Terms[])[] {
     const own = this.#orders.filter((order) => {
       const isOf = order.side === of.side && order.isReduceOnly === of.isReduceOnly;

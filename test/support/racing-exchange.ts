@@ -30,7 +30,7 @@ export class RacingExchange extends PlainExchange {
     const amount = ((available * BigInt(1 + ((pick >> 2) % 4))) / 3n) as Amount18;
     const taken = this.manager.setAsides.take({ from, amount, leaves: true }, NOW);
     const isCovered = amount <= available || amount <= 0n;
-    // A margin account is asked for its capacity too, in which a booked action counts twice until its answer is received.
+    // A margin account needs the capacity too, in which a booked action counts twice until its answer is received.
     const mayTake = isCovered && (taken.ok || from.subAccount === 0);
     assert.equal(taken.ok, mayTake, 'an action takes what is available, and no more');
     if (taken.ok && amount > 0n) this.actions.push({ user, asset, amount, free: taken.value.free });

@@ -60,7 +60,7 @@ function echo(): number {
   return lost;
 }
 
-/** What no writer that is about to ring takes, however crowded the machine: only a lost wake-up waits for so long. */
+/** What no writer that is about to ring takes, however crowded the machine: only a lost wake-up takes so long. */
 const LATE_MS_MAX = 30_000;
 
 /** Parks as Sleeper.park does, but distinguishes a wake-up that never came from one that came late. */

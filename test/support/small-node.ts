@@ -1,7 +1,7 @@
 /**
  * A node in small, for the tests of the supervisor: a door on the main thread, a market that parks, and a data thread
- * with an event loop and an open uWebSockets.js listener. The door sends numbers, the market sends them back and copies
- * them to data. One record in the stream is an order to misbehave.
+ * with an event loop and an open uWebSockets.js listener. The gateway sends numbers, the market sends them back and
+ * copies them to data. One record in the stream is an order to misbehave.
  */
 
 import uws from 'uWebSockets.js';

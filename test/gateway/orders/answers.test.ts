@@ -54,7 +54,7 @@ suite('answers', () => {
     assert.equal(desk.sink.answers.length, 3);
   });
 
-  test('durable: a refusal that changed nothing does not wait, and turning durable off tells what waited', () => {
+  test('durable: a refusal that changed nothing does not wait, and turning durable off sends what waited', () => {
     const desk = new OrderDesk();
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
     desk.answer(mustPass(desk.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
@@ -64,7 +64,7 @@ suite('answers', () => {
     assert.equal(desk.sink.answers.length, 2);
   });
 
-  test('while several creates of an id are on their way a replace of it is refused: nobody knows which it will meet (AMB-112)', () => {
+  test('while several creates of an id are on their way a replace of it is refused: it is open which it will meet (AMB-112)', () => {
     const replace = (desk: OrderDesk) => {
       const checked = desk.manager.requests.checkReplace(
         replaceRequest({ newQuantity: 20_000 as RawQuantity }),
@@ -151,7 +151,7 @@ suite('answers', () => {
     assert.equal(sizes(false).length, 1);
   });
 
-  test('a held cancel that met no create says CancelFailed (AMB-25)', () => {
+  test('a held cancel that met no create publishes CancelFailed (AMB-25)', () => {
     const desk = new OrderDesk();
     const { orderId } = mustPass(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
     desk.manager.onHeldCancelExpired({ marketIndex: 3, user: ALICE, orderId });
@@ -160,7 +160,7 @@ suite('answers', () => {
 });
 
 suite('restart and inventory', () => {
-  test('a restored order holds for what is unconfirmed and owes no event (AMB-110)', () => {
+  test('a restored order holds for what is unconfirmed and has no pending event (AMB-110)', () => {
     const desk = new OrderDesk();
     restoreRow(desk.manager, {
       side: SIDE.buy,

@@ -156,7 +156,7 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['new 1055']);
   });
 
-  test('which is the newest its creation says, not its arrival (AMB-61)', () => {
+  test('the newest is that of the latest creation, not of the latest arrival (AMB-61)', () => {
     const desk = new MarginDesk();
     desk.price(TOY, 100);
     desk.spot(USD, 300);
@@ -202,7 +202,7 @@ suite('auto-reduce', () => {
     assert.notDeepEqual(look(desk), []);
   });
 
-  test('a market without room is asked again later, nothing is lost (AMB-111)', () => {
+  test('a full market gets it again later, nothing is lost (AMB-111)', () => {
     const desk = example();
     desk.sink.isFull = true;
     desk.spot(USD, 200);
@@ -212,7 +212,7 @@ suite('auto-reduce', () => {
     assert.deepEqual(look(desk), ['b3 444']);
   });
 
-  test('after a start nobody gives way to old prices: it begins with the first new one (AMB-110)', () => {
+  test('after a start no order gives way to old prices: it begins with the first new one (AMB-110)', () => {
     const desk = example();
     desk.manager.margin.onRestored();
     desk.spot(USD, 200);
@@ -408,7 +408,7 @@ suite('reduce-only orders that exceed their position', () => {
     assert.deepEqual(reasons.filter(Boolean), ['ReduceOnly', 'ReduceOnly']);
   });
 
-  test('end when the setting is turned on, and when there was no room before (AMB-27, AMB-111)', () => {
+  test('end when the setting is turned on, and when the ring was full before (AMB-27, AMB-111)', () => {
     const desk = shrunk({});
     assert.deepEqual(look(desk), []);
     desk.settings({ cancelsReduceOnlyExcess: true });

@@ -1,4 +1,4 @@
-/** Laws of covered cancels, self-trade prevention and cancels of many at the front door. */
+/** Pending cancels, self-trade prevention and cancels of many at the gateway. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, OrderId } from '../../../src/core/ids.ts';
@@ -70,7 +70,7 @@ suite('cancels of many', () => {
     assert.equal(mustPass(all(desk)).length, 1);
   });
 
-  test('its answer is not told: 202 was the answer (CAN-11); each order is told its own end (CAN-12)', () => {
+  test('its answer is not published: 202 was the answer (CAN-11); each order has its own end published (CAN-12)', () => {
     const desk = new OrderDesk();
     const order = desk.place();
     const [market] = mustPass(all(desk));

@@ -79,7 +79,7 @@ suite('protocol caps at order entry', () => {
     assert.equal(world.verdict({ side: sell, quantity: 1, isSpot: true, reduceOnly: false }), 'INSUFFICIENT_INVENTORY');
   });
 
-  test('an account without the margin for it is refused for that, whatever room the cap has (MRG-12, AMB-112)', () => {
+  test('an account without the margin for it is refused for that, whatever the cap leaves (MRG-12, AMB-112)', () => {
     const world = desk(OPEN);
     world.spot(USD, 1, 1, BOB);
     for (const side of [buy, sell]) {
@@ -95,7 +95,7 @@ suite('protocol caps at order entry', () => {
     assert.equal(world.verdict({ side: buy, quantity: 8 }), 'ok');
   });
 
-  test('a released order is asked again, and a simulation says what order entry would (TRG-02, SIM-01, AMB-71)', () => {
+  test('a released order is checked again, and a simulation answers what order entry would (TRG-02, SIM-01, AMB-71)', () => {
     const world = desk(OPEN);
     const stop = world.place({ side: buy, quantity: 10, above: 200_000 });
     const trial = { user: ALICE, subAccount: 1, asset: ETH, side: buy, isSpot: false, transfers: [] };
@@ -193,7 +193,7 @@ suite('the cap of collateral at order entry', () => {
     }
   });
 
-  test('a released order is asked again, and a simulation says what order entry would (TRG-02, SIM-01, AMB-71)', () => {
+  test('a released order is checked again, and a simulation answers what order entry would (TRG-02, SIM-01, AMB-71)', () => {
     const world = desk(COLLATERAL);
     const stop = world.place({ ...SPOT, side: buy, quantity: 10, above: 200_000 });
     const trial = { user: ALICE, subAccount: 1, asset: ETH, side: buy, isSpot: true, transfers: [] };

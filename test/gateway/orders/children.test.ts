@@ -1,4 +1,4 @@
-/** Laws of children at the front door: what is let through as a parent fills, and what is held for it. */
+/** Children at the gateway: what is let through as a parent fills, and what is held for it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
@@ -21,7 +21,7 @@ const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
 const GO = 0;
 
-/** What the door told the market about releases: order, quantity, end. */
+/** The releases that the gateway sent to the market: order, quantity, end. */
 function released(desk: OrderDesk): readonly (readonly number[])[] {
   return desk.sink.releases.map(({ order, quantity, end }) => [order, quantity, end]);
 }
@@ -63,7 +63,7 @@ suite('children', () => {
     desk.confirm(desk.match(parent, taker, 200_000, 10_000));
     desk.manager.onMarketDecided({ marketIndex: 3, sequence: 1_000 });
     for (const sequence of [1, 2]) desk.manager.onJournalFlushed({ sequence, checkpoint: sequence });
-    // The market has yet to hear that the fill is decided, so for it the parent lives.
+    // The market has yet to receive the decision on the fill, so for it the parent lives.
     desk.place({ id: 'child', side: SIDE.sell, above: 210_000, parent: 'parent', quantity: 4_000 });
     assert.equal(desk.record(ALICE, 'child')?.trigger_enabled_quantity, '0.4');
   });
@@ -144,7 +144,7 @@ suite('children', () => {
     assert.equal(desk.held(ALICE, BASE), 0n);
   });
 
-  test('a replace while a release is on its way lets nothing more through than was told (AMB-29, RPL-07)', () => {
+  test('a replace while a release is on its way releases no more than was published (AMB-29, RPL-07)', () => {
     const { desk, order } = family(5_000, { quantity: 5_000 });
     desk.trigger(order, 5_000);
     desk.replaced(order, 200_000, 9_000);

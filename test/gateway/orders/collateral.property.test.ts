@@ -11,8 +11,8 @@ import { type PlainExchange, type PlainOrder, USERS } from '../../support/plain-
 import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';
 
-// A plain recount of the collateral that a gateway should sum: of everything that the door receives from the market and
-// clearing of a plain exchange it notes the balances of margin accounts and the fills that they do not contain.
+// A plain recount of the collateral that a gateway should sum: of everything that the gateway receives from the market
+// and clearing of a plain exchange it notes the balances of margin accounts and the fills that they do not contain.
 
 interface FillSide {
   readonly tradeId: number;
@@ -64,7 +64,7 @@ class PlainCollateral {
     };
   }
 
-  /** What the accounts of a margin type own once all that the door knows of is booked. */
+  /** What the accounts of a margin type own once all that the gateway has received is booked. */
   get amount(): bigint {
     const margin = USERS.filter((user) => this.#exchange.accountOf(user) !== 0);
     let amount = margin.reduce((sum, user) => sum + (this.#owned.get(user) ?? 0n), 0n);

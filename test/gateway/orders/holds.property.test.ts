@@ -1,4 +1,4 @@
-/** Holds under everything a market may say: they equal the sum over the orders after every word (AMB-112). */
+/** Holds under every event that a market may send: they equal the sum over the orders after every word (AMB-112). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -96,7 +96,7 @@ suite('holds, properties', () => {
     fc.assert(fc.property(story, law), propertyParameters(30));
   });
 
-  test('when all is over nothing is held or pending, each order was told one end, and nothing is left to cancel', () => {
+  test('when all is over nothing is held or pending, each order had one end published, and nothing is left to cancel', () => {
     const law = (steps: readonly (readonly [number, number])[]): void => {
       const market = play(steps, () => undefined);
       market.finish();

@@ -115,7 +115,7 @@ suite('a connection that takes its orders with it', () => {
     assert.deepEqual(taken(second.cut()), ['twin', 'twin']);
   });
 
-  test('a replace of an order that has ended meanwhile ties nothing', () => {
+  test('a replace of an order that has ended meanwhile adds nothing to the group', () => {
     const world = new World();
     const [first] = world.lifelines as [Lifeline, Lifeline, Lifeline];
     const order = world.create(null);

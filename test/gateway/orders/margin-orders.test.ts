@@ -18,7 +18,7 @@ function example(): MarginDesk {
   return desk;
 }
 
-/** Its first three orders. @returns the desk and the sequence of the first. */
+/** Its first three orders. @returns the test market and the sequence of the first. */
 function exampleWithOrders(): { desk: MarginDesk; first: number } {
   const desk = example();
   const first = desk.place({ id: 'o1', side: buy, quantity: 3, price: 1_990 });
@@ -71,7 +71,7 @@ suite('margin pre-flight', () => {
     assert.equal(desk.capacity(), before + 0n);
   });
 
-  test('what is confirmed counts once, before and after the position that contains it is told (EX-05)', () => {
+  test('what is confirmed counts once, before and after the position that contains it is published (EX-05)', () => {
     const { desk, first } = exampleWithOrders();
     desk.spot(USD, 100_000, 1, BOB);
     const seller = desk.place({ user: BOB, side: sell, quantity: 2, price: 1_990 });
@@ -81,11 +81,11 @@ suite('margin pre-flight', () => {
     assert.equal(desk.capacity(), usd('2648.51'));
   });
 
-  test('a position told before its outcome is heard is not counted again', () => {
+  test('a position published before its outcome arrives is not counted again', () => {
     const { desk, first } = exampleWithOrders();
     desk.spot(USD, 100_000, 1, BOB);
     const seller = desk.place({ user: BOB, side: sell, quantity: 2, price: 1_990 });
-    // Clearing confirms trade 1 and tells the position before this door hears of the match.
+    // Clearing confirms trade 1 and publishes the position before the gateway gets the match.
     desk.confirm(1);
     desk.position(ETH, 0, '18.01');
     desk.match(first, seller, 1_990, 2, sell);
@@ -163,7 +163,7 @@ suite('margin pre-flight', () => {
     assert.equal(verdict({ side: buy, quantity: 0.1, isSpot: true }), 'INVALID_ORDER');
   });
 
-  test('a market maker’s post-only order is not asked, another one is (MRG-26, AMB-55)', () => {
+  test('a market maker’s post-only order is not checked, another one is (MRG-26, AMB-55)', () => {
     const desk = new MarginDesk();
     desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
     assert.equal(desk.verdict({ side: buy, quantity: 10, postOnly: true }), 'ok');
@@ -314,7 +314,7 @@ suite('margin market orders', () => {
 });
 
 suite('margin triggers', () => {
-  /** What the door answers when the trigger of an order fires: the end, or 0 for a release. */
+  /** The answer of the gateway when the trigger of an order fires: the end, or 0 for a release. */
   const released = (desk: MarginDesk, wish: Parameters<MarginDesk['place']>[0]): readonly number[] => {
     const order = desk.place({ above: 200_000, ...wish });
     const before = desk.capacity();
@@ -325,7 +325,7 @@ suite('margin triggers', () => {
     return ends;
   };
 
-  test('a dormant one presses nothing; when it fires it is asked for capacity (AMB-28)', () => {
+  test('a dormant one has no exposure; when it fires it needs capacity (AMB-28)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 300);
     const order = desk.place({ side: buy, quantity: 1, above: 200_000 });
@@ -383,7 +383,7 @@ suite('spot orders in a margin account', () => {
     assert.equal(desk.capacity(), usd(9_800) - usd(201));
   });
 
-  test('without borrows and margin orders it is asked for its balance only (MRG-13, CB-06)', () => {
+  test('without borrows and margin orders it needs its balance only (MRG-13, CB-06)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, '2001');
     desk.price('1' as AssetId, 2_000);
@@ -392,7 +392,7 @@ suite('spot orders in a margin account', () => {
     assert.equal(desk.verdict({ side: buy, quantity: 0.0001, isSpot: true }), 'INSUFFICIENT_INVENTORY');
   });
 
-  test('with borrows it is asked for capacity too', () => {
+  test('with borrows it needs capacity too', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 2_100);
     desk.position(BTC, -0.1, 3_500);
@@ -436,7 +436,7 @@ suite('spot orders in a margin account', () => {
     assert.ok(isReleased.filter((is) => is).length > 2 && isReleased.includes(false), String(isReleased));
   });
 
-  test('who is short is asked again when something has changed, and a last time when clearing has passed it (AMB-28, AMB-111)', () => {
+  test('an order without the capacity is checked again when something has changed, and a last time when clearing has passed it (AMB-28, AMB-111)', () => {
     const desk = new MarginDesk();
     desk.spot(USD, 1_000);
     const orders = Array.from({ length: 20 }, () => desk.place({ side: buy, quantity: 1, above: 200_000 }));

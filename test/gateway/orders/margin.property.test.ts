@@ -32,7 +32,7 @@ const STEPS: readonly ((plain: PlainPressure, pick: number) => void)[] = [
 
 const story = storyOf(STEPS, [30, 200], 1_000_000_000);
 
-suite('margin at the door', () => {
+suite('margin at the gateway', () => {
   test('capacity equals a plain recount over all orders, fills and positions after every step (MRG-16 to 23, AMB-50, AMB-112)', () => {
     fc.assert(
       fc.property(story, (steps) => {
@@ -67,7 +67,7 @@ suite('margin at the door', () => {
     );
   });
 
-  test('a simulated trade is what really happens: the verdict of the door, and every figure once it is booked (SIM-01, AMB-71)', () => {
+  test('a simulated trade is what really happens: the verdict of the gateway, and every figure once it is booked (SIM-01, AMB-71)', () => {
     const trades = fc.record({
       isBuy: fc.boolean(),
       asset: fc.constantFrom(ETH, BTC),

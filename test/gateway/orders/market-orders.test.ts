@@ -1,4 +1,4 @@
-/** Laws of market orders at the front door: budgets, holds, records and ends. */
+/** Market orders at the gateway: budgets, holds, records and ends. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
@@ -294,7 +294,7 @@ suite('ends of market orders', () => {
     }
   });
 
-  test('each refused fill is a fault of its party, those of a fill-or-kill are one, a fill that is nobody’s fault none (AMB-34, AMB-124)', () => {
+  test('each refused fill is a fault of its party, those of a fill-or-kill are one, a fill without a side at fault none (AMB-34, AMB-124)', () => {
     for (const [tif, faults] of [
       [TIF.fok, 1],
       [TIF.gtc, 2],

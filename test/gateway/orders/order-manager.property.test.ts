@@ -93,7 +93,7 @@ function tradeKeys(exchange: PlainExchange, user: UserId, limit: number): readon
 
 suite('order manager, properties', () => {
   holds(
-    'when everybody has spoken, holds are those of the resting orders and nothing is pending (AMB-112)',
+    'when all events are delivered, holds are those of the resting orders and nothing is pending (AMB-112)',
     (steps) => {
       const exchange = play(steps, () => {});
       exchange.settle();
@@ -127,7 +127,7 @@ suite('order manager, properties', () => {
     }
   });
 
-  holds('records agree with the market and clearing when everybody has spoken (AMB-128, AMB-142)', (steps) => {
+  holds('records agree with the market and clearing when all events are delivered (AMB-128, AMB-142)', (steps) => {
     const exchange = play(steps, () => {});
     exchange.settle();
     for (const order of exchange.orders) {
@@ -160,19 +160,22 @@ suite('order manager, properties', () => {
     }
   });
 
-  holds('every side of every match is told Pending and then one outcome (FIL-03 to FIL-05, AMB-35)', (steps) => {
-    const exchange = play(steps, () => {});
-    exchange.settle();
-    const told = new Map<string, string[]>();
-    for (const { trade } of exchange.sink.trades) {
-      const key = `${trade.tradeId} ${trade.isMaker}`;
-      told.set(key, [...(told.get(key) ?? []), trade.status]);
-    }
-    const confirmed = new Set(exchange.confirmedTrades.map(({ id }) => id));
-    for (const [key, statuses] of told) {
-      assert.deepEqual(statuses, ['Pending', confirmed.has(Number.parseInt(key, 10)) ? 'Confirmed' : 'Rollbacked']);
-    }
-  });
+  holds(
+    'every side of every match is published as Pending and then one outcome (FIL-03 to FIL-05, AMB-35)',
+    (steps) => {
+      const exchange = play(steps, () => {});
+      exchange.settle();
+      const told = new Map<string, string[]>();
+      for (const { trade } of exchange.sink.trades) {
+        const key = `${trade.tradeId} ${trade.isMaker}`;
+        told.set(key, [...(told.get(key) ?? []), trade.status]);
+      }
+      const confirmed = new Set(exchange.confirmedTrades.map(({ id }) => id));
+      for (const [key, statuses] of told) {
+        assert.deepEqual(statuses, ['Pending', confirmed.has(Number.parseInt(key, 10)) ? 'Confirmed' : 'Rollbacked']);
+      }
+    },
+  );
 
   holds('at any moment pages are disjoint, sorted and add up to their total (PAG-01 to PAG-03)', (steps) => {
     play(steps, (exchange, pick) => {
@@ -220,7 +223,7 @@ suite('order manager, properties', () => {
     },
   );
 
-  holds('when everybody has spoken, pages hold every order and every confirmed side (QRY-01, QRY-03)', (steps) => {
+  holds('when all events are delivered, pages hold every order and every confirmed side (QRY-01, QRY-03)', (steps) => {
     const exchange = play(steps, () => {});
     exchange.settle();
     for (const user of USERS) {

@@ -1,4 +1,4 @@
-/** Laws of holds, fills, order events and answers at the front door. */
+/** Holds, fills, order events and answers at the gateway. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
@@ -79,7 +79,7 @@ suite('holds', () => {
     assert.equal(desk.available(ALICE, USD), 0n);
   });
 
-  test('a refused create gives its hold back, leaves no record and says CreateFailed (AMB-128)', () => {
+  test('a refused create gives its hold back, leaves no record and publishes CreateFailed (AMB-128)', () => {
     const desk = new OrderDesk();
     const before = desk.available(ALICE, USD);
     desk.answer(mustPass(desk.request()), 0, REJECT_CODE.ALREADY_CANCELLED);
@@ -116,7 +116,7 @@ suite('holds', () => {
     assert.equal(codeOf(desk.request(third)), 'INSUFFICIENT_INVENTORY');
   });
 
-  test('a balance that contains a fill may be heard before its match: the fill is not taken twice', () => {
+  test('a balance that contains a fill may arrive before its match: the fill is not taken twice', () => {
     const desk = new OrderDesk();
     const maker = desk.place();
     const taker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });
@@ -193,7 +193,7 @@ suite('replace', () => {
     assert.equal(desk.held(ALICE, USD), 800_400n * CENT);
   });
 
-  test('an applied replace tells effective values and raises the timestamp (AMB-18, RPL-12)', () => {
+  test('an applied replace publishes effective values and raises the timestamp (AMB-18, RPL-12)', () => {
     const desk = new OrderDesk();
     const order = desk.place();
     replaced(desk, order, 200_000, 20_000);
@@ -252,7 +252,7 @@ suite('life of an order', () => {
     assert.deepEqual([event.reason, event.filledQuantity, event.filledAmount], ['Filled', 10_000, 20_000_000n]);
   });
 
-  test('a cancel of a remainder is told at once, although fills are pending (AMB-23)', () => {
+  test('a cancel of a remainder is published at once, although fills are pending (AMB-23)', () => {
     const { desk, maker, trade } = crossed(4_000);
     desk.end(maker, 1);
     assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
@@ -364,21 +364,21 @@ suite('life of an order', () => {
 });
 
 suite('fills', () => {
-  test('each side is told Pending with the projected fee, then its outcome (FIL-02, FIL-03, FIL-04, AMB-35)', () => {
+  test('each side is published as Pending with the projected fee, then its outcome (FIL-02, FIL-03, FIL-04, AMB-35)', () => {
     const { desk, trade } = crossed();
     desk.confirm(trade, { maker: -20n * CENT, taker: 100n * CENT });
     assert.deepEqual(desk.fills(ALICE), [`Pending null ${-20n * CENT}`, `Confirmed null ${-20n * CENT}`]);
     assert.deepEqual(desk.fills(BOB), [`Pending null ${100n * CENT}`, `Confirmed null ${100n * CENT}`]);
   });
 
-  test('a rollback tells each side its own reason and fee 0 (ORD-27, FIL-05, FIL-14, FIL-15, AMB-33)', () => {
+  test('a rollback publishes each side’s own reason and fee 0 (ORD-27, FIL-05, FIL-14, FIL-15, AMB-33)', () => {
     const { desk, trade } = crossed();
     desk.rollBack(trade, 10, 1);
     assert.equal(desk.fills(ALICE)[1], 'Rollbacked CounterpartyAtFault 0');
     assert.equal(desk.fills(BOB)[1], 'Rollbacked InsufficientMargin 0');
   });
 
-  test('an outcome that is heard before its match is told after Pending (AMB-35)', () => {
+  test('an outcome that arrives before its match is published after Pending (AMB-35)', () => {
     const desk = new OrderDesk();
     const maker = desk.place();
     const taker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });

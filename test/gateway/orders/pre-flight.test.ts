@@ -1,4 +1,4 @@
-/** Laws of what the front door refuses before the signature, and in which order. */
+/** What the gateway refuses before the signature, and in which order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SignedOrder } from '../../../src/codec/signed-order.ts';
@@ -211,7 +211,7 @@ suite('pre-flight of a create', () => {
     assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
   });
 
-  test('the fuller the node the fewer orders a user may have, and a market maker has the last room (AMB-124)', () => {
+  test('the fuller the node the fewer orders a user may have, and a market maker has the last part (AMB-124)', () => {
     const desk = new OrderDesk();
     desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersNodeMax: 64 });
     const parked = (id: string) => verdict({ id, above: 210_000 }, {}, desk);

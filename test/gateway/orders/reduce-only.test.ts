@@ -14,7 +14,7 @@ import { BOB, codeOf, mustPass, restoreRow } from '../../support/order-desk.ts';
 
 const { buy, sell } = SIDE;
 
-suite('reduce-only at the door', () => {
+suite('reduce-only at the gateway', () => {
   const verdict = (base: number, wish: Partial<Parameters<MarginDesk['verdict']>[0]>): string => {
     const desk = new MarginDesk();
     desk.spot(USD, 10_000);

@@ -39,7 +39,7 @@ suite('requests on their way', () => {
     assert.ok(4 * REQUESTS_PER_MARKET_MAKER_MAX <= REQUESTS_MAX && 32 * REQUESTS_PER_USER_MAX <= REQUESTS_MAX);
   });
 
-  test('a request counts until its answer is told, with durable acks after the flush (AMB-16)', () => {
+  test('a request counts until its answer is sent, with durable acks after the flush (AMB-16)', () => {
     const requests = new PendingRequests();
     const market = { decidedSequence: 0 } as MarketSlot;
     const all = [request(ALICE, market), request(ALICE, market), request(BOB, market)];

@@ -91,7 +91,7 @@ suite('a simulated trade', () => {
 });
 
 suite('the preview of a close', () => {
-  test('names no order that nobody could sign (QRY-08, ORD-29)', () => {
+  test('names no order that could not be signed (QRY-08, ORD-29)', () => {
     const desk = new MarginDesk();
     const lot = 10n ** 14n;
     const preview = (lots: bigint) => {

@@ -1,4 +1,4 @@
-/** Laws of triggers at the front door: what they hold, when they are let go, and a restart. */
+/** Triggers at the gateway: what they hold, when they are let go, and a restart. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type OrderId, USD } from '../../../src/core/ids.ts';
@@ -24,13 +24,13 @@ const CENT = ONE_18 / 100n;
 const USD_1 = 10_000;
 const GO = 0;
 
-/** What the door told the market about releases: order, quantity, end. */
+/** The releases that the gateway sent to the market: order, quantity, end. */
 function released(desk: OrderDesk): readonly (readonly number[])[] {
   return desk.sink.releases.map(({ order, quantity, end }) => [order, quantity, end]);
 }
 
 suite('triggers', () => {
-  test('a dormant order is told Created, shows Untriggered and its condition, and reserves nothing (TRG-01, AMB-28)', () => {
+  test('a dormant order is published as Created, shows Untriggered and its condition, and reserves nothing (TRG-01, AMB-28)', () => {
     const desk = new OrderDesk();
     desk.setOwned(ALICE, USD, 0n);
     desk.place({ above: 210_000 });
@@ -45,7 +45,7 @@ suite('triggers', () => {
     assert.equal(orderPage(desk.manager, NO_HISTORY, page).rows.length, 1, 'open orders include it (AMB-17)');
   });
 
-  test('when it fires it passes the normal checks: the hold is taken, the market told (TRG-02, TRG-08, AMB-28)', () => {
+  test('when it fires it passes the normal checks: the hold is taken, the market notified (TRG-02, TRG-08, AMB-28)', () => {
     const desk = new OrderDesk();
     const order = desk.place({ below: 190_000 });
     desk.trigger(order, 10_000);
@@ -72,7 +72,7 @@ suite('triggers', () => {
     assert.deepEqual(desk.told(ALICE), ['Created', 'Triggered', 'Canceled MarginInsufficient']);
   });
 
-  test('a release that is refused is told as Triggered, then its end, each once (TRG-08, AMB-28, AMB-128)', () => {
+  test('a release that is refused is published as Triggered, then its end, each once (TRG-08, AMB-28, AMB-128)', () => {
     const { postOnlyWouldCross, marginInsufficient, reduceOnly, expired, parentCanceled } = ORDER_END;
     for (const [end, word] of [
       [postOnlyWouldCross, 'Canceled PostOnlyWouldCross'],
@@ -116,7 +116,7 @@ suite('triggers', () => {
     }
   });
 
-  test('a replace of a waiting order needs no hold and tells the trigger now in force (AMB-20)', () => {
+  test('a replace of a waiting order needs no hold and publishes the trigger now in force (AMB-20)', () => {
     const desk = new OrderDesk();
     const order = desk.place({ above: 210_000 });
     desk.setOwned(ALICE, USD, 0n);
@@ -193,7 +193,7 @@ suite('triggers', () => {
     assert.equal(desk.held(ALICE, USD), 100_050n * CENT);
   });
 
-  test('a release of one sized in quote says quantity 0 and is of the whole (AMB-28)', () => {
+  test('a release of one sized in quote has quantity 0 and is of the whole (AMB-28)', () => {
     const desk = new OrderDesk();
     const buy = desk.place({ market: { quote: 1_000 * USD_1 }, above: 210_000 });
     desk.trigger(buy, 0);
@@ -205,7 +205,7 @@ suite('triggers', () => {
 });
 
 suite('releases that are short', () => {
-  /** Alice owns no base; her parent's fill of 1 is heard as confirmed, its balance not yet. */
+  /** Alice owns no base; her parent's fill of 1 has been received as confirmed, its balance not yet. */
   function bought() {
     const desk = new OrderDesk();
     desk.setOwned(ALICE, BASE, 0n);
@@ -216,7 +216,7 @@ suite('releases that are short', () => {
     return { desk, child };
   }
 
-  test('a child sells what its parent bought in the trade that released it, whoever is heard first (TRG-07, AMB-28)', () => {
+  test('a child sells what its parent bought in the trade that released it, whichever event arrives first (TRG-07, AMB-28)', () => {
     for (const clearingFirst of [true, false]) {
       const { desk, child } = bought();
       if (clearingFirst) desk.setOwned(ALICE, BASE, ONE_18);
@@ -231,7 +231,7 @@ suite('releases that are short', () => {
     }
   });
 
-  test('a decision before the market’s word says nothing about what followed from it (AMB-28)', () => {
+  test('a decision before the market’s event has no effect on what followed from it (AMB-28)', () => {
     const { desk, child } = bought();
     desk.decide();
     desk.trigger(child, 10_000);
@@ -254,7 +254,7 @@ suite('releases that are short', () => {
     assert.deepEqual(released(desk), [[child, 10_000, GO]]);
   });
 
-  test('of hundreds that take all there is, one after the other, each is asked three times at most (AMB-28, AMB-39)', () => {
+  test('of hundreds that take all there is, one after the other, each is checked three times at most (AMB-28, AMB-39)', () => {
     const desk = new OrderDesk();
     const count = 400;
     const orders = Array.from({ length: count }, (_, at) =>
@@ -284,7 +284,7 @@ suite('releases that are short', () => {
     assert.deepEqual([desk.manager.shortReleases, desk.held(ALICE, USD)], [0, 0n]);
   });
 
-  test('what comes while one has all of it goes to the next, whoever else takes all there is by then (AMB-28)', () => {
+  test('what comes while one has all of it goes to the next, whichever other order takes all there is by then (AMB-28)', () => {
     const desk = new OrderDesk();
     const [first, second, third] = ['a', 'b', 'c'].map((id) =>
       desk.place({ id, market: { base: 10_000 }, above: 210_000 }),
@@ -374,7 +374,7 @@ suite('triggers at a restart', () => {
     assert.deepEqual([desk.held(ALICE, BASE), released(desk)], [40n * CENT, []]);
   });
 
-  test('a child that was released in part holds that part, and more when its market tells of more (AMB-29, AMB-110)', () => {
+  test('a child that was released in part holds that part, and more when its market publishes more (AMB-29, AMB-110)', () => {
     const parent = { orderSequence: 30 as never, orderId: 'parent' as OrderId, side: SIDE.buy, filledQuantity: 9_000 };
     const plain = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice, inForce: 10_000 } as const;
     const part = { parentId: 'parent' as OrderId, parentSequence: 30 as never, enabledQuantity: 9_000, inForce: 4_000 };

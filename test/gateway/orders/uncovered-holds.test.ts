@@ -12,7 +12,7 @@ import { propertyParameters } from '../../support/property.ts';
 const ONE_UNIT = { price: 200_000, quantity: 10_000 };
 const HOLD = 2_001n * ONE_18;
 
-/** Clearing books a balance, and has told all of it. */
+/** Clearing books a balance, and has published all of it. */
 function book(desk: OrderDesk, owned: bigint): void {
   desk.setOwned(ALICE, USD, owned);
   desk.decide();
@@ -50,7 +50,7 @@ function plainLosses(orders: readonly PlainOrder[], owned: bigint): readonly str
 }
 
 suite('holds that are not owned', () => {
-  test('the youngest orders go until the rest fits, as a plain reference says (AMB-112)', () => {
+  test('the youngest orders go until the rest fits, as in a plain reference (AMB-112)', () => {
     const order = fc.record({
       lots: fc.integer({ min: 10, max: 5_000 }),
       isReplaced: fc.boolean(),
@@ -144,7 +144,7 @@ suite('holds that are not owned', () => {
     assert.deepEqual(cancelled(desk), ['order'], 'once');
   });
 
-  test('orders that spend something else stay, and a full ring is asked again (AMB-112)', () => {
+  test('orders that spend something else stay, and a full ring is retried (AMB-112)', () => {
     const desk = new OrderDesk();
     desk.place({ id: 'buy', ...ONE_UNIT });
     desk.place({ id: 'sell', side: SIDE.sell, price: 210_000, quantity: 10_000 });

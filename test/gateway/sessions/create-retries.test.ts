@@ -69,7 +69,7 @@ suite('a create that may be retried', () => {
     assert.deepEqual([joined.filter(Boolean).length, joined.at(-1)], [16, false]);
   });
 
-  test('is dropped after the window, and the oldest where there is no room', () => {
+  test('is dropped after the window, and the oldest where it is full', () => {
     const retries = new CreateRetries<string, null>(2);
     const first = retries.begin(create('first', { seed: 1 }), null, NOW, ignore);
     assert.equal(retries.find(create('first', { seed: 1 }), later(RETRY_WINDOW_NS)), first);
@@ -91,7 +91,7 @@ suite('a create that may be retried', () => {
     );
   });
 
-  test('one user who fills the table takes no room of the others', () => {
+  test('one user who fills the table takes no place of the others', () => {
     const retries = new CreateRetries<string, null>(10, 6);
     const isKnown = (seed: number, user: string): boolean => retries.find(create('x', { seed, user }), NOW) !== null;
     for (const seed of [1, 2]) retries.begin(create('x', { seed, user: 'honest' }), null, NOW, ignore);

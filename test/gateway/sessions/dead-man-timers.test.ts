@@ -12,7 +12,7 @@ const at = (ns: number): TimestampNs => BigInt(ns) as TimestampNs;
 const due = (timers: DeadManTimers, ns: number): string[] => [...timers.due(at(ns))].sort();
 
 suite('a dead-man timer', () => {
-  test('is over at its time, not before, and is told until it is done', () => {
+  test('is over at its time, not before, and is reported until it is done', () => {
     const timers = new DeadManTimers();
     timers.arm(user('ada'), at(100));
     assert.deepEqual(due(timers, 99), []);
@@ -65,7 +65,7 @@ suite('a dead-man timer', () => {
     assert.equal(timers.arm(user('u7'), at(200), 'user'), true, 'who has one may start it again');
   });
 
-  test('of many that end at one instant each is told once, a part of them a turn', () => {
+  test('of many that end at one instant each is reported once, a part of them a turn', () => {
     const timers = new DeadManTimers();
     for (let each = 0; each < 1_000; each += 1) timers.arm(user(`u${each}`), at(100));
     const told: UserId[] = [];
@@ -102,7 +102,7 @@ suite('a dead-man timer', () => {
     }
   });
 
-  test('fires exactly when a plain list of times says so', () => {
+  test('fires exactly at the times of a plain list', () => {
     const name = fc.integer({ min: 0, max: 11 }).map((number) => `u${number}`);
     const step = fc.oneof(
       fc.record({ arm: name, afterNs: fc.integer({ min: 0, max: 20 }) }),

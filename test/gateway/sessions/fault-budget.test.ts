@@ -61,7 +61,7 @@ suite('the budget of faults', () => {
     assert.deepEqual([budget.coolsForNs(user('ada'), at(2)) > 0n, budget.coolsForNs(user('bob'), at(2))], [true, 0n]);
   });
 
-  test('it is what a list of all times says (AMB-124)', () => {
+  test('it equals a list of all times (AMB-124)', () => {
     const steps = fc.array(fc.record({ user: fc.nat(2), after: fc.nat(9) }), { maxLength: 300 });
     fc.assert(
       fc.property(steps, (played) => {
@@ -97,7 +97,7 @@ suite('the budget of faults', () => {
 });
 
 suite('which rollbacks count', () => {
-  test('every reason has its rule; who is not at fault, and what prices and breakers do, counts for nobody (AMB-33, AMB-124)', () => {
+  test('every reason has its rule; a side that is not at fault, and what prices and breakers do, counts for no user (AMB-33, AMB-124)', () => {
     const reasons = Object.values(ROLLBACK_REASON);
     const rules = (rule: string): RollbackReason[] => reasons.filter((reason) => FAULT_RULE[reason] === rule);
     const { none, staleMatch, counterpartyAtFault, pricingFailure, insufficientMargin, protocolCapBreach } =

@@ -97,7 +97,7 @@ suite('one user', () => {
     assert.deepEqual(desk.units(A)[0], 25n);
   });
 
-  test('a refusal names the bucket, what was asked and what was there, and is worth a retry', () => {
+  test('a refusal names the bucket, what was needed and what was there, and is worth a retry', () => {
     const desk = new Desk();
     desk.drain(A, 'cancel');
     const own = desk.limits.charge(A, 'default', 'action', later(7));

@@ -47,7 +47,7 @@ suite('nonces', () => {
     assert.equal(nonces.find(users[0] as UserId)?.value, users[0]);
   });
 
-  test('asking again when the table is full evicts nobody', () => {
+  test('a second request when the table is full evicts no user', () => {
     const nonces = new Nonces(2);
     nonces.issue(ALICE, START, 'a');
     nonces.issue(BOB, START, 'b');
@@ -89,7 +89,7 @@ suite('login', () => {
     assert.equal(sessions.tokens.isValid(ALICE, 'hash', after(1)), true);
   });
 
-  test('when users with funds have the whole table the next without is told to come back, and keeps its nonce', () => {
+  test('when users with funds have the whole table the next without is asked to retry, and keeps its nonce', () => {
     const sessions = { nonces: new Nonces(), tokens: new Tokens({ sessionsMax: 1, isFunded: (user) => user === BOB }) };
     sessions.tokens.issue(BOB, 'h', START);
     sessions.nonces.issue(ALICE, after(86_300), 'value');
@@ -122,7 +122,7 @@ suite('tokens', () => {
     assert.equal(tokens.isValid(BOB, 'h', START), false);
   });
 
-  test('logout revokes every token of the caller and of nobody else (SES-12)', () => {
+  test('logout revokes every token of the caller and of no other user (SES-12)', () => {
     const tokens = new Tokens();
     for (const hash of ['h1', 'h2']) tokens.issue(ALICE, hash, START);
     tokens.issue(BOB, 'h3', START);
@@ -142,7 +142,7 @@ suite('tokens', () => {
     assert.equal(tokens.isValid(ALICE, 'h32', after(40)), true);
   });
 
-  test('a sweep forgets what has expired and keeps what has not', () => {
+  test('a sweep drops what has expired and keeps what has not', () => {
     const tokens = new Tokens();
     tokens.issue(ALICE, 'h1', START);
     tokens.issue(BOB, 'h3', START);

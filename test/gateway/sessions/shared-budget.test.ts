@@ -1,4 +1,7 @@
-/** Laws of the budget that threads share: nothing is lost or given twice, whoever read the clock when (LIM-02, LIM-06). */
+/**
+ * Laws of the budget that threads share: nothing is lost or given twice, whichever thread read the clock when (LIM-02,
+ * LIM-06).
+ */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -12,7 +15,9 @@ import { propertyParameters } from '../../support/property.ts';
 const START = 1_800_000_000_000_000_000n as TimestampNs;
 const at = (ns: bigint): TimestampNs => (START + ns) as TimestampNs;
 
-/** A thread that takes single units of one part until it is told to stop, each with a time that it read from `ticks` before. */
+/**
+ * A thread that takes single units of one part until it is stopped, each with a time that it read from `ticks` before.
+ */
 const TAKER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { url, memory, ticks, start, turns, tickNs, part } = workerData;
@@ -134,7 +139,7 @@ suite('shares of one budget (LIM-06, LIM-14)', () => {
     for (const part of ['public', 'user', 'cancel'] as const) assert.equal(shared.available(START, part), 0n, part);
   });
 
-  test('a user finds room at once, however fast public requests come, and no rate is lost while there are none', () => {
+  test('a user gets units at once, however fast public requests come, and no rate is lost while there are none', () => {
     const shared = new SharedBudget();
     shared.configure(bucketOf(20_000n), 2n * UNIT, START);
     let taken = drain(shared, 'public');
@@ -147,7 +152,7 @@ suite('shares of one budget (LIM-06, LIM-14)', () => {
     assert.equal(taken, 10_000n + 20_000n - 9n * 125n, 'the first half, and what users left of the rate');
   });
 
-  test('a budget below 2,000 units is not divided unless somebody says how', () => {
+  test('a budget below 2,000 units is not divided by default', () => {
     const shared = new SharedBudget();
     shared.configure({ unitsPerSecond: 4n, capacity: 4n }, 2n * UNIT, START);
     assert.equal(shared.takePublicRead(START), null);

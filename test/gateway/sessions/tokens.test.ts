@@ -1,4 +1,4 @@
-/** Strangers who log in and ask for nonces, on the bounds of a node: whom they displace (SES-09, AMB-86, AMB-87). */
+/** Strangers who log in and request nonces, on the bounds of a node: whom they displace (SES-09, AMB-86, AMB-87). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -100,7 +100,7 @@ suite('strangers who log in', () => {
     assert.equal(tokens.userCount, 0);
   });
 
-  test('after any logins, uses, logouts and changes of funds: both bounds hold and nobody with funds is displaced by others', () => {
+  test('after any logins, uses, logouts and changes of funds: both bounds hold and no user with funds is displaced by others', () => {
     const step = fc.record({
       what: fc.constantFrom('login', 'login', 'login', 'use', 'logout', 'fund', 'spend'),
       key: fc.nat(11),
@@ -137,7 +137,7 @@ suite('strangers who log in', () => {
   });
 });
 
-suite('strangers who ask for nonces', () => {
+suite('strangers who request nonces', () => {
   test('150,000 of them leave that of a user with funds as it was, and take constant time', () => {
     const nonces = new Nonces(NONCES_MAX, (user) => user === HONEST);
     const { value } = nonces.issue(HONEST, START, 'honest');
@@ -168,7 +168,7 @@ suite('strangers who ask for nonces', () => {
     assert.equal(nonces.issue(HONEST, after(291n), 'stranger').value, 'last', 'and then five minutes again');
   });
 
-  test('the bounds leave room for users with funds', () => {
+  test('the bounds leave capacity for users with funds', () => {
     assert.ok(SESSIONS_MAX - SESSIONS_PUBLIC_MAX >= 100_000);
   });
 });

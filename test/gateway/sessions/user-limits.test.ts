@@ -47,7 +47,7 @@ suite('users without funds share what is public', () => {
     assert.equal(limits.chargeLogin(keyAt(999), START)?.details?.['bucket'], 'global');
   });
 
-  test('who asks for nonces of a funded user over and over soon asks in public, and takes no more than that', () => {
+  test('a client that requests nonces of a funded user over and over is soon charged as public, and takes no more than that', () => {
     const limits = limitsOf(MAKER);
     flood(limits, START);
     let paid = 0;
