@@ -227,7 +227,7 @@ export class Desk {
     this.#timeNs += 1_000_000n;
     const timeNs = this.#timeNs as TimestampNs;
     const inputs = this.#buffer.inputs();
-    const verdicts = verdictsNeeded(this.#state, inputs).map((row) => ({
+    const verdicts = verdictsNeeded(this.#state, inputs).map(({ row }) => ({
       marketIndex: row.marketIndex,
       order: row.orderSequence,
       valid: true,

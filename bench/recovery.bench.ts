@@ -1,6 +1,6 @@
 /**
  * A start with many resting orders, phase by phase in one thread: rows into clearing's memory, the recount, the mark of
- * the restart, rows published while they are loaded, and their processing by gateway and market. CPU time, because a
+ * the restart, what is sent, and its processing by gateway and market. CPU time, because a
  * start runs on three threads; `test/reliability/scale.ts` measures the time until the node is ready.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { EffectSinks, RecordSink } from '../src/clearing/effect-codec.ts';
 import { loadState } from '../src/clearing/loading.ts';
 import { recoverParts } from '../src/clearing/recovery.ts';
 import { RestoredCommandReader } from '../src/clearing/restored-word.ts';
-import { Restorer } from '../src/clearing/restoring.ts';
+import { restore } from '../src/clearing/restoring.ts';
 import type { ClearingState } from '../src/clearing/state.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { SIDE } from '../src/core/order-terms.ts';
@@ -80,7 +80,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
     timed('mark of the restart', () =>
       applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
     );
-    const told = timed('rows into memory, told in the same walk', () => walk(durability, new Tape(), new Tape()));
+    const told = timed('rows into memory, and sent', () => walk(durability, new Tape(), new Tape()));
     const door = new GatewayReader(state);
     timed('the same, and the front door', () => walk(durability, new Tape(door.heard), new Tape()));
     const market = new MarketReader(state, recovery.lastTimeNs);
@@ -96,18 +96,14 @@ export async function run(scale: Scale): Promise<BenchResult> {
   }
 }
 
-/**
- * Clearing's part of a start, with its mark and the resulting changes measured separately. @returns the number of
- * messages.
- */
+/** Clearing's part of a start, its mark apart. @returns the number of messages. */
 function walk(durability: LmdbDurability, door: Tape, market: Tape): number {
-  const listener = new Restorer(sinksOf(door, market));
   const recovery = durability.recover();
-  const parts = recoverParts(recovery, { listener });
+  const parts = recoverParts(recovery, {});
   let part = parts.next();
   while (part.done !== true) part = parts.next();
-  const { state, late } = part.value;
-  for (const _ of listener.rest(state, late, { durability, nowNs: recovery.lastTimeNs }));
+  const { state } = part.value;
+  for (const _ of restore(state, sinksOf(door, market), { durability, nowNs: recovery.lastTimeNs }));
   return door.records + market.records;
 }
 

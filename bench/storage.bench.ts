@@ -147,7 +147,10 @@ function userAt(index: number): UserId {
 function rowsOfFills(from: number, fills: number): readonly RowWrite[] {
   const rows: RowWrite[] = [];
   for (let fill = from + 1; fill <= from + fills; fill += 1) {
-    rows.push({ table: 'trade', row: tradeOf(fill) }, { table: 'order', row: orderOf(fill) });
+    const order = orderOf(fill);
+    const { marketIndex, orderSequence } = order;
+    rows.push({ table: 'trade', row: tradeOf(fill) }, { table: 'order', row: order });
+    rows.push({ table: 'signedText', row: { marketIndex, orderSequence, text: TEXT, signature: SIGNATURE } });
   }
   return rows;
 }
@@ -192,7 +195,8 @@ function orderOf(fill: number): OrderRow {
     triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
     parentSequence: 0,
-    parentId: '',
+    parentIdAt: 0,
+    parentIdBytes: 0,
     enabledQuantity: 10_000,
     activatedQuantity: 0,
     droppedQuantity: 0,
@@ -200,7 +204,6 @@ function orderOf(fill: number): OrderRow {
     creationNs: time,
     timestampNs: time,
     goodUntilNs: 0n as TimestampNs,
-    expiryNs: time,
     admittedNs: time,
     lastUpdateNs: time,
     filledQuantity: 10_000,
@@ -209,8 +212,6 @@ function orderOf(fill: number): OrderRow {
     end: ORDER_END.filled,
     faultReason: 0,
     verdict: 1,
-    text: TEXT,
-    signature: SIGNATURE,
   };
 }
 

@@ -93,11 +93,20 @@ export function totalsOf(state: ClearingState, asset: AssetId): AssetTotals {
 
 /** The balance of an existing sub-account; looking at one that does not exist yet creates it empty, which is no fact. */
 export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: number, asset: AssetId): BalanceSlot {
-  const account = must(user.subAccounts.get(subAccount), 'a balance belongs to an existing sub-account');
+  return accountBalance(
+    state,
+    must(user.subAccounts.get(subAccount), 'a balance belongs to an existing sub-account'),
+    asset,
+  );
+}
+
+/** The same by its account. */
+export function accountBalance(state: ClearingState, account: SubAccountSlot, asset: AssetId): BalanceSlot {
   let slot = account.balances.get(asset);
   if (slot === undefined) {
+    const { user, subAccount } = account.row;
     slot = {
-      user: user.row.user,
+      user,
       subAccount,
       asset,
       account,

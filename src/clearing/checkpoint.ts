@@ -27,17 +27,27 @@ export function canCheckpoint(state: ClearingState): boolean {
 export function dirtyRowCount(state: ClearingState): number {
   const { finishedOrders, trades, deposits, ...sets } = state.dirty;
   const inSets = Object.values(sets).reduce((sum, set) => sum + set.size, 0);
-  return inSets + finishedOrders.length + trades.length + deposits.length;
+  const orders = state.orders.dirtyCount + finishedOrders.length + signedTextCount(state);
+  return inSets + orders + trades.length + deposits.length;
+}
+
+function signedTextCount({ markets }: ClearingState): number {
+  return markets.reduce((sum, { signedTexts }) => sum + signedTexts.length, 0);
 }
 
 function totalsRow(totals: AssetTotals): AssetTotalsRow {
   return { asset: totals.asset, vaultHoldings: totals.vaultHoldings, faucet: totals.faucet };
 }
 
-/** Every row that changed since the last call, whole; forgets that they changed. Finished orders leave memory here. */
+/**
+ * Every row that changed since the last call, whole; they are unchanged from here on. Finished orders and signed texts leave
+ * memory here.
+ *
+ * @returns rows of orders are accessors, valid until the next input is applied.
+ */
 export function drainDirtyRows(state: ClearingState): RowWrite[] {
   assert(canCheckpoint(state), 'a checkpoint is taken when rows say everything');
-  // Whatever is among those is dirty, and is not put there again.
+  // What is among those is dirty, and is not put there again.
   const { changedBalances, changedPositions, touchedMarkets } = state;
   const isBetweenBatches = changedBalances.length + changedPositions.length + touchedMarkets.size === 0;
   assert(isBetweenBatches, 'a checkpoint is taken between batches');
@@ -50,7 +60,11 @@ export function drainDirtyRows(state: ClearingState): RowWrite[] {
   for (const slot of dirty.positions) rows.push({ table: 'position', row: positionRow(slot) });
   for (const id of dirty.assets) rows.push({ table: 'asset', row: must(state.assets.get(id), 'a dirty asset exists') });
   for (const market of dirty.markets) rows.push({ table: 'market', row: marketRow(market) });
-  for (const slot of dirty.orders) rows.push({ table: 'order', row: slot.row });
+  for (const market of state.markets) {
+    for (const row of market.signedTexts) rows.push({ table: 'signedText', row });
+    market.signedTexts = [];
+  }
+  for (const row of state.orders.takeDirty()) rows.push({ table: 'order', row });
   for (const row of dirty.finishedOrders) rows.push({ table: 'order', row });
   for (const row of dirty.trades) rows.push({ table: 'trade', row });
   for (const id of dirty.prices) rows.push({ table: 'price', row: must(state.prices.get(id), 'a dirty price exists') });
@@ -67,10 +81,10 @@ export function drainDirtyRows(state: ClearingState): RowWrite[] {
 
 function forget(state: ClearingState): void {
   const { dirty } = state;
-  dirty.finishedOrders = [];
+  dirty.finishedOrders.clear();
   dirty.trades = [];
   dirty.deposits = [];
-  for (const set of [dirty.users, dirty.subAccounts, dirty.balances, dirty.orders, dirty.assets]) set.clear();
+  for (const set of [dirty.users, dirty.subAccounts, dirty.balances, dirty.assets]) set.clear();
   for (const set of [dirty.markets, dirty.prices, dirty.configs, dirty.totals, dirty.tallies]) set.clear();
   for (const set of [dirty.positions, dirty.marks]) set.clear();
 }

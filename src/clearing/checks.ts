@@ -11,22 +11,21 @@ import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { isExposureRight } from './exposures.ts';
-import { heldOf, holdOf, spendOf } from './holds.ts';
+import { heldOf, holdOf } from './holds.ts';
+import { baseOf, type LiveOrder, orderAt, usdOf } from './live-orders.ts';
 import { termsOf } from './risks.ts';
-import type { OrderRow } from './rows.ts';
-import { SpentBalances } from './spent-balances.ts';
 import type {
   AssetTotals,
   BalanceSlot,
   BookExposure,
   ClearingState,
-  MarketSlot,
-  OrderSlot,
   PositionSlot,
   RiskSlot,
   UserSlot,
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
+
+const ORDERS_PER_BEAT = 1_024;
 
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
@@ -53,9 +52,6 @@ export function checkSums(state: ClearingState): void {
     }
   }
   sums.check(state);
-  for (const market of state.markets) {
-    for (const [, { planned }] of market.orders.slots()) assert(planned === null, UNPLANNED);
-  }
 }
 
 /** fill-plan.ts */
@@ -122,49 +118,42 @@ class Recount {
 
 function checkOrders(state: ClearingState): void {
   const held = new Map<BalanceSlot, Amount18>();
-  const spender = new SpentBalances(state);
   for (const market of state.markets) {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
-    for (const [name, slot] of market.orders.slots()) {
-      assert(slot.isStored || slot.row.orderSequence === name, 'live orders are live under their own name');
-    }
-    for (const row of market.orders.looks()) {
-      const slot = market.orders.slotOf(row.orderSequence);
+    let count = 0;
+    for (const index of market.orders.indexes()) {
+      if (count % ORDERS_PER_BEAT === 0) state.beat();
+      count += 1;
+      const order = orderAt(market, index);
+      const { row } = order;
+      assert(market.orders.find(row.orderSequence) === index, 'live orders are found by their sequence');
       const hold = holdOf(row, market.definition);
-      const spent =
-        slot === null || slot.isStored
-          ? spender.of(market, market.orders.userOf(row), row)
-          : row.side === SIDE.buy
-            ? slot.usd
-            : slot.base;
-      held.set(spent, add18(held.get(spent) ?? ZERO_18, hold));
-      checkOrder(market, slot, row);
+      if (hold !== ZERO_18) {
+        const spent = row.side === SIDE.buy ? usdOf(state, order) : baseOf(state, order);
+        held.set(spent, add18(held.get(spent) ?? ZERO_18, hold));
+      }
+      checkOrder(state, order);
     }
+    assert(count === market.orders.size, 'live orders are counted');
   }
   for (const slot of allBalances(state)) {
     assert(heldOf(slot) === (held.get(slot) ?? ZERO_18), 'a balance is held by its live orders');
   }
 }
 
-/** What is derived from a live order, its hold apart. @param slot where it has one. @throws InvariantError */
-export function checkOrder(market: MarketSlot, slot: OrderSlot | null, row: OrderRow): void {
-  assert(row.end === 0, 'live orders are live');
-  if (slot === null) assert(row.parentSequence === 0 && row.enabledQuantity === row.quantity, 'a child has a slot');
-  else checkSlot(market, slot, row);
-}
-
-function checkSlot(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
-  assert(slot.spend === spendOf(row, market.definition), 'an order may spend what it needs');
-  checkEnabled(market, slot, row);
-  assert(isWatchedRight(market, slot, row), 'an order that waits for a price is found by it');
-  assert(isExposureRight(slot, row, termsInForce), 'orders that may count are found by their account, and counted');
+/** What is derived from a live order, its hold apart. */
+function checkOrder(state: ClearingState, order: LiveOrder): void {
+  assert(order.row.end === 0, 'live orders are live');
+  checkEnabled(order);
+  assert(isWatchedRight(order), 'an order that waits for a price is found by it');
+  assert(isExposureRight(state, order, termsInForce), 'orders that may count are found by their account, and counted');
 }
 
 function termsInForce({ risk }: BookExposure): AssetTerms {
   return risk.terms ?? termsOf(risk, risk.termsNs);
 }
 
-function checkEnabled(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+function checkEnabled({ index, row, market }: LiveOrder): void {
   const { parentSequence, enabledQuantity, quantity } = row;
   const isChild = hasLiveParent(market, row);
   assert(
@@ -173,6 +162,6 @@ function checkEnabled(market: MarketSlot, slot: OrderSlot, row: OrderRow): void 
       : enabledQuantity <= quantity,
     'a child is enabled as far as its parent is filled',
   );
-  const indexed = parentSequence !== 0 && market.children.get(parentSequence)?.has(slot) === true;
+  const indexed = parentSequence !== 0 && market.children.get(parentSequence)?.has(index) === true;
   assert(indexed === isChild, 'live children of live parents are found by their parent');
 }

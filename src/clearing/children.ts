@@ -9,46 +9,48 @@
  * Not here: what is released of what is enabled (the market's word, triggers.ts).
  */
 import type { Sequence } from '../core/units.ts';
+import type { OrderIndex } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
-import type { MarketSlot, OrderSlot } from './state.ts';
+import type { MarketSlot } from './state.ts';
 
 /** Whether a part of the order waits for the fills of a parent that still lives. */
 export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
-  return row.parentSequence !== 0 && market.orders.has(row.parentSequence);
+  return market.orders.has(row.parentSequence);
 }
 
 /**
  * Lots of the order that may trade when its quantity is as given. Where the parent is over here, and its market may not
- * have heard: no more than its fills enabled, if that was not all of the child; else all that the market lets a child
- * have of a parent that is filled (AMB-29). When it has heard, it says what is left of the child.
+ * have received that yet: no more than its fills enabled, if that was not all of the child; else all that the market lets
+ * a child have of a parent that is filled (AMB-29). Once it has, its own events say what is left of the child.
  */
 export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: number): number {
   if (row.parentSequence === 0) return quantity;
   const parent = market.orders.get(row.parentSequence);
-  if (parent !== undefined) return Math.min(quantity, parent.row.filledQuantity);
+  if (parent !== undefined) return Math.min(quantity, parent.filledQuantity);
   // mutant: child-enabled-quantity
   return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;
 }
 
 /** Takes a live order into the index, if it is a child. */
-export function linkChild(market: MarketSlot, slot: OrderSlot, { parentSequence: parent }: OrderRow): void {
+export function linkChild(market: MarketSlot, index: OrderIndex): void {
+  const { parentSequence: parent } = market.orders.row(index);
   if (parent === 0 || !market.orders.has(parent)) return;
   const children = market.children.get(parent);
-  if (children === undefined) market.children.set(parent, new Set([slot]));
-  else children.add(slot);
+  if (children === undefined) market.children.set(parent, new Set([index]));
+  else children.add(index);
 }
 
-/** The order is over: it is nobody's child and nobody's parent any more. */
-export function unlinkOrder(market: MarketSlot, slot: OrderSlot): void {
-  market.children.delete(slot.row.orderSequence);
-  const { parentSequence } = slot.row;
+/** The order has ended, or is a child no more: neither child nor, where it ends, parent in the index. */
+export function unlinkOrder(market: MarketSlot, index: OrderIndex): void {
+  const { orderSequence, parentSequence } = market.orders.row(index);
+  market.children.delete(orderSequence);
   if (parentSequence === 0) return;
   const siblings = market.children.get(parentSequence);
-  siblings?.delete(slot);
+  siblings?.delete(index);
   if (siblings?.size === 0) market.children.delete(parentSequence);
 }
 
 /** The live children of an order, in the order of their admission. */
-export function childrenOf(market: MarketSlot, parent: Sequence): Iterable<OrderSlot> {
+export function childrenOf(market: MarketSlot, parent: Sequence): Iterable<OrderIndex> {
   return market.children.get(parent) ?? [];
 }

@@ -12,6 +12,7 @@
 
 import { InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
+import type { HashKey } from '../core/key-words.ts';
 import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
@@ -40,8 +41,8 @@ import { PassedTime } from './passed-time.ts';
 import { type Boot, recoverParts } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { configKey } from './registry/registry-config.ts';
-import { Restorer, restoredCount } from './restoring.ts';
-import type { MarketRow, OrderRow } from './rows.ts';
+import { restore, restoredCount } from './restoring.ts';
+import type { MarketRow, OrderRow, SignedText } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { stateHash } from './state-hash.ts';
@@ -56,7 +57,9 @@ export interface ClearingOptions {
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
   /** Asks libsodium; a seam only so that the simulation can forge. */
-  readonly verifyOrder: (row: OrderRow, asset: AssetId) => boolean;
+  readonly verifyOrder: (row: OrderRow, signed: SignedText, asset: AssetId) => boolean;
+  /** Of the hashes of users and order ids: a secret of the process. */
+  readonly idKey?: HashKey;
   readonly door: Outlet;
   readonly data: Outlet;
   /** One per shard; market m lives on shard m mod shards. */
@@ -129,23 +132,22 @@ export class ClearingActor implements Actor {
   }
 
   /**
-   * Loads what the disk holds and tells everybody what lives: a part whenever there is room, and nothing is taken before
-   * all is told.
+   * Loads what the disk holds and sends what lives to all who hold a view of it: a part whenever there is room. No input is
+   * taken before all is sent.
    */
   private *recover(): Generator<void, void, undefined> {
-    const { durability, clock, beat, recovering: tell = () => undefined } = this.options;
+    const { durability, clock, beat, recovering: progress = () => undefined, idKey } = this.options;
     const recovery = durability.recover();
     this.options.notBefore(recovery.lastTimeNs);
-    const restorer = new Restorer(this.sinks);
-    const boot = yield* recoverParts(recovery, { tell, beat, listener: restorer });
-    this.begin(boot, restorer);
+    const boot = yield* recoverParts(recovery, { progress, beat, ...(idKey === undefined ? {} : { key: idKey }) });
+    this.begin(boot);
     const state = this.ledger;
     const count = restoredCount(state);
-    for (const _ of restorer.rest(state, boot.late, { durability, nowNs: clock.nowNs() })) {
-      tell('restoring', restorer.told, count);
+    for (const sent of restore(state, this.sinks, { durability, nowNs: clock.nowNs() })) {
+      progress('restoring', sent, count);
       yield;
     }
-    tell('restoring', count, count);
+    progress('restoring', count, count);
     const { sequence } = this;
     this.options.journalSize?.(durability.journalSize);
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
@@ -153,13 +155,12 @@ export class ClearingActor implements Actor {
   }
 
   /** All of the disk is sound and in memory. */
-  private begin(boot: Boot, restorer: Restorer): void {
+  private begin(boot: Boot): void {
     this.state = boot.state;
     this.sequence = boot.sequence;
     this.checkpointed = boot.checkpointed;
     this.checkpointedAtMs = this.options.elapsedMs();
     this.markRestart(boot);
-    restorer.restarted(boot.state, boot.late);
     // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
     if (this.sequence > this.checkpointed && canCheckpoint(boot.state)) this.checkpoint(false);
     for (const { definition } of boot.state.markets) this.openMarkets.add(definition.marketIndex);
@@ -271,11 +272,13 @@ export class ClearingActor implements Actor {
   }
 
   private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
-    return verdictsNeeded(this.ledger, inputs).map((row) => ({
-      marketIndex: row.marketIndex,
-      order: row.orderSequence,
-      valid: this.options.verifyOrder(row, this.assetOf(row.marketIndex)),
-    }));
+    const { durability, verifyOrder } = this.options;
+    return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {
+      const { marketIndex, orderSequence: order } = row;
+      const text =
+        signed ?? must(durability.signedText(marketIndex, order), 'the signed text of a live order is stored');
+      return { marketIndex, order, valid: verifyOrder(row, text, this.assetOf(marketIndex)) };
+    });
   }
 
   private assetOf(marketIndex: number): AssetId {

@@ -32,8 +32,7 @@ import {
   type Restarted,
 } from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
-import { newOrderRow } from './order-rows.ts';
-import { learnVerdict } from './orders.ts';
+import { keptSignedText, learnVerdict, newOrderRow } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
 import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
@@ -41,7 +40,7 @@ import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
-import type { OrderRow } from './rows.ts';
+import type { OrderRow, SignedText } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';
@@ -51,45 +50,51 @@ export const FIRED_PER_TURN = 256;
 
 type Reply = Outcome<Readonly<Record<string, unknown>>>;
 
+/** An order whose signature must be checked. */
+export interface UnverifiedOrder {
+  /** Price and quantity are those in force, which a replace may have changed. An accessor, valid until a batch is applied. */
+  readonly row: OrderRow;
+  /** What was signed; null when a checkpoint has written it, and memory holds it no more. */
+  readonly signed: SignedText | null;
+}
+
 /**
  * The orders whose signature must be checked before these inputs are applied: each once in its life, when its first
  * fill arrives (GEN-05). Node-made orders never.
- *
- * @returns rows with `text` and `signature`; price and quantity are those in force, which a replace may have changed.
  */
-export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly OrderRow[] {
-  const needed: OrderRow[] = [];
-  const markets = state.markets.map((market) => new Unjudged(market, state.verdicts, needed));
+export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly UnverifiedOrder[] {
+  const needed: UnverifiedOrder[] = [];
+  const markets = state.markets.map((market) => new Unverified(market, state.verdicts, needed));
   for (const input of state.hooks.waiting) markets[input.marketIndex]?.see(input);
   for (const input of inputs) {
     if (!isOfMarket(input)) continue;
-    const market = must(markets[input.marketIndex], 'a market speaks only after clearing made it');
+    const market = must(markets[input.marketIndex], 'a market sends events only after clearing made it');
     market.see(input);
     if (input.kind !== 'matched') continue;
-    market.ask(input.makerOrder);
-    market.ask(input.takerOrder);
+    market.require(input.makerOrder);
+    market.require(input.takerOrder);
   }
   return needed;
 }
 
 /** Orders of a market whose signature must be checked: those that live, and those that are not applied yet. */
-class Unjudged {
+class Unverified {
   readonly #market: MarketSlot;
-  /** Judged already. */
-  readonly #judged: ReadonlyMap<Sequence, boolean> | undefined;
-  readonly #needed: OrderRow[];
-  /** Of live orders. */
-  readonly #asked = new Set<Sequence>();
+  /** Verdicts that are there already. */
+  readonly #verdicts: ReadonlyMap<Sequence, boolean> | undefined;
+  readonly #needed: UnverifiedOrder[];
+  /** Live orders that were required. */
+  readonly #required = new Set<Sequence>();
   /**
    * What is not applied yet, one sequence after the other (market-inputs.ts), from `#first` on: a new order has that of
-   * its input. Null where it was asked for, or is something else.
+   * its input. Null where it was required, or is something else.
    */
   readonly #waiting: (Created | null)[] = [];
   #first: number | null = null;
 
-  constructor(market: MarketSlot, judged: ClearingState['verdicts'], needed: OrderRow[]) {
+  constructor(market: MarketSlot, verdicts: ClearingState['verdicts'], needed: UnverifiedOrder[]) {
     this.#market = market;
-    this.#judged = judged.get(market.definition.marketIndex);
+    this.#verdicts = verdicts.get(market.definition.marketIndex);
     this.#needed = needed;
   }
 
@@ -98,33 +103,33 @@ class Unjudged {
     this.#waiting.push(input.kind === 'created' ? input : null);
   }
 
-  ask(order: Sequence): void {
+  require(order: Sequence): void {
     const at = this.#first === null ? -1 : order - this.#first;
-    if (at >= 0) this.#askWaiting(order, at);
-    else this.#askLive(order);
+    if (at >= 0) this.#requireWaiting(order, at);
+    else this.#requireLive(order);
   }
 
-  #askWaiting(order: Sequence, at: number): void {
+  #requireWaiting(order: Sequence, at: number): void {
     const input = this.#waiting[at];
     if (input?.sequence !== order) return;
     this.#waiting[at] = null;
     // mutant: signature-of-same-batch
-    this.#need(newOrderRow(input, input.order.user));
+    this.#need(newOrderRow(input), input.order);
   }
 
-  #askLive(order: Sequence): void {
-    const row = this.#market.orders.get(order)?.row;
-    if (row === undefined || row.verdict !== SIGNATURE_VERDICT.unknown || this.#asked.has(order)) return;
-    this.#asked.add(order);
-    this.#need(row);
+  #requireLive(order: Sequence): void {
+    const row = this.#market.orders.get(order);
+    if (row === undefined || row.verdict !== SIGNATURE_VERDICT.unknown || this.#required.has(order)) return;
+    this.#required.add(order);
+    this.#need(row, keptSignedText(this.#market, order));
   }
 
-  #need(row: OrderRow): void {
-    if (isUnjudged(row) && this.#judged?.has(row.orderSequence) !== true) this.#needed.push(row);
+  #need(row: OrderRow, signed: SignedText | null): void {
+    if (isUnverified(row) && this.#verdicts?.has(row.orderSequence) !== true) this.#needed.push({ row, signed });
   }
 }
 
-function isUnjudged(row: OrderRow): boolean {
+function isUnverified(row: OrderRow): boolean {
   return row.verdict === SIGNATURE_VERDICT.unknown && (row.flags & ORDER_FLAG.nodeMade) === 0;
 }
 

@@ -5,7 +5,7 @@
 
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { IdWatermark, Tombstone } from './checkpoint.ts';
-import type { LoadedRow, RowWrite } from './rows.ts';
+import type { RowWrite, SignedText } from './rows.ts';
 
 export interface JournaledBatch {
   readonly sequence: Sequence;
@@ -26,12 +26,15 @@ export interface CheckpointMark {
 export interface Recovery {
   /** null when nothing was ever checkpointed. */
   readonly checkpoint: CheckpointMark | null;
-  /** The rows of the checkpoint, in clearing's LOAD_ORDER, without history. */
-  readonly rows: Iterable<LoadedRow>;
+  /**
+   * The rows of the checkpoint, in clearing's LOAD_ORDER, without history and signed texts. That of an order may be an
+   * accessor, which is valid until the next row.
+   */
+  readonly rows: Iterable<RowWrite>;
   readonly rowCount: number;
   /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
   readonly lastTimeNs: TimestampNs;
-  /** The journal behind the checkpoint, verified; a start goes through it twice. */
+  /** The journal behind the checkpoint, verified. */
   readonly batches: Iterable<JournaledBatch>;
   readonly batchCount: number;
 }
@@ -61,6 +64,8 @@ export interface Durability {
    */
   prune(below: Sequence, recordsMax: number): boolean;
   readonly journalSize: JournalSize;
+  /** What was signed of an order that a checkpoint has written; null when there is nothing of it. */
+  signedText(marketIndex: number, orderSequence: Sequence): SignedText | null;
   /** Order ids of finished orders that stay taken (AMB-08). */
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */

@@ -16,80 +16,100 @@ import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms
 import { isMarginType } from '../risk/account-types.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import { exposureOf, isJudgedOnArrival, marketPrice, offsetLots } from '../risk/exposure.ts';
-import { type Exposure, ExposureQueue, NO_EXPOSURE, newExposureEntry } from '../risk/exposure-queue.ts';
-import { ownExposures, SPOT_ACCOUNT } from './balances.ts';
+import {
+  type Exposure,
+  type ExposureEntry,
+  ExposureQueue,
+  NO_EXPOSURE,
+  newExposureEntry,
+} from '../risk/exposure-queue.ts';
+import { ownExposures } from './balances.ts';
+import { baseOf, type LiveOrder, type OrderIndex, positionOf } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
-import type { BookExposure, ExposureKey, OrderSlot } from './state.ts';
+import type { BookExposure, ClearingState, ExposureKey } from './state.ts';
 
-/** Whether an order may ever count. A spot sale does not: it turns collateral into USD, which counts more. */
-function mayCount(slot: OrderSlot, row: OrderRow): boolean {
-  const { subAccount, side } = row;
-  // Every user's first account is a spot one: nothing that its orders are tied to has to be looked up.
-  if (subAccount === SPOT_ACCOUNT || !isMarginType(slot.account.row)) return false;
-  if (isReduceOnly(row)) return slot.position !== null && !isJudgedOnArrival(row);
-  return slot.position !== null || side === SIDE.buy;
+/**
+ * Of the book in which an order counts, among those of its account and side; null of one that never does. A spot sale does
+ * not: it turns collateral into USD, which counts more.
+ */
+function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
+  const { account, row, market } = order;
+  if (!isMarginType(account.row)) return null;
+  const position = positionOf(state, order);
+  if (isReduceOnly(row)) return position === null || isJudgedOnArrival(row) ? null : market;
+  if (position !== null) return position;
+  return row.side === SIDE.buy ? baseOf(state, order) : null;
 }
 
 function isReduceOnly({ flags }: OrderRow): boolean {
   return (flags & ORDER_FLAG.reduceOnly) !== 0;
 }
 
-/** Of the book in which an order counts, among those of its account and side. */
-function keyOf({ position, base, market }: OrderSlot, row: OrderRow): ExposureKey {
-  return isReduceOnly(row) ? market : (position ?? base);
+/** The book in which a live order counts; undefined of one that never does. */
+function bookOf(state: ClearingState, order: LiveOrder): BookExposure | undefined {
+  const key = keyOf(state, order);
+  return key === null ? undefined : order.account.exposures[order.row.side].get(key);
 }
 
 /** Puts a live order among those of its book and side, at its place of admission, if it may count. */
-export function addExposure(slot: OrderSlot, row: OrderRow): void {
-  if (!mayCount(slot, row)) return;
-  const { account, market, position, base } = slot;
-  const books = ownExposures(account)[row.side];
-  const key = keyOf(slot, row);
+export function addExposure(state: ClearingState, order: LiveOrder): void {
+  const key = keyOf(state, order);
+  if (key === null) return;
+  const { index, row } = order;
+  const books = ownExposures(order.account)[row.side];
   let book = books.get(key);
   if (book === undefined) {
-    const risk = must(position?.risk ?? base.collateral, 'an order of a margin account is about collateral');
-    book = {
-      key,
-      side: row.side,
-      market,
-      position,
-      risk,
-      orders: 0,
-      unpriced: new Set(),
-      price: 0n,
-      queue: new ExposureQueue(),
-    };
+    book = newBook(state, order, key);
     books.set(key, book);
   }
-  book.orders += 1;
-  slot.exposure = { book, entry: newExposureEntry(slot, row.orderSequence) };
-  setExposure(slot, row);
+  book.entries.set(index, newExposureEntry(index, row.orderSequence));
+  setExposure(book, index, row);
+}
+
+function newBook(state: ClearingState, order: LiveOrder, key: ExposureKey): BookExposure {
+  const { market, row } = order;
+  const position = positionOf(state, order);
+  const collateral = position?.risk ?? baseOf(state, order).collateral;
+  return {
+    key,
+    side: row.side,
+    market,
+    position,
+    risk: must(collateral, 'an order of a margin account is about collateral'),
+    entries: new Map(),
+    unpriced: new Set(),
+    price: 0n,
+    queue: new ExposureQueue(),
+  };
 }
 
 /** The order or what is left of it changed. */
-export function updateExposure(slot: OrderSlot): void {
+export function updateExposure(state: ClearingState, order: LiveOrder): void {
+  const book = bookOf(state, order);
   // mutant: open-orders-weighed
-  if (slot.exposure !== null) setExposure(slot, slot.row);
+  if (book !== undefined) setExposure(book, order.index, order.row);
 }
 
-export function removeExposure(slot: OrderSlot): void {
-  const { exposure } = slot;
-  if (exposure === null) return;
-  const { book, entry } = exposure;
-  book.unpriced.delete(slot);
-  book.queue.set(entry, NO_EXPOSURE);
-  book.orders -= 1;
-  if (book.orders === 0) slot.account.exposures[book.side].delete(book.key);
-  slot.exposure = null;
+export function removeExposure(state: ClearingState, order: LiveOrder): void {
+  const book = bookOf(state, order);
+  if (book === undefined) return;
+  const { index, account } = order;
+  book.unpriced.delete(index);
+  book.queue.set(entryOf(book, index), NO_EXPOSURE);
+  book.entries.delete(index);
+  if (book.entries.size === 0) account.exposures[book.side].delete(book.key);
 }
 
-function setExposure(slot: OrderSlot, row: OrderRow): void {
-  const { book, entry } = must(slot.exposure, 'an order that counts has its book');
+function entryOf({ entries }: BookExposure, index: OrderIndex): ExposureEntry<OrderIndex> {
+  return must(entries.get(index), 'an order that counts stands in its book');
+}
+
+function setExposure(book: BookExposure, index: OrderIndex, row: OrderRow): void {
   if (row.kind !== ORDER_KIND.limit) {
-    if (row.triggerState === TRIGGER_STATE.live) book.unpriced.add(slot);
-    else book.unpriced.delete(slot);
+    if (row.triggerState === TRIGGER_STATE.live) book.unpriced.add(index);
+    else book.unpriced.delete(index);
   }
-  book.queue.set(entry, exposureNow(book, row));
+  book.queue.set(entryOf(book, index), exposureNow(book, row));
 }
 
 /** An order counts once it is released (MRG-22, AMB-28). */
@@ -108,27 +128,32 @@ export function countedOf(book: BookExposure, terms: AssetTerms): bigint {
   const price = marketPrice(terms);
   if (book.unpriced.size > 0 && price !== book.price) {
     book.price = price;
-    for (const slot of book.unpriced) setExposure(slot, slot.look());
+    for (const index of book.unpriced) setExposure(book, index, book.market.orders.row(index));
   }
   book.queue.setOffset(offsetOf(book));
   return book.queue.counted;
 }
 
 /** Whether the order is where it belongs and counts what it should, and so does its book; for checks. */
-export function isExposureRight(slot: OrderSlot, row: OrderRow, terms: (book: BookExposure) => AssetTerms): boolean {
-  const { exposure } = slot;
-  if (exposure === null) return !mayCount(slot, row);
-  const { book, entry } = exposure;
-  if (!mayCount(slot, row) || slot.account.exposures[row.side].get(keyOf(slot, row)) !== book) return false;
-  return isSame(entry.exposure, exposureNow(book, row)) && (!isFirst(slot, book) || isBookRight(book, terms(book)));
+export function isExposureRight(
+  state: ClearingState,
+  order: LiveOrder,
+  terms: (book: BookExposure) => AssetTerms,
+): boolean {
+  if (keyOf(state, order) === null) return true;
+  const book = bookOf(state, order);
+  const entry = book?.entries.get(order.index);
+  if (book === undefined || entry === undefined) return false;
+  const isRight = isSame(entry.exposure, exposureNow(book, order.row));
+  return isRight && (!isFirst(order.index, book) || isBookRight(book, terms(book)));
 }
 
 function isSame(a: Exposure, b: Exposure): boolean {
   return a.lots === b.lots && a.lotPrice === b.lotPrice && a.total === b.total;
 }
 
-function isFirst(slot: OrderSlot, { queue }: BookExposure): boolean {
-  for (const { owner } of queue.entries()) return owner === slot;
+function isFirst(index: OrderIndex, { queue }: BookExposure): boolean {
+  for (const { owner } of queue.entries()) return owner === index;
   return false;
 }
 

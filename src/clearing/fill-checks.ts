@@ -21,6 +21,7 @@ import { STALE_MATCH_NS } from '../core/limits.ts';
 import {
   ORDER_FLAG,
   ORDER_KIND,
+  orderExpiryNs,
   ROLLBACK_REASON,
   type RollbackReason,
   SIDE,
@@ -34,9 +35,8 @@ import { breaksCap, hasCap, type Measures } from '../risk/caps.ts';
 import { reduces } from '../risk/position.ts';
 import { quote18 } from '../risk/reservation.ts';
 import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDebts } from './account-margin.ts';
-import { baseDelta, type Fill, type Party, type Plan } from './fill-plan.ts';
+import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
 import type { OrderRow } from './rows.ts';
-import type { OrderSlot } from './state.ts';
 
 /** What went wrong with a fill, by party; `none` for a party that is in order. */
 export interface Fault {
@@ -94,7 +94,7 @@ function judgeOrder(fill: Fill, party: Party, plan: Plan, isReducing: boolean): 
     if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
   }
   if (!termsAllow(fill, party, plan, isReducing)) return ROLLBACK_REASON.invalidOrder;
-  if (overfills(fill, party.slot, plan)) return ROLLBACK_REASON.overfill;
+  if (overfills(fill, party.slot)) return ROLLBACK_REASON.overfill;
   if (position === null) {
     return inventoryCovers(fill, party, plan) ? ROLLBACK_REASON.none : ROLLBACK_REASON.insufficientInventory;
   }
@@ -109,7 +109,7 @@ function termsAllow(fill: Fill, party: Party, plan: Plan, isReducing: boolean): 
   if (fill.maker.slot.row.side === fill.taker.slot.row.side) return false;
   if (order.triggerState !== TRIGGER_STATE.live) return false;
   if (order.kind === ORDER_KIND.limit && isBeyondLimit(order, price)) return false;
-  if (timeNs > order.expiryNs) return false;
+  if (timeNs > orderExpiryNs(order.creationNs, order.goodUntilNs)) return false;
   return accountAllows(fill, party, plan, isReducing) && party.feeRate <= order.maxFeeRate;
 }
 
@@ -131,11 +131,11 @@ function accountAllows(fill: Fill, { slot }: Party, { risk }: Plan, isReducing: 
 }
 
 /** More lots than are enabled, or more money than a market order's target or cap. */
-function overfills(fill: Fill, slot: OrderSlot, plan: Plan): boolean {
+function overfills(fill: Fill, slot: FillingOrder): boolean {
   const { quantity, amount, enabledQuantity } = slot.row;
   // mutant: filled-beyond-quantity
-  if (quantity !== 0 && plan.filledQuantity(slot) + fill.input.quantity > enabledQuantity) return true;
-  return amount !== 0 && plan.filledNotional(slot) + fill.notional > quote18(amount, fill.market);
+  if (quantity !== 0 && slot.filledQuantity + fill.input.quantity > enabledQuantity) return true;
+  return amount !== 0 && slot.filledNotional + fill.notional > quote18(amount, fill.market);
 }
 
 /** The buyer pays notional and fee in USD, the seller pays base; a seller's fee never exceeds the proceeds. */

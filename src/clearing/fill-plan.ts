@@ -9,17 +9,18 @@ import { USD } from '../core/ids.ts';
 import { AMOUNT18_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
-import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import { interestAfter, type Measures } from '../risk/caps.ts';
 import { afterFill, type Legs, magnitude, usdDelta } from '../risk/position.ts';
 import type { Overlay } from './account-margin.ts';
 import { SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Matched } from './inputs.ts';
+import { baseOf, type LiveOrder, positionOf, usdOf } from './live-orders.ts';
 import { namedOrder } from './orders.ts';
 import { setLegs } from './positions.ts';
 import { riskSlot, termsOf, termsWith } from './risks.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, PositionSlot, RiskSlot } from './state.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, RiskSlot } from './state.ts';
 
 /** A fill with its orders and its exact figures. */
 export interface Fill {
@@ -31,15 +32,59 @@ export interface Fill {
   readonly base: Amount18;
 }
 
+/** An order of a unit, with what its fills move, and its confirmed fills as the plan would leave them. */
+export interface FillingOrder extends LiveOrder {
+  readonly position: PositionSlot | null;
+  readonly base: BalanceSlot;
+  readonly usd: BalanceSlot;
+  filledQuantity: number;
+  filledNotional: Amount18;
+}
+
 /** One side of a fill. */
 export interface Party {
-  readonly slot: OrderSlot;
+  readonly slot: FillingOrder;
   readonly feeRate: number;
   readonly fee: Amount18;
 }
 
-/** @throws InvariantError when the market breaks its word: fees out of bounds, or an order that is not live. */
-export function fillOf(market: MarketSlot, input: Matched): Fill {
+function fillingOrder(state: ClearingState, order: LiveOrder): FillingOrder {
+  const { index, row, market, account } = order;
+  return {
+    index,
+    row,
+    market,
+    account,
+    position: positionOf(state, order),
+    base: baseOf(state, order),
+    usd: usdOf(state, order),
+    filledQuantity: row.filledQuantity,
+    filledNotional: row.filledNotional,
+  };
+}
+
+/**
+ * The fills of a unit. Fills of the same order share it, so that each finds what those before it would leave.
+ *
+ * @throws InvariantError when the market breaks its contract: fees out of bounds, or an order that is not live.
+ */
+export function fillsOf(state: ClearingState, market: MarketSlot, inputs: readonly Matched[]): readonly Fill[] {
+  if (inputs.length === 1) return inputs.map((input) => fillOf(market, input, (order) => named(state, market, order)));
+  const known = new Map<Sequence, FillingOrder>();
+  return inputs.map((input) =>
+    fillOf(market, input, (order) => {
+      const slot = known.get(order) ?? named(state, market, order);
+      known.set(order, slot);
+      return slot;
+    }),
+  );
+}
+
+function named(state: ClearingState, market: MarketSlot, order: Sequence): FillingOrder {
+  return fillingOrder(state, namedOrder(market, order));
+}
+
+function fillOf(market: MarketSlot, input: Matched, orderOf: (order: Sequence) => FillingOrder): Fill {
   const { makerFeeRate, takerFeeRate } = input;
   assert(takerFeeRate >= 0 && takerFeeRate <= Number(RATE_SCALE), 'a taker rate is within 0 and 100 %');
   assert(makerFeeRate >= -takerFeeRate && makerFeeRate <= Number(RATE_SCALE), 'a rebate never exceeds the taker rate');
@@ -49,12 +94,12 @@ export function fillOf(market: MarketSlot, input: Matched): Fill {
     market: market.definition,
     input,
     maker: {
-      slot: namedOrder(market, input.makerOrder),
+      slot: orderOf(input.makerOrder),
       feeRate: makerFeeRate,
       fee: tradingFee18(notional, makerFeeRate),
     },
     taker: {
-      slot: namedOrder(market, input.takerOrder),
+      slot: orderOf(input.takerOrder),
       feeRate: takerFeeRate,
       fee: tradingFee18(notional, takerFeeRate),
     },
@@ -72,7 +117,7 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
  * What the fills judged so far would leave behind. As an overlay it answers what an account would be.
  *
  * Planned values stand beside the true ones in the slots, so that looking one up costs nothing. One plan is made at a
- * time, and whoever makes it ends it with the fills that it judged: `book`, or `drop`.
+ * time, and the caller ends it with the fills that it judged: `book`, or `drop`.
  */
 export class Plan implements Overlay {
   fees: Amount18 = ZERO_18;
@@ -105,21 +150,13 @@ export class Plan implements Overlay {
     return this.planned;
   }
 
-  filledQuantity({ planned, row }: OrderSlot): number {
-    return planned === null ? row.filledQuantity : planned.quantity;
-  }
-
-  filledNotional({ planned, row }: OrderSlot): Amount18 {
-    return planned === null ? row.filledNotional : planned.notional;
-  }
-
   /**
    * Whether everything that the plan changes for an order still fits what rows and messages can hold: what it has traded,
    * its balances, or its legs and the sums of legs. Its fees do where its notional does: no rate is above 100 %.
    */
-  fits(slot: OrderSlot): boolean {
+  fits(slot: FillingOrder): boolean {
     // mutant: filled-notional-fits
-    if (this.filledNotional(slot) > AMOUNT18_MAX) return false;
+    if (slot.filledNotional > AMOUNT18_MAX) return false;
     const { position } = slot;
     if (position === null) return this.owned(slot.base) <= AMOUNT18_MAX && this.owned(slot.usd) <= AMOUNT18_MAX;
     const { base, quote, entry } = this.legs(position);
@@ -164,10 +201,8 @@ export class Plan implements Overlay {
       slot.usd.planned = (this.owned(slot.usd) + usdDelta(delta, fill.notional, fee)) as Amount18;
     }
     this.fees = add18(this.fees, fee);
-    slot.planned = {
-      quantity: this.filledQuantity(slot) + fill.input.quantity,
-      notional: add18(this.filledNotional(slot), fill.notional),
-    };
+    slot.filledQuantity += fill.input.quantity;
+    slot.filledNotional = add18(slot.filledNotional, fill.notional);
   }
 }
 
@@ -180,7 +215,7 @@ export function book(state: ClearingState, fills: readonly Fill[]): void {
 }
 
 /** The first order that names a slot books it. */
-function bookSlots(state: ClearingState, slot: OrderSlot): void {
+function bookSlots(state: ClearingState, slot: FillingOrder): void {
   const { position, base, usd } = slot;
   if (position !== null && position.planned !== null) setLegs(state, position, position.planned);
   if (base.planned !== null) setOwned(state, base, base.planned);
@@ -196,8 +231,7 @@ export function drop(fills: readonly Fill[]): void {
   }
 }
 
-function dropSlots(slot: OrderSlot): void {
-  slot.planned = null;
+function dropSlots(slot: FillingOrder): void {
   slot.base.planned = null;
   slot.usd.planned = null;
   if (slot.position !== null) slot.position.planned = null;

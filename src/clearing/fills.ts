@@ -18,17 +18,18 @@ import {
   type RollbackReason,
 } from '../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
+import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
 import type { Effect, FillRolledBack } from './effects.ts';
 import { type Fault, judge } from './fill-checks.ts';
-import { book, drop, type Fill, fillOf, type Party, Plan } from './fill-plan.ts';
+import { book, drop, type Fill, fillsOf, type Party, Plan } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
 import { FILL_UNIT, type Matched } from './inputs.ts';
-import { changedRow } from './order-rows.ts';
+import type { LiveOrder } from './live-orders.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import { moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
-import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
+import type { ClearingState, MarketSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 import { fireReached } from './triggers.ts';
 
@@ -60,14 +61,14 @@ function decideUnit(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
-  const fills = inputs.map((input) => fillOf(market, input));
+  const fills = fillsOf(state, market, inputs);
   const plan = new Plan(state, market);
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
       // mutant: failed-plan-dropped
       drop(fills);
-      rollBackUnit(state, market, fills, { fill, fault }, effects);
+      rollBackUnit(state, fills, { fill, fault }, effects);
       return;
     }
   }
@@ -111,37 +112,38 @@ function confirm(state: ClearingState, market: MarketSlot, fill: Fill, effects: 
     maker: tradeSide(maker),
     taker: tradeSide(taker),
   };
-  fillOrder(state, market, fill, maker);
-  fillOrder(state, market, fill, taker);
+  fillOrder(state, fill, maker);
+  fillOrder(state, fill, taker);
   tallyTrade(state, trade);
   fireReached(state, market, input.price);
   effects.push({ kind: 'fillConfirmed', trade });
 }
 
 function tradeSide({ slot, fee }: Party): TradeSide {
-  const { user, subAccount, orderId, orderSequence } = slot.row;
+  const { user, subAccount } = slot.account.row;
+  const { orderId, orderSequence } = slot.row;
   return { user, subAccount, orderId, orderSequence, fee };
 }
 
-/** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and says so itself. */
-function fillOrder(state: ClearingState, market: MarketSlot, fill: Fill, { slot, fee }: Party): void {
+/** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and sends the end itself. */
+function fillOrder(state: ClearingState, fill: Fill, { slot, fee }: Party): void {
   const { row } = slot;
-  const filledQuantity = row.filledQuantity + fill.input.quantity;
-  const isWhole = row.kind !== ORDER_KIND.marketQuote && filledQuantity >= row.quantity;
-  const filled = changedRow(row, {
-    filledQuantity,
-    filledNotional: add18(row.filledNotional, fill.notional),
-    fees: add18(row.fees, fee),
-    lastUpdateNs: fill.input.timeNs,
-    end: isWhole ? ORDER_END.filled : 0,
-    faultReason: isWhole ? ROLLBACK_REASON.none : row.faultReason,
-  });
+  const isWhole = row.kind !== ORDER_KIND.marketQuote && row.filledQuantity + fill.input.quantity >= row.quantity;
+  const count = (filled: OrderRecordView): void => {
+    filled.filledQuantity += fill.input.quantity;
+    filled.filledNotional = add18(filled.filledNotional, fill.notional);
+    filled.fees = add18(filled.fees, fee);
+    filled.lastUpdateNs = fill.input.timeNs;
+    if (!isWhole) return;
+    filled.end = ORDER_END.filled;
+    filled.faultReason = ROLLBACK_REASON.none;
+  };
   if (isWhole) {
-    finishOrder(state, market, slot, filled);
+    finishOrder(state, slot, count);
     return;
   }
-  changeOrder(state, market, slot, filled);
-  enableChildren(state, market, slot);
+  changeOrder(state, slot, count);
+  enableChildren(state, slot);
 }
 
 /** The fill of a unit at which it failed, and how. */
@@ -151,19 +153,13 @@ interface Failure {
 }
 
 /** Rolls back every fill of a unit. Others than the one that failed are reversed for their counterparty's sake. */
-function rollBackUnit(
-  state: ClearingState,
-  market: MarketSlot,
-  fills: readonly Fill[],
-  failure: Failure,
-  effects: Effect[],
-): void {
+function rollBackUnit(state: ClearingState, fills: readonly Fill[], failure: Failure, effects: Effect[]): void {
   const { maker, taker } = failure.fault;
   // The taker is the same order in all fills of a unit; makers of the other fills did nothing wrong (AMB-34, EX-25).
   const stale = maker === ROLLBACK_REASON.staleMatch && taker === ROLLBACK_REASON.staleMatch;
   for (const fill of fills) {
     const makerReason = fill === failure.fill || stale ? maker : ROLLBACK_REASON.none;
-    rollBack(state, market, fill, { maker: seenBy(makerReason), taker: seenBy(taker) }, effects);
+    rollBack(state, fill, { maker: seenBy(makerReason), taker: seenBy(taker) }, effects);
   }
 }
 
@@ -172,10 +168,10 @@ function seenBy(own: RollbackReason): RollbackReason {
   return own === ROLLBACK_REASON.none ? ROLLBACK_REASON.counterpartyAtFault : own;
 }
 
-function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons: Fault, effects: Effect[]): void {
+function rollBack(state: ClearingState, fill: Fill, reasons: Fault, effects: Effect[]): void {
   const { input } = fill;
-  markRolledBack(state, market, fill.maker.slot, reasons.maker);
-  markRolledBack(state, market, fill.taker.slot, reasons.taker);
+  markRolledBack(state, fill.maker.slot, reasons.maker);
+  markRolledBack(state, fill.taker.slot, reasons.taker);
   const rolledBack: FillRolledBack = {
     kind: 'fillRolledBack',
     marketIndex: input.marketIndex,
@@ -194,14 +190,17 @@ function rollBack(state: ClearingState, market: MarketSlot, fill: Fill, reasons:
 }
 
 /**
- * What is left of an order at fault its market will cancel; until it says so a restart must know that the order is lost
- * (AMB-32). A market order that lost a fill has not met its target, even if its market says it has (AMB-32 c).
+ * The market will cancel what is left of an order at fault; until that has come, a restart must find that the order is lost
+ * (AMB-32). A market order that lost a fill has not met its target, even if its market ends it as filled (AMB-32 c).
  */
-function markRolledBack(state: ClearingState, market: MarketSlot, slot: OrderSlot, reason: RollbackReason): void {
-  const { row } = slot;
+function markRolledBack(state: ClearingState, order: LiveOrder, reason: RollbackReason): void {
+  const { row } = order;
   const isFirstFault = isAtFault(reason) && row.faultReason === ROLLBACK_REASON.none;
   const faultReason = isFirstFault ? reason : row.faultReason;
   const flags = row.kind === ORDER_KIND.limit ? row.flags : row.flags | ORDER_FLAG.rolledBack;
   if (faultReason === row.faultReason && flags === row.flags) return;
-  changeOrder(state, market, slot, changedRow(row, { faultReason, flags }));
+  changeOrder(state, order, (marked) => {
+    marked.faultReason = faultReason;
+    marked.flags = flags;
+  });
 }

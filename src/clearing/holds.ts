@@ -9,7 +9,7 @@ import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { ORDER_FLAG, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_FLAG, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { changeReservedBuys, reservationOf, reservedByBuys, spendLeft } from '../risk/reservation.ts';
 import type { OrderRow } from './rows.ts';
@@ -23,16 +23,6 @@ function spends({ triggerState, flags }: OrderRow): boolean {
 /** What a live order may spend of its balance, a buy's fee apart. */
 export function spendOf(row: OrderRow, market: MarketDefinition): Amount18 {
   return spends(row) ? spendLeft(row, row.enabledQuantity - row.droppedQuantity, market) : ZERO_18;
-}
-
-/**
- * What a limit order may spend in units of its market, a buy's fee apart: lots, or price × lots. Beyond 2^53 it is not
- * exact, and never too small to show that.
- */
-export function rawSpendOf(row: OrderRow): number {
-  if (!spends(row)) return 0;
-  const lots = Math.max(0, row.enabledQuantity - row.droppedQuantity - row.filledQuantity);
-  return row.side === SIDE.sell ? lots : row.price * lots;
 }
 
 /** What a live order holds of the balance that it spends. */

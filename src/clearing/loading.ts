@@ -1,6 +1,5 @@
 /**
- * From tables to memory: a state made from the rows of a checkpoint, one at a time, so that whoever reads them may do
- * something else with a row, or between two of them.
+ * From tables to memory: a state made from the rows of a checkpoint, one at a time.
  *
  *   add(row) ─▶ add(row) ─▶ … ─▶ finish() ─▶ the state
  *
@@ -9,27 +8,26 @@
  */
 import { add18 } from '../core/arithmetic.ts';
 import { assert, must, unreachable } from '../core/assert.ts';
+import type { HashKey } from '../core/key-words.ts';
 import { balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
-import { LoadedHolds } from './loaded-holds.ts';
-import { isLeftByRestart } from './order-ends.ts';
-import { addLiveOrder, addStoredOrder } from './orders.ts';
+import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionSlot } from './positions.ts';
 import { placeAsset } from './registry/registry-assets.ts';
 import { placeConfig } from './registry/registry-config.ts';
 import { placeMarket } from './registry/registry-markets.ts';
-import type { ReplayReach } from './replay-reach.ts';
 import { placeMark, placePrice } from './risks.ts';
 import type {
   AssetTotalsRow,
   BalanceRow,
   DepositRow,
-  LoadedRow,
+  OrderRow,
   PositionRow,
+  RowWrite,
   SubAccountRow,
   TableName,
 } from './rows.ts';
-import { type ClearingState, createClearingState, portableSha256, type Sha256 } from './state.ts';
+import { type ClearingState, createClearingState, type Sha256 } from './state.ts';
 
 /** In which order tables are fed to a loader: a row comes after the rows that it names. */
 export const LOAD_ORDER: readonly TableName[] = [
@@ -51,35 +49,28 @@ export const LOAD_ORDER: readonly TableName[] = [
 /**
  * The state that the rows of a checkpoint describe.
  *
- * @param rows table by table in LOAD_ORDER, each table in key order. Finished orders and trades may be left out; of
+ * @param rows table by table in LOAD_ORDER, each table in key order. Finished orders, signed texts and trades may be left out; of
  *   deposits, all are needed, or the last of each user and chain.
  * @param sha256 as createClearingState's.
  * @throws InvariantError when the rows contradict each other.
  */
-export function loadState(rows: Iterable<LoadedRow>, sha256: Sha256 = portableSha256): ClearingState {
+export function loadState(rows: Iterable<RowWrite>, sha256?: Sha256): ClearingState {
   const loader = new StateLoader(sha256);
   for (const row of rows) loader.add(row);
   return loader.finish();
 }
 
-export type LoadedOrder = Extract<LoadedRow, { table: 'order' | 'storedOrder' }>;
-export type OtherRow = Exclude<LoadedRow, LoadedOrder>;
-
 export class StateLoader {
   /** Of the rows that were added so far. */
   readonly state: ClearingState;
-  readonly #reach: ReplayReach | null;
-  /** From the first order on: all users are there by then. */
-  #holds: LoadedHolds | null = null;
 
-  /** @param sha256 as createClearingState's. @param reach of the journal behind the rows; null when there is none. */
-  constructor(sha256: Sha256 = portableSha256, reach: ReplayReach | null = null) {
-    this.state = createClearingState(sha256);
-    this.#reach = reach;
+  /** @param sha256 @param key as createClearingState's. */
+  constructor(sha256?: Sha256, key?: HashKey) {
+    this.state = createClearingState(sha256, key);
   }
 
   /** The next row. @throws InvariantError when it contradicts those before it. */
-  add(write: LoadedRow): void {
+  add(write: RowWrite): void {
     const { state } = this;
     switch (write.table) {
       case 'user':
@@ -101,8 +92,7 @@ export class StateLoader {
         loadPosition(state, write.row);
         break;
       case 'order':
-      case 'storedOrder':
-        this.addOrder(write);
+        loadOrder(state, write.row);
         break;
       case 'price':
         placePrice(state, write.row);
@@ -123,38 +113,25 @@ export class StateLoader {
         state.tallies[write.row.name].restore(write.row);
         break;
       case 'trade':
+      case 'signedText':
         break;
       default:
         unreachable(write);
     }
   }
 
-  /**
-   * The next row, of an order.
-   *
-   * @returns whether it lives and neither the journal behind it nor the restart changes it. @throws InvariantError as `add`.
-   */
-  addOrder(write: LoadedOrder): boolean {
-    const { state } = this;
-    const { row } = write;
-    if (row.end !== 0) return false;
-    const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
-    assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
-    const isReached = this.#reach?.reaches(row) === true;
-    if (write.table === 'order') {
-      addLiveOrder(state, market, row);
-      return !isReached && isLeftByRestart(row, false);
-    }
-    this.#holds ??= new LoadedHolds(state);
-    return addStoredOrder(market, this.#holds, write, isReached);
-  }
-
   /** All rows were added. */
   finish(): ClearingState {
-    this.#holds?.settle();
     this.state.touchedRisks.clear();
     return this.state;
   }
+}
+
+function loadOrder(state: ClearingState, row: OrderRow): void {
+  if (row.end !== 0) return;
+  const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
+  assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
+  addLiveOrder(state, market, row);
 }
 
 function loadSubAccount(state: ClearingState, row: SubAccountRow): void {

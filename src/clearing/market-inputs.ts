@@ -8,11 +8,13 @@
  */
 import { assert, must, unreachable } from '../core/assert.ts';
 import { ORDER_END } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
+import {} from './live-orders.ts';
 import {
   applyCovered,
   applyCreated,
@@ -22,7 +24,7 @@ import {
   applyRestored,
   dropUnmatched,
 } from './orders.ts';
-import type { ClearingState, MarketSlot, OrderSlot } from './state.ts';
+import type { ClearingState, MarketSlot } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
 function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
@@ -63,9 +65,7 @@ function applyMarketInput(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
-  if (market.entering !== null && !isOfMatch(market.entering, input)) {
-    dropUnmatched(state, market, market.entering);
-  }
+  if (market.entering !== NONE && !isOfMatch(market, input)) dropUnmatched(state, market);
   applyByKind(state, market, input, nowNs, effects);
   market.decidedSequence = input.sequence;
   touchMarket(state, market);
@@ -79,9 +79,9 @@ export function touchMarket(state: ClearingState, market: MarketSlot): void {
   state.dirty.markets.add(market);
 }
 
-/** Whether the market still speaks of the match that this order began: its fills, and own orders in its way. */
-function isOfMatch(slot: OrderSlot, input: MarketInput): boolean {
-  if (input.kind === 'matched') return input.takerOrder === slot.row.orderSequence;
+/** Whether the event is about the match that the entering order began: its fills, and own orders in its way. */
+function isOfMatch({ orders, entering }: MarketSlot, input: MarketInput): boolean {
+  if (input.kind === 'matched') return input.takerOrder === orders.row(entering).orderSequence;
   return input.kind === 'ended' && input.end === ORDER_END.selfTradePrevented;
 }
 
@@ -97,7 +97,7 @@ function applyByKind(
       applyCreated(state, market, input, effects);
       break;
     case 'createRefused':
-      applyCreateRefused(state, input, effects);
+      applyCreateRefused(state, market, input, effects);
       break;
     case 'replaced':
       applyReplaced(state, market, input);

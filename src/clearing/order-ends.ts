@@ -1,4 +1,4 @@
-/** How orders end without a word of their market: as filled, or at a restart (restart.ts). Functions of a row alone. */
+/** How orders end without an event of their market: as filled, or at a restart (restart.ts). Functions of a row alone. */
 import { ORDER_END, ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { OrderRow } from './rows.ts';
 
@@ -24,16 +24,5 @@ function mayGrow({ parentSequence, activatedQuantity, quantity }: OrderRow): boo
 
 /** All of its match was confirmed or nothing; only a child is matched more than once (AMB-29, AMB-34). */
 function endOfFillOrKill(row: OrderRow): OrderEnd {
-  return row.filledQuantity > 0 && row.parentId === '' ? ORDER_END.filled : ORDER_END.fillOrKill;
-}
-
-/**
- * Whether a restart leaves the order as it is, as long as nothing has happened to it since it was loaded: nearly all, and
- * nothing else is asked about them.
- *
- * @param isParentLeft of a child: its parent lives, and a restart leaves that as it is too.
- */
-export function isLeftByRestart(row: OrderRow, isParentLeft: boolean): boolean {
-  const isWhole = row.parentSequence === 0 ? row.enabledQuantity === row.quantity : isParentLeft;
-  return isWhole && (row.flags & ORDER_FLAG.entering) === 0 && endAtRestart(row) === null;
+  return row.filledQuantity > 0 && row.parentIdBytes === 0 ? ORDER_END.filled : ORDER_END.fillOrKill;
 }

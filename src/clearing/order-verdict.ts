@@ -10,13 +10,13 @@ import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
 import { verify } from '../crypto/ed25519.ts';
-import type { OrderRow } from './rows.ts';
+import type { OrderRow, SignedText } from './rows.ts';
 
-/** @param asset the market's asset. @returns the verdict that is journaled; never asked again. */
-export function verifyOrder(row: OrderRow, asset: AssetId): boolean {
-  const text = Buffer.from(row.text, 'latin1');
+/** @param asset the market's asset. @returns the verdict that is journaled; the check is made once per order. */
+export function verifyOrder(row: OrderRow, signed: SignedText, asset: AssetId): boolean {
+  const text = Buffer.from(signed.text, 'latin1');
   const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
-  return verify(row.signature, text, key) && saysWhatWasSigned(row, asset, text);
+  return verify(signed.signature, text, key) && saysWhatWasSigned(row, asset, text);
 }
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */
@@ -26,7 +26,9 @@ function saysWhatWasSigned(row: OrderRow, asset: AssetId, text: Buffer): boolean
   if (!decoded.ok || decoded.value.fault !== null || !text.equals(decoded.value.text)) return false;
   const { order } = decoded.value;
   const isReplaced = row.timestampNs !== row.creationNs;
-  return isSameOrder(order, row, asset) && (isReplaced || (isSameSize(order, row) && isSameTrigger(order, row)));
+  return (
+    isSameOrder(order, row, { asset, text }) && (isReplaced || (isSameSize(order, row) && isSameTrigger(order, row)))
+  );
 }
 
 const HEAD = Buffer.from('{"order":');
@@ -36,7 +38,11 @@ const TAIL = Buffer.from(',"signature":[],"post_sign_timestamp":0}');
 const OWN_FLAGS = ORDER_FLAG.covered | ORDER_FLAG.rolledBack | ORDER_FLAG.entering;
 
 /** What no replace can change. */
-function isSameOrder(order: SignedOrder, row: OrderRow, asset: AssetId): boolean {
+function isSameOrder(
+  order: SignedOrder,
+  row: OrderRow,
+  { asset, text }: { readonly asset: AssetId; readonly text: Buffer },
+): boolean {
   return (
     order.signer.id === row.user &&
     order.orderId === row.orderId &&
@@ -46,9 +52,14 @@ function isSameOrder(order: SignedOrder, row: OrderRow, asset: AssetId): boolean
     order.creationNs === row.creationNs &&
     order.maxTradingFeesRate === row.maxFeeRate &&
     flagsOf(order) === (row.flags & ~OWN_FLAGS) &&
-    (order.trigger?.parentOrderId ?? '') === row.parentId &&
+    (order.trigger?.parentOrderId ?? '') === parentIdIn(text, row) &&
     isSameKind(order.details, row)
   );
+}
+
+/** The id of its parent as the record refers to it. */
+function parentIdIn(text: Buffer, { parentIdAt, parentIdBytes }: OrderRow): string {
+  return text.toString('latin1', parentIdAt, parentIdAt + parentIdBytes);
 }
 
 function flagsOf({ details, reduceOnly, isSpot }: SignedOrder): number {
@@ -81,7 +92,7 @@ function isSameKind(details: OrderDetails, row: OrderRow): boolean {
 function isSameSize({ details }: SignedOrder, row: OrderRow): boolean {
   if (details.kind === 'market-quote') return true;
   const isResting = row.tif === TIF.gtc || row.tif === TIF.gtd;
-  const mayBeSmaller = row.parentId !== '' || (details.kind === 'limit' && isResting);
+  const mayBeSmaller = row.parentIdBytes !== 0 || (details.kind === 'limit' && isResting);
   const isSigned = mayBeSmaller ? row.quantity <= details.quantity : row.quantity === details.quantity;
   return isSigned && (details.kind !== 'limit' || details.limitPrice === row.price);
 }

@@ -1,215 +1,233 @@
 /**
- * Live orders as clearing knows them: the market's word on each, applied in its sequence.
+ * Live orders as clearing keeps them: the events of each market, applied in its sequence.
  *
  *   created ─▶ live ─▶ replaced, restored, covered, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
  *   createRefused ─▶ finished at once (AMB-16)
  *
- * An order whose last lot is confirmed ends as filled here; every other end is the market's word, and so is every end of
+ * A record is changed in place, by `changeOrder` alone, which keeps up what is derived from it: holds, exposure, triggers.
+ *
+ * An order whose last lot is confirmed ends as filled here; every other end comes from the market, and so does every end of
  * an order that is sized in quote. A market sends `ended` after every match of the order, so figures are final there,
- * with one exception: it may say `filled` after a replace to what was filled (AMB-19) when it has not heard of a rollback
- * yet. Such an order stays live, and the market, once it hears, restores it or ends it again (AMB-32 e). Market orders
- * have no way back: `filled` is their end, under the name that their confirmed fills deserve (AMB-32 c, AMB-37).
+ * with one exception: it may send `filled` after a replace to what was filled (AMB-19) before it has received a rollback.
+ * Such an order stays live, and the market, once it has the rollback, restores it or ends it again (AMB-32 e). Market
+ * orders have no way back: `filled` is their end, under the name that their confirmed fills deserve (AMB-32 c, AMB-37).
  *
  * Not here: triggers (triggers.ts), what an order holds (holds.ts), parents (children.ts).
  */
 import { assert, must } from '../core/assert.ts';
-import { USD } from '../core/ids.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
   ORDER_KIND,
   type OrderEnd,
+  ROLLBACK_REASON,
   SIDE,
   SIGNATURE_VERDICT,
   type SignatureVerdict,
   TRIGGER,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
-import { isMarginType } from '../risk/account-types.ts';
-import { balanceSlot, ensureUser, SPOT_ACCOUNT } from './balances.ts';
+import type { OrderRecordView } from '../schema/generated/messages.ts';
+import { ensureUser } from './balances.ts';
 import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
 import type { Effect } from './effects.ts';
 import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
-import type { LoadedHolds } from './loaded-holds.ts';
-import { isFilled, isLeftByRestart } from './order-ends.ts';
-import { changedRow, newOrderRow, type OrderChanges } from './order-rows.ts';
-import { LiveOrderSlot } from './order-slot.ts';
-import { positionSlot } from './positions.ts';
-import type { LoadedRow, OrderRow, StoredOrders } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, OrderSlot, OrderTies, UserSlot } from './state.ts';
-import { tallyFinishedOrder } from './tallies.ts';
+import { baseOf, type LiveOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
+import { isFilled } from './order-ends.ts';
+import type { OrderRow, SignedTextRow } from './rows.ts';
+import type { BalanceSlot, ClearingState, MarketSlot } from './state.ts';
+import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
 
-function spentBalance(slot: OrderSlot): BalanceSlot {
-  return slot.look().side === SIDE.buy ? slot.usd : slot.base;
+/** The live order that its market names, whether or not its record says yet that it has fired. */
+export function namedOrder(market: MarketSlot, order: Sequence): LiveOrder {
+  return must(orderOf(market, order), 'an event of a market is about an order that is live in clearing');
 }
 
-function setSpend(slot: OrderSlot, spend: Amount18): void {
-  updateExposure(slot);
-  changeSpend(spentBalance(slot), slot.market, slot.spend, spend);
-  slot.spend = spend;
+/** The same, with its record in force. */
+function orderInForce(state: ClearingState, market: MarketSlot, sequence: Sequence): LiveOrder {
+  const order = namedOrder(market, sequence);
+  if (isFired(order)) fireOrder(state, order);
+  return order;
 }
 
-/** The order that its market names, whether or not its row knows yet that it has fired. */
-export function namedOrder(market: MarketSlot, order: Sequence): OrderSlot {
-  return must(market.orders.get(order), 'the market speaks of an order that is live in clearing');
+/** Its record says that it has fired. */
+export function fireOrder(state: ClearingState, order: LiveOrder): void {
+  changeOrder(state, order, (row) => {
+    row.triggerState = TRIGGER_STATE.fired;
+  });
 }
 
-/** The order that its market names, with its row in force. */
-function liveOrder(state: ClearingState, market: MarketSlot, order: Sequence): OrderSlot {
-  const slot = namedOrder(market, order);
-  if (isFired(slot)) fireOrder(state, market, slot);
-  return slot;
+function spentBalance(state: ClearingState, order: LiveOrder): BalanceSlot {
+  return order.row.side === SIDE.buy ? usdOf(state, order) : baseOf(state, order);
 }
 
-/** Its row says that it has fired. */
-export function fireOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot): void {
-  changeOrder(state, market, slot, changedRow(slot.row, { triggerState: TRIGGER_STATE.fired }));
+function setSpend(state: ClearingState, order: LiveOrder, before: Amount18, after: Amount18): void {
+  if (before !== after) changeSpend(spentBalance(state, order), order.market, before, after);
 }
-
-/** What an order is tied to. Its user and sub-account exist. */
-function tiesOf(state: ClearingState, market: MarketSlot, owner: UserSlot, row: OrderRow): OrderTies {
-  const { subAccount, flags } = row;
-  const account = must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists');
-  const { assetId } = market.definition;
-  const base = balanceSlot(state, owner, subAccount, assetId);
-  const usd = balanceSlot(state, owner, subAccount, USD);
-  // A margin order of a Spot account is refused with its first fill, like any other order that breaks its terms.
-  const isLeveraged = isMarginType(account.row) && (flags & ORDER_FLAG.isSpot) === 0;
-  return { account, position: isLeveraged ? positionSlot(state, account, assetId) : null, base, usd };
-}
-
-/** The same by its row alone. */
-export function tiesOfRow(state: ClearingState, market: MarketSlot, row: OrderRow): OrderTies {
-  return tiesOf(state, market, must(state.users.get(row.user), 'the user of an order is known'), row);
-}
-
-/** Puts an order among the live ones. Its user and sub-account exist. */
-export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): OrderSlot {
-  assert(row.end === 0, 'a live order has not ended');
-  assert(!market.orders.has(row.orderSequence), 'an order is created once');
-  const slot = new LiveOrderSlot(market, tiesOfRow(state, market, row));
-  slot.row = row;
-  setSpend(slot, spendOf(row, market.definition));
-  market.orders.set(row.orderSequence, slot);
-  linkOrder(market, slot, row);
-  return slot;
-}
-
-/** Whoever finds the order by something else than its name finds it from now on. */
-function linkOrder(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
-  addExposure(slot, row);
-  // mutant: checkpoint-inside-match
-  if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = slot;
-  linkChild(market, slot, row);
-  watchTrigger(market, slot, row);
-}
-
-/** An order as a start finds it in its table. */
-export type FoundOrder = Extract<LoadedRow, { table: 'storedOrder' }>;
 
 /**
- * Puts an order that a start finds among the live ones, behind those of lower sequences. Most are left where they lie:
- * nobody looks for them but by their name.
- *
- * @param isReached whether the journal behind the tables may change it (replay-reach.ts).
- * @returns whether replay and restart leave it as it is.
+ * Puts an order among the live ones. Its user and sub-account exist, and its sequence is above that of every live order of
+ * its market.
  */
-export function addStoredOrder(market: MarketSlot, holds: LoadedHolds, found: FoundOrder, isReached: boolean): boolean {
-  const { row, stored, place } = found;
+export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): LiveOrder {
   assert(row.end === 0, 'a live order has not ended');
-  const { parentSequence, triggerState, flags, subAccount } = row;
-  const ordinal = stored.userOf(row);
-  holds.add(market, ordinal, row);
-  const isSettled = !isReached && isLeftByRestart(row, market.orders.isSettled(parentSequence));
-  market.orders.shelve(row, stored, place, isSettled);
-  const isOfSpot = subAccount === SPOT_ACCOUNT;
-  const isFoundByName =
-    parentSequence === 0 &&
-    triggerState !== TRIGGER_STATE.dormant &&
-    (flags & ORDER_FLAG.entering) === 0 &&
-    (isOfSpot || !mayPress(holds.userOf(ordinal, row), subAccount));
-  if (isFoundByName) return isSettled;
-  const ties = isOfSpot ? null : tiesOf(holds.state, market, holds.userOf(ordinal, row), row);
-  const slot = new LiveOrderSlot(market, ties);
-  slot.store(stored, place);
-  slot.spend = spendOf(row, market.definition);
-  market.orders.link(slot);
-  linkOrder(market, slot, row);
-  return isSettled;
+  const owner = must(state.users.get(row.user), 'the user of an order is known');
+  const account = must(owner.subAccounts.get(row.subAccount), 'the sub-account of an order exists');
+  const order = orderAt(market, market.orders.add(row, account));
+  setSpend(state, order, ZERO_18, spendOf(row, market.definition));
+  addExposure(state, order);
+  // mutant: checkpoint-inside-match
+  if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = order.index;
+  linkChild(market, order.index);
+  watchTrigger(order);
+  return order;
 }
 
-function mayPress(owner: UserSlot, subAccount: number): boolean {
-  return isMarginType(must(owner.subAccounts.get(subAccount), 'the sub-account of an order exists').row);
-}
-
-/** The slot of an order that was on its shelf: what it holds is held already. */
-export function unshelved(state: ClearingState, market: MarketSlot, stored: StoredOrders, place: number): OrderSlot {
-  const row = stored.take(place);
-  const slot = new LiveOrderSlot(market, tiesOfRow(state, market, row));
-  slot.row = row;
-  slot.spend = spendOf(row, market.definition);
-  return slot;
-}
-
-/** Replaces the row of a live order and the hold that follows from it. */
-export function changeOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
-  slot.row = row;
-  if (slot.waits !== null && row.triggerState !== TRIGGER_STATE.dormant) unwatchTrigger(slot);
-  setSpend(slot, spendOf(row, market.definition));
-  state.dirty.orders.add(slot);
+/**
+ * Changes the record of a live order in place, and all that follows from it. The trigger of an order that waits for it is
+ * moved by `applyReplaced` alone.
+ */
+export function changeOrder(state: ClearingState, order: LiveOrder, change: (row: OrderRecordView) => void): void {
+  const { row, market } = order;
+  const spent = spendOf(row, market.definition);
+  change(row);
+  updateExposure(state, order);
+  setSpend(state, order, spent, spendOf(row, market.definition));
+  if (row.triggerState !== TRIGGER_STATE.dormant) unwatchTrigger(order);
+  state.orders.markDirty(order.index);
 }
 
 /** Fills of the order have confirmed: its children are enabled as far as it is filled (AMB-29). */
-export function enableChildren(state: ClearingState, market: MarketSlot, parent: OrderSlot): void {
+export function enableChildren(state: ClearingState, parent: LiveOrder): void {
+  const { market, row } = parent;
   if (market.children.size === 0) return;
-  for (const child of childrenOf(market, parent.row.orderSequence)) {
+  for (const index of childrenOf(market, row.orderSequence)) {
+    const child = orderAt(market, index);
     const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
-    if (enabledQuantity !== child.row.enabledQuantity) {
-      changeOrder(state, market, child, changedRow(child.row, { enabledQuantity }));
-    }
+    if (enabledQuantity === child.row.enabledQuantity) continue;
+    changeOrder(state, child, (changed) => {
+      changed.enabledQuantity = enabledQuantity;
+    });
   }
 }
 
 /**
- * The market speaks of something else: what it let go of the child that was entering and did not match is dropped, and
- * held no more (AMB-29).
+ * The next event of the market is about something else: what it let go of the child that was entering and did not match is
+ * dropped, and held no more (AMB-29).
  */
-export function dropUnmatched(state: ClearingState, market: MarketSlot, slot: OrderSlot): void {
-  market.entering = null;
-  const { row } = slot;
-  if (market.orders.get(row.orderSequence) !== slot) return;
-  const droppedQuantity = Math.max(0, row.activatedQuantity - row.filledQuantity);
-  changeOrder(state, market, slot, changedRow(row, { droppedQuantity, flags: row.flags & ~ORDER_FLAG.entering }));
+export function dropUnmatched(state: ClearingState, market: MarketSlot): void {
+  const { entering } = market;
+  market.entering = NONE;
+  if (entering === NONE) return;
+  changeOrder(state, orderAt(market, entering), (row) => {
+    row.droppedQuantity = Math.max(0, row.activatedQuantity - row.filledQuantity);
+    row.flags &= ~ORDER_FLAG.entering;
+  });
 }
 
-/** Takes an order off the live ones and counts it among the finished. @param row its last row, with its end. */
-export function finishOrder(state: ClearingState, market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
+/**
+ * Takes an order off the live ones and counts it among the finished.
+ *
+ * @param end its last change, which gives it its end. @returns its last record, kept until the next checkpoint.
+ */
+export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: OrderRecordView) => void): OrderRow {
+  const { index, row, market } = order;
+  setSpend(state, order, spendOf(row, market.definition), ZERO_18);
+  removeExposure(state, order);
+  unwatchTrigger(order);
+  end(row);
   assert(row.end !== 0, 'a finished order has an end');
-  slot.row = row;
-  setSpend(slot, ZERO_18);
-  enableChildren(state, market, slot);
-  market.orders.delete(row.orderSequence);
-  removeExposure(slot);
-  unwatchTrigger(slot);
-  unlinkOrder(market, slot);
-  state.dirty.orders.delete(slot);
-  tallyFinishedOrder(state, row);
+  enableChildren(state, order);
+  unlinkOrder(market, index);
+  if (market.entering === index) market.entering = NONE;
+  const finished = tallyFinishedOrder(state, row);
+  market.orders.remove(index);
+  return finished;
+}
+
+/** The record of an order at its admission, all of it enabled. */
+export function newOrderRow(
+  input: Created | CreateRefused,
+  verdict: SignatureVerdict = SIGNATURE_VERDICT.unknown,
+): OrderRow {
+  const { order } = input;
+  const { parentId } = order;
+  return {
+    marketIndex: input.marketIndex,
+    orderSequence: input.sequence,
+    prioritySequence: input.sequence,
+    user: order.user,
+    subAccount: order.subAccount,
+    orderId: order.orderId,
+    side: order.side,
+    kind: order.kind,
+    tif: order.tif,
+    flags: order.flags,
+    price: order.price,
+    quantity: order.quantity,
+    amount: order.amount,
+    budget: order.budget,
+    triggerKind: order.triggerKind,
+    triggerPrice: order.triggerPrice,
+    triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
+    parentSequence: input.kind === 'created' ? input.parent : 0,
+    parentIdAt: parentId === '' ? 0 : order.text.indexOf(parentId),
+    parentIdBytes: parentId.length,
+    enabledQuantity: order.quantity,
+    activatedQuantity: 0,
+    droppedQuantity: 0,
+    maxFeeRate: order.maxFeeRate,
+    creationNs: order.creationNs,
+    timestampNs: order.creationNs,
+    goodUntilNs: order.goodUntilNs,
+    admittedNs: input.timeNs,
+    lastUpdateNs: input.timeNs,
+    filledQuantity: 0,
+    filledNotional: ZERO_18,
+    fees: ZERO_18,
+    end: 0,
+    faultReason: ROLLBACK_REASON.none,
+    verdict,
+  };
 }
 
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
-  const { user } = ensureUser(state, input.order.user, effects).row;
+  ensureUser(state, input.order.user, effects);
   const verdicts = state.verdicts.get(input.marketIndex);
   const verdict = verdicts?.get(input.sequence);
   verdicts?.delete(input.sequence);
-  const row = newOrderRow(input, user, verdictNumber(verdict));
+  const row = newOrderRow(input, verdictNumber(verdict));
   const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
-  const isWhole = enabledQuantity === row.quantity;
-  const slot = addLiveOrder(state, market, isWhole ? row : changedRow(row, { enabledQuantity }));
-  state.dirty.orders.add(slot);
+  const order = addLiveOrder(state, market, enabledQuantity === row.quantity ? row : { ...row, enabledQuantity });
+  state.orders.markDirty(order.index);
+  keepSignedText(state, market, input);
+}
+
+/** What was signed is kept until a checkpoint has written it. */
+function keepSignedText(state: ClearingState, market: MarketSlot, input: Created | CreateRefused): void {
+  const { text, signature } = input.order;
+  if (text === '') return;
+  const { marketIndex, sequence: orderSequence } = input;
+  const row = { marketIndex, orderSequence, text, signature };
+  market.signedTexts.push(row);
+  tallySignedText(state, row);
+}
+
+/** What was signed of an order, as long as no checkpoint has written it; else null. */
+export function keptSignedText({ signedTexts }: MarketSlot, orderSequence: Sequence): SignedTextRow | null {
+  let [low, high] = [0, signedTexts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((signedTexts[middle] as SignedTextRow).orderSequence < orderSequence) low = middle + 1;
+    else high = middle;
+  }
+  const found = signedTexts[low];
+  return found?.orderSequence === orderSequence ? found : null;
 }
 
 function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
@@ -217,60 +235,79 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
   return verdict ? SIGNATURE_VERDICT.valid : SIGNATURE_VERDICT.invalid;
 }
 
-/** Remembers the answer of a signature check; it may come before the order's `created` is applied. */
+/** Keeps the result of a signature check; it may come before the order's `created` is applied. */
 export function learnVerdict(state: ClearingState, verdict: Verdict): void {
   const { marketIndex, order, valid } = verdict;
-  const slot = state.markets[marketIndex]?.orders.get(order);
-  if (slot === undefined) {
+  const index = state.markets[marketIndex]?.orders.find(order) ?? NONE;
+  if (index === NONE) {
     const verdicts = state.verdicts.get(marketIndex);
     if (verdicts === undefined) state.verdicts.set(marketIndex, new Map([[order, valid]]));
     else verdicts.set(order, valid);
     return;
   }
-  assert(slot.row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
-  slot.row = changedRow(slot.row, { verdict: verdictNumber(valid) });
-  state.dirty.orders.add(slot);
+  const row = state.orders.store.view(index);
+  assert(row.verdict === SIGNATURE_VERDICT.unknown, 'a signature is judged once');
+  row.verdict = verdictNumber(valid);
+  state.orders.markDirty(index);
 }
 
-export function applyCreateRefused(state: ClearingState, input: CreateRefused, effects: Effect[]): void {
-  const { user } = ensureUser(state, input.order.user, effects).row;
-  tallyFinishedOrder(state, changedRow(newOrderRow(input, user), { end: ORDER_END.postOnlyWouldCross }));
+export function applyCreateRefused(
+  state: ClearingState,
+  market: MarketSlot,
+  input: CreateRefused,
+  effects: Effect[],
+): void {
+  ensureUser(state, input.order.user, effects);
+  tallyFinishedOrder(state, { ...newOrderRow(input), end: ORDER_END.postOnlyWouldCross });
+  keepSignedText(state, market, input);
 }
 
 export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
-  const slot = liveOrder(state, market, input.order);
-  const { activatedQuantity, parentSequence } = slot.row;
+  const order = orderInForce(state, market, input.order);
+  const { row } = order;
+  const hasNewTrigger = movesTrigger(row, input);
+  if (hasNewTrigger) unwatchTrigger(order);
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
-  const isWhole = activatedQuantity !== 0 && activatedQuantity === input.quantity;
-  if (isWhole) unlinkOrder(market, slot);
-  const changes: OrderChanges = {
-    price: input.price,
-    quantity: input.quantity,
-    parentSequence: isWhole ? 0 : parentSequence,
-    activatedQuantity: isWhole ? 0 : activatedQuantity,
-    enabledQuantity: enabledQuantityOf(market, slot.row, input.quantity),
-    timestampNs: input.timestampNs,
-    prioritySequence: input.prioritySequence,
-    lastUpdateNs: input.timeNs,
-  };
-  changeOrder(state, market, slot, changedRow(slot.row, { ...changes, ...triggerAfter(slot.row, input) }));
-  watchTrigger(market, slot, slot.row);
+  const isWhole = row.activatedQuantity !== 0 && row.activatedQuantity === input.quantity;
+  if (isWhole) unlinkOrder(market, order.index);
+  const enabledQuantity = enabledQuantityOf(market, row, input.quantity);
+  changeOrder(state, order, (changed) => {
+    changed.price = input.price;
+    changed.quantity = input.quantity;
+    changed.enabledQuantity = enabledQuantity;
+    changed.timestampNs = input.timestampNs;
+    changed.prioritySequence = input.prioritySequence;
+    changed.lastUpdateNs = input.timeNs;
+    if (isWhole) becomeWhole(changed);
+    if (!hasNewTrigger) return;
+    changed.triggerKind = input.triggerKind;
+    changed.triggerPrice = input.triggerPrice;
+    changed.triggerState = TRIGGER_STATE.dormant;
+  });
+  if (hasNewTrigger) watchTrigger(order);
+}
+
+/** All of a child is released: an order like any other. */
+export function becomeWhole(row: OrderRecordView): void {
+  row.parentSequence = 0;
+  row.activatedQuantity = 0;
 }
 
 /** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */
-function triggerAfter(row: OrderRow, { triggerKind, triggerPrice }: Replaced): OrderChanges {
+function movesTrigger(row: OrderRow, { triggerKind, triggerPrice }: Replaced): boolean {
   const isSame = triggerKind === row.triggerKind && triggerPrice === row.triggerPrice;
-  if (triggerKind === TRIGGER.none || isSame) return {};
-  return { triggerKind, triggerPrice, triggerState: TRIGGER_STATE.dormant };
+  return triggerKind !== TRIGGER.none && !isSame;
 }
 
 export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
-  const slot = liveOrder(state, market, input.order);
-  const isLimit = slot.row.kind === ORDER_KIND.limit;
-  if (isLimit && input.end === ORDER_END.filled && !isFilled(slot.row)) return;
-  const { faultReason, timeNs } = input;
-  const end = isLimit ? input.end : endOfMarketOrder(slot.row, input.end);
-  finishOrder(state, market, slot, changedRow(slot.row, { end, faultReason, lastUpdateNs: timeNs }));
+  const order = orderInForce(state, market, input.order);
+  const isLimit = order.row.kind === ORDER_KIND.limit;
+  if (isLimit && input.end === ORDER_END.filled && !isFilled(order.row)) return;
+  finishOrder(state, order, (row) => {
+    row.end = isLimit ? input.end : endOfMarketOrder(row, input.end);
+    row.faultReason = input.faultReason;
+    row.lastUpdateNs = input.timeNs;
+  });
 }
 
 /** A market order that lost fills is not filled, and one that lost all was rolled back (AMB-128). */
@@ -282,14 +319,17 @@ function endOfMarketOrder(row: OrderRow, end: OrderEnd): OrderEnd {
 
 /** The order may be over here already: all that was pending of it has been confirmed. */
 export function applyCovered(state: ClearingState, market: MarketSlot, input: Covered): void {
-  const slot = market.orders.get(input.order);
-  if (slot === undefined) return;
-  const flags = slot.row.flags | ORDER_FLAG.covered;
-  changeOrder(state, market, slot, changedRow(slot.row, { flags, lastUpdateNs: input.timeNs }));
+  const order = orderOf(market, input.order);
+  if (order === undefined) return;
+  changeOrder(state, order, (row) => {
+    row.flags |= ORDER_FLAG.covered;
+    row.lastUpdateNs = input.timeNs;
+  });
 }
 
 export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {
-  const slot = liveOrder(state, market, input.order);
-  const { prioritySequence, timeNs } = input;
-  changeOrder(state, market, slot, changedRow(slot.row, { prioritySequence, lastUpdateNs: timeNs }));
+  changeOrder(state, orderInForce(state, market, input.order), (row) => {
+    row.prioritySequence = input.prioritySequence;
+    row.lastUpdateNs = input.timeNs;
+  });
 }

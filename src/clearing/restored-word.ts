@@ -15,6 +15,7 @@ import {
   ORDER_FLAG,
   ORDER_KIND,
   type OrderKind,
+  orderExpiryNs,
   type Side,
   type Tif,
   TRIGGER_STATE,
@@ -27,7 +28,6 @@ import type { RestoredOrder } from '../gateway/orders/words.ts';
 import type { RestoredOrder as RestoredCommand } from '../matching/commands.ts';
 import { readOrderId, readUser, writeOrderId, writeUser } from '../schema/fields.ts';
 import { OrderRestoredAtBoot } from '../schema/generated/messages.ts';
-import { OrderLook } from '../storage/order-look.ts';
 import type { RecordSink } from './effect-codec.ts';
 import type { OrderRow } from './rows.ts';
 
@@ -45,11 +45,10 @@ export class RestoredOrderWord {
   readonly #views = viewsOf(new ArrayBuffer(BYTES_MAX), 0, BYTES_MAX);
   #bytes = 0;
 
-  /** @param parent its parent's name if that lives, else 0. */
-  set(row: OrderRow, parent: number): void {
+  /** @param parent its parent's sequence if that lives, else 0. @param parentId as signed, '' of an order that is no child. */
+  set(row: OrderRow, parent: number, parentId: OrderId | ''): void {
     const v = this.#views;
-    if (row instanceof OrderLook) this.#copyTexts(row);
-    else this.#writeTexts(row);
+    this.#writeTexts(row, parentId);
     OrderRestoredAtBoot.setOrder(v, 0, row.orderSequence);
     OrderRestoredAtBoot.setPrice(v, 0, row.price);
     OrderRestoredAtBoot.setQuantity(v, 0, row.quantity);
@@ -75,7 +74,7 @@ export class RestoredOrderWord {
     OrderRestoredAtBoot.setTriggerState(v, 0, row.triggerState);
     OrderRestoredAtBoot.setPrioritySequence(v, 0, row.prioritySequence);
     OrderRestoredAtBoot.setParent(v, 0, parent);
-    OrderRestoredAtBoot.setExpiryNs(v, 0, row.expiryNs);
+    OrderRestoredAtBoot.setExpiryNs(v, 0, orderExpiryNs(row.creationNs, row.goodUntilNs));
   }
 
   /** Word by word: a message has some seventy. */
@@ -90,16 +89,7 @@ export class RestoredOrderWord {
     sink.commit();
   }
 
-  /** As they lie: nearly all orders of a start are looked at in their bytes. */
-  #copyTexts(look: OrderLook): void {
-    const { u8 } = this.#views;
-    this.#setLengths(look.orderIdBytes, look.parentIdBytes);
-    look.copyUser(u8, OrderRestoredAtBoot.userAt);
-    look.copyOrderId(u8, OrderRestoredAtBoot.orderIdAt);
-    look.copyParentId(u8, OrderRestoredAtBoot.bytes);
-  }
-
-  #writeTexts({ user, orderId, parentId }: OrderRow): void {
+  #writeTexts({ user, orderId }: OrderRow, parentId: OrderId | ''): void {
     const v = this.#views;
     this.#setLengths(orderId.length, parentId.length);
     writeUser(v, OrderRestoredAtBoot.userAt, user);

@@ -1,25 +1,18 @@
 /**
  * The durable facts of the node, row by row: what clearing holds in memory and storage keeps in its tables.
  *
- * A row is a plain immutable value. Clearing replaces rows and remembers which keys became dirty; storage encodes and
- * decodes them (src/storage/row-tables.ts) and knows the key layout. Nothing else describes what is persisted.
+ * A row is a plain immutable value, but for orders, whose records are changed in place. Clearing keeps which rows became
+ * dirty; storage encodes and decodes them (src/storage/row-tables.ts) and defines the key layout. Nothing else describes
+ * what is persisted.
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type {
-  OrderEnd,
-  OrderKind,
-  RollbackReason,
-  Side,
-  SignatureVerdict,
-  Tif,
-  TriggerKind,
-  TriggerState,
-} from '../core/order-terms.ts';
+import type { Side } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { AccountType } from '../risk/account-types.ts';
 import type { Legs } from '../risk/position.ts';
 import type { PriceSource } from '../risk/prices.ts';
+import { OrderRecord, type OrderRecordFields, OrderRecordView } from '../schema/generated/messages.ts';
 
 export type SubAccountKind = AccountType['kind'];
 
@@ -58,80 +51,27 @@ export interface PositionRow extends Legs {
   readonly asset: AssetId;
 }
 
-/** An order, live or finished, with its confirmed figures only. Key: (marketIndex, orderSequence). */
-export interface OrderRow {
-  readonly marketIndex: number;
-  /** Market sequence of its admission: the node's own name of the order, unique per market for ever. */
-  readonly orderSequence: Sequence;
-  /** Market sequence that gives it its place in the queue: admission, or the replace or restore that moved it back. */
-  readonly prioritySequence: Sequence;
-  readonly user: UserId;
-  readonly subAccount: number;
-  readonly orderId: OrderId;
-  readonly side: Side;
-  readonly kind: OrderKind;
-  readonly tif: Tif;
-  /** Bits of ORDER_FLAG. */
-  readonly flags: number;
-  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
-  readonly price: RawPrice;
-  /** 0 for a quote-sized order without a base cap. */
-  readonly quantity: RawQuantity;
-  /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
-  readonly amount: number;
-  /** What the front door let it use: quote of a buy, base of a sell; 0 for no such bound (AMB-39). */
-  readonly budget: number;
-  /** In force while dormant or fired; what was released keeps the one that released it. */
-  readonly triggerKind: TriggerKind;
-  readonly triggerPrice: RawPrice;
-  readonly triggerState: TriggerState;
-  /** A child's parent: its name, and its id as signed; 0 and '' for none. */
-  readonly parentSequence: Sequence | 0;
-  readonly parentId: OrderId | '';
-  /** Of a child: lots its parent's confirmed fills have activated; of every other order its quantity (AMB-29). */
-  readonly enabledQuantity: number;
-  /** Of a child that is not released whole: lots that its market has put in force. 0 for every other order (AMB-29). */
-  readonly activatedQuantity: number;
-  /** Of an IOC, FOK or market child: lots that its market put in force and nobody matched; nothing is held for them (AMB-29). */
-  readonly droppedQuantity: number;
-  readonly maxFeeRate: number;
-  readonly creationNs: TimestampNs;
-  /** creation, raised to the timestamp of the last applied replace (AMB-18). */
-  readonly timestampNs: TimestampNs;
-  /** 0n unless GTD: the client's instant, shown as `good_until_timestamp_ns`. */
-  readonly goodUntilNs: TimestampNs;
-  /** Earlier of good-until and creation + 30 days. */
-  readonly expiryNs: TimestampNs;
-  readonly admittedNs: TimestampNs;
-  readonly lastUpdateNs: TimestampNs;
-  /** Confirmed fills: raw quantity, exact notional, fees paid (negative: rebates). */
-  readonly filledQuantity: number;
-  readonly filledNotional: Amount18;
-  readonly fees: Amount18;
-  /** 0 while live. */
-  readonly end: OrderEnd | 0;
-  /** The reason when `end` is atFault; on a live order the fault whose cancel is on its way (AMB-32); else 0. */
-  readonly faultReason: RollbackReason;
-  /** What the signature check said, once asked: at the order's first fill (GEN-05). Node-made orders stay at 0. */
-  readonly verdict: SignatureVerdict;
-  /** Canonical signed text and the 64-byte signature of the create; empty for node-made orders. */
+/**
+ * An order, live or finished, with its confirmed figures only. Key: (marketIndex, orderSequence). A row is a plain value
+ * or an accessor over the bytes of a record (OrderRecordView), which is valid until the order changes.
+ */
+export type OrderRow = Readonly<OrderRecordFields>;
+
+/** The row as a plain value, which stays as it is. */
+export function plainRow(row: OrderRow): OrderRow {
+  return row instanceof OrderRecordView ? OrderRecord.read(row.v, row.at) : row;
+}
+
+/** What the user signed: canonical text, ASCII, and signature, 64 bytes. */
+export interface SignedText {
   readonly text: string;
   readonly signature: Uint8Array;
 }
 
-/** Live orders of a market as a start finds them: bytes somewhere, out of which the row at a place can be read. */
-export interface StoredOrders {
-  /** The row, made anew. Its place is given up: what lies there is not asked for again. */
-  take(place: number): OrderRow;
-  /**
-   * The row to look at, valid until the next look at any order. Its members are read when they are asked: it is not a
-   * plain value, so it is neither kept nor spread.
-   */
-  look(place: number): OrderRow;
-  /** The rows at these places, which rise, each valid until the next; looks at single orders do not end it. */
-  looks(places: Iterable<number>): Iterable<OrderRow>;
-  /** Which of the rows of users, in the order in which they were read, is that of a look's user; -1 where nobody counted. */
-  userOf(look: OrderRow): number;
+/** The signed text of an order, immutable. Orders that the node made have none. Key: (marketIndex, orderSequence). */
+export interface SignedTextRow extends SignedText {
+  readonly marketIndex: number;
+  readonly orderSequence: Sequence;
 }
 
 export interface TradeSide {
@@ -235,7 +175,7 @@ export interface AssetTotalsRow {
   readonly faucet: Amount18;
 }
 
-export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'deposits';
+export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'signed_texts' | 'deposits';
 
 /**
  * Append-only facts in one number and one digest: they leave memory, but the state hash still covers them. Key: name.
@@ -255,6 +195,7 @@ export interface Tables {
   balance: BalanceRow;
   position: PositionRow;
   order: OrderRow;
+  signedText: SignedTextRow;
   trade: TradeRow;
   asset: AssetRow;
   market: MarketRow;
@@ -267,16 +208,8 @@ export interface Tables {
 }
 export type TableName = keyof Tables;
 
-/** What a checkpoint writes: changed rows, whole. Nothing is ever deleted except finished orders past their 30 days. */
+/**
+ * What a checkpoint writes and a start reads: rows, whole. Nothing is ever deleted except finished orders past their 30
+ * days, with their signed texts.
+ */
 export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
-
-/** A row as a start reads it. That of a stored order is valid until the next row, all of it. */
-export type LoadedRow =
-  | RowWrite
-  | {
-      readonly table: 'storedOrder';
-      readonly stored: StoredOrders;
-      readonly place: number;
-      /** A look, valid until the next row. */
-      readonly row: OrderRow;
-    };

@@ -3,20 +3,22 @@
  * journal gives the same hash on any machine; a state loaded from rows hashes like the one that never stopped. Where two
  * hashes differ, the lines show where.
  *
- * Facts that left memory are covered by their tallies (tallies.ts). Nothing derived and nothing transient is covered.
+ * Facts that left memory, and signed texts, are covered by their tallies (tallies.ts). Nothing derived and nothing transient
+ * is covered.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
-import { must } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { TRIGGER_STATE, type TriggerState } from '../core/order-terms.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
+import { viewsOf } from '../core/views.ts';
 import { isOpen } from '../risk/position.ts';
+import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
-/** Sorting a million names takes seconds: it says so often that somebody is working. */
+/** Sorting a million ids takes seconds. */
 const COMPARISONS_PER_BEAT = 65_536;
 
 /** @param beat for a map with an entry a user or more; left out: of one that is small. */
@@ -63,18 +65,6 @@ function definitionLine(market: MarketDefinition): string {
   );
 }
 
-/** Every field of a live order, the signature standing for the text that it signs. */
-function writeOrder(row: OrderRow, triggerState: TriggerState, to: FactText): void {
-  to.text('order').number(row.marketIndex).number(row.orderSequence).number(row.prioritySequence).text(row.user);
-  to.number(row.subAccount).text(row.orderId).number(row.side).number(row.kind).number(row.tif).number(row.flags);
-  to.number(row.price).number(row.quantity).number(row.amount).number(row.budget).number(row.triggerKind);
-  to.number(row.triggerPrice).number(triggerState).number(row.parentSequence).text(row.parentId);
-  to.number(row.enabledQuantity).number(row.activatedQuantity).number(row.droppedQuantity).number(row.maxFeeRate);
-  to.nanoseconds(row.creationNs).nanoseconds(row.timestampNs).nanoseconds(row.goodUntilNs).nanoseconds(row.expiryNs);
-  to.nanoseconds(row.admittedNs).nanoseconds(row.lastUpdateNs).number(row.filledQuantity).amount(row.filledNotional);
-  to.amount(row.fees).number(row.faultReason).number(row.verdict).hex(row.signature).endLine();
-}
-
 function marketLine({ definition, sequence, lastTradeId }: MarketSlot): string {
   return `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
 }
@@ -110,61 +100,57 @@ function* sumLines(state: ClearingState): Generator<string> {
   }
 }
 
-/** Told of the row of each live order, to look at only. */
+/** Called with the row of each live order. */
 export type SeeOrder = (row: OrderRow) => void;
 
-/** Says every durable fact, one a line, as whoever goes through the orders comes by: `begin`, each `order`, `end`. */
+/** Writes every durable fact, one a line. */
 class FactLines {
   readonly #state: ClearingState;
   readonly #to: FactText;
-  /** Markets that were said. */
-  #markets = 0;
+  /** A record whose order has fired before it says so. */
+  readonly #fired: OrderRecordView = recordView();
 
   constructor(state: ClearingState, take: TakeBytes) {
     this.#state = state;
     this.#to = new FactText(take);
   }
 
-  begin(): void {
+  writeAll(see: SeeOrder): void {
     writeAccounts(this.#state, this.#to);
-  }
-
-  /** @param isFired that a price has fired the order is a fact before its row says so (trigger-heaps.ts). */
-  order(row: OrderRow, isFired: boolean): void {
-    this.#sayMarkets(Math.min(row.marketIndex + 1, this.#state.markets.length));
-    writeOrder(row, isFired ? TRIGGER_STATE.fired : row.triggerState, this.#to);
-  }
-
-  end(): void {
-    this.#sayMarkets(this.#state.markets.length);
-    this.#sayAll(registryLines(this.#state));
-    this.#sayAll(sumLines(this.#state));
+    for (const market of this.#state.markets) {
+      this.#to.text(marketLine(market)).endLine();
+      this.#writeOrders(market, see);
+    }
+    this.#writeLines(registryLines(this.#state));
+    this.#writeLines(sumLines(this.#state));
     this.#to.flush();
   }
 
-  #sayMarkets(until: number): void {
-    for (; this.#markets < until; this.#markets += 1) {
-      this.#to.text(marketLine(must(this.#state.markets[this.#markets], 'markets are dense'))).endLine();
+  /** In the order of their sequences. That a price has fired an order is a fact before its record says so (trigger-heaps.ts). */
+  #writeOrders(market: MarketSlot, see: SeeOrder): void {
+    for (const index of market.orders.indexes()) {
+      const row = market.orders.row(index);
+      see(row);
+      this.#to.text('order');
+      const { v, at } = isFired({ index, row, market }) ? this.#firedCopy(row) : row;
+      OrderRecord.hash(v, at, this.#to);
+      this.#to.endLine();
     }
   }
 
-  #sayAll(lines: Iterable<string>): void {
+  #firedCopy(row: OrderRecordView): OrderRecordView {
+    OrderRecord.copy(row.v, row.at, this.#fired.v, 0);
+    this.#fired.triggerState = TRIGGER_STATE.fired;
+    return this.#fired;
+  }
+
+  #writeLines(lines: Iterable<string>): void {
     for (const line of lines) this.#to.text(line).endLine();
   }
 }
 
-/** Those of a state that is all there. */
-function sayAll(state: ClearingState, lines: Pick<FactLines, 'begin' | 'order' | 'end'>, see: SeeOrder): void {
-  lines.begin();
-  for (const { orders } of state.markets) {
-    // Live orders stand in the order of their sequences.
-    for (const row of orders.looks()) {
-      const slot = orders.slotOf(row.orderSequence);
-      see(row);
-      lines.order(row, slot !== null && isFired(slot));
-    }
-  }
-  lines.end();
+function recordView(): OrderRecordView {
+  return new OrderRecordView(viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes), 0);
 }
 
 /** Every durable fact, one a line. */
@@ -174,7 +160,7 @@ export function stateLines(state: ClearingState): readonly string[] {
   const take: TakeBytes = (bytes) => {
     text += decoder.decode(bytes, { stream: true });
   };
-  sayAll(state, new FactLines(state, take), () => undefined);
+  new FactLines(state, take).writeAll(() => undefined);
   return text.split('\n').slice(0, -1);
 }
 
@@ -193,49 +179,20 @@ export function portableBytesHash(): BytesHash {
 }
 
 /**
- * The hash of a state that somebody else goes through: `begin` when everything but orders is there, `order` for each live
- * one in the order of markets and sequences, `end`, then `digest`. Beats now and then.
- */
-export class StateHasher {
-  readonly #hash: BytesHash;
-  readonly #lines: FactLines;
-
-  /** @param hash a faster one, where there is one. */
-  constructor(state: ClearingState, hash: BytesHash = portableBytesHash()) {
-    this.#hash = hash;
-    this.#lines = new FactLines(state, (bytes) => {
-      state.beat();
-      hash.update(bytes);
-    });
-  }
-
-  begin(): void {
-    this.#lines.begin();
-  }
-
-  /** @param isFired whether a price has fired it, whatever its row says. */
-  order(row: OrderRow, isFired = false): void {
-    this.#lines.order(row, isFired);
-  }
-
-  end(): void {
-    this.#lines.end();
-  }
-
-  /** @returns 64 hex digits. */
-  digest(): string {
-    return this.#hash.digest();
-  }
-}
-
-/**
  * Takes time in proportion to users and live orders, and beats meanwhile.
  *
- * @param hash a faster one, where there is one. @param see for who would walk through all orders as well.
+ * @param hash a faster one, where there is one. @param see for a caller that would walk through all orders as well.
  * @returns 64 hex digits.
  */
-export function stateHash(state: ClearingState, hash?: BytesHash, see: SeeOrder = () => undefined): string {
-  const hasher = new StateHasher(state, hash);
-  sayAll(state, hasher, see);
-  return hasher.digest();
+export function stateHash(
+  state: ClearingState,
+  hash: BytesHash = portableBytesHash(),
+  see: SeeOrder = () => undefined,
+): string {
+  const lines = new FactLines(state, (bytes) => {
+    state.beat();
+    hash.update(bytes);
+  });
+  lines.writeAll(see);
+  return hash.digest();
 }

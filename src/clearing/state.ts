@@ -7,12 +7,13 @@
  *       legs over all positions: base legs of the asset, quote legs of USD.
  *   (2) claims + faucet = vault holdings, per asset, after every batch (AMB-116).
  *   (3) What a balance holds is the sum of what the live orders that spend it need, at the fees in force (AMB-52).
- *   (4) Live orders are exactly the rows with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
+ *   (4) Live orders are exactly the records with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
  *   Guarded by checks.ts.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
+import { type HashKey, hashKeyOf } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
@@ -22,22 +23,23 @@ import type { Legs } from '../risk/position.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import type { ReservedByBuys } from '../risk/reservation.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
+import { FinishedOrders } from './finished-orders.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
-import type { LiveOrders } from './live-orders.ts';
+import { LiveOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
   AssetRow,
   ConfigRow,
   DepositRow,
-  OrderRow,
   PriceRow,
+  SignedTextRow,
   SubAccountRow,
   TallyName,
   TradeRow,
   UserRow,
 } from './rows.ts';
 import { Tally } from './tally.ts';
-import type { TriggerHeap, WaitingTrigger } from './trigger-heaps.ts';
+import type { TriggerHeap } from './trigger-heaps.ts';
 
 /** What margin needs of one asset; of USD there is none. Sums are derived, kept with each change (AMB-54). */
 export interface RiskSlot {
@@ -129,54 +131,17 @@ export interface BookExposure {
   /** Of margin orders; null for spot buys. */
   readonly position: PositionSlot | null;
   readonly risk: RiskSlot;
-  /** How many orders it has, those that wait for a trigger too. */
-  orders: number;
+  /** Its orders, those that wait for a trigger too. */
+  readonly entries: Map<OrderIndex, ExposureEntry<OrderIndex>>;
   /** Released orders without a limit price, and the price that they count at, USD, 18 decimals. */
-  readonly unpriced: Set<OrderSlot>;
+  readonly unpriced: Set<OrderIndex>;
   price: bigint;
-  readonly queue: ExposureQueue<OrderSlot>;
-}
-
-/** Where an order counts. */
-export interface OrderExposure {
-  readonly book: BookExposure;
-  readonly entry: ExposureEntry<OrderSlot>;
+  readonly queue: ExposureQueue<OrderIndex>;
 }
 
 export interface UserSlot {
   row: UserRow;
   readonly subAccounts: Map<number, SubAccountSlot>;
-}
-
-/** A live order with what its fills move: two balances, or the position of a margin order. */
-export interface OrderSlot {
-  row: OrderRow;
-  /** The row to look at, as it lies (rows.ts, StoredOrders). */
-  look(): OrderRow;
-  /** Whether the row still lies where a start found it, as nothing has happened to the order since. */
-  readonly isStored: boolean;
-  readonly market: MarketSlot;
-  readonly account: SubAccountSlot;
-  readonly position: PositionSlot | null;
-  readonly base: BalanceSlot;
-  readonly usd: BalanceSlot;
-  /** What it may spend of its balance, a buy's fee apart. */
-  spend: Amount18;
-  /** Where its exposure counts; null where it has none. Derived. */
-  exposure: OrderExposure | null;
-  /** Where it waits for its trigger; null while it does not. Derived. */
-  waits: WaitingTrigger | null;
-  /** Confirmed fills as a plan would leave them (fill-plan.ts); null outside of judging. */
-  planned: Filled | null;
-}
-
-/** What an order is tied to for life. */
-export type OrderTies = Pick<OrderSlot, 'account' | 'position' | 'base' | 'usd'>;
-
-/** Confirmed fills of an order. */
-export interface Filled {
-  readonly quantity: number;
-  readonly notional: Amount18;
 }
 
 export interface MarketSlot {
@@ -187,15 +152,15 @@ export interface MarketSlot {
   /** Of the last input that was applied. */
   decidedSequence: Sequence;
   decidedTradeId: Sequence;
-  readonly orders: LiveOrders;
-  /** What an order of it is tied to. */
-  readonly tiesOf: (row: OrderRow) => OrderTies;
-  /** Live children by the name of their live parent (AMB-29). Derived. */
-  readonly children: Map<Sequence, Set<OrderSlot>>;
+  readonly orders: MarketOrders;
+  /** What was signed of orders that were admitted, or refused, since the last checkpoint: sequences rise. */
+  signedTexts: SignedTextRow[];
+  /** Live children by the sequence of their live parent (AMB-29). Derived. */
+  readonly children: Map<Sequence, Set<OrderIndex>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
   readonly triggers: readonly [TriggerHeap, TriggerHeap];
-  /** The order whose row says so (ORDER_FLAG.entering), until the market speaks of something else. Derived. */
-  entering: OrderSlot | null;
+  /** The order with ORDER_FLAG.entering, until an event of the market is about something else; or NONE. Derived. */
+  entering: OrderIndex;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
   unit: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */
@@ -226,12 +191,14 @@ export interface Hooks {
   faults: FaultInForce[];
 }
 
-/** What the next checkpoint writes. Sets hold what is written whole from its slot; lists hold finished facts. */
+/**
+ * What the next checkpoint writes, beside changed orders (live-orders.ts) and signed texts. Sets hold what is written whole
+ * from its slot; lists hold finished facts.
+ */
 export interface Dirty {
   readonly users: Set<UserSlot>;
   readonly subAccounts: Set<SubAccountSlot>;
   readonly balances: Set<BalanceSlot>;
-  readonly orders: Set<OrderSlot>;
   readonly assets: Set<AssetId>;
   readonly markets: Set<MarketSlot>;
   readonly positions: Set<PositionSlot>;
@@ -240,7 +207,7 @@ export interface Dirty {
   readonly configs: Set<string>;
   readonly totals: Set<AssetTotals>;
   readonly tallies: Set<Tally>;
-  finishedOrders: OrderRow[];
+  finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
 }
@@ -250,6 +217,7 @@ export interface ClearingState {
   /** Called again and again by what goes through all orders or users: whoever works is not frozen (AMB-111). */
   beat: () => void;
   readonly users: Map<UserId, UserSlot>;
+  readonly orders: LiveOrders;
   /** By market index. */
   readonly markets: MarketSlot[];
   readonly marketOfAsset: Map<AssetId, MarketSlot>;
@@ -289,7 +257,6 @@ function emptyDirty(): Dirty {
     users: new Set(),
     subAccounts: new Set(),
     balances: new Set(),
-    orders: new Set(),
     assets: new Set(),
     markets: new Set(),
     positions: new Set(),
@@ -298,7 +265,7 @@ function emptyDirty(): Dirty {
     configs: new Set(),
     totals: new Set(),
     tallies: new Set(),
-    finishedOrders: [],
+    finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
   };
@@ -312,12 +279,18 @@ export function portableSha256(bytes: Uint8Array): string {
   return toHex(sha256(bytes));
 }
 
-/** The state of an empty data directory. @param sha256 a faster one, where there is one. */
-export function createClearingState(sha256: Sha256 = portableSha256): ClearingState {
+/**
+ * The state of an empty data directory.
+ *
+ * @param sha256 a faster one, where there is one. @param key of the hashes of users and order ids, which clients choose: a
+ *   secret of the process. It changes no result.
+ */
+export function createClearingState(sha256: Sha256 = portableSha256, key: HashKey = hashKeyOf(0n)): ClearingState {
   return {
     sha256,
     beat: () => undefined,
     users: new Map(),
+    orders: new LiveOrders(key),
     markets: [],
     marketOfAsset: new Map(),
     assets: new Map(),
@@ -332,6 +305,7 @@ export function createClearingState(sha256: Sha256 = portableSha256): ClearingSt
       trades: new Tally('trades'),
       rolled_back_fills: new Tally('rolled_back_fills'),
       finished_orders: new Tally('finished_orders'),
+      signed_texts: new Tally('signed_texts'),
       deposits: new Tally('deposits'),
     },
     depositCounters: new Map(),

@@ -1,14 +1,14 @@
 /**
- * Append-only facts that leave memory: trades, rolled back fills, finished orders, deposits. Each is written once, as
- * fixed little-endian fields, into the tally of its kind (tally.ts). The state hash covers the tallies, so a replay that
- * differs in one forgotten trade is found out.
+ * Append-only facts that leave memory: trades, rolled back fills, finished orders, signed texts, deposits. Each is written
+ * once, as fixed little-endian fields, into the tally of its kind (tally.ts). The state hash covers the tallies, so a
+ * replay that differs in one forgotten trade is found.
  *
  *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
  *
- * What follows from other facts is left out: a trade names its orders, and an order's signature stands for its text.
+ * What follows from other facts is left out: a trade names its orders, and a signature stands for the text that it signs.
  */
 import type { FillRolledBack } from './effects.ts';
-import type { DepositRow, OrderRow, TradeRow } from './rows.ts';
+import type { DepositRow, OrderRow, SignedTextRow, TradeRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 import type { Tally } from './tally.ts';
 
@@ -39,7 +39,8 @@ export function tallyRollback(state: ClearingState, fill: FillRolledBack): void 
   endFact(state, fact);
 }
 
-export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
+/** @returns the record that waits for the next checkpoint. */
+export function tallyFinishedOrder(state: ClearingState, row: OrderRow): OrderRow {
   const fact = state.tallies.finished_orders;
   // Written out: an order at a time, a loop over a list of its numbers costs more than the numbers.
   fact.number(row.marketIndex);
@@ -63,9 +64,16 @@ export function tallyFinishedOrder(state: ClearingState, row: OrderRow): void {
   fact.nanoseconds(row.lastUpdateNs);
   fact.amount(row.filledNotional);
   fact.amount(row.fees);
-  fact.raw(row.signature);
   endFact(state, fact);
-  state.dirty.finishedOrders.push(row);
+  return state.dirty.finishedOrders.push(row);
+}
+
+export function tallySignedText(state: ClearingState, { marketIndex, orderSequence, signature }: SignedTextRow): void {
+  const fact = state.tallies.signed_texts;
+  fact.number(marketIndex);
+  fact.number(orderSequence);
+  fact.raw(signature);
+  endFact(state, fact);
 }
 
 export function tallyDeposit(state: ClearingState, row: DepositRow): void {

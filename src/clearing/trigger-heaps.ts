@@ -1,34 +1,36 @@
 /**
  * The dormant orders of a market that wait for a price above, or below: which of them a confirmed price has fired.
- * Derived. An order counts as fired from the input that confirmed the price; that its row says so may come later, some
- * orders at a time, so that a price that reaches 100,000 of them stops nobody.
+ * Derived. An order counts as fired from the input that confirmed the price; its record may say so later, some
+ * orders at a time, so that a price that reaches 100,000 of them delays nothing.
  *
  *   added ──▶ heap, nearest trigger on top ◀──────────┐ not reached
  *     │ while `inForce` is worked off                 │
  *     └──▶ line, in the order of arrival ─────────────┴──▶ fired, some at a time (`nextFired`)
  *
+ * The heap holds indexes of orders; what sorts it is the trigger price of their records, which does not change while they
+ * wait (orders.ts).
+ *
  * Invariants
- *   (1) Whoever is in the heap came before the price in force, and is fired if that reaches it.
- *   (2) Whoever is in the line is fired if one of the prices that were confirmed since it came reaches it. Of these are
+ *   (1) An order in the heap came before the price in force, and is fired if that reaches it.
+ *   (2) An order in the line is fired if one of the prices that were confirmed since it came reaches it. Of these are
  *       kept, oldest first, the ones that no later one goes beyond.
- *   (3) An order is in at most one of both, and its slot knows where; in the line its entry counts only if the slot names it.
+ *   (3) An order is in at most one of both: its place in the heap stands beside its record (live-orders.ts), its entry of
+ *       the line in `waiting`. An entry of the line that is not in `waiting` counts no more.
  */
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
+import { NONE } from '../core/pools.ts';
+import type { LiveOrder, LiveOrders, OrderIndex } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
-import type { MarketSlot, OrderSlot } from './state.ts';
+import type { MarketSlot } from './state.ts';
 
 type WaitingKind = typeof TRIGGER.above | typeof TRIGGER.below;
 
-/** A dormant order with the trigger that it had when it came. */
-export interface WaitingTrigger {
-  readonly heap: TriggerHeap;
-  readonly slot: OrderSlot;
-  readonly triggerPrice: number;
+/** A dormant order in the line. */
+interface WaitingTrigger {
+  readonly index: OrderIndex;
   /** Confirmed prices before it came. */
   readonly since: number;
-  /** Place in the heap; below 0 while it stands in the line: ~ the place there. */
-  at: number;
 }
 
 interface ConfirmedPrice {
@@ -39,11 +41,15 @@ interface ConfirmedPrice {
 
 export interface TriggerHeap {
   readonly kind: WaitingKind;
-  readonly entries: WaitingTrigger[];
+  /** The live orders of all markets: here lie the records. */
+  readonly orders: LiveOrders;
+  readonly entries: OrderIndex[];
   /** What is worked off in the heap; null when nothing in it is reached. */
   inForce: number | null;
   line: WaitingTrigger[];
   lineHead: number;
+  /** The entry in the line of each order that stands there. */
+  readonly waiting: Map<OrderIndex, WaitingTrigger>;
   /** Since the first of the line came. */
   prices: ConfirmedPrice[];
   pricesHead: number;
@@ -51,8 +57,9 @@ export interface TriggerHeap {
   count: number;
 }
 
-export function emptyHeap(kind: WaitingKind): TriggerHeap {
-  return { kind, entries: [], inForce: null, line: [], lineHead: 0, prices: [], pricesHead: 0, count: 0 };
+export function emptyHeap(kind: WaitingKind, orders: LiveOrders): TriggerHeap {
+  const line = { line: [], lineHead: 0, waiting: new Map(), prices: [], pricesHead: 0, count: 0 };
+  return { kind, orders, entries: [], inForce: null, ...line };
 }
 
 /** Whether a trigger is reached before another one, or at that price. */
@@ -60,39 +67,42 @@ function isReached(kind: WaitingKind, triggerPrice: number, price: number): bool
   return kind === TRIGGER.above ? triggerPrice <= price : triggerPrice >= price;
 }
 
-/** Whether a price has fired orders whose rows do not say so yet. */
+/** Whether a price has fired orders whose records do not say so yet. */
 export function isWorkingOff({ inForce, line, lineHead }: TriggerHeap): boolean {
   return inForce !== null || lineHead < line.length;
 }
 
-/** Takes in an order that became dormant, or whose trigger moved; any other one is let go. */
-export function watchTrigger(market: MarketSlot, slot: OrderSlot, row: OrderRow): void {
-  const { triggerPrice } = row;
-  const heap =
-    row.triggerState === TRIGGER_STATE.dormant ? market.triggers.find((of) => of.kind === row.triggerKind) : undefined;
-  const { waits } = slot;
-  if (waits !== null && waits.heap === heap && waits.triggerPrice === triggerPrice) return;
-  unwatchTrigger(slot);
-  if (heap === undefined) return;
-  const entry: WaitingTrigger = { heap, slot, triggerPrice, since: heap.count, at: ~heap.line.length };
-  slot.waits = entry;
-  if (isWorkingOff(heap)) heap.line.push(entry);
-  else push(heap, entry);
+function heapOf({ triggers }: MarketSlot, { triggerKind }: OrderRow): TriggerHeap | undefined {
+  return triggers.find(({ kind }) => kind === triggerKind);
 }
 
-/** The order waits for nothing any more. */
-export function unwatchTrigger(slot: OrderSlot): void {
-  const entry = slot.waits;
-  if (entry === null) return;
-  slot.waits = null;
-  if (entry.at >= 0) remove(entry.heap, entry.at);
+/** Takes in an order that became dormant; any other one is left out. It waits nowhere yet. */
+export function watchTrigger({ index, row, market }: LiveOrder): void {
+  if (row.triggerState !== TRIGGER_STATE.dormant) return;
+  const heap = heapOf(market, row);
+  if (heap === undefined) return;
+  assert(heap.orders.heapPlace(index) === NONE && !heap.waiting.has(index), 'an order waits in one place');
+  if (isWorkingOff(heap)) {
+    const entry: WaitingTrigger = { index, since: heap.count };
+    heap.line.push(entry);
+    heap.waiting.set(index, entry);
+  } else push(heap, index);
+}
+
+/** The order waits for nothing any more. Its trigger is still the one that it waited for. */
+export function unwatchTrigger({ index, row, market }: LiveOrder): void {
+  const heap = heapOf(market, row);
+  if (heap === undefined) return;
+  const place = heap.orders.heapPlace(index);
+  if (place !== NONE) remove(heap, place);
+  else heap.waiting.delete(index);
 }
 
 /** A fill has confirmed at this price. @returns whether some order is to be fired, or to be looked at. */
 export function confirmPrice(heap: TriggerHeap, price: number): boolean {
   const [top] = heap.entries;
   const goesBeyond = heap.inForce === null || isReached(heap.kind, heap.inForce, price);
-  if (goesBeyond && top !== undefined && isReached(heap.kind, top.triggerPrice, price)) heap.inForce = price;
+  if (goesBeyond && top !== undefined && isReached(heap.kind, priceOf(heap, top), price)) heap.inForce = price;
   if (heap.lineHead < heap.line.length) {
     dropOutdone(heap, price);
     heap.count += 1;
@@ -105,13 +115,15 @@ function dropOutdone({ kind, prices, pricesHead }: TriggerHeap, price: number): 
   while (prices.length > pricesHead && isReached(kind, (prices.at(-1) as ConfirmedPrice).price, price)) prices.pop();
 }
 
-/** Whether a confirmed price has fired a dormant order, whatever its row says. */
-export function isFired({ waits }: OrderSlot): boolean {
-  if (waits === null) return false;
-  const { heap, triggerPrice, since, at } = waits;
+/** Whether a confirmed price has fired a dormant order, whatever its record says. */
+export function isFired({ index, row, market }: Omit<LiveOrder, 'account'>): boolean {
+  if (row.triggerState !== TRIGGER_STATE.dormant) return false;
+  const heap = heapOf(market, row);
+  if (heap === undefined) return false;
+  const entry = heap.waiting.get(index);
   // mutant: price-since-arrival
-  const price = at < 0 ? farthestSince(heap, since) : heap.inForce;
-  return price !== null && isReached(heap.kind, triggerPrice, price);
+  const price = entry === undefined ? heap.inForce : farthestSince(heap, entry.since);
+  return price !== null && isReached(heap.kind, row.triggerPrice, price);
 }
 
 /** The first price behind `since`: no later one goes beyond it. */
@@ -125,19 +137,19 @@ function farthestSince({ prices, pricesHead }: TriggerHeap, since: number): numb
   return prices[low]?.price ?? null;
 }
 
-/** One step of the work. @returns an order that was fired, which waits on until its row says so; null for none in this step. */
-export function nextFired(heap: TriggerHeap): OrderSlot | null {
+/** One step of the work. @returns an order that was fired, which waits on until its record says so; null for none in this step. */
+export function nextFired(heap: TriggerHeap): OrderIndex | null {
   if (heap.inForce !== null) {
     const [top] = heap.entries;
-    if (top !== undefined && isReached(heap.kind, top.triggerPrice, heap.inForce)) return top.slot;
+    if (top !== undefined && isReached(heap.kind, priceOf(heap, top), heap.inForce)) return top;
     heap.inForce = null;
     return null;
   }
   return nextInLine(heap);
 }
 
-function nextInLine(heap: TriggerHeap): OrderSlot | null {
-  const entry = must(heap.line[heap.lineHead], 'there is work while somebody is in the line');
+function nextInLine(heap: TriggerHeap): OrderIndex | null {
+  const entry = must(heap.line[heap.lineHead], 'there is work while the line is not empty');
   heap.lineHead += 1;
   const isOver = heap.lineHead === heap.line.length;
   // mutant: trigger-after-price
@@ -149,39 +161,46 @@ function nextInLine(heap: TriggerHeap): OrderSlot | null {
     heap.lineHead = 0;
     heap.pricesHead = 0;
   }
-  const { slot } = entry;
-  if (slot.waits !== entry) return null;
-  if (price !== undefined && isReached(heap.kind, entry.triggerPrice, price)) return slot;
-  push(heap, entry);
+  const { index } = entry;
+  if (heap.waiting.get(index) !== entry) return null;
+  if (price !== undefined && isReached(heap.kind, priceOf(heap, index), price)) return index;
+  heap.waiting.delete(index);
+  push(heap, index);
   return null;
 }
 
-function push(heap: TriggerHeap, entry: WaitingTrigger): void {
-  heap.entries.push(entry);
-  entry.at = heap.entries.length - 1;
-  rise(heap, entry.at);
+function push(heap: TriggerHeap, index: OrderIndex): void {
+  const place = heap.entries.length;
+  heap.entries.push(index);
+  heap.orders.setHeapPlace(index, place);
+  rise(heap, place);
 }
 
-function remove(heap: TriggerHeap, at: number): void {
-  const last = heap.entries.pop() as WaitingTrigger;
-  if (at === heap.entries.length) return;
-  heap.entries[at] = last;
-  last.at = at;
-  rise(heap, at);
-  sink(heap, last.at);
+function remove(heap: TriggerHeap, place: number): void {
+  heap.orders.setHeapPlace(heap.entries[place] as OrderIndex, NONE);
+  const last = heap.entries.pop() as OrderIndex;
+  if (place === heap.entries.length) return;
+  heap.entries[place] = last;
+  heap.orders.setHeapPlace(last, place);
+  rise(heap, place);
+  sink(heap, heap.orders.heapPlace(last));
 }
 
-function priceAt(heap: TriggerHeap, at: number): number {
-  return (heap.entries[at] as WaitingTrigger).triggerPrice;
+function priceOf({ orders }: TriggerHeap, index: OrderIndex): number {
+  return orders.triggerPrice(index);
 }
 
-function swap({ entries }: TriggerHeap, a: number, b: number): void {
-  const entry = entries[a] as WaitingTrigger;
-  const other = entries[b] as WaitingTrigger;
+function priceAt(heap: TriggerHeap, place: number): number {
+  return priceOf(heap, heap.entries[place] as OrderIndex);
+}
+
+function swap({ entries, orders }: TriggerHeap, a: number, b: number): void {
+  const entry = entries[a] as OrderIndex;
+  const other = entries[b] as OrderIndex;
   entries[a] = other;
-  other.at = a;
+  orders.setHeapPlace(other, a);
   entries[b] = entry;
-  entry.at = b;
+  orders.setHeapPlace(entry, b);
 }
 
 function rise(heap: TriggerHeap, from: number): void {
@@ -209,18 +228,13 @@ function sink(heap: TriggerHeap, from: number): void {
 }
 
 /** For checks: the order waits where it is found, and only if it has to (3). */
-export function isWatchedRight(market: MarketSlot, slot: OrderSlot, row: OrderRow): boolean {
-  const { triggerState, triggerKind, triggerPrice } = row;
-  const { waits } = slot;
-  const isWaiting = triggerState === TRIGGER_STATE.dormant && triggerKind !== TRIGGER.none;
-  if (waits === null) return !isWaiting;
-  const { heap, at } = waits;
-  const isFound = at < 0 ? ~at >= heap.lineHead && heap.line[~at] === waits : heap.entries[at] === waits;
-  return (
-    isWaiting &&
-    isFound &&
-    market.triggers.includes(heap) &&
-    heap.kind === triggerKind &&
-    waits.triggerPrice === triggerPrice
+export function isWatchedRight({ index, row, market }: LiveOrder): boolean {
+  const isWaiting = row.triggerState === TRIGGER_STATE.dormant && row.triggerKind !== TRIGGER.none;
+  const heap = heapOf(market, row);
+  const places = market.triggers.filter(
+    ({ entries, waiting, orders }) => waiting.has(index) || entries[orders.heapPlace(index)] === index,
   );
+  if (!isWaiting || heap === undefined) return !isWaiting && places.length === 0;
+  const isInHeap = heap.entries[heap.orders.heapPlace(index)] === index;
+  return places.length === 1 && places[0] === heap && isInHeap !== heap.waiting.has(index);
 }

@@ -14,8 +14,8 @@ import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
 import { unlinkOrder } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
-import { changedRow } from './order-rows.ts';
-import { changeOrder, fireOrder, namedOrder } from './orders.ts';
+import { orderAt } from './live-orders.ts';
+import { becomeWhole, changeOrder, fireOrder, namedOrder } from './orders.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { confirmPrice, isWorkingOff, nextFired } from './trigger-heaps.ts';
 
@@ -24,14 +24,15 @@ const STEPS_PER_TURN = 64;
 const TURNS_PER_BEAT = 16;
 
 /**
- * A fill has confirmed at this price: what waits for it has fired, if it was admitted before (TRG-03). Rows follow a part
- * at a time (`fireSome`): nobody can tell but who reads rows without asking `isFired`, and neither hash nor tables can.
+ * A fill has confirmed at this price: what waits for it has fired, if it was admitted before (TRG-03). Records follow a
+ * part at a time (`fireSome`): only code that reads records without calling `isFired` sees the difference, and neither hash
+ * nor tables do.
  */
 export function fireReached(state: ClearingState, market: MarketSlot, price: RawPrice): void {
   for (const heap of market.triggers) if (confirmPrice(heap, price)) state.firing.add(market);
 }
 
-/** Has the rows of so many orders say that they have fired, some of each market in turn. When changes nothing else. */
+/** Has the records of so many orders say that they have fired, some of each market in turn. When changes nothing else. */
 export function fireSome(state: ClearingState, stepsMax: number): void {
   let left = stepsMax;
   // A set goes round: a market that is put in again comes last.
@@ -47,7 +48,7 @@ export function fireSome(state: ClearingState, stepsMax: number): void {
   }
 }
 
-/** Every row says what has fired: before rows are written, and before they are told after a start. */
+/** Every record says what has fired: before records are written, and before they are sent after a start. */
 export function fireAll(state: ClearingState): void {
   fireSome(state, Number.POSITIVE_INFINITY);
 }
@@ -57,35 +58,38 @@ function fireInMarket(state: ClearingState, market: MarketSlot, stepsMax: number
   for (let step = 0; step < stepsMax; step += 1) {
     const heap = market.triggers.find(isWorkingOff);
     if (heap === undefined) return false;
-    const slot = nextFired(heap);
-    if (slot !== null) fireOrder(state, market, slot);
+    const index = nextFired(heap);
+    if (index !== null) fireOrder(state, orderAt(market, index));
   }
   return market.triggers.some(isWorkingOff);
 }
 
 export function applyTriggered(state: ClearingState, market: MarketSlot, input: Triggered): void {
-  const slot = namedOrder(market, input.order);
-  if (slot.row.triggerState === TRIGGER_STATE.live) return;
-  const changes = { triggerState: TRIGGER_STATE.fired, lastUpdateNs: input.timeNs };
-  changeOrder(state, market, slot, changedRow(slot.row, changes));
+  const order = namedOrder(market, input.order);
+  if (order.row.triggerState === TRIGGER_STATE.live) return;
+  changeOrder(state, order, (row) => {
+    row.triggerState = TRIGGER_STATE.fired;
+    row.lastUpdateNs = input.timeNs;
+  });
 }
 
 /** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
 export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
-  const slot = namedOrder(market, input.order);
-  const { parentSequence, enabledQuantity, quantity, tif, flags } = slot.row;
-  const isWhole = parentSequence !== 0 && input.quantity === quantity;
-  if (isWhole) unlinkOrder(market, slot);
-  const isEntering = parentSequence !== 0 && !isWhole && (tif === TIF.ioc || tif === TIF.fok);
-  const changes = {
-    parentSequence: isWhole ? 0 : parentSequence,
-    enabledQuantity: isWhole ? quantity : enabledQuantity,
-    activatedQuantity: isWhole || parentSequence === 0 ? 0 : input.quantity,
-    flags: isEntering ? flags | ORDER_FLAG.entering : flags,
-    triggerState: TRIGGER_STATE.live,
-    prioritySequence: input.prioritySequence,
-    lastUpdateNs: input.timeNs,
-  };
-  changeOrder(state, market, slot, changedRow(slot.row, changes));
-  if (isEntering) market.entering = slot;
+  const order = namedOrder(market, input.order);
+  const { parentSequence, quantity, tif } = order.row;
+  const isChild = parentSequence !== 0;
+  const isWhole = isChild && input.quantity === quantity;
+  if (isWhole) unlinkOrder(market, order.index);
+  const isEntering = isChild && !isWhole && (tif === TIF.ioc || tif === TIF.fok);
+  changeOrder(state, order, (row) => {
+    if (isWhole) {
+      becomeWhole(row);
+      row.enabledQuantity = quantity;
+    } else row.activatedQuantity = isChild ? input.quantity : 0;
+    if (isEntering) row.flags |= ORDER_FLAG.entering;
+    row.triggerState = TRIGGER_STATE.live;
+    row.prioritySequence = input.prioritySequence;
+    row.lastUpdateNs = input.timeNs;
+  });
+  if (isEntering) market.entering = order.index;
 }

@@ -1,6 +1,7 @@
 /** Matches that clearing has and has not decided: behind a hold, or in a unit that is not complete. */
 import type { Matched } from './inputs.ts';
-import type { ClearingState, MarketSlot, OrderSlot, PositionSlot } from './state.ts';
+import { type LiveOrder, orderOf, positionOf } from './live-orders.ts';
+import type { ClearingState, MarketSlot, PositionSlot } from './state.ts';
 
 function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched[] {
   const { marketIndex } = market.definition;
@@ -12,7 +13,7 @@ function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched
 
 /** One side of an undecided match that would move a position. */
 export interface UndecidedFill {
-  readonly order: OrderSlot;
+  readonly order: LiveOrder;
   readonly fill: Matched;
   readonly isMaker: boolean;
 }
@@ -27,8 +28,9 @@ export function undecidedFillsOf(state: ClearingState, position: PositionSlot): 
       [fill.makerOrder, true],
       [fill.takerOrder, false],
     ] as const) {
-      const order = market.orders.get(name);
-      if (order?.position === position) found.push({ order, fill, isMaker });
+      const order = orderOf(market, name);
+      if (order === undefined || order.account !== position.account) continue;
+      if (positionOf(state, order) === position) found.push({ order, fill, isMaker });
     }
   }
   return found;

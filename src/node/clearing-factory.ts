@@ -4,6 +4,7 @@ import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import { hashKeyOf } from '../core/key-words.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
@@ -32,6 +33,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     }),
     recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
     verifyOrder,
+    idKey: hashKeyOf(settings.hashSeed),
     door: wiring.outlet(FRONT_DOOR),
     data: wiring.outlet(MARKET_DATA),
     markets: Array.from({ length: settings.shards }, (_, shard) => wiring.outlet(marketActor(shard))),

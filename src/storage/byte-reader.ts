@@ -85,6 +85,12 @@ export class ByteReader {
     return new Uint8Array(this.#bytes.subarray(at, at + byteCount));
   }
 
+  /** Copies the next bytes. */
+  copyTo(to: Uint8Array, at: number, byteCount: number): void {
+    const from = this.#take(byteCount);
+    this.#bytes.copy(to, at, from, from + byteCount);
+  }
+
   #take(byteCount: number): number {
     assert(byteCount >= 0 && byteCount <= this.remaining, 'storage: a row is as long as its layout says');
     const at = this.#position;

@@ -24,6 +24,8 @@ export type Convert = (entry: Entry, to: ByteWriter) => Uint8Array | null;
 
 export interface CopyOptions {
   readonly convert?: Convert;
+  /** Entries of a table that the source does not have, in the order of their keys. */
+  readonly added?: Iterable<Entry>;
   readonly progress: (entries: number) => void;
 }
 
@@ -40,19 +42,31 @@ export function copyTables(source: StorageReader, target: StorageWriter, options
   const bytes = new ByteWriter(CHUNK_BYTES);
   let writes: Write[] = [];
   let entries = 0;
-  for (const entry of source.entries(range)) {
-    found.add(entry.key, entry.value);
-    const value = options.convert === undefined ? entry.value : options.convert(entry, bytes);
-    if (value === null) continue;
-    sums.add(entry.key, value);
-    writes.push({ key: entry.key, value, rule: 'append' });
+  const put = ({ key, value }: Entry): void => {
+    sums.add(key, value);
+    writes.push({ key, value, rule: 'append' });
     entries += 1;
-    if (writes.length < ENTRIES_PER_STEP) continue;
+    if (writes.length < ENTRIES_PER_STEP) return;
     target.commit(writes);
     options.progress(entries);
     bytes.reset();
     writes = [];
+  };
+  const added = options.added?.[Symbol.iterator]();
+  let next = added?.next();
+  const putAdded = (below: Uint8Array | null): void => {
+    while (next?.done === false && (below === null || Buffer.compare(next.value.key, below) < 0)) {
+      put(next.value);
+      next = added?.next();
+    }
+  };
+  for (const entry of source.entries(range)) {
+    putAdded(entry.key);
+    found.add(entry.key, entry.value);
+    const value = options.convert === undefined ? entry.value : options.convert(entry, bytes);
+    if (value !== null) put({ key: entry.key, value });
   }
+  putAdded(null);
   for (const [table, written] of readTableSums(source)) checkSum(tableName(table), found.of(table), written);
   target.commit([...writes, tableSumsWrite(bytes, sums)]);
   options.progress(entries);

@@ -19,7 +19,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { InvariantError } from '../core/assert.ts';
+import { assert, InvariantError } from '../core/assert.ts';
 import { type DataLock, lockDirectory } from './data-lock.ts';
 import { keyAfter } from './key-layout.ts';
 import { checkMapFile, MAP_FILE_NAME } from './map-file.ts';
@@ -43,7 +43,7 @@ const READERS_MAX = 126;
 const NAMED_DATABASES = 1;
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-export const DATA_VERSION = 10;
+export const DATA_VERSION = 11;
 
 /** What a map of that version says of itself. */
 export function versionName(version: number = DATA_VERSION): string {
@@ -100,12 +100,35 @@ const ANYTHING: Range = { from: Uint8Array.of(0), to: Uint8Array.of(0xff), limit
 const NEW = { noOverwrite: true };
 const APPENDED = { noOverwrite: true, append: true };
 
-type Bytes = RootDatabase<Uint8Array, Uint8Array>;
+/**
+ * Values of ranges as lmdb hands them out, which is in a buffer that it uses again: each is copied, but while `visit` reads
+ * them in place.
+ */
+class RangeValues {
+  isInPlace = false;
 
-function openMap(directory: string, readOnly: boolean, options: EnvironmentOptions): Bytes {
+  encode(value: Uint8Array): Uint8Array {
+    return value;
+  }
+
+  /** @param bytes its own `length` is not to be relied on: lmdb changes it. */
+  decode(bytes: Uint8Array, byteLength: number): Uint8Array {
+    return this.isInPlace
+      ? new Uint8Array(bytes.buffer, bytes.byteOffset, byteLength)
+      : Uint8Array.prototype.slice.call(bytes, 0, byteLength);
+  }
+}
+
+interface OpenMap {
+  readonly map: RootDatabase<Uint8Array, Uint8Array>;
+  readonly values: RangeValues;
+}
+
+function openMap(directory: string, readOnly: boolean, options: EnvironmentOptions): OpenMap {
   const path = join(directory, MAP_FILE_NAME);
   checkMapFile(path, readOnly);
-  return open<Uint8Array, Uint8Array>({
+  const values = new RangeValues();
+  const map = open<Uint8Array, Uint8Array>({
     path,
     noSubdir: true,
     readOnly,
@@ -117,9 +140,10 @@ function openMap(directory: string, readOnly: boolean, options: EnvironmentOptio
     cache: false,
     // mutant: flush-before-meta
     overlappingSync: false,
-    // lmdb's types do not know it: after a crash, only what was flushed counts.
-    ...{ safeRestore: true },
+    // Not in lmdb's types: after a crash only what was flushed counts; values are read and written as they are.
+    ...{ safeRestore: true, encoder: values },
   });
+  return { map, values };
 }
 
 /** Runs one call of lmdb; what it throws comes out as a StorageError that says what was being done. */
@@ -147,16 +171,22 @@ function checkOrder(entries: readonly Entry[], { from, to, newestFirst = false }
     if (newestFirst ? order <= 0 : order >= 0) isRight = false;
     before = key;
   }
-  if (!isRight) throw new InvariantError('map: a page is not the one that belongs there');
+  if (!isRight) throw outOfPlace();
 }
 
-/** Reads of the latest committed version. Every value is a copy. */
+function outOfPlace(): InvariantError {
+  return new InvariantError('map: a page is not the one that belongs there');
+}
+
+/** Reads of the latest committed version. Every value is a copy, but those of `visit`. */
 export class StorageReader {
-  protected readonly map: Bytes;
+  protected readonly map: OpenMap['map'];
+  readonly #values: RangeValues;
   private isViewing = false;
 
-  constructor(map: Bytes) {
+  constructor({ map, values }: OpenMap) {
     this.map = map;
+    this.#values = values;
   }
 
   /**
@@ -182,6 +212,7 @@ export class StorageReader {
 
   /** Null when the key is not there. */
   get(key: Uint8Array): Uint8Array | null {
+    this.#checkNotVisiting();
     return guarded('reading a key', () => this.map.getBinary(key) ?? null);
   }
 
@@ -191,6 +222,7 @@ export class StorageReader {
    * @throws InvariantError when they are not: lmdb takes whatever page lies where one is expected.
    */
   range(range: Range): readonly Entry[] {
+    this.#checkNotVisiting();
     return guarded('reading a range', () => {
       const bounds =
         range.newestFirst === true
@@ -216,6 +248,35 @@ export class StorageReader {
     }
   }
 
+  /**
+   * Reads entries in place: at most `limit` with from ≤ key < to, in order. A copy of each value would be most of what the
+   * read of a large table costs.
+   *
+   * @param visit gets each; the value is valid until it returns, the key stays valid. It must not read the map.
+   * @returns the last key; null when there is no entry.
+   * @throws InvariantError when keys are not in order; what `visit` throws.
+   */
+  visit({ from, to, limit }: Omit<Range, 'newestFirst' | 'skip'>, visit: (entry: Entry) => void): Uint8Array | null {
+    const values = this.#values;
+    this.#checkNotVisiting();
+    return guarded('reading a range', () => {
+      let last: Uint8Array | null = null;
+      values.isInPlace = true;
+      try {
+        for (const entry of this.map.getRange({ start: from, end: to, limit })) {
+          // mutant: visited-order
+          if (Buffer.compare(last ?? from, entry.key) > (last === null ? 0 : -1)) throw outOfPlace();
+          last = entry.key;
+          visit(entry);
+        }
+      } finally {
+        values.isInPlace = false;
+      }
+      if (last !== null && Buffer.compare(last, to) >= 0) throw outOfPlace();
+      return last;
+    });
+  }
+
   /** Copies the latest version into a new file, while others may write. */
   async copyTo(path: string): Promise<void> {
     try {
@@ -228,6 +289,10 @@ export class StorageReader {
   close(): Promise<void> {
     return this.map.close();
   }
+
+  #checkNotVisiting(): void {
+    assert(!this.#values.isInPlace, 'map: it is not read while values are visited in place');
+  }
 }
 
 /** The single writer of a data directory; reads see its own commits at once. */
@@ -236,7 +301,7 @@ export class StorageWriter extends StorageReader {
   readonly epoch: number;
   readonly #lock: DataLock;
 
-  constructor(map: Bytes, lock: DataLock) {
+  constructor(map: OpenMap, lock: DataLock) {
     super(map);
     this.#lock = lock;
     this.epoch = lock.epoch;
@@ -293,7 +358,7 @@ export class StorageWriter extends StorageReader {
  */
 export function openWriter(directory: string, options: EnvironmentOptions = {}): StorageWriter {
   const lock = options.lock ?? lockDirectory(directory);
-  let map: Bytes | null = null;
+  let map: OpenMap | null = null;
   try {
     map = guarded('opening the data directory', () => openMap(directory, false, options));
     flushDirectory(directory);
@@ -304,7 +369,7 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
     checkVersion(writer, directory, options.version);
     return writer;
   } catch (error) {
-    void map?.close();
+    void map?.map.close();
     lock.release();
     throw error;
   }

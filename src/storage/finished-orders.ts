@@ -5,8 +5,8 @@
  *   finished run   the records of a user in a market that one checkpoint added, at most 256: what lists show
  *   run of ids     the same orders as they ended (id-runs.ts)
  *
- * An order over the user's limit leaves its block (order-blocks.ts) and its finished run; its id stays until its time
- * has come, or until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without
+ * An order over the user's limit leaves its block (order-blocks.ts) and its finished run, and its signed text goes with it;
+ * its id stays until its time has come, or until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without
  * what went.
  *
  * Markets are merged by last update. Only lists and users that the checkpoint touches are looked at, and only what was
@@ -26,6 +26,7 @@ import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts
 import { type BlockPlace, blockWithout } from './order-blocks.ts';
 import { readOrderOfId } from './order-of-id.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
+import { withoutTexts } from './signed-texts.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
 
 /** How many orders one checkpoint lets go by age: bounds its work, give or take a run; the rest waits for the next. */
@@ -81,6 +82,8 @@ export class Forgetting {
         const value = must(this.#reader.get(key), `storage: block ${place} of market ${marketIndex} is missing`);
         yield { key, value: blockWithout(to, key, value, gone) };
       }
+      const orders = [...blocks.values()].flatMap((gone) => [...gone]);
+      yield* withoutTexts(this.#reader, to, marketIndex, orders);
     }
     for (const { key, entries, hasChanged } of this.#records.values()) {
       if (!hasChanged) continue;

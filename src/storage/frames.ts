@@ -32,25 +32,22 @@ export function checkFrame(key: Uint8Array, value: Uint8Array): Uint8Array {
   return body;
 }
 
-/** Where a key lies, and its value behind it. */
-export interface FramePlace {
-  readonly keyAt: number;
-  readonly valueAt: number;
-  readonly valueEnd: number;
-}
+/** Where the fields begin. */
+export const RECORD_AT = 1;
 
 /**
- * Like checkFrame, where key and value lie one behind the other.
+ * Like checkFrame, for values that lie in place and have one size, of which a start reads a million.
  *
- * @param view of the same bytes. @returns where the checksum begins.
+ * @param view begins where the value does. @param recordBytes of the fields. @returns the checksum.
  */
-export function checkFrameAt(bytes: Buffer, view: DataView, { keyAt: at, valueAt, valueEnd }: FramePlace): number {
-  const bodyEnd = valueEnd - CRC_BYTES;
-  if (bodyEnd <= valueAt) throw damaged(bytes.subarray(at, valueAt), 'too short');
-  // A checksum goes on where the one before has ended: key and value are one piece.
-  const checksum = crc32c(bytes, 0, at, bodyEnd, view);
-  if (checksumAt(bytes, bodyEnd) !== checksum) throw damaged(bytes.subarray(at, valueAt), 'damaged');
-  return bodyEnd;
+export function checkRecordFrame(key: Uint8Array, value: Uint8Array, view: DataView, recordBytes: number): number {
+  const bodyEnd = RECORD_AT + recordBytes;
+  if (value.length !== bodyEnd + CRC_BYTES) throw damaged(key, 'of another length than its layout');
+  const checksum = crc32c(value, crc32c(key), 0, bodyEnd, view);
+  // mutant: record-checksum
+  if (checksumAt(value, bodyEnd) !== checksum) throw damaged(key, 'damaged');
+  if (value[0] !== LAYOUT_VERSION) throw damaged(key, 'of an unknown layout');
+  return checksum;
 }
 
 /** Four bytes as they were written. @param at there are so many behind it. */

@@ -12,6 +12,7 @@ import type { OrderRow, TradeRow } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { PastOrder } from '../gateway/orders/order-history.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { decodeFrame } from './frames.ts';
@@ -28,6 +29,7 @@ import {
   TRADE_RUNS,
   type TradeEntry,
 } from './runs.ts';
+import { SignedTexts } from './signed-texts.ts';
 import { readTrade, tradesAfter, tradesBefore } from './trade-blocks.ts';
 import { RunsOverlap, tradesFrom } from './trade-ranks.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
@@ -162,23 +164,25 @@ export class History {
    *
    * @param ties what comes first of orders with the same time and id; else the higher market index.
    */
-  finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<OrderRow> {
+  finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<PastOrder> {
     const orders = new OrderFinder(this.#reader);
+    const texts = new SignedTexts(this.#reader);
     return this.#page(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
       const row = orders.find(marketIndex, item.block, item.orderSequence);
-      return must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`);
+      return pastOrder(must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`), texts);
     });
   }
 
   /** The finished order with that id, or null: unknown, still live, or its record is gone (AMB-17). */
-  finishedOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | null {
+  finishedOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | null {
     return this.#reader.view(() => {
       const keys = keyWriter();
       const byId = keys.finishedById(user, marketIndex, orderId);
       const found = this.#reader.get(byId);
       if (found === null) return null;
       const { orderSequence, block } = decodeFrame(byId, found, readOrderOfId);
-      return new OrderFinder(this.#reader).find(marketIndex, block, orderSequence);
+      const row = new OrderFinder(this.#reader).find(marketIndex, block, orderSequence);
+      return row === null ? null : pastOrder(row, new SignedTexts(this.#reader));
     });
   }
 
@@ -299,6 +303,14 @@ function* ranked<Place, Item extends Place>(
     equals.push(entry);
   }
   yield* equals.sort(ties);
+}
+
+/** The order with its parent's id, which stands in its signed text. */
+function pastOrder(row: OrderRow, texts: SignedTexts): PastOrder {
+  const { marketIndex, orderSequence, parentIdAt, parentIdBytes } = row;
+  if (parentIdBytes === 0) return { ...row, parentId: '' };
+  const signed = must(texts.find(marketIndex, orderSequence), 'storage: the signed text of a child is there');
+  return { ...row, parentId: signed.text.slice(parentIdAt, parentIdAt + parentIdBytes) as OrderId };
 }
 
 function rankOf({ marketIndex, item }: Listed<FinishedEntry>): FinishedRank {

@@ -14,13 +14,14 @@
  *   22 balance                     user 32, sub-account 1, asset id
  *   23 deposit                     chain 9, tx 32, log index 4
  *   24 position                    user 32, sub-account 1, asset id
- *   30 open order                  market 4, order sequence 8
- *   31 block of finished orders    market 4, order sequence 8                         orders, that one the first (order-blocks.ts)
+ *   30 open order                  market 4, order sequence 8                         its record
+ *   31 block of finished orders    market 4, order sequence 8                         records, that one the first (order-blocks.ts)
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
  *   33   when to look at a run     last update 8, key of the run in 35
  *   34   by order id               user 32, market 4, order id                        order sequence 8, block 8
  *   35   runs of ids               user 32, market 4, checkpoint 8, chunk 4           key of the run in 32; ids as they ended
  *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
+ *   37 block of signed texts       market 4, order sequence 8                         texts from that order on (signed-texts.ts)
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
@@ -63,6 +64,7 @@ export const TABLE = {
   finishedById: 0x34,
   idRun: 0x35,
   idList: 0x36,
+  signedText: 0x37,
   tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
@@ -174,7 +176,7 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Open order, block of finished orders, block of trades: one of a market's by its sequence. */
+  /** Open order, block of finished orders, of signed texts, of trades: one of a market's by its sequence. */
   ofMarket(table: Table, marketIndex: number, sequence: number): Uint8Array {
     this.#begin(table);
     this.#writer.u32(marketIndex);

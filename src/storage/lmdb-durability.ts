@@ -1,9 +1,7 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
 import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from '../clearing/durability.ts';
-import type { RowWrite } from '../clearing/rows.ts';
+import type { RowWrite, SignedText } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
@@ -13,8 +11,8 @@ import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWr
 import { loadIdWatermarks, loadRememberedIds } from './id-runs.ts';
 import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from './journal.ts';
 import { HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
-import { countRows, loadRows, readRows } from './load-rows.ts';
-import { MAP_FILE_NAME } from './map-file.ts';
+import { countRows, loadRows } from './load-rows.ts';
+import { SignedTexts } from './signed-texts.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
 const NO_HASH = new Uint8Array(HASH_BYTES);
@@ -24,19 +22,18 @@ const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
   private readonly writer: StorageWriter;
-  /** The map's file, for what is read without lmdb: opened once, whatever becomes of its name. */
-  private readonly file: number;
   private readonly journal: Journal;
   private readonly checkpoints: CheckpointWriter;
+  private readonly texts: SignedTexts;
   /** Of every record that was ever appended to this journal. */
   private appendedBytes: number;
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
     this.writer = openWriter(directory, options);
-    this.file = openSync(join(directory, MAP_FILE_NAME), 'r');
     this.journal = new Journal(this.writer);
     this.checkpoints = new CheckpointWriter(this.writer);
+    this.texts = new SignedTexts(this.writer);
     this.appendedBytes = appendedBytesOf(this.writer);
   }
 
@@ -50,7 +47,7 @@ export class LmdbDurability implements Durability {
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer, readRows(this.file, this.writer));
+    return recoveryOf(this.writer);
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
@@ -73,6 +70,10 @@ export class LmdbDurability implements Durability {
     });
   }
 
+  signedText(marketIndex: number, orderSequence: Sequence): SignedText | null {
+    return this.texts.find(marketIndex, orderSequence);
+  }
+
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone> {
     return loadRememberedIds(this.writer, nowNs);
   }
@@ -93,7 +94,6 @@ export class LmdbDurability implements Durability {
   }
 
   close(): Promise<void> {
-    closeSync(this.file);
     return this.writer.close();
   }
 }
@@ -103,12 +103,8 @@ function appendedBytesOf(reader: StorageReader): number {
   return (checkpoint?.journalBytes ?? 0) + recordBytesAfter(reader, checkpoint?.sequence ?? (0 as Sequence));
 }
 
-/**
- * What a start would find, for whoever can read the map. @throws InvariantError when it contradicts itself.
- *
- * @param rows of its tables.
- */
-export function recoveryOf(reader: StorageReader, rows: Recovery['rows'] = loadRows(reader)): Recovery {
+/** What a start finds. @throws InvariantError when it contradicts itself. */
+export function recoveryOf(reader: StorageReader): Recovery {
   const found = readCheckpoint(reader);
   const { lastSequence } = journalBounds(reader);
   const from = ((found?.sequence ?? 0) + 1) as Sequence;
@@ -123,7 +119,7 @@ export function recoveryOf(reader: StorageReader, rows: Recovery['rows'] = loadR
             clean: found.clean,
             stateHash: found.clean ? toHex(found.stateHash) : null,
           },
-    rows,
+    rows: loadRows(reader),
     rowCount: countRows(reader),
     lastTimeNs,
     batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from) } : [],

@@ -1,81 +1,42 @@
 /**
- * The tables of the last checkpoint, as a restart reads them: everything that clearing holds in memory. History stays
- * where it is, and so do the ids that must not be used again (id-runs.ts).
+ * The tables of the last checkpoint, as a restart reads them: everything that clearing holds in memory. History and signed
+ * texts stay where they are, and so do the ids that must not be used again (id-runs.ts).
  *
- * Rows come table by table in clearing's LOAD_ORDER, each table in key order. Each step reads some hundreds of rows and
+ * Rows come table by table in clearing's LOAD_ORDER, each table in key order. Each step reads some thousands of rows and
  * lets go of the map again, so a slow consumer pins nothing. No checkpoint may be written meanwhile: a restart loads
  * before it writes.
  */
 import { LOAD_ORDER } from '../clearing/loading.ts';
-import type { LoadedRow, RowWrite } from '../clearing/rows.ts';
+import type { RowWrite, TableName } from '../clearing/rows.ts';
+import { type Views, viewsOf } from '../core/views.ts';
+import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { Entry, StorageReader } from './environment.ts';
-import { endOf, keyWriter, META, type Table } from './key-layout.ts';
-import { MapLeaves } from './map-leaves.ts';
-import { decodeRow, ROW_TABLES } from './row-tables.ts';
-import { OrderShelves } from './stored-order.ts';
-import { OrderTable } from './table-orders.ts';
-import { checkSum, decodeTableSums, readTableSums, TableSums } from './table-sums.ts';
+import { checkRecordFrame, RECORD_AT } from './frames.ts';
+import { endOf, keyAfter, keyWriter, TABLE, type Table } from './key-layout.ts';
+import { decodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
+import { checkSum, readTableSums, TableSums } from './table-sums.ts';
 
-const ENTRIES_PER_STEP = 512;
-/** In the key of a user. */
-const USER_AT = 1;
+/** Of rows that are read at a time. */
+const STEP_ROWS = 4_096;
+
+type PlainTable = Exclude<RowTableName, 'order'>;
 
 /**
- * Rows of everything but history: live orders are the only orders. They are held in memory, as bytes.
+ * Rows of everything but history: live orders are the only orders. The row of an order is an accessor, the same one for
+ * all, over bytes that are valid until the next row.
  *
  * @throws InvariantError at the first damaged row, and at the end of a table that lacks one or has one too many.
  */
-export function* loadRows(reader: StorageReader): Generator<LoadedRow, void, undefined> {
-  const shelves = new OrderShelves();
+export function* loadRows(reader: StorageReader): Generator<RowWrite, void, undefined> {
   const written = readTableSums(reader);
-  for (const table of LOAD_ORDER) {
-    if (table === 'trade') continue;
+  for (const name of LOAD_ORDER) {
+    if (!isLoaded(name)) continue;
+    const { table } = ROW_TABLES[name];
     const found = new TableSums();
-    for (const { key, value } of entriesOf(reader, ROW_TABLES[table].table)) {
-      found.add(key, value);
-      if (table === 'user') shelves.users.add(key, USER_AT);
-      if (table === 'order') {
-        const place = shelves.add(key, value);
-        yield { table: 'storedOrder', stored: shelves, place, row: shelves.look(place) };
-      } else yield { table, row: decodeRow(table, key, value) } as RowWrite;
-    }
-    checkSum(table, found.of(ROW_TABLES[table].table), written.of(ROW_TABLES[table].table));
+    if (name === 'order') yield* loadOrders(reader, found);
+    else yield* loadTable(reader, name, found);
+    checkSum(name, found.of(table), written.of(table));
   }
-}
-
-/**
- * The same rows for the one who writes the map: read without lmdb (map-leaves.ts), and live orders stay in their table
- * (table-orders.ts).
- *
- * @param descriptor of the map's file, open as long as orders are asked for. @param reader of the same map, for those.
- */
-export function readRows(
-  descriptor: number,
-  reader: Pick<StorageReader, 'get'>,
-): Generator<LoadedRow, void, undefined> {
-  return rowsIn(new MapLeaves(descriptor), new OrderTable(descriptor, reader));
-}
-
-function* rowsIn(leaves: MapLeaves, orders: OrderTable): Generator<LoadedRow, void, undefined> {
-  const written = writtenSums(leaves);
-  for (const table of LOAD_ORDER) {
-    if (table === 'trade') continue;
-    const found = new TableSums();
-    if (table === 'order') yield* orders.load(leaves, found);
-    else {
-      for (const { key, value } of leaves.entries(Uint8Array.of(ROW_TABLES[table].table))) {
-        found.add(key, value);
-        if (table === 'user') orders.users.add(key, USER_AT);
-        yield { table, row: decodeRow(table, key, value) } as RowWrite;
-      }
-    }
-    checkSum(table, found.of(ROW_TABLES[table].table), written.of(ROW_TABLES[table].table));
-  }
-}
-
-function writtenSums(leaves: MapLeaves): TableSums {
-  for (const { key, value } of leaves.entries(keyWriter().meta(META.tableSums))) return decodeTableSums(key, value);
-  return new TableSums();
 }
 
 /** How many rows there will be. */
@@ -84,7 +45,70 @@ export function countRows(reader: StorageReader): number {
   return Object.values(ROW_TABLES).reduce((sum, { table }) => sum + written.of(table).entries, 0);
 }
 
-function entriesOf(reader: StorageReader, table: Table): Generator<Entry, void, undefined> {
-  const from = keyWriter().table(table);
-  return reader.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP });
+function isLoaded(name: TableName): name is RowTableName {
+  return name !== 'trade' && name !== 'signedText';
+}
+
+function* loadTable(reader: StorageReader, name: PlainTable, found: TableSums): Generator<RowWrite, void, undefined> {
+  let rows: RowWrite[] = [];
+  const take = ({ key, value }: Entry): void => {
+    found.add(key, value);
+    rows.push({ table: name, row: decodeRow(name, key, value) } as RowWrite);
+  };
+  for (const _ of steps(reader, ROW_TABLES[name].table, take)) {
+    yield* rows;
+    rows = [];
+  }
+}
+
+function* loadOrders(reader: StorageReader, found: TableSums): Generator<RowWrite, void, undefined> {
+  const step = new RecordStep(found);
+  const order: RowWrite = { table: 'order', row: step.order };
+  for (const _ of steps(reader, TABLE.openOrder, (entry) => step.take(entry))) {
+    for (let place = 0; place < step.count; place += 1) {
+      step.order.at = place * OrderRecord.bytes;
+      yield order;
+    }
+    step.count = 0;
+  }
+}
+
+/** The records of one step, one behind the other at multiples of 8, as their fields need it. */
+class RecordStep {
+  count = 0;
+  readonly order: OrderRecordView;
+  readonly #records: Views;
+  readonly #found: TableSums;
+  /** Over the buffer in which values lie in place. */
+  #values: DataView = new DataView(new ArrayBuffer(0));
+
+  constructor(found: TableSums) {
+    this.#found = found;
+    const bytes = STEP_ROWS * OrderRecord.bytes;
+    this.#records = viewsOf(new ArrayBuffer(bytes), 0, bytes);
+    this.order = new OrderRecordView(this.#records, 0);
+  }
+
+  /** @throws InvariantError unless it is the row that was written under its key. */
+  take({ key, value }: Entry): void {
+    if (this.#values.buffer !== value.buffer || this.#values.byteOffset !== value.byteOffset) {
+      this.#values = new DataView(value.buffer, value.byteOffset);
+    }
+    this.#found.addChecksum(TABLE.openOrder, checkRecordFrame(key, value, this.#values, OrderRecord.bytes));
+    const at = this.count * OrderRecord.bytes;
+    this.#records.u8.set(value.subarray(RECORD_AT, RECORD_AT + OrderRecord.bytes), at);
+    this.count += 1;
+  }
+}
+
+/** Goes through a table; `take` has had the entries of a step when it is yielded. */
+function* steps(reader: StorageReader, table: Table, take: (entry: Entry) => void): Generator<void, void, undefined> {
+  let from = keyWriter().table(table);
+  const to = endOf(from);
+  for (;;) {
+    const last = reader.visit({ from, to, limit: STEP_ROWS }, take);
+    if (last === null) return;
+    yield;
+    from = keyAfter(last);
+  }
 }

@@ -3,8 +3,7 @@
  * (trade-blocks.ts).
  *
  *   key     │ market 4 │ place 8 │                       the sequence of the order that was its first when it was written
- *   value   │ version 1 │ count 4 │ order │ order │ … │ CRC 4 │
- *   order   a row as the table of open orders has it, without its checksum (order-look.ts)
+ *   value   │ version 1 │ count 4 │ record │ record │ … │ CRC 4 │
  *
  * An order that rested for long ends beside young ones, so blocks overlap: whatever leads to an order names the place of
  * its block. Orders go one by one (finished-orders.ts); a block of which nothing is left goes.
@@ -17,23 +16,21 @@ import type { OrderRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
-import { ByteReader } from './byte-reader.ts';
+import { type Views, viewsOf } from '../core/views.ts';
+import { OrderRecord } from '../schema/generated/messages.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { checkFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
 import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { OrderLook, rowBytes } from './order-look.ts';
-import { orderCodec } from './row-codecs-orders.ts';
-import { cutByBytes, type FinishedEntry } from './runs.ts';
+import { ORDER } from './row-tables.ts';
+import { encodeRun, type FinishedEntry } from './runs.ts';
 
-/** Of orders in a block: with its frame and the header of its page they fill one. */
-const BLOCK_BYTES = 4_063;
+/** With the frame of their block and the header of its page they fill a page. */
+const ORDERS_PER_BLOCK = 14;
 /** Version and count. */
 const HEAD_BYTES = 5;
 const COUNT_AT = 1;
-/** An order whose ids, text and signature are empty. */
-const ORDER_BYTES = 250;
 /** Of a list of one user, that go on being asked for: a few in each market, as blocks overlap. */
 const KEPT_BLOCKS_MAX = 32;
 
@@ -43,19 +40,16 @@ export type BlockPlace = Sequence;
 /** An order that a checkpoint adds, with what lists say of it: rows wait for long, so each is looked at once. */
 export interface EndedOrder extends Omit<FinishedEntry, 'block'>, IdEntry {
   readonly row: OrderRow;
-  /** In its block. More than that where a text is not ASCII: then its block takes a page more. */
-  readonly bytes: number;
   /** Known when all are. */
   block: BlockPlace;
 }
 
-/** @param row of an order that is over. */
+/** @param row of an order that is over; it stays as it is until its block is written. */
 export function endedOrder(row: OrderRow): EndedOrder {
   const { orderId, orderSequence, subAccount, timestampNs, creationNs, lastUpdateNs, end } = row;
-  const { parentId, text, signature } = row;
+  const wasCancelled = end !== 0 && isCancel(end);
   return {
     row,
-    bytes: ORDER_BYTES + orderId.length + parentId.length + text.length + signature.length,
     block: orderSequence,
     timestampNs,
     orderId,
@@ -63,7 +57,7 @@ export function endedOrder(row: OrderRow): EndedOrder {
     subAccount,
     creationNs,
     lastUpdateNs,
-    wasCancelled: end !== 0 && isCancel(end),
+    wasCancelled,
   };
 }
 
@@ -79,15 +73,13 @@ export function* orderBlockWrites(
   ended: EndedOrder[],
 ): Generator<Write, void, undefined> {
   ended.sort((a, b) => a.orderSequence - b.orderSequence);
-  for (const piece of cutByBytes(ended, BLOCK_BYTES, bytesOf)) yield blockWrite(to, keys, piece);
-}
-
-function bytesOf({ bytes }: EndedOrder): number {
-  return bytes;
+  for (let start = 0; start < ended.length; start += ORDERS_PER_BLOCK) {
+    yield blockWrite(to, keys, ended.slice(start, start + ORDERS_PER_BLOCK));
+  }
 }
 
 function blockWrite(to: ByteWriter, keys: KeyWriter, ended: readonly EndedOrder[]): Write {
-  const { marketIndex = 0, orderSequence: place = 0 as Sequence } = ended[0]?.row ?? {};
+  const { marketIndex, orderSequence: place } = must(ended[0], 'storage: a block holds an order').row;
   let last = -1;
   for (const order of ended) {
     assert(order.orderSequence > last, `storage: order ${order.orderSequence} of a market is written once`);
@@ -95,22 +87,15 @@ function blockWrite(to: ByteWriter, keys: KeyWriter, ended: readonly EndedOrder[
     order.block = place;
   }
   const key = keys.ofMarket(TABLE.orderBlock, marketIndex, place);
-  const value = encodeFrame(to, key, () => {
-    to.u32(ended.length);
-    for (const { row } of ended) {
-      to.u8(LAYOUT_VERSION);
-      orderCodec.write(to, row);
-    }
-  });
-  return { key, value, rule: 'once' };
+  const rows = ended.map(({ row }) => row);
+  return { key, value: encodeRun(to, key, rows, ORDER.write), rule: 'once' };
 }
 
 /** A block that was checked. */
 interface OpenBlock {
-  readonly body: Uint8Array;
+  /** One behind the other, from 0 on. */
+  readonly records: Views;
   readonly sequences: readonly Sequence[];
-  /** Where each order begins, and the end of the last. */
-  readonly bounds: readonly number[];
 }
 
 /** Finds orders in one version of the tables. The blocks that it was led to last are read and checked once. */
@@ -127,7 +112,7 @@ export class OrderFinder {
   find(marketIndex: number, place: BlockPlace, orderSequence: Sequence): OrderRow | null {
     const block = this.#block(marketIndex, place);
     const index = block === null ? -1 : block.sequences.indexOf(orderSequence);
-    return block === null || index < 0 ? null : orderCodec.read(new ByteReader(orderAt(block, index).subarray(1)));
+    return block === null || index < 0 ? null : OrderRecord.read(block.records, index * OrderRecord.bytes);
   }
 
   #block(marketIndex: number, place: BlockPlace): OpenBlock | null {
@@ -154,36 +139,29 @@ export function blockWithout(
   value: Uint8Array,
   gone: ReadonlySet<Sequence>,
 ): Uint8Array | null {
-  const block = openBlock(key, value);
-  const kept = [...block.sequences.keys()].filter((index) => !gone.has(block.sequences[index] as Sequence));
+  const { records, sequences } = openBlock(key, value);
+  const kept = [...sequences.keys()].filter((index) => !gone.has(sequences[index] as Sequence));
   if (kept.length === 0) return null;
   return encodeFrame(to, key, () => {
     to.u32(kept.length);
-    for (const index of kept) to.raw(orderAt(block, index));
+    for (const index of kept) to.raw(records.u8.subarray(index * OrderRecord.bytes, (index + 1) * OrderRecord.bytes));
   });
-}
-
-function orderAt({ body, bounds }: OpenBlock, index: number): Uint8Array {
-  return body.subarray(bounds[index], bounds[index + 1]);
 }
 
 /** @throws InvariantError unless it is as it was written. */
 function openBlock(key: Uint8Array, value: Uint8Array): OpenBlock {
   const body = checkFrame(key, value);
-  const lies = rowBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-  if (body[0] !== LAYOUT_VERSION || body.length < HEAD_BYTES)
-    throw new InvariantError('storage: a block of a known layout');
-  const look = new OrderLook();
+  const bytes = body.length - HEAD_BYTES;
+  if (bytes < 0 || bytes % OrderRecord.bytes !== 0 || body[0] !== LAYOUT_VERSION) throw notWhole();
+  const records = viewsOf(new ArrayBuffer(bytes), 0, bytes);
+  records.u8.set(body.subarray(HEAD_BYTES));
   const sequences: Sequence[] = [];
-  const bounds = [HEAD_BYTES];
-  let at = HEAD_BYTES;
-  while (at < body.length) {
-    look.point(lies, at);
-    sequences.push(look.orderSequence);
-    at = look.endAt();
-    bounds.push(at);
-  }
-  const isWhole = at === body.length && sequences.length === lies.view.getUint32(COUNT_AT);
-  if (!isWhole) throw new InvariantError('storage: a block is as long as its orders');
-  return { body, sequences, bounds };
+  for (let at = 0; at < bytes; at += OrderRecord.bytes) sequences.push(OrderRecord.orderSequence(records, at));
+  const view = new DataView(body.buffer, body.byteOffset, HEAD_BYTES);
+  if (view.getUint32(COUNT_AT) !== sequences.length) throw notWhole();
+  return { records, sequences };
+}
+
+function notWhole(): InvariantError {
+  return new InvariantError('storage: a block is as long as its orders');
 }

@@ -2,7 +2,7 @@
  * The tables as the order manager's reads want them (src/gateway/orders/order-history.ts): one version of the map per `read`,
  * with the order of ties that readers are promised.
  */
-import type { MarketRow, OrderRow } from '../clearing/rows.ts';
+import type { MarketRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -14,6 +14,7 @@ import type {
   HistoryWindow,
   OrderHistory,
   OrderPlace,
+  PastOrder,
 } from '../gateway/orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
@@ -62,11 +63,11 @@ class TableSnapshot implements HistorySnapshot {
     return this.history.isFinished(user, marketIndex, orderId, orderSequence as Sequence);
   }
 
-  findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined {
+  findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined {
     return this.history.finishedOrder(user, marketIndex, orderId) ?? undefined;
   }
 
-  finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<OrderRow> {
+  finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<PastOrder> {
     return this.history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
   }
 

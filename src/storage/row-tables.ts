@@ -8,117 +8,40 @@
  * A changed layout is another version of the data: it needs a step of its own in upgrade-steps.ts, and the layout of before
  * is written down there.
  */
-import type { MarketRow, PriceRow, TableName, Tables, TokenDefinition, TradeRow, TradeSide } from '../clearing/rows.ts';
-import type { ByteReader } from './byte-reader.ts';
+import type {
+  MarketRow,
+  OrderRow,
+  PriceRow,
+  SignedTextRow,
+  TableName,
+  Tables,
+  TokenDefinition,
+  TradeRow,
+  TradeSide,
+} from '../clearing/rows.ts';
+import { type Views, viewsOf } from '../core/views.ts';
+import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { type KeyWriter, TABLE, type Table } from './key-layout.ts';
-import { orderCodec } from './row-codecs-orders.ts';
-
-/** How a value lies in bytes. */
-export interface Field<T> {
-  write(to: ByteWriter, value: T): void;
-  read(from: ByteReader): T;
-}
-
-const u8 = field(
-  (to, value: number) => to.u8(value),
-  (from) => from.u8(),
-);
-const u32 = field(
-  (to, value: number) => to.u32(value),
-  (from) => from.u32(),
-);
-const i32 = field(
-  (to, value: number) => to.i32(value),
-  (from) => from.i32(),
-);
-/** A safe integer from 0. */
-const safe = field(
-  (to, value: number) => to.safe(value),
-  (from) => from.safe(),
-);
-/** Nanoseconds and nonces. */
-const u64 = field(
-  (to, value: bigint) => to.u64(value),
-  (from) => from.u64(),
-);
-/** An amount of an account, in 10^-18 units. */
-const i128 = field(
-  (to, value: bigint) => to.i128(value),
-  (from) => from.i128(),
-);
-/** An integer without a bound of its own: its decimal digits. */
-const integer = field(
-  (to, value: bigint) => to.integer(value),
-  (from) => from.integer(),
-);
-const flag = field(
-  (to, value: boolean) => to.flag(value),
-  (from) => from.flag(),
-);
-const text = field(
-  (to, value: string) => to.text(value),
-  (from) => from.text(),
-);
-const bytes = field(
-  (to, value: Uint8Array) => to.bytes(value),
-  (from) => from.bytes(),
-);
-/** Hex digits of 32 bytes: users, tokens, transactions, digests. */
-const hex32 = field(
-  (to, value: string) => to.hex(value, 32),
-  (from) => from.hex(32),
-);
-/** Hex digits of the 9 bytes of a chain id. */
-const hex9 = field(
-  (to, value: string) => to.hex(value, 9),
-  (from) => from.hex(9),
-);
-
-function field<T>(write: (to: ByteWriter, value: T) => void, read: (from: ByteReader) => T): Field<T> {
-  return { write, read };
-}
-
-/** The type below a brand or a set of literals: fields do not know `Sequence` or `Side`, they know numbers. */
-type Plain<T> = T extends string ? string : T extends number ? number : T extends bigint ? bigint : T;
-
-/** A field for each member, in the order in which they are written. */
-type Layout<Row> = { readonly [K in keyof Row]-?: Field<Plain<Row[K]>> | Field<Row[K]> };
-
-/** A flag, and the value behind it unless it is null. */
-function optional<T>({ write, read }: Field<T>): Field<T | null> {
-  return {
-    write: (to, value) => to.optional(value, (present) => write(to, present)),
-    read: (from) => from.optional(() => read(from)),
-  };
-}
-
-/** A count, and the values behind it. */
-function list<T>({ write, read }: Field<T>): Field<readonly T[]> {
-  return {
-    write: (to, values) => {
-      to.u32(values.length);
-      for (const value of values) write(to, value);
-    },
-    read: (from) => Array.from({ length: from.u32() }, () => read(from)),
-  };
-}
-
-/** The members one behind the other. */
-function struct<Row extends object>(layout: Layout<Row>): Field<Row> {
-  const members = Object.entries(layout) as [keyof Row, Field<Row[keyof Row]>][];
-  return {
-    write: (to, row) => {
-      for (const [name, { write }] of members) write(to, row[name]);
-    },
-    read: (from) => {
-      const row: Partial<Row> = {};
-      for (const [name, { read }] of members) row[name] = read(from);
-      return row as Row;
-    },
-  };
-}
+import {
+  bytes,
+  type Field,
+  flag,
+  hex9,
+  hex32,
+  i32,
+  i128,
+  integer,
+  list,
+  optional,
+  safe,
+  struct,
+  text,
+  u8,
+  u32,
+  u64,
+} from './row-fields.ts';
 
 const TOKEN: Field<TokenDefinition> = struct<TokenDefinition>({
   token: hex32,
@@ -172,8 +95,33 @@ export const TRADE: Field<TradeRow> = struct<TradeRow>({
   taker: TRADE_SIDE,
 });
 
-/** Rows under a key of their own; trades lie in blocks. */
-export type RowTableName = Exclude<TableName, 'trade'>;
+/** The text that a user signed, as it lies in its block (signed-texts.ts), whose key has the market. */
+export const SIGNED_TEXT: Field<Omit<SignedTextRow, 'marketIndex'>> = struct<Omit<SignedTextRow, 'marketIndex'>>({
+  orderSequence: safe,
+  signature: bytes,
+  text,
+});
+
+/** A record at a multiple of 8, as its fields need it: in a value it begins anywhere. */
+const RECORD: Views = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
+
+/** An order, live or finished: the bytes of its record. */
+export const ORDER: Field<OrderRow> = {
+  write(to, row) {
+    if (row instanceof OrderRecordView) to.raw(row.v.u8.subarray(row.at, row.at + OrderRecord.bytes));
+    else {
+      OrderRecord.write(RECORD, 0, row);
+      to.raw(RECORD.u8);
+    }
+  },
+  read(from) {
+    from.copyTo(RECORD.u8, 0, OrderRecord.bytes);
+    return OrderRecord.read(RECORD, 0);
+  },
+};
+
+/** Rows under a key of their own. Trades, signed texts and finished orders lie in blocks. */
+export type RowTableName = Exclude<TableName, 'trade' | 'signedText'>;
 
 interface RowTable<Row> {
   readonly table: Table;
@@ -186,7 +134,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
   order: {
     table: TABLE.openOrder,
     key: (keys, row) => keys.ofMarket(TABLE.openOrder, row.marketIndex, row.orderSequence),
-    layout: orderCodec,
+    layout: ORDER,
   },
   user: {
     table: TABLE.user,

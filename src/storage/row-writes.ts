@@ -1,9 +1,9 @@
 /**
- * From changed rows to the writes they mean: each row under its key, finished orders and trades in blocks, and the runs
- * that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all
+ * From changed rows to the writes they mean: each row under its key, finished orders, signed texts and trades in blocks,
+ * and the runs that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all
  * rows are: `end` comes last.
  */
-import type { OrderRow, RowWrite, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
+import type { OrderRow, RowWrite, SignedTextRow, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -26,6 +26,7 @@ import {
   TRADE_RUNS,
   type TradeEntry,
 } from './runs.ts';
+import { signedTextWrites } from './signed-texts.ts';
 import { tradeBlockWrites } from './trade-blocks.ts';
 import type { UserCounts } from './user-counts.ts';
 
@@ -52,6 +53,8 @@ export class RowWrites {
   readonly #trades = new Map<number, TradeRow[]>();
   /** By market. */
   readonly #ended = new Map<number, EndedOrder[]>();
+  /** By market. */
+  readonly #texts = new Map<number, SignedTextRow[]>();
   readonly #additions = new Map<UserId, Map<number, Additions>>();
 
   /** @param checkpoint its journal sequence: one that adds orders is above every one that did before. */
@@ -71,12 +74,16 @@ export class RowWrites {
   add(change: RowWrite): void {
     if (change.table === 'order') this.#order(change.row);
     else if (change.table === 'trade') this.#trade(change.row);
+    else if (change.table === 'signedText') addTo(this.#texts, change.row.marketIndex, change.row);
     else this.#row(change.table, change.row);
   }
 
   /** Writes of the rows in their order, then of the blocks, then of the lists, user by user and market by market. */
   end(): readonly Write[] {
     for (const ended of this.#ended.values()) this.#writes.push(...orderBlockWrites(this.#bytes, this.#keys, ended));
+    for (const texts of this.#texts.values()) {
+      this.#writes.push(...signedTextWrites(this.#reader, this.#bytes, this.#keys, texts));
+    }
     for (const trades of this.#trades.values()) {
       this.#writes.push(...tradeBlockWrites(this.#reader, this.#bytes, this.#keys, trades));
     }
@@ -104,9 +111,7 @@ export class RowWrites {
     }
     const ended = endedOrder(row);
     this.#additionsTo(row.user, marketIndex).orders.push(ended);
-    const ofMarket = this.#ended.get(marketIndex);
-    if (ofMarket === undefined) this.#ended.set(marketIndex, [ended]);
-    else ofMarket.push(ended);
+    addTo(this.#ended, marketIndex, ended);
     // Most orders end before a checkpoint saw them open: no search for what cannot be there.
     if (orderSequence <= lastOpen) {
       this.#writes.push({ key: this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence), value: null });
@@ -125,9 +130,7 @@ export class RowWrites {
   #trade(row: TradeRow): void {
     this.#addSide(row, row.maker, TRADE_SIDE.maker);
     this.#addSide(row, row.taker, TRADE_SIDE.taker);
-    const trades = this.#trades.get(row.marketIndex);
-    if (trades === undefined) this.#trades.set(row.marketIndex, [row]);
-    else trades.push(row);
+    addTo(this.#trades, row.marketIndex, row);
   }
 
   #addSide({ marketIndex, tradeId, matchedNs }: TradeRow, { user, subAccount }: TradeSide, side: TradeSideIndex): void {
@@ -183,6 +186,12 @@ export class RowWrites {
       last = { place: newest, older, count: items.length };
     }
   }
+}
+
+function addTo<Row>(byMarket: Map<number, Row[]>, marketIndex: number, row: Row): void {
+  const rows = byMarket.get(marketIndex);
+  if (rows === undefined) byMarket.set(marketIndex, [row]);
+  else rows.push(row);
 }
 
 /** The highest sequence among the open orders of a market, -1 when it has none. */

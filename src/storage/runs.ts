@@ -166,7 +166,7 @@ export function* cutIntoRuns<Place, Item extends Place>(
 
 /** The items in their order, in pieces of so many bytes; one that is longer is a piece of its own. */
 export function* cutByBytes<Item>(
-  items: readonly Item[],
+  items: Iterable<Item>,
   bytesMax: number,
   bytesOf: (item: Item) => number,
 ): Generator<readonly Item[], void, undefined> {

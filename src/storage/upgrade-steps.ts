@@ -12,23 +12,27 @@
  *            says where
  *   9 ─▶ 10  a run of trades says how many of its list are older; a market has a minimum notional, the default; other
  *            decisions follow from the same inputs, so the journal of before ends here
+ *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal-base.ts).
  */
 
-import { must } from '../core/assert.ts';
+import type { OrderRow } from '../clearing/rows.ts';
+import { assert, must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
-import { MINIMUM_NOTIONAL } from '../core/limits.ts';
+import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { OrderRecordFields } from '../schema/generated/messages.ts';
+import { ByteReader } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
-import { keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
-import { TRADE } from './row-tables.ts';
+import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from './row-fields.ts';
+import { ORDER, TRADE } from './row-tables.ts';
 import {
   decodeRun,
   encodeRun,
@@ -41,14 +45,19 @@ import {
   olderThan,
   TRADE_RUNS,
 } from './runs.ts';
+import { signedTextBlocks } from './signed-texts.ts';
 
 const SAFE_BYTES = 8;
+/** Table and market. */
+const MARKET_PREFIX_BYTES = 5;
 const NOTHING = new Uint8Array(SAFE_BYTES);
 
 export interface UpgradeStep {
   readonly from: number;
   /** @param source the whole map of version `from`, for entries that say what others must know. */
   convert(source: StorageReader): Convert;
+  /** Entries of a table that is new in the next version, in the order of their keys. */
+  added?(source: StorageReader): Iterable<Entry>;
 }
 
 export const UPGRADE_STEPS: readonly UpgradeStep[] = [
@@ -57,6 +66,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 7, convert: () => withBlocksAndPieces },
   { from: 8, convert: () => withOrderBlocks },
   { from: 9, convert: () => withOlderAndNotional() },
+  { from: 10, convert: () => withRecords, added: signedTextsOf10 },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -221,4 +231,145 @@ function withMinimumNotional({ key, value }: Entry, to: ByteWriter): Uint8Array 
     to.integer(MINIMUM_NOTIONAL);
     to.raw(body.subarray(definitionEnd));
   });
+}
+
+/** An order in versions 7 to 10. */
+interface Order10 extends Omit<OrderRecordFields, 'parentIdAt' | 'parentIdBytes'> {
+  readonly parentId: string;
+  readonly expiryNs: TimestampNs;
+  readonly text: string;
+  readonly signature: Uint8Array;
+}
+
+export const ORDER_10: Field<Order10> = struct<Order10>({
+  marketIndex: u32,
+  orderSequence: safe,
+  prioritySequence: safe,
+  user: hex32,
+  subAccount: u8,
+  orderId: text,
+  side: u8,
+  kind: u8,
+  tif: u8,
+  flags: u32,
+  price: safe,
+  quantity: safe,
+  amount: safe,
+  budget: safe,
+  triggerKind: u8,
+  triggerPrice: safe,
+  triggerState: u8,
+  parentSequence: safe,
+  parentId: text,
+  enabledQuantity: safe,
+  activatedQuantity: safe,
+  droppedQuantity: safe,
+  maxFeeRate: safe,
+  creationNs: u64,
+  timestampNs: u64,
+  goodUntilNs: u64,
+  expiryNs: u64,
+  admittedNs: u64,
+  lastUpdateNs: u64,
+  filledQuantity: safe,
+  filledNotional: i128,
+  fees: i128,
+  end: u8,
+  faultReason: u8,
+  verdict: u8,
+  text,
+  signature: bytes,
+});
+
+/** In a block, each order of versions 9 and 10 has the byte of its own layout before it. */
+function readBlock10(from: ByteReader): Order10 {
+  from.u8();
+  return ORDER_10.read(from);
+}
+
+function ordersIn({ key, value }: Entry): Order10[] {
+  return key[0] === TABLE.openOrder ? [decodeFrame(key, value, ORDER_10.read)] : decodeRun({ key, value }, readBlock10);
+}
+
+const U32_MAX = 0xffff_ffff;
+
+/** @throws InvariantError where a record cannot say what the row said. */
+function recordOf10({ parentId, expiryNs, text: signed, signature, ...order }: Order10): OrderRow {
+  const lifeEndNs = order.creationNs + ORDER_LIFE_NS;
+  const derivedNs = order.goodUntilNs !== 0n && order.goodUntilNs < lifeEndNs ? order.goodUntilNs : lifeEndNs;
+  const parentIdAt = parentId === '' ? 0 : signed.indexOf(parentId);
+  const fits = expiryNs === derivedNs && parentIdAt >= 0 && order.flags <= 0xffff;
+  assert(fits, `storage: order ${order.orderSequence} of market ${order.marketIndex} has a record`);
+  const maxFeeRate = Math.min(order.maxFeeRate, U32_MAX);
+  return { ...order, maxFeeRate, parentIdAt, parentIdBytes: parentId.length };
+}
+
+/** The parts of a row of version 10 that are its record. */
+function withRecords(entry: Entry, to: ByteWriter): Uint8Array {
+  const { key, value } = entry;
+  if (key[0] === TABLE.openOrder) {
+    const row = recordOf10(decodeFrame(key, value, ORDER_10.read));
+    return encodeFrame(to, key, () => ORDER.write(to, row));
+  }
+  if (key[0] !== TABLE.orderBlock) return value;
+  return encodeRun(to, key, ordersIn(entry).map(recordOf10), ORDER.write);
+}
+
+/** Where the order of a text stands: in the table of open orders under its sequence, or in a block. */
+interface TextPlaces {
+  readonly sequences: number[];
+  /** Sequence of an order's block, or OPEN. */
+  readonly blocks: number[];
+}
+
+const OPEN = -1;
+const TEXT_CHUNK_BYTES = 1 << 20;
+const ENTRIES_PER_STEP = 256;
+
+/** The texts of live and finished orders, which stood in their rows, by market and sequence. */
+function* signedTextsOf10(source: StorageReader): Generator<Entry, void, undefined> {
+  const markets = new Map<number, TextPlaces>();
+  for (const table of [TABLE.openOrder, TABLE.orderBlock]) {
+    const from = keyWriter().table(table);
+    for (const entry of source.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP })) {
+      for (const { marketIndex, orderSequence, signature } of ordersIn(entry)) {
+        // Orders that the node made are not signed.
+        if (signature.length === 0) continue;
+        const places = markets.get(marketIndex) ?? { sequences: [], blocks: [] };
+        markets.set(marketIndex, places);
+        places.sequences.push(orderSequence);
+        places.blocks.push(table === TABLE.openOrder ? OPEN : sequenceIn(entry.key));
+      }
+    }
+  }
+  const to = new ByteWriter(TEXT_CHUNK_BYTES);
+  for (const marketIndex of [...markets.keys()].sort((a, b) => a - b)) {
+    const places = must(markets.get(marketIndex), 'storage: a market has its places');
+    yield* signedTextBlocks(to, new KeyWriter(to), marketIndex, textsAt(source, marketIndex, places));
+  }
+}
+
+function sequenceIn(key: Uint8Array): number {
+  return new ByteReader(key.subarray(MARKET_PREFIX_BYTES)).safe();
+}
+
+/** Market by market, each text in the order of the sequences. */
+function* textsAt(
+  source: StorageReader,
+  marketIndex: number,
+  { sequences, blocks }: TextPlaces,
+): Generator<Order10, void, undefined> {
+  const order = Uint32Array.from(sequences.keys()).sort((a, b) => (sequences[a] as number) - (sequences[b] as number));
+  let open: { readonly block: number; readonly orders: readonly Order10[] } = { block: OPEN, orders: [] };
+  for (const index of order) {
+    const sequence = sequences[index] as number;
+    const block = blocks[index] as number;
+    const table = block === OPEN ? TABLE.openOrder : TABLE.orderBlock;
+    if (block === OPEN || open.block !== block) {
+      const key = keyWriter().ofMarket(table, marketIndex, block === OPEN ? sequence : block);
+      open = { block, orders: ordersIn({ key, value: rowBytes(source, key) }) };
+    }
+    const found = open.orders.find(({ orderSequence }) => orderSequence === sequence);
+    yield must(found, 'storage: an order is in its block');
+  }
 }

@@ -132,13 +132,15 @@ interface Making {
 async function makeMap({ source, half, checkpoint, steps, progress }: Making): Promise<string> {
   let reader = source;
   let made = '';
-  for (const [index, { from, convert }] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
+    const { from } = step;
     made = join(half, String(from + 1));
     mkdirSync(made, { recursive: true });
     const writer = openWriter(made, { version: from + 1 });
     try {
       const told = (entries: number): void => progress('upgrading', entries, 0);
-      copyTables(reader, writer, { convert: convert(reader), progress: told });
+      const added = step.added?.(reader) ?? [];
+      copyTables(reader, writer, { convert: step.convert(reader), added, progress: told });
       if (index === steps.length - 1) {
         const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
         writeAnchor(writer, { ...checkpoint, stateHash: hash }, anchorOf(source, checkpoint));

@@ -4,7 +4,18 @@ import { InvariantError } from '../../src/core/assert.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BOB, CAROL, ClearingWorld, ETH, effectsOf, FEES, reasonsOf, USD } from '../support/clearing-world.ts';
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  ClearingWorld,
+  DAYS_30,
+  ETH,
+  effectsOf,
+  FEES,
+  reasonsOf,
+  USD,
+} from '../support/clearing-world.ts';
 
 const E18 = 10n ** 18n;
 const R = ROLLBACK_REASON;
@@ -188,9 +199,19 @@ suite('fills', () => {
           [R.invalidOrder, R.counterpartyAtFault],
         ],
         [
-          'matched after its expiry',
-          (w) =>
-            w.match(w.create({ user: BOB, side: SIDE.sell, expiryNs: (w.nowNs - 1n) as TimestampNs }), w.create(), 1),
+          'matched after it was good',
+          (w) => {
+            const goodUntilNs = (w.nowNs - 1n) as TimestampNs;
+            return w.match(w.create({ user: BOB, side: SIDE.sell, tif: TIF.gtd, goodUntilNs }), w.create(), 1);
+          },
+          [R.invalidOrder, R.counterpartyAtFault],
+        ],
+        [
+          'matched 30 days after its creation',
+          (w) => {
+            const creationNs = (w.nowNs - DAYS_30 - 1n) as TimestampNs;
+            return w.match(w.create({ user: BOB, side: SIDE.sell, creationNs }), w.create(), 1);
+          },
           [R.invalidOrder, R.counterpartyAtFault],
         ],
       ];

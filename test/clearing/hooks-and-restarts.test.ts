@@ -10,6 +10,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { readRejectFill } from '../../src/operator/commands.ts';
+import { OrderRecord } from '../../src/schema/generated/messages.ts';
 import {
   ALICE,
   BOB,
@@ -141,7 +142,7 @@ suite('signatures', () => {
     const { world, maker, taker } = pair();
     const fill = world.matchInput(maker, taker, 1);
     assert.deepEqual(
-      verdictsNeeded(world.state, [fill, fill]).map((row) => row.orderSequence),
+      verdictsNeeded(world.state, [fill, fill]).map(({ row }) => row.orderSequence),
       [maker, taker],
     );
     world.send(fill);
@@ -155,7 +156,7 @@ suite('signatures', () => {
     };
     const second = world.matchInput(maker, created.sequence, 1, { sequence: (created.sequence + 1) as Sequence });
     assert.deepEqual(
-      verdictsNeeded(world.state, [created, second]).map((row) => row.text),
+      verdictsNeeded(world.state, [created, second]).map(({ signed }) => signed?.text),
       [created.order.text],
     );
     hold(world);
@@ -221,7 +222,10 @@ suite('restarts', () => {
     );
     const [market] = world.state.markets;
     assert.ok(market !== undefined);
-    assert.deepEqual([...market.orders.keys()], [maker, gtd]);
+    assert.deepEqual(
+      [...market.orders.rows()].map(({ orderSequence }) => orderSequence),
+      [maker, gtd],
+    );
   });
 });
 
@@ -289,26 +293,54 @@ suite('checkpoints', () => {
     });
   });
 
-  test('the hash sees every column of a live order but the text, for which its signature stands', () => {
+  test('the hash sees every column of a live order, and what was signed of every order', () => {
     const { world, maker } = pair();
-    const slot = world.state.markets[0]?.orders.get(maker);
-    assert.ok(slot !== undefined);
-    const { row } = slot;
+    const row = world.state.markets[0]?.orders.get(maker);
+    assert.ok(row !== undefined);
+    const before = OrderRecord.read(row.v, row.at);
     const seen = new Set([stateHash(world.state)]);
-    const columns = Object.entries(row).filter(([name]) => name !== 'text' && name !== 'end');
+    const columns = Object.entries(before);
     for (const [name, value] of columns) {
-      slot.row = { ...row, [name]: changed(value) };
+      OrderRecord.write(row.v, row.at, { ...before, [name]: changed(value) });
       seen.add(stateHash(world.state));
       assert.equal(seen.size, columns.findIndex(([other]) => other === name) + 2, name);
     }
+    const [one, other] = [7, 8].map((byte) => {
+      const twin = ClearingWorld.withMarket();
+      twin.create({ signature: new Uint8Array(64).fill(byte) });
+      return stateHash(twin.state);
+    });
+    assert.notEqual(one, other);
   });
 
   /** Another value of the same type. */
   function changed(value: unknown): unknown {
     if (typeof value === 'number') return value + 1;
     if (typeof value === 'bigint') return value + 1n;
-    return value instanceof Uint8Array ? value.map((byte) => byte ^ 1) : `${value}0`;
+    const text = String(value);
+    return `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`;
   }
+
+  test('what was signed is kept until a checkpoint has written it, also of orders that ended meanwhile (GEN-05)', () => {
+    const { world, maker, taker } = pair();
+    world.end(taker, ORDER_END.expired);
+    const refused = world.next().sequence;
+    world.send({ kind: 'createRefused', ...world.next(), order: world.terms() });
+    const fill = world.matchInput(maker, world.create({ user: ALICE }), 1);
+    assert.ok(verdictsNeeded(world.state, [fill]).every(({ signed }) => signed !== null));
+    const texts = drainDirtyRows(world.state).flatMap((write) => (write.table === 'signedText' ? [write.row] : []));
+    assert.deepEqual(
+      texts.map(({ orderSequence }) => orderSequence),
+      [maker, taker, refused, fill.takerOrder],
+    );
+    assert.deepEqual(
+      verdictsNeeded(world.state, [fill]).map(({ row, signed }) => [row.orderSequence, signed]),
+      [
+        [maker, null],
+        [fill.takerOrder, null],
+      ],
+    );
+  });
 
   test('finished ids are remembered for 30 days from creation, and whether they were cancelled (AMB-08, AMB-23)', () => {
     const { world, maker, taker } = pair();

@@ -1,147 +1,64 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
-import { LiveOrders } from '../../src/clearing/live-orders.ts';
-import type { OrderRow, StoredOrders } from '../../src/clearing/rows.ts';
-import type { OrderSlot } from '../../src/clearing/state.ts';
+import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
+import { must } from '../../src/core/assert.ts';
+import { ORDER_END, TRIGGER } from '../../src/core/order-terms.ts';
+import { NONE } from '../../src/core/pools.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { propertyParameters } from '../support/property.ts';
+import { ClearingWorld } from '../support/clearing-world.ts';
 
-/** Rows by place, as a name and a priority; a look is valid until the next of its kind. */
-class PlainShelf implements StoredOrders {
-  readonly taken: number[] = [];
-  readonly #look: Row = { ...rowOf(0) };
-
-  look(place: number): OrderRow {
-    return Object.assign(this.#look, rowOf(place / 10)) as OrderRow;
-  }
-
-  *looks(places: Iterable<number>): Generator<OrderRow> {
-    const look: Row = { ...rowOf(0) };
-    let last = 0;
-    for (const place of places) {
-      assert.ok(place > last, 'places rise');
-      last = place;
-      yield Object.assign(look, rowOf(place / 10)) as OrderRow;
-    }
-  }
-
-  take(place: number): OrderRow {
-    this.taken.push(place);
-    return rowOf(place / 10);
-  }
-
-  userOf(): number {
-    return -1;
-  }
+function orderRows(world: ClearingWorld): readonly (readonly [Sequence, number])[] {
+  return drainDirtyRows(world.state).flatMap((write) =>
+    write.table === 'order' ? [[write.row.orderSequence, write.row.end] as const] : [],
+  );
 }
-
-const beats = (): void => undefined;
-
-type Row = { -readonly [K in keyof OrderRow]: OrderRow[K] };
-
-/** Every seventh was replaced later. */
-function rowOf(name: number): OrderRow {
-  return { orderSequence: name, prioritySequence: name % 7 === 0 ? name + 100 : name } as unknown as OrderRow;
-}
-
-function slotOf(row: OrderRow): OrderSlot {
-  return { row, isStored: false, look: () => row } as unknown as OrderSlot;
-}
-
-/** Found by something else than its name; its row is read when it is asked for. */
-function linkedSlot(shelf: PlainShelf, name: number): OrderSlot {
-  let row: OrderRow | null = null;
-  return {
-    get isStored() {
-      return row === null;
-    },
-    get row() {
-      row ??= shelf.take(10 * name);
-      return row;
-    },
-    look: () => row ?? shelf.look(10 * name),
-  } as unknown as OrderSlot;
-}
-
-const step = fc.record({
-  kind: fc.constantFrom('get', 'has', 'look', 'delete', 'create', 'walk'),
-  name: fc.integer({ min: 1, max: 60 }),
-});
 
 suite('live orders', () => {
-  test('shelved or not, they are found, told in their turn and end like entries of a map', () => {
-    const shelved = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 30 });
-    fc.assert(
-      fc.property(shelved, fc.array(step, { maxLength: 80 }), (names, steps) => {
-        const shelf = new PlainShelf();
-        const live = new LiveOrders((stored, place) => slotOf(stored.take(place)), beats);
-        const plain = new Map<number, true>();
-        for (const name of names.sort((a, b) => a - b)) {
-          live.shelve(rowOf(name), shelf, 10 * name, name % 4 !== 0);
-          if (name % 5 === 0) live.link(linkedSlot(shelf, name));
-          plain.set(name, true);
-        }
-        let next = 41;
-        const touched = new Set<number>();
-        for (const { kind, name: number } of steps) {
-          const name = number as Sequence;
-          const isThere = plain.has(name);
-          if (kind === 'get') {
-            assert.equal(live.get(name)?.row.orderSequence, isThere ? name : undefined);
-            touched.add(name);
-          }
-          if (kind === 'has') assert.equal(live.has(name), isThere);
-          else if (kind === 'look') assert.equal(live.look(name)?.orderSequence, isThere ? name : undefined);
-          else if (kind === 'delete') {
-            live.delete(name);
-            plain.delete(name);
-          } else if (kind === 'create') {
-            live.set(next as Sequence, slotOf(rowOf(next)));
-            plain.set(next, true);
-            touched.add(next);
-            next += 1;
-          } else {
-            // Whoever goes through all may take one off and end one, as it comes to them.
-            const seen: number[] = [];
-            for (const row of live.looks()) {
-              const found = row.orderSequence;
-              seen.push(found);
-              if (found % 3 === 0 && live.get(found)?.row !== undefined) touched.add(found);
-              if (found === name) {
-                live.delete(found);
-                plain.delete(found);
-              }
-            }
-            assert.deepEqual(
-              seen.filter((each) => each !== name),
-              [...plain.keys()],
-            );
-          }
-          assert.equal(live.size, plain.size);
-          assert.deepEqual([...live.keys()], [...plain.keys()]);
-          const isUnsettled = (each: number): boolean => touched.has(each) || each % 4 === 0;
-          assert.deepEqual([...live.unsettled()], [...plain.keys()].filter(isUnsettled));
-          for (let each = 0; each < next; each += 1) {
-            const isSettled = plain.has(each) && !isUnsettled(each);
-            assert.equal(live.isSettled(each as Sequence), isSettled, 'what is over is not settled either');
-          }
-        }
-        assert.equal(new Set(shelf.taken).size, shelf.taken.length, 'each is taken once');
-        assert.deepEqual(
-          Array.from(live, ([name, slot]) => [name, slot.row.orderSequence]),
-          Array.from(plain.keys(), (name) => [name, name]),
-        );
-      }),
-      propertyParameters(),
+  test('stand in the order of their admission, whatever index a later one is given', () => {
+    const world = ClearingWorld.withMarket();
+    const market = must(world.state.markets[0], 'the market');
+    const [first, second, third] = [world.create(), world.create(), world.create()];
+    const freed = market.orders.find(second);
+    world.end(second, ORDER_END.userRequested);
+    const fourth = world.create();
+    assert.equal(market.orders.find(fourth), freed, 'the index is free for another order');
+    assert.equal(market.orders.find(second), NONE);
+    assert.deepEqual(
+      [...market.orders.rows()].map(({ orderSequence }) => orderSequence),
+      [first, third, fourth],
     );
+    assert.equal(market.orders.size, 3);
   });
 
-  test('an order is shelved behind those before it, and once', () => {
-    const live = new LiveOrders((stored, place) => slotOf(stored.take(place)), beats);
-    const shelf = new PlainShelf();
-    live.shelve(rowOf(5), shelf, 50, true);
-    for (const name of [4, 5]) assert.throws(() => live.shelve(rowOf(name), shelf, 10 * name, true), /in the order/);
-    assert.throws(() => live.set(5 as Sequence, slotOf(rowOf(5))), /after those/);
+  test('a checkpoint writes an order once, under its index or after it, and another one under the same index', () => {
+    const world = ClearingWorld.withMarket();
+    const gone = world.create();
+    world.covered(gone);
+    world.end(gone, ORDER_END.userRequested);
+    const next = world.create();
+    world.covered(next);
+    assert.deepEqual(orderRows(world), [
+      [next, 0],
+      [gone, ORDER_END.userRequested],
+    ]);
+    assert.deepEqual(orderRows(world), []);
+    world.covered(next);
+    assert.equal(world.state.orders.dirtyCount, 1);
+    world.end(next, ORDER_END.userRequested);
+    assert.equal(world.state.orders.dirtyCount, 0);
+    assert.deepEqual(orderRows(world), [[next, ORDER_END.userRequested]]);
+  });
+
+  test('an order whose trigger waits leaves no trace under an index that another one is given', () => {
+    const world = ClearingWorld.withMarket();
+    const waits = { triggerKind: TRIGGER.above, triggerPrice: 300_000 };
+    const others = [world.create(waits), world.create({ ...waits, triggerPrice: 310_000 })];
+    const gone = world.create({ ...waits, triggerPrice: 250_000 });
+    world.end(gone, ORDER_END.userRequested);
+    world.create();
+    world.create({ ...waits, triggerPrice: 240_000 });
+    for (const order of others) world.end(order, ORDER_END.userRequested);
+    const [heap] = must(world.state.markets[0], 'the market').triggers;
+    assert.equal(heap.entries.length, 1);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verifyOrder } from '../../src/clearing/order-verdict.ts';
-import type { OrderRow } from '../../src/clearing/rows.ts';
+import type { OrderRow, SignedText } from '../../src/clearing/rows.ts';
 import type { Order } from '../../src/client/canonical.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { limitOrder, marketOrder, signCreate } from '../../src/client/signed-actions.ts';
@@ -19,14 +19,17 @@ const CONTEXT = { signer: KEY.userId, decimals: { priceDecimals: 2, quantityDeci
 const NAME = { assetId: ETH, side: 'Sell', orderId: 'verdict-1' } as const;
 const LIMIT = { ...NAME, price: '3000.25', quantity: '0.5' };
 
+/** A row and what was signed. */
+type SignedRow = OrderRow & SignedText;
+
 /** A row as clearing would hold it for an order that A signed; `terms` are those that the front door read. */
-function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<OrderRow> = LIMIT_TERMS): OrderRow {
+function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<OrderRow> = LIMIT_TERMS): SignedRow {
   const { body } = signCreate(KEY, signed, NOW);
   const bytes = Buffer.from(body);
   const decoded = decodeCreate(bytes, 0, bytes.length);
   assert.ok(decoded.ok);
   const { order, text, signature } = decoded.value;
-  return orderRow(1, {
+  const row = orderRow(1, {
     user: KEY.userId,
     subAccount: order.account,
     orderId: order.orderId,
@@ -37,9 +40,12 @@ function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<Or
     creationNs: order.creationNs,
     timestampNs: order.creationNs,
     goodUntilNs: 0n as never,
-    text: Buffer.from(text).toString('latin1'),
-    signature,
   });
+  return { ...row, text: Buffer.from(text).toString('latin1'), signature };
+}
+
+function verified(row: SignedRow, asset: AssetId): boolean {
+  return verifyOrder(row, row, asset);
 }
 
 const LIMIT_TERMS = { tif: TIF.gtc, price: 300_025 as RawPrice, quantity: 5_000 as RawQuantity };
@@ -51,19 +57,19 @@ function marketTerms(kind: OrderKind, quantity: number, amount: number, tif: Tif
 
 suite("clearing's own verdict on an order", () => {
   test('the order that was signed passes (GEN-05)', () => {
-    assert.equal(verifyOrder(signedRow(), ETH), true);
+    assert.equal(verified(signedRow(), ETH), true);
   });
 
   test('a forged signature fails (FIL-09)', () => {
     const row = signedRow();
     const signature = row.signature.slice();
     signature[7] = (signature[7] ?? 0) ^ 1;
-    assert.equal(verifyOrder({ ...row, signature }, ETH), false);
+    assert.equal(verified({ ...row, signature }, ETH), false);
   });
 
   test('terms other than the signed ones fail, whichever it is', () => {
     const row = signedRow();
-    const changes: Partial<OrderRow>[] = [
+    const changes: Partial<SignedRow>[] = [
       { price: 300_026 as never },
       { quantity: 5_001 as never },
       { side: 0 },
@@ -77,23 +83,23 @@ suite("clearing's own verdict on an order", () => {
       { text: row.text.replace('300025', '300026') },
     ];
     for (const change of changes)
-      assert.equal(verifyOrder({ ...row, ...change }, ETH), false, JSON.stringify(Object.keys(change)));
-    assert.equal(verifyOrder(row, '1' as AssetId), false, 'another market');
+      assert.equal(verified({ ...row, ...change }, ETH), false, JSON.stringify(Object.keys(change)));
+    assert.equal(verified(row, '1' as AssetId), false, 'another market');
   });
 
   test('a resting limit order may be smaller than it was signed, one that never rests may not (AR-01, AMB-61, GEN-05)', () => {
     const row = signedRow();
-    assert.equal(verifyOrder({ ...row, quantity: 4_999 as RawQuantity }, ETH), true);
-    assert.equal(verifyOrder({ ...row, quantity: 5_001 as RawQuantity }, ETH), false);
+    assert.equal(verified({ ...row, quantity: 4_999 as RawQuantity }, ETH), true);
+    assert.equal(verified({ ...row, quantity: 5_001 as RawQuantity }, ETH), false);
     const timeInForce = { kind: 'FOK' } as const;
     const immediate = signedRow(limitOrder({ ...LIMIT, timeInForce }, CONTEXT), { ...LIMIT_TERMS, tif: TIF.fok });
-    assert.equal(verifyOrder(immediate, ETH), true);
-    assert.equal(verifyOrder({ ...immediate, quantity: 4_999 as RawQuantity }, ETH), false);
+    assert.equal(verified(immediate, ETH), true);
+    assert.equal(verified({ ...immediate, quantity: 4_999 as RawQuantity }, ETH), false);
   });
 
   test('after a replace price and quantity are no longer the signed ones', () => {
     const row = signedRow();
-    assert.equal(verifyOrder({ ...row, price: 1 as never, timestampNs: (NOW + 5n) as never }, ETH), true);
+    assert.equal(verified({ ...row, price: 1 as never, timestampNs: (NOW + 5n) as never }, ETH), true);
   });
 
   test('a market order passes with its size, its cap and its time in force, and with no other', () => {
@@ -104,9 +110,9 @@ suite("clearing's own verdict on an order", () => {
       signedRow(marketOrder(quote, CONTEXT), marketTerms(ORDER_KIND.marketQuote, 2_500, 9_000_000)),
     ];
     for (const row of rows) {
-      assert.equal(verifyOrder(row, ETH), true);
-      assert.equal(verifyOrder({ ...row, budget: 77 }, ETH), true, 'what it may use is not signed');
-      const changes: Partial<OrderRow>[] = [
+      assert.equal(verified(row, ETH), true);
+      assert.equal(verified({ ...row, budget: 77 }, ETH), true, 'what it may use is not signed');
+      const changes: Partial<SignedRow>[] = [
         { quantity: (row.quantity + 1) as RawQuantity },
         { amount: row.amount + 1 },
         { amount: 0 },
@@ -115,35 +121,36 @@ suite("clearing's own verdict on an order", () => {
         { kind: row.kind === ORDER_KIND.marketBase ? ORDER_KIND.marketQuote : ORDER_KIND.marketBase },
         { triggerKind: TRIGGER.above, triggerPrice: 1 as RawPrice },
       ];
-      for (const change of changes)
-        assert.equal(verifyOrder({ ...row, ...change }, ETH), false, JSON.stringify(change));
+      for (const change of changes) assert.equal(verified({ ...row, ...change }, ETH), false, JSON.stringify(change));
     }
   });
 
   test('a trigger and its parent are signed; a replace moves the trigger, a finished parent cuts the child (AMB-20, AMB-29)', () => {
     const trigger = { when: 'above', price: '3100', parentOrderId: 'the-parent' } as const;
-    const terms = { triggerKind: TRIGGER.above, triggerPrice: 310_000 as RawPrice, parentId: 'the-parent' as never };
-    const row = signedRow(limitOrder({ ...LIMIT, trigger }, CONTEXT), { ...LIMIT_TERMS, ...terms });
-    assert.equal(verifyOrder(row, ETH), true);
-    assert.equal(verifyOrder({ ...row, quantity: 100 as RawQuantity }, ETH), true, 'cut with its parent');
-    const changes: Partial<OrderRow>[] = [
+    const terms = { triggerKind: TRIGGER.above, triggerPrice: 310_000 as RawPrice, parentIdBytes: 'the-parent'.length };
+    const signed = signedRow(limitOrder({ ...LIMIT, trigger }, CONTEXT), { ...LIMIT_TERMS, ...terms });
+    const row = { ...signed, parentIdAt: signed.text.indexOf('the-parent') };
+    assert.equal(verified(row, ETH), true);
+    assert.equal(verified({ ...row, quantity: 100 as RawQuantity }, ETH), true, 'cut with its parent');
+    const changes: Partial<SignedRow>[] = [
       { triggerKind: TRIGGER.below },
       { triggerPrice: 310_001 as RawPrice },
       { triggerKind: TRIGGER.none },
-      { parentId: '' },
-      { parentId: 'another' as never },
+      { parentIdBytes: 0 },
+      { parentIdAt: row.parentIdAt + 1 },
+      { parentIdBytes: row.parentIdBytes - 1 },
       { quantity: 5_001 as RawQuantity },
     ];
-    for (const change of changes) assert.equal(verifyOrder({ ...row, ...change }, ETH), false, JSON.stringify(change));
+    for (const change of changes) assert.equal(verified({ ...row, ...change }, ETH), false, JSON.stringify(change));
     const replaced = { ...row, timestampNs: (NOW + 5n) as never };
-    assert.equal(verifyOrder({ ...replaced, triggerKind: TRIGGER.below, triggerPrice: 1 as RawPrice }, ETH), true);
-    assert.equal(verifyOrder({ ...replaced, parentId: '' }, ETH), false);
+    assert.equal(verified({ ...replaced, triggerKind: TRIGGER.below, triggerPrice: 1 as RawPrice }, ETH), true);
+    assert.equal(verified({ ...replaced, parentIdBytes: 0 }, ETH), false);
   });
 
   test('flags that the node sets on its own do not matter (AMB-23, AMB-29, AMB-32)', () => {
     const row = signedRow();
     for (const own of ['covered', 'rolledBack', 'entering'] as const)
-      assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG[own] }, ETH), true, own);
-    assert.equal(verifyOrder({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
+      assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG[own] }, ETH), true, own);
+    assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
   });
 });

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { EffectSinks, RecordSink } from '../../src/clearing/effect-codec.ts';
-import { LateOrders } from '../../src/clearing/late-orders.ts';
+import { LOAD_ORDER } from '../../src/clearing/loading.ts';
 import { recoverParts } from '../../src/clearing/recovery.ts';
-import { Restorer, restoredCount } from '../../src/clearing/restoring.ts';
+import { restore, restoredCount } from '../../src/clearing/restoring.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
-import { must } from '../../src/core/assert.ts';
 import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
@@ -46,7 +45,7 @@ interface Heard {
   readonly market: readonly Told[];
 }
 
-const NO_IDS = { rememberedIds: () => [], idWatermarks: () => [] };
+const NO_PAST = { rememberedIds: () => [], idWatermarks: () => [], signedText: () => null };
 
 function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
   const [door, market, data] = [new OrderSink(), new OrderSink(), new OrderSink()];
@@ -57,37 +56,29 @@ function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
   return { to: { door, data, shards: [market], market: () => market }, heard };
 }
 
-/** As after a replay from the first record. */
-function restored(world: ClearingWorld): Heard {
+function restored({ state, nowNs }: Pick<ClearingWorld, 'state' | 'nowNs'>): Heard {
   const { to, heard } = sinks();
-  const restorer = new Restorer(to);
-  const late = new LateOrders();
-  restorer.restarted(world.state, late);
-  for (const _ of restorer.rest(world.state, late, { durability: NO_IDS, nowNs: world.nowNs })) {
-    assert.ok(restorer.told <= restoredCount(world.state));
+  let last = 0;
+  for (const sent of restore(state, to, { durability: NO_PAST, nowNs })) {
+    assert.ok(sent >= last && sent <= restoredCount(state));
+    last = sent;
   }
-  assert.equal(restorer.told, restoredCount(world.state));
+  assert.equal(last, restoredCount(state));
   return heard();
 }
 
-/** In the walk that loads the tables of the world, the restart applied behind it. @returns what, and how much of it at once. */
-function walked(world: ClearingWorld): Heard & { readonly atOnce: number; readonly state: ClearingState } {
+/** Out of the tables of the world, the restart applied behind them. */
+function restarted(world: ClearingWorld): Heard & { readonly state: ClearingState } {
   const tables = new PlainTables();
   tables.checkpoint(world.state);
-  const rows = tables.storedRows();
-  const { to, heard } = sinks();
-  const listener = new Restorer(to);
+  const rows = LOAD_ORDER.flatMap((table) => tables.of(table));
   const recovery = { checkpoint: MARK, rows, rowCount: 1, lastTimeNs: world.nowNs, batches: [], batchCount: 0 };
-  const parts = recoverParts(recovery, { listener });
+  const parts = recoverParts(recovery, {});
   let part = parts.next();
   while (part.done !== true) part = parts.next();
-  const { state, late } = part.value;
-  const atOnce = heard().market.length;
+  const { state } = part.value;
   applyBatch(state, { timeNs: world.nowNs, inputs: [{ kind: 'restarted', clean: false }], verdicts: [] }, []);
-  listener.restarted(state, late);
-  for (const _ of listener.rest(state, late, { durability: NO_IDS, nowNs: world.nowNs }));
-  assert.equal(listener.told, restoredCount(state));
-  return { ...heard(), atOnce, state };
+  return { ...restored({ state, nowNs: world.nowNs }), state };
 }
 
 function funded(): ClearingWorld {
@@ -112,8 +103,8 @@ suite('orders that are told after a start', () => {
       [first, second, third],
     );
     assert.deepEqual(door, market);
-    const { state: _, ...walk } = walked(world);
-    assert.deepEqual(walk, { door, market, atOnce: 3 });
+    const { state: _, ...again } = restarted(world);
+    assert.deepEqual(again, { door, market });
   });
 
   test('a parent comes before its children, though they have the earlier priority; what waits names it (AMB-29)', () => {
@@ -133,9 +124,6 @@ suite('orders that are told after a start', () => {
       { order: other, parent: 0 },
     ]);
     assert.deepEqual(door, market);
-    // A restart leaves them as they are: all are told in the walk that loads them.
-    const { state: _, ...walk } = walked(world);
-    assert.deepEqual(walk, { door, market, atOnce: 4 });
   });
 
   test('a child whose parent is over names none', () => {
@@ -146,30 +134,16 @@ suite('orders that are told after a start', () => {
     assert.deepEqual(restored(world).market, [{ order: child, parent: 0 }]);
   });
 
-  test('what a restart ends is not told in the walk that loads it, nor after it; what it changes is told as it is then (AMB-110)', () => {
+  test('what a restart ends is not sent; what it changes is sent as it is then (AMB-110)', () => {
     const world = funded();
     const [stays, gone] = [world.create(), world.create({ tif: TIF.ioc })];
     const parent = world.create();
     const cut = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
     world.end(parent, ORDER_END.userRequested);
-    const { atOnce, market, door, state } = walked(world);
-    assert.equal(atOnce, 1);
+    const { market, door, state } = restarted(world);
     assert.deepEqual(door, market);
     // Nothing of the child was enabled: it is over as its parent is (AMB-29).
     assert.deepEqual(market, [{ order: stays, parent: 0 }]);
     for (const ended of [gone, cut]) assert.equal(state.markets[0]?.orders.has(ended), false);
-  });
-
-  test('a restart that changes an order which was told before it ends the node', () => {
-    const world = funded();
-    const order = world.create();
-    const { to } = sinks();
-    const restorer = new Restorer(to);
-    const late = new LateOrders();
-    for (const _ of restorer.tables(world.state));
-    const row = must(world.state.markets[0]?.orders.look(order), 'it lives');
-    late.loaded(row, true);
-    restorer.order(row);
-    assert.throws(() => restorer.restarted(world.state, late), /told before them/);
   });
 });

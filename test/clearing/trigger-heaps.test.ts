@@ -3,11 +3,13 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { applyBatch, FIRED_PER_TURN } from '../../src/clearing/clearing.ts';
 import type { MarketInput, Matched } from '../../src/clearing/inputs.ts';
+import { type LiveOrder, orderAt, orderOf } from '../../src/clearing/live-orders.ts';
 import { takeMarketInput } from '../../src/clearing/market-inputs.ts';
-import { createClearingState, type MarketSlot, type OrderSlot } from '../../src/clearing/state.ts';
+import { createClearingState, type MarketSlot } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import { isFired, isWatchedRight, type WaitingTrigger } from '../../src/clearing/trigger-heaps.ts';
+import { isFired, isWatchedRight } from '../../src/clearing/trigger-heaps.ts';
 import { fireAll, fireReached, fireSome } from '../../src/clearing/triggers.ts';
+import { must } from '../../src/core/assert.ts';
 import {
   ORDER_END,
   SIDE,
@@ -102,8 +104,8 @@ type Word = typeof word extends fc.Arbitrary<infer S> ? S : never;
 
 class SlowMarket {
   readonly #world = ClearingWorld.withMarket();
-  readonly #plain = new Map<OrderSlot, Waiting>();
-  readonly #fired = new Set<OrderSlot>();
+  readonly #plain = new Map<Sequence, Waiting>();
+  readonly #fired = new Set<Sequence>();
 
   get #market(): MarketSlot {
     return this.#world.state.markets[0] as MarketSlot;
@@ -113,64 +115,66 @@ class SlowMarket {
     takeMarketInput(this.#world.state, input, this.#world.nowNs, []);
   }
 
+  #live(sequence: Sequence): LiveOrder {
+    return must(orderOf(this.#market, sequence), 'it lives');
+  }
+
   play({ does, kind: of, price: at, pick }: Word): void {
-    const slot = [...this.#plain.keys()][pick % Math.max(1, this.#plain.size)];
+    const sequence = [...this.#plain.keys()][pick % Math.max(1, this.#plain.size)];
     if (does === 'add') this.#add(of, at);
     else if (does === 'price') this.#confirm(at as RawPrice);
     else if (does === 'work') fireSome(this.#world.state, 1 + (pick % 3));
-    else if (slot !== undefined && does === 'drop') this.#drop(slot);
-    else if (slot !== undefined) this.#move(slot, { kind: of, price: at });
+    else if (sequence !== undefined && does === 'drop') this.#drop(sequence);
+    else if (sequence !== undefined) this.#move(sequence, { kind: of, price: at });
   }
 
   #add(triggerKind: TriggerKind, triggerPrice: number): void {
     const order = this.#world.terms({ side: SIDE.sell, triggerKind, triggerPrice });
     const next = this.#world.next();
     this.#tell({ kind: 'created', ...next, order, parent: 0 });
-    const slot = this.#market.orders.get(next.sequence);
-    assert.ok(slot !== undefined);
-    this.#plain.set(slot, { kind: triggerKind, price: triggerPrice });
+    this.#plain.set(next.sequence, { kind: triggerKind, price: triggerPrice });
   }
 
-  #move(slot: OrderSlot, to: Waiting): void {
-    const { orderSequence: order, prioritySequence, quantity, timestampNs } = slot.row;
+  #move(order: Sequence, to: Waiting): void {
+    const { prioritySequence, quantity, timestampNs, price } = this.#live(order).row;
     const trigger = { triggerKind: to.kind, triggerPrice: to.price as RawPrice };
-    const terms = { order, prioritySequence, quantity, timestampNs, price: slot.row.price, ...trigger };
+    const terms = { order, prioritySequence, quantity, timestampNs, price, ...trigger };
     this.#tell({ kind: 'replaced', ...this.#world.next(), ...terms });
-    const was = this.#plain.get(slot);
+    const was = this.#plain.get(order);
     if (was?.kind === to.kind && was.price === to.price) return;
-    this.#plain.set(slot, to);
-    this.#fired.delete(slot);
+    this.#plain.set(order, to);
+    this.#fired.delete(order);
   }
 
-  #drop(slot: OrderSlot): void {
-    const { orderSequence: order } = slot.row;
+  #drop(order: Sequence): void {
     this.#tell({ kind: 'ended', ...this.#world.next(), order, end: ORDER_END.userRequested, faultReason: 0 });
-    assert.equal(this.#world.finished(order)?.triggerState, this.#stateOf(slot));
-    this.#plain.delete(slot);
+    assert.equal(this.#world.finished(order)?.triggerState, this.#stateOf(order));
+    this.#plain.delete(order);
   }
 
   #confirm(at: RawPrice): void {
     fireReached(this.#world.state, this.#market, at);
-    for (const [slot, waiting] of this.#plain) {
-      if (waiting.kind === TRIGGER.above ? at >= waiting.price : at <= waiting.price) this.#fired.add(slot);
+    for (const [order, waiting] of this.#plain) {
+      if (waiting.kind === TRIGGER.above ? at >= waiting.price : at <= waiting.price) this.#fired.add(order);
     }
   }
 
-  #stateOf(slot: OrderSlot): TriggerState {
-    return this.#fired.has(slot) ? TRIGGER_STATE.fired : TRIGGER_STATE.dormant;
+  #stateOf(order: Sequence): TriggerState {
+    return this.#fired.has(order) ? TRIGGER_STATE.fired : TRIGGER_STATE.dormant;
   }
 
   check(): void {
-    for (const slot of this.#plain.keys()) {
-      assert.equal(isFired(slot) ? TRIGGER_STATE.fired : slot.row.triggerState, this.#stateOf(slot));
-      assert.ok(isWatchedRight(this.#market, slot, slot.row));
+    for (const sequence of this.#plain.keys()) {
+      const order = this.#live(sequence);
+      assert.equal(isFired(order) ? TRIGGER_STATE.fired : order.row.triggerState, this.#stateOf(sequence));
+      assert.ok(isWatchedRight(order));
     }
   }
 
   finish(): void {
     const before = stateHash(this.#world.state);
     fireAll(this.#world.state);
-    for (const slot of this.#plain.keys()) assert.equal(slot.row.triggerState, this.#stateOf(slot));
+    for (const order of this.#plain.keys()) assert.equal(this.#live(order).row.triggerState, this.#stateOf(order));
     assert.equal(this.#world.state.firing.size, 0);
     assert.equal(stateHash(this.#world.state), before);
   }
@@ -198,7 +202,7 @@ function crowd(count: number): { world: ClearingWorld; fill: Matched } {
 
 function rowsFired({ state }: ClearingWorld): number {
   const [market] = state.markets;
-  return [...(market?.orders.values() ?? [])].filter(({ row }) => row.triggerState === TRIGGER_STATE.fired).length;
+  return [...(market?.orders.rows() ?? [])].filter((row) => row.triggerState === TRIGGER_STATE.fired).length;
 }
 
 suite('trigger heaps', () => {
@@ -267,13 +271,16 @@ suite('trigger heaps', () => {
         return Reflect.get(of, name);
       },
     });
-    for (const { slot } of line) assert.ok(isWatchedRight(market, slot, slot.row));
+    for (const { index } of line) assert.ok(isWatchedRight(orderAt(market, index)));
     assert.ok(reads <= 4 * count, `${reads} reads for ${count} orders`);
-    const [first, second] = line as [WaitingTrigger, WaitingTrigger];
-    for (const astray of [second.at, ~count, 0]) {
-      first.slot.waits = { ...first, at: astray };
-      assert.ok(!isWatchedRight(market, first.slot, first.slot.row));
-    }
+    const first = orderAt(market, must(line[0], 'somebody stands there').index);
+    world.state.orders.setHeapPlace(first.index, heap.entries.length);
+    heap.entries.push(first.index);
+    assert.ok(!isWatchedRight(first), 'in the heap and in the line');
+    heap.waiting.delete(first.index);
+    assert.ok(isWatchedRight(first));
+    heap.entries.pop();
+    assert.ok(!isWatchedRight(first), 'nowhere');
   });
 
   test('while thousands of triggers fire, a checkpoint and a replay know of all of them (TRG-03, AMB-110)', () => {

@@ -98,6 +98,24 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/storage/environment',
   },
   {
+    breaks: 'a page that a start reads in place is the one that belongs there',
+    site: 'visited-order',
+    change: condition('false'),
+    caughtBy: 'test/storage/environment',
+  },
+  {
+    breaks: 'a record of an order is what its checksum says',
+    site: 'record-checksum',
+    change: condition('false'),
+    caughtBy: 'test/storage/checkpoint',
+  },
+  {
+    breaks: 'a signed text goes with its order and no other',
+    site: 'texts-go',
+    change: swap(/!removed\.has\(/, 'removed.has('),
+    caughtBy: 'test/storage/order-blocks',
+  },
+  {
     breaks: 'a list has all that was counted',
     site: 'list-count',
     change: swap(/===/, '<='),
@@ -133,7 +151,7 @@ const NODE: readonly Mutant[] = [
   {
     breaks: 'ids of finished orders stay taken over a restart',
     site: 'finished-ids-restored',
-    change: swap(/of .*\) \{/, 'of []) {'),
+    change: swap(/durability\.\w+\(nowNs\)/, '[]'),
     caughtBy: 'test/simulation/histories',
   },
   {

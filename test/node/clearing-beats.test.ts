@@ -76,7 +76,7 @@ suite('beats of clearing', () => {
     await durability.close();
   });
 
-  test('a restart beats while it ends orders and while triggers fire; children of live parents it does not read (AMB-110, AMB-29)', async () => {
+  test('a restart beats while it ends orders and while triggers fire (AMB-110, AMB-29)', async () => {
     const directory = temporaryDirectory();
     const [children, leftovers, triggers] = [2_000, 4 * ORDERS_PER_BEAT, 4 * ORDERS_PER_BEAT];
     await makeLargeRows(directory, { users: 40, orders: 2_100, triggers, children, leftovers });
@@ -91,13 +91,10 @@ suite('beats of clearing', () => {
     restart();
     assert.equal(state.dirty.finishedOrders.length, leftovers);
     assert.ok(beats >= leftovers / ORDERS_PER_BEAT, `${beats} beats`);
-    for (const { orders } of state.markets) {
-      for (const [, slot] of orders.slots()) assert.ok(slot.isStored, 'what waits is left where it lies');
-    }
     for (const market of state.markets) for (const price of [1, HIGH]) fireReached(state, market, price as RawPrice);
     beats = 0;
     restart();
-    assert.equal(state.dirty.orders.size, triggers + children);
+    assert.equal(state.orders.dirtyCount, triggers + children);
     assert.ok(beats >= (triggers + children) / ORDERS_PER_BEAT, `${beats} beats`);
     await durability.close();
   });

@@ -1,15 +1,11 @@
 /** A start on many orders: progress is reported, and every actor has all of them when it is over (AMB-110). */
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
-import { recoverState } from '../../src/clearing/recovery.ts';
 import { RECOVERY_STEPS } from '../../src/clearing/recovery-steps.ts';
 import { restoredCount } from '../../src/clearing/restoring.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
-import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { LARGE_DATA_LOTS } from '../support/large-data.ts';
 import { makeLargeRows } from '../support/large-rows.ts';
 import { OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
@@ -35,18 +31,6 @@ function checkRising(told: readonly Told[]): void {
     const steps = STEPS.indexOf(step) - STEPS.indexOf(before.step);
     assert.ok(steps > 0 || (steps === 0 && done >= before.done && of === before.of), `${step} after ${before.step}`);
   }
-}
-
-/** How often this process has a file open. */
-function descriptorsOf(path: string): number {
-  const links = readdirSync('/proc/self/fd').map((name) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`);
-    } catch {
-      return ''; // closed since the list was made, as that of the list itself
-    }
-  });
-  return links.filter((link) => link === path).length;
 }
 
 suite('a start on 27,000 orders of 2,000 users', () => {
@@ -78,22 +62,6 @@ suite('a start on 27,000 orders of 2,000 users', () => {
     }
     assert.equal(lots, SIZE.orders * LARGE_DATA_LOTS);
     await durability.close();
-  });
-
-  test('walks open nothing: the storage has the map open from its start to its end', async () => {
-    const path = realpathSync(join(directory, MAP_FILE_NAME));
-    const durability = new LmdbDurability(directory);
-    const { state } = recoverState(durability);
-    const before = descriptorsOf(path);
-    assert.ok(before > 0);
-    for (const { orders } of state.markets) {
-      const walk = orders.looks();
-      walk.next();
-      assert.equal(descriptorsOf(path), before);
-      walk.return();
-    }
-    await durability.close();
-    assert.equal(descriptorsOf(path), 0);
   });
 
   test('GET /readyz shows progress until it is ready, and clearing starts until all is sent', async () => {

@@ -58,10 +58,10 @@ export function checkAtRest({ node, listeners, readers }: Watched): void {
 /** No answer is pending: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
 function checkOrdersAtRest(ledger: ClearingState): void {
   for (const market of ledger.markets) {
-    for (const { row } of market.orders.values()) {
+    for (const row of market.orders.rows()) {
       const name = `order ${row.orderSequence} ${row.orderId}`;
       if (row.triggerState === TRIGGER_STATE.fired) {
-        assert.ok(row.parentId !== '' && row.enabledQuantity === 0, `${name} fired and was never released`);
+        assert.ok(row.parentIdBytes !== 0 && row.enabledQuantity === 0, `${name} fired and was never released`);
       }
       assert.equal(row.flags & ORDER_FLAG.covered, 0, `${name} was covered and lives`);
     }
@@ -164,7 +164,7 @@ function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
   for (const [id, { wasCreated, end }] of listener.orders) if (wasCreated && end === null) open.add(id);
   const live = new Set<string>();
   for (const market of node.clearing.ledger.markets) {
-    for (const { row } of market.orders.values()) if (row.user === listener.user) live.add(row.orderId);
+    for (const row of market.orders.rows()) if (row.user === listener.user) live.add(row.orderId);
   }
   assert.deepEqual([...open].sort(), [...live].sort(), 'open orders by events are those that live');
   listener.touched.clear();

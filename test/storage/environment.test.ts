@@ -103,6 +103,35 @@ suite('environment', () => {
     await writer.close();
   });
 
+  test('entries that are read in place are those of the range, whatever their size, and the map is not read meanwhile', async () => {
+    const writer = openWriter(temporaryDirectory());
+    const sizes = [0, 1, 300, 5_000, 40_000, 300_000, 2];
+    for (const [index, size] of sizes.entries()) {
+      writer.commit([{ key: key(0x30, index), value: new Uint8Array(size).fill(index + 1) }]);
+    }
+    const all = { from: key(0x30), to: key(0x31), limit: 100 };
+    for (const range of [all, { ...all, limit: 3 }, { ...all, from: key(0x30, 2), to: key(0x30, 5) }]) {
+      const visited: { readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
+      const last = writer.visit(range, (entry) =>
+        visited.push({ key: entry.key, value: Uint8Array.from(entry.value) }),
+      );
+      const expected = writer.range(range).map((entry) => ({ ...entry, value: Uint8Array.from(entry.value) }));
+      assert.deepEqual(visited, expected);
+      assert.deepEqual(last, expected.at(-1)?.key);
+    }
+    assert.equal(
+      writer.visit({ ...all, from: key(0x30, 50) }, () => assert.fail()),
+      null,
+    );
+    const inside = () => writer.visit(all, () => void writer.get(key(0x30, 1)));
+    assert.throws(inside, { name: 'InvariantError', message: /while values are visited/ });
+    assert.throws(() => writer.visit(all, () => assert.fail('no more')), /no more/);
+    // What was thrown has ended it: values are copies again.
+    const [first, second] = writer.range(all).slice(1, 3);
+    assert.deepEqual([first?.value[0], second?.value[0]], [2, 3]);
+    await writer.close();
+  });
+
   test('a directory that is open cannot be opened for writing again, here or in another process', async () => {
     const directory = temporaryDirectory();
     const writer = openWriter(directory);
@@ -186,6 +215,7 @@ suite('environment', () => {
         message: /not the one that belongs there/,
       });
     }
+    assert.throws(() => writer.view(() => writer.visit(all, () => undefined)), /not the one that belongs there/);
     await writer.close();
   });
 

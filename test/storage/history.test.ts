@@ -5,7 +5,7 @@ import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { TABLE } from '../../src/storage/key-layout.ts';
-import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { CheckpointStore, order, past, trade, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const USERS = [1, 2, 3];
@@ -79,12 +79,12 @@ suite('history', () => {
             .filter((row) => asked.marketIndex === null || row.marketIndex === asked.marketIndex)
             .sort(byPlace);
           const page = store.history.finishedOrders(asked);
-          assert.deepEqual(page.rows, all.slice(asked.skip, asked.skip + asked.limit));
+          assert.deepEqual(page.rows, all.slice(asked.skip, asked.skip + asked.limit).map(past));
           assert.equal(page.total, all.length);
           assert.equal(page.checkpoint, 2);
         }
         for (const row of rows) {
-          assert.deepEqual(store.history.finishedOrder(row.user, row.marketIndex, row.orderId), row);
+          assert.deepEqual(store.history.finishedOrder(row.user, row.marketIndex, row.orderId), past(row));
         }
         await store.close();
       }),

@@ -7,7 +7,7 @@ import type { TimestampNs } from '../../src/core/units.ts';
 import { loadIdWatermarks, loadRememberedIds } from '../../src/storage/id-runs.ts';
 import { endOf, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
 import { RUN_ENTRIES_MAX } from '../../src/storage/runs.ts';
-import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { CheckpointStore, order, past, trade, userOf } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const USERS = [userOf(1), userOf(2)];
@@ -89,7 +89,7 @@ function assertOrders(store: CheckpointStore, expected: readonly OrderRow[]): vo
       const asked = { user: owner, marketIndex: market, limit: PAGE };
       const found = sweep((skip) => store.history.finishedOrders({ ...asked, skip }));
       const own = expected.filter((row) => row.user === owner && (market ?? row.marketIndex) === row.marketIndex);
-      assert.deepEqual(found, own.sort(newestFirst));
+      assert.deepEqual(found, own.sort(newestFirst).map(past));
     }
   }
 }
@@ -157,7 +157,7 @@ suite('runs', () => {
     const orderId = 'again' as OrderId;
     store.checkpoint(changes([order(1, { orderId })]));
     store.checkpoint(changes([order(50, { orderId })]), { forgetBeforeNs: time(2) });
-    assert.deepEqual(store.history.finishedOrder(userOf(1), 0, orderId), order(50, { orderId }));
+    assert.deepEqual(store.history.finishedOrder(userOf(1), 0, orderId), past(order(50, { orderId })));
     assert.deepEqual(rememberedSequences(store), [50]);
     await store.close();
   });

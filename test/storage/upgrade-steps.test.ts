@@ -1,18 +1,20 @@
-/** Rows of older layouts as today's, one by one; whole directories are upgraded in test/node/upgrade.test.ts. */
+/** Rows of older layouts as today's, one by one; whole directories are upgraded in test/tools/upgrade.test.ts. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { UserId } from '../../src/core/ids.ts';
+import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
-import type { StorageReader } from '../../src/storage/environment.ts';
+import { copyTables } from '../../src/storage/copy-map.ts';
+import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
+import { OrderFinder } from '../../src/storage/order-blocks.ts';
 import { readOrderOfId } from '../../src/storage/order-of-id.ts';
-import { orderCodec } from '../../src/storage/row-codecs-orders.ts';
 import { decodeRow, encodeRow, TRADE } from '../../src/storage/row-tables.ts';
 import {
   decodeRun,
@@ -23,16 +25,36 @@ import {
   type TradeEntry,
   UNRANKED,
 } from '../../src/storage/runs.ts';
-import { UPGRADE_STEPS } from '../../src/storage/upgrade-steps.ts';
+import { SignedTexts } from '../../src/storage/signed-texts.ts';
+import { SumWatch } from '../../src/storage/table-sums.ts';
+import { ORDER_10, UPGRADE_STEPS } from '../../src/storage/upgrade-steps.ts';
+import { plainRows } from '../support/plain-rows.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Lots in force and dropped, which versions before 7 did not have, stand between these and the rest. */
 const HEAD_BYTES = 58 + 61 + 8;
 const NEW_BYTES = 16;
 
-function bytesOf6(key: Uint8Array, row: OrderRow): Uint8Array {
-  const body = checkFrame(key, encodeRow(new ByteWriter(64), 'order', key, row));
+type Order10 = ReturnType<typeof ORDER_10.read>;
+
+/** An order as versions 7 to 10 had it, with an id of a parent or none. */
+const order10: fc.Arbitrary<Order10> = fc
+  .tuple(ROW_ARBITRARIES.order, fc.constantFrom('', 'parent-1', 'p:'), fc.boolean(), fc.nat(40))
+  .map(([{ parentIdAt: _, parentIdBytes: __, ...row }, parentId, isSigned, length]) => {
+    // What the node made has no text, and no parent.
+    const text = isSigned || parentId !== '' ? `{"parent":"${parentId}","${'x'.repeat(length)}"}` : '';
+    const creationNs = (row.creationNs >> 1n) as TimestampNs;
+    const lifeEndNs = creationNs + ORDER_LIFE_NS;
+    const goodUntilNs = row.goodUntilNs >> 1n;
+    const expiryNs = (goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs) as TimestampNs;
+    const signature = new Uint8Array(text === '' ? 0 : 64).fill(length);
+    return { ...row, creationNs, goodUntilNs: goodUntilNs as TimestampNs, expiryNs, parentId, text, signature };
+  });
+
+function bytesOf6(key: Uint8Array, row: Order10): Uint8Array {
+  const body = checkFrame(key, encodeFrame10(key, row));
   const ids = Buffer.byteLength(row.orderId) + Buffer.byteLength(row.parentId);
   const head = HEAD_BYTES + ids;
   const to = new ByteWriter(64);
@@ -40,6 +62,11 @@ function bytesOf6(key: Uint8Array, row: OrderRow): Uint8Array {
     to.raw(body.subarray(1, head));
     to.raw(body.subarray(head + NEW_BYTES));
   });
+}
+
+function encodeFrame10(key: Uint8Array, row: Order10): Uint8Array {
+  const to = new ByteWriter(64);
+  return encodeFrame(to, key, () => ORDER_10.write(to, row));
 }
 
 suite('steps of an upgrade', () => {
@@ -50,12 +77,12 @@ suite('steps of an upgrade', () => {
     );
     const convert = step.convert({} as StorageReader);
     fc.assert(
-      fc.property(ROW_ARBITRARIES.order, (row) => {
+      fc.property(order10, (row) => {
         const key = keyWriter().ofMarket(TABLE.openOrder, row.marketIndex, row.orderSequence);
         const value = must(convert({ key, value: bytesOf6(key, row) }, new ByteWriter(64)), 'an order stays');
         const isChild = row.parentSequence !== 0 && row.triggerState === TRIGGER_STATE.live;
         const neverRests = row.tif === TIF.ioc || row.tif === TIF.fok;
-        assert.deepEqual(decodeRow('order', key, value), {
+        assert.deepEqual(decodeFrame(key, value, ORDER_10.read), {
           ...row,
           activatedQuantity: isChild ? row.enabledQuantity : 0,
           droppedQuantity: isChild && neverRests ? Math.max(0, row.enabledQuantity - row.filledQuantity) : 0,
@@ -104,10 +131,10 @@ suite('steps of an upgrade', () => {
     const convert = step.convert({} as StorageReader);
     const to = new ByteWriter(64);
     fc.assert(
-      fc.property(ROW_ARBITRARIES.order, ROW_ARBITRARIES.balance, (row, balance) => {
+      fc.property(order10, ROW_ARBITRARIES.balance, (row, balance) => {
         const { user, marketIndex, orderSequence, orderId, timestampNs, subAccount } = row;
         const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, orderSequence);
-        const value = must(convert({ key, value: encodeRow(to, 'order', key, row) }, to), 'it stays');
+        const value = must(convert({ key, value: encodeFrame10(key, row) }, to), 'it stays');
         assert.deepEqual(ordersOf(key, value), [row]);
 
         const idKey = keyWriter().finishedById(user, marketIndex, orderId);
@@ -186,11 +213,106 @@ suite('steps of an upgrade', () => {
     assert.deepEqual([olderOf(one, 1, [5]), olderOf(two, 1, [6, 5]), olderOf(two, 1, [7])], [0, 0, 2]);
     assert.deepEqual([olderOf(two, 2, [6]), olderOf(two, 2, [8, 5]), olderOf(two, 2, [9])], [0, UNRANKED, UNRANKED]);
   });
+
+  test('10 to 11: an order is its record, live or finished, and its signed text is found under its sequence', async () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 10),
+      'version 10 is upgraded',
+    );
+    const orders = fc.uniqueArray(
+      fc
+        .tuple(order10, fc.nat(1), fc.integer({ min: 1, max: 60 }), fc.nat(2))
+        .map(([row, marketIndex, orderSequence, block]) => {
+          return { block, row: { ...row, marketIndex, orderSequence: orderSequence as Sequence } };
+        }),
+      { selector: ({ row }) => `${row.marketIndex}/${row.orderSequence}`, maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(orders, async (found) => {
+        const [source, target] = [openWriter(temporaryDirectory(), { version: 10 }), openWriter(temporaryDirectory())];
+        // Those of block 0 live; the others lie in two blocks of each market, among each other.
+        const live = found.flatMap(({ block, row }) => (block === 0 ? [{ ...row, end: 0 as const }] : []));
+        const finished = found.flatMap(({ block, row }) => (block === 0 ? [] : [{ block, row }]));
+        const places = writeVersion10(source, live, finished);
+        const added = step.added?.(source) ?? [];
+        copyTables(source, target, { convert: step.convert(source), added, progress: () => undefined });
+
+        const rows = plainRows(target).map(({ row }) => row as OrderRow);
+        const byKey = (a: OrderRow, b: OrderRow) => a.marketIndex - b.marketIndex || a.orderSequence - b.orderSequence;
+        assert.deepEqual(rows, live.map(recordOf).sort(byKey));
+        const finder = new OrderFinder(target);
+        for (const [row, place] of places) {
+          assert.deepEqual(finder.find(row.marketIndex, place, row.orderSequence), recordOf(row));
+        }
+        const texts = new SignedTexts(target);
+        for (const { marketIndex, orderSequence, text, signature } of found.map(({ row }) => row)) {
+          const expected = text === '' ? null : { text, signature };
+          assert.deepEqual(texts.find(marketIndex, orderSequence), expected);
+        }
+        await Promise.all([source.close(), target.close()]);
+      }),
+      propertyParameters(30),
+    );
+  });
+
+  test('10 to 11: an order whose record would say something else is refused', () => {
+    const [step] = UPGRADE_STEPS.filter(({ from }) => from === 10);
+    const [row] = fc.sample(order10, { ...propertyParameters(1), seed: 7 });
+    assert.ok(step !== undefined && row !== undefined);
+    const key = keyWriter().ofMarket(TABLE.openOrder, row.marketIndex, row.orderSequence);
+    for (const wrong of [
+      { expiryNs: (row.expiryNs + 1n) as TimestampNs },
+      { parentId: 'another', text: 'says nothing of it' },
+      { flags: 0x1_0000 },
+    ]) {
+      const value = encodeFrame10(key, { ...row, ...wrong });
+      const convert = step.convert({} as StorageReader);
+      assert.throws(() => convert({ key, value }, new ByteWriter(64)), /InvariantError.*has a record/);
+    }
+  });
 });
 
-function ordersOf(key: Uint8Array, value: Uint8Array): readonly OrderRow[] {
+function ordersOf(key: Uint8Array, value: Uint8Array): readonly Order10[] {
   return decodeRun({ key, value }, (from) => {
     assert.equal(from.u8(), LAYOUT_VERSION);
-    return orderCodec.read(from);
+    return ORDER_10.read(from);
   });
+}
+
+function recordOf({ text, expiryNs: _, signature: __, parentId, ...row }: Order10): OrderRow {
+  const parentIdAt = parentId === '' ? 0 : text.indexOf(parentId);
+  return { ...row, parentIdAt, parentIdBytes: parentId.length };
+}
+
+/** @returns the place of the block of each finished order. */
+function writeVersion10(
+  source: StorageWriter,
+  live: readonly Order10[],
+  finished: readonly { readonly block: number; readonly row: Order10 }[],
+): Map<Order10, Sequence> {
+  const keys = keyWriter();
+  const to = new ByteWriter(64);
+  const writes: Write[] = live.map((row) => {
+    const key = keys.ofMarket(TABLE.openOrder, row.marketIndex, row.orderSequence);
+    return { key, value: encodeFrame10(key, row) };
+  });
+  const blocks = new Map<string, Order10[]>();
+  for (const { block, row } of finished) {
+    const name = `${row.marketIndex}/${block}`;
+    blocks.set(name, [...(blocks.get(name) ?? []), row]);
+  }
+  const places = new Map<Order10, Sequence>();
+  for (const rows of blocks.values()) {
+    rows.sort((a, b) => a.orderSequence - b.orderSequence);
+    const first = must(rows[0], 'a block holds an order');
+    const key = keys.ofMarket(TABLE.orderBlock, first.marketIndex, first.orderSequence);
+    const value = encodeRun(to, key, rows, (into, row) => {
+      into.u8(LAYOUT_VERSION);
+      ORDER_10.write(into, row);
+    });
+    writes.push({ key, value });
+    for (const row of rows) places.set(row, first.orderSequence);
+  }
+  source.commit(writes, new SumWatch(source, to));
+  return places;
 }

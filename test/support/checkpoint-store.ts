@@ -1,8 +1,9 @@
 /** A storage with its journal and checkpoints in a temporary directory, and plain rows to put into it. */
-import type { OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import type { OrderRow, RowWrite, SignedTextRow, TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { PastOrder } from '../../src/gateway/orders/order-history.ts';
 import { type CheckpointWrite, CheckpointWriter } from '../../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
 import type { FinishedLimits } from '../../src/storage/finished-orders.ts';
@@ -70,7 +71,8 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
     parentSequence: 0,
-    parentId: '',
+    parentIdAt: 0,
+    parentIdBytes: 0,
     enabledQuantity: 10,
     activatedQuantity: 0,
     droppedQuantity: 0,
@@ -78,7 +80,6 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     creationNs: time,
     timestampNs: time,
     goodUntilNs: 0n as TimestampNs,
-    expiryNs: (time + 100n) as TimestampNs,
     admittedNs: time,
     lastUpdateNs: time,
     filledQuantity: 10,
@@ -87,13 +88,22 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     end: ORDER_END.filled,
     faultReason: 0,
     verdict: 1,
-    text: '{"order":1}',
-    signature: new Uint8Array(64).fill(7),
     ...more,
   };
 }
 
-/** A trade between users 1 (maker) and 2 by default. */
+/** A finished order without a parent as history shows it. */
+export function past(row: OrderRow): PastOrder {
+  return { ...row, parentId: '' };
+}
+
+/** The signed text of an order of market 0 unless told otherwise. */
+export function signedText(sequence: number, more: Partial<SignedTextRow> = {}): SignedTextRow {
+  const signature = new Uint8Array(64).fill(sequence);
+  return { marketIndex: 0, orderSequence: sequence as Sequence, text: `{"order":${sequence}}`, signature, ...more };
+}
+
+/** A trade between users 1 (maker) and 2 unless told otherwise. */
 export function trade(tradeId: number, more: Partial<TradeRow> = {}): TradeRow {
   const side = { subAccount: 1, orderSequence: tradeId as Sequence, fee: 1n as Amount18 };
   return {

@@ -13,7 +13,7 @@ import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
 import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import { LOAD_ORDER, loadState } from '../../src/clearing/loading.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
-import type { LoadedRow, OrderRow, RowWrite, StoredOrders, TableName } from '../../src/clearing/rows.ts';
+import { type OrderRow, plainRow, type RowWrite, type TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import {
@@ -28,7 +28,6 @@ import {
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
-import { storedRows } from './stored-rows.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
@@ -93,7 +92,7 @@ export class ClearingWorld {
 
   #apply(inputs: readonly ClearingInput[]): Effect[] {
     const needed = verdictsNeeded(this.state, inputs);
-    const verdicts = needed.map((row) => this.#judge(row));
+    const verdicts = needed.map(({ row }) => this.#judge(row));
     const batch = { timeNs: this.nowNs, inputs, verdicts };
     this.journal.push(batch);
     const effects: Effect[] = [];
@@ -154,7 +153,7 @@ export class ClearingWorld {
       creationNs: this.nowNs,
       goodUntilNs: 0n as TimestampNs,
       expiryNs: (this.nowNs + DAYS_30) as TimestampNs,
-      text: '{"signer":"…"}',
+      text: '{"signer":""}',
       signature: new Uint8Array(64).fill(7),
       ...rest,
     };
@@ -170,7 +169,8 @@ export class ClearingWorld {
   /** An admitted child. @returns its name. */
   createChild(parent: Sequence, terms: OrderTerms): Sequence {
     const parentId = this.order(parent)?.orderId ?? ('gone' as OrderId);
-    const input: Created = { kind: 'created', ...this.next(), order: this.terms({ parentId, ...terms }), parent };
+    const text = `{"parent_order_id":"${parentId}"}`;
+    const input: Created = { kind: 'created', ...this.next(), order: this.terms({ parentId, text, ...terms }), parent };
     this.send(input);
     return input.sequence;
   }
@@ -232,12 +232,14 @@ export class ClearingWorld {
   }
 
   order(order: Sequence, marketIndex = 0): OrderRow | undefined {
-    return this.state.markets[marketIndex]?.orders.get(order)?.row;
+    const row = this.state.markets[marketIndex]?.orders.get(order);
+    return row === undefined ? undefined : plainRow(row);
   }
 
   /** The finished row of an order, which waits for a checkpoint. */
   finished(order: Sequence): OrderRow | undefined {
-    return this.state.dirty.finishedOrders.find((row) => row.orderSequence === order);
+    for (const row of this.state.dirty.finishedOrders) if (row.orderSequence === order) return plainRow(row);
+    return undefined;
   }
 
   owned(of: UserId, asset: AssetId, subAccount = 0): bigint {
@@ -286,6 +288,7 @@ function keyOf(write: RowWrite): string {
     case 'position':
       return `${write.row.user}/${write.row.subAccount}/${write.row.asset}`;
     case 'order':
+    case 'signedText':
       return `${write.row.marketIndex}/${String(write.row.orderSequence).padStart(16, '0')}`;
     case 'trade':
       return `${write.row.marketIndex}/${String(write.row.tradeId).padStart(16, '0')}`;
@@ -311,7 +314,10 @@ export class PlainTables {
   readonly #rows = new Map<string, RowWrite>();
 
   checkpoint(state: ClearingState): void {
-    for (const write of drainDirtyRows(state)) this.#rows.set(`${write.table}|${keyOf(write)}`, write);
+    for (const write of drainDirtyRows(state)) {
+      const kept = write.table === 'order' ? { ...write, row: plainRow(write.row) } : write;
+      this.#rows.set(`${write.table}|${keyOf(write)}`, kept);
+    }
   }
 
   of(table: TableName): readonly RowWrite[] {
@@ -321,19 +327,6 @@ export class PlainTables {
 
   load(): ClearingState {
     return loadState(LOAD_ORDER.flatMap((table) => this.of(table)));
-  }
-
-  /** As a start does: orders lie in their bytes. @param told the verdict on an order's bytes. */
-  loadStored(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): ClearingState {
-    return loadState(this.storedRows(told));
-  }
-
-  /** Each row is over with the next. @param told as `loadStored`'s. */
-  storedRows(told: (stored: StoredOrders) => StoredOrders = (stored) => stored): Iterable<LoadedRow> {
-    return storedRows(
-      LOAD_ORDER.flatMap((table) => this.of(table)),
-      told,
-    );
   }
 }
 
@@ -349,15 +342,12 @@ export function balancesOf(state: ClearingState): Readonly<Record<string, bigint
   return balances;
 }
 
-/** What every balance holds, empty ones too, and what every live order may spend. */
+/** What every balance holds. */
 export function heldOf(state: ClearingState): Readonly<Record<string, bigint>> {
   const held: Record<string, bigint> = {};
   for (const slot of allBalances(state)) {
     const own = heldByOrders(slot);
     if (own !== 0n) held[`${slot.user}/${slot.subAccount}/${slot.asset}`] = own;
-  }
-  for (const market of state.markets) {
-    for (const [order, { spend }] of market.orders) held[`${market.definition.marketIndex}/${order}`] = spend;
   }
   return held;
 }

@@ -9,7 +9,7 @@ import { balanceRow } from '../../src/clearing/balances.ts';
 import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
 import { marketRow } from '../../src/clearing/registry/registry-markets.ts';
-import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
+import { type OrderRow, plainRow, type RowWrite, type SignedText } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
@@ -44,7 +44,9 @@ export async function makeLargeRows(directory: string, size: LargeRowsSize): Pro
     chunk = [];
   };
   write();
-  for (const row of rowsOf(state, size)) {
+  const signed = (row: OrderRow): SignedText =>
+    must(durability.signedText(row.marketIndex, row.orderSequence), 'what users send is signed');
+  for (const row of rowsOf(state, size, signed)) {
     chunk.push(row);
     if (chunk.length >= ROWS_PER_CHECKPOINT) write();
   }
@@ -52,7 +54,9 @@ export async function makeLargeRows(directory: string, size: LargeRowsSize): Pro
   await durability.close();
 }
 
-function* rowsOf(state: ClearingState, size: LargeRowsSize): Generator<RowWrite> {
+type SignedTextOf = (model: OrderRow) => SignedText;
+
+function* rowsOf(state: ClearingState, size: LargeRowsSize, signed: SignedTextOf): Generator<RowWrite> {
   const [lived] = state.users.values();
   const model = must(lived, 'somebody lives');
   for (let index = 1; index < size.users; index += 1) {
@@ -68,12 +72,12 @@ function* rowsOf(state: ClearingState, size: LargeRowsSize): Generator<RowWrite>
     const row = { asset, vaultHoldings: vaultHoldings * times, faucet: faucet * times };
     yield { table: 'totals', row: row as { asset: typeof asset; vaultHoldings: Amount18; faucet: Amount18 } };
   }
-  yield* orderRows(state, size);
+  yield* orderRows(state, size, signed);
 }
 
-function* orderRows(state: ClearingState, size: LargeRowsSize): Generator<RowWrite> {
+function* orderRows(state: ClearingState, size: LargeRowsSize, signed: SignedTextOf): Generator<RowWrite> {
   const { users, orders, triggers, children = 0, leftovers = 0 } = size;
-  const models = state.markets.map((market) => [...market.orders.values()].map(({ row }) => row));
+  const models = state.markets.map((market) => Array.from(market.orders.rows(), plainRow));
   const lastOf = state.markets.map((market) => market.sequence as number);
   const all = models.flat();
   const perKind = (waits: boolean): OrderRow[] =>
@@ -97,6 +101,7 @@ function* orderRows(state: ClearingState, size: LargeRowsSize): Generator<RowWri
       const row: OrderRow = { ...model, user, orderId, ...nextOf(model), ...moved };
       if (rows === resting && parents.length < children) parents.push(row);
       yield { table: 'order', row };
+      yield textRow(row, signed(model));
     }
   }
   for (let index = 0; index < children; index += 1) {
@@ -107,18 +112,28 @@ function* orderRows(state: ClearingState, size: LargeRowsSize): Generator<RowWri
       'each market has triggers',
     );
     const orderId = `${model.orderId}-child-${index}` as OrderId;
-    const child = { ...model, user, orderId, ...nextOf(model), parentSequence, parentId, enabledQuantity: 0 };
+    const text = `{"parent_order_id":"${parentId}"}`;
+    const named = { parentSequence, parentIdAt: text.indexOf(parentId), parentIdBytes: parentId.length };
+    const child = { ...model, user, orderId, ...nextOf(model), ...named, enabledQuantity: 0 };
     yield { table: 'order', row: child };
+    yield textRow(child, { text, signature: signed(model).signature });
   }
   for (let index = 0; index < leftovers; index += 1) {
     const model = must(resting[index % resting.length], 'an order of each kind is lived');
     const orderId = `${model.orderId}-left-${index}` as OrderId;
-    yield { table: 'order', row: { ...model, tif: TIF.ioc, orderId, ...nextOf(model) } };
+    const row: OrderRow = { ...model, tif: TIF.ioc, orderId, ...nextOf(model) };
+    yield { table: 'order', row };
+    yield textRow(row, signed(model));
   }
   for (const market of state.markets) {
     const sequence = lastOf[market.definition.marketIndex] as Sequence;
     yield { table: 'market', row: { ...marketRow(market), sequence } };
   }
+}
+
+/** The text of the model under another order: it says other terms, which no test here looks at. */
+function textRow({ marketIndex, orderSequence }: OrderRow, signed: SignedText): RowWrite {
+  return { table: 'signedText', row: { marketIndex, orderSequence, ...signed } };
 }
 
 /** Another level of the same side, or another trigger. */

@@ -8,8 +8,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } fr
 import { InvariantError } from '../../src/core/assert.ts';
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { TABLE, type Table, tableName } from '../../src/storage/key-layout.ts';
-import { MapLeaves } from '../../src/storage/map-leaves.ts';
-import { HEADER_BYTES, safeAt } from '../../src/storage/tree-pages.ts';
+import { leavesOf, type Piece, pageBytesOf } from './map-leaves.ts';
 
 const BITS = 8;
 const META_BYTES = 176;
@@ -27,6 +26,7 @@ const HISTORY: readonly Table[] = [
   TABLE.tradeBlock,
   TABLE.tradeRun,
   TABLE.orderBlock,
+  TABLE.signedText,
   TABLE.finishedRun,
   TABLE.finishedById,
   TABLE.idRun,
@@ -152,19 +152,13 @@ function changing(path: string, change: (file: FileInUse) => string): string {
   }
 }
 
-/** Part of the file. */
-interface Piece {
-  readonly at: number;
-  readonly byteLength: number;
-}
-
 class FileInUse {
   readonly pageBytes: number;
   readonly #descriptor: number;
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor;
-    this.pageBytes = looking(() => new MapLeaves(descriptor).pageBytes);
+    this.pageBytes = looking(() => pageBytesOf(descriptor));
   }
 
   get byteLength(): number {
@@ -195,30 +189,14 @@ class FileInUse {
 
   /** Pages that hold entries, of any table. */
   leaves(): readonly number[] {
-    return looking(() => {
-      const map = new MapLeaves(this.#descriptor);
-      return Array.from(map.of(new Uint8Array(0)), ({ bytes, at }) => safeAt(bytes, at));
-    });
+    return looking(() => Array.from(leavesOf(this.#descriptor), ({ page }) => page));
   }
 
   /** Where the entries of a table are, in its order: of each the key, and the value in the leaf or in pages of its own. */
   entries(table: Table): readonly Piece[] {
     return looking(() => {
-      const pieces: Piece[] = [];
-      const prefix = Uint8Array.of(table);
-      for (const leaf of new MapLeaves(this.#descriptor).of(prefix)) {
-        const base = safeAt(leaf.bytes, leaf.at) * this.pageBytes - leaf.at;
-        for (let node = 0; node < leaf.nodes; node += 1) {
-          leaf.read(node);
-          if (leaf.compareKey(prefix) !== 0) continue;
-          pieces.push({ at: base + leaf.keyAt, byteLength: leaf.valueAt - leaf.keyAt });
-          const at = leaf.isElsewhere
-            ? safeAt(leaf.bytes, leaf.valueAt) * this.pageBytes + HEADER_BYTES
-            : base + leaf.valueAt;
-          pieces.push({ at, byteLength: leaf.valueBytes });
-        }
-      }
-      return pieces;
+      const entries = Array.from(leavesOf(this.#descriptor), (leaf) => leaf.entries).flat();
+      return entries.filter((entry) => entry.table === table).flatMap(({ key, value }) => [key, value]);
     });
   }
 }

@@ -49,6 +49,10 @@ export class WatchedDurability implements Durability {
     return this.disk.journalSize;
   }
 
+  signedText(marketIndex: number, orderSequence: Sequence): ReturnType<Durability['signedText']> {
+    return this.disk.signedText(marketIndex, orderSequence);
+  }
+
   rememberedIds(nowNs: TimestampNs): ReturnType<Durability['rememberedIds']> {
     return this.disk.rememberedIds(nowNs);
   }

@@ -1,15 +1,23 @@
 /**
  * Clearing's disk as the simulation has it: what was appended is flushed, a checkpoint is whole, and a kill keeps both.
- * Rows are kept by the keys that rows.ts names; a start finds live orders in their bytes, as on a disk.
+ * Rows are kept by the keys that rows.ts names.
  */
 import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
 import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/clearing/durability.ts';
 import { LOAD_ORDER } from '../../src/clearing/loading.ts';
-import type { MarketRow, OrderRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import {
+  type MarketRow,
+  type OrderRow,
+  plainRow,
+  type RowWrite,
+  type SignedText,
+  type SignedTextRow,
+  type TradeRow,
+} from '../../src/clearing/rows.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import { storedRows } from './stored-rows.ts';
+import type { PastOrder } from '../../src/gateway/orders/order-history.ts';
 
 interface Journaled {
   readonly sequence: Sequence;
@@ -27,6 +35,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'position':
       return `${row.user} ${row.subAccount} ${row.asset}`;
     case 'order':
+    case 'signedText':
       return `${row.marketIndex} ${String(row.orderSequence).padStart(16, '0')}`;
     case 'trade':
       return `${row.marketIndex} ${String(row.tradeId).padStart(16, '0')}`;
@@ -65,7 +74,7 @@ export class MemoryDurability implements Durability {
     const batches = this.journal.filter((record) => record.sequence > from);
     return {
       checkpoint: this.#mark,
-      rows: storedRows(rows),
+      rows,
       rowCount: rows.length,
       lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
       batches,
@@ -81,7 +90,9 @@ export class MemoryDurability implements Durability {
 
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[]): void {
     this.#mark = mark;
-    for (const write of rows) {
+    for (const given of rows) {
+      // An accessor of a record is over when the order changes.
+      const write = given.table === 'order' ? { ...given, row: plainRow(given.row) } : given;
       if (write.table === 'order' && write.row.end !== 0) {
         this.#finished.push(write.row);
         this.#finishedById.set(nameOf(write.row), write.row);
@@ -112,6 +123,11 @@ export class MemoryDurability implements Durability {
 
   close(): void {}
 
+  signedText(marketIndex: number, orderSequence: Sequence): SignedText | null {
+    const key = keyOf({ table: 'signedText', row: { marketIndex, orderSequence } as SignedTextRow });
+    return (this.#tables.get('signedText')?.get(key)?.row as SignedTextRow | undefined) ?? null;
+  }
+
   /** Confirmed trades that the tables hold, oldest first. */
   trades(): readonly TradeRow[] {
     return this.#rows('trade').map((write) => write.row as TradeRow);
@@ -129,8 +145,14 @@ export class MemoryDurability implements Durability {
   }
 
   /** A finished order that the tables hold. */
-  finishedOrder(name: Pick<OrderRow, 'user' | 'marketIndex' | 'orderId'>): OrderRow | undefined {
-    return this.#finishedById.get(nameOf(name));
+  finishedOrder(name: Pick<OrderRow, 'user' | 'marketIndex' | 'orderId'>): PastOrder | undefined {
+    const row = this.#finishedById.get(nameOf(name));
+    if (row === undefined) return undefined;
+    const text = this.signedText(row.marketIndex, row.orderSequence)?.text ?? '';
+    return {
+      ...row,
+      parentId: text.slice(row.parentIdAt, row.parentIdAt + row.parentIdBytes) as PastOrder['parentId'],
+    };
   }
 
   /** The market's row as the tables hold it. */

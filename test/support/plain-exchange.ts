@@ -7,7 +7,7 @@
  * first. Clearing decides fills in market sequence and confirms only what is funded.
  */
 import assert from 'node:assert/strict';
-import type { OrderRow, TradeRow } from '../../src/clearing/rows.ts';
+import type { TradeRow } from '../../src/clearing/rows.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import {
   ORDER_END,
@@ -29,6 +29,7 @@ import type {
   HistoryTrade,
   HistoryWindow,
   OrderHistory,
+  PastOrder,
 } from '../../src/gateway/orders/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import { ImitationMarket, moveOf, PlainBalances } from './imitation-market.ts';
@@ -532,7 +533,7 @@ function windowOf<Row>(rows: readonly Row[], offset: number, limit: number): His
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 }
 
-function rowOf(order: PlainOrder): OrderRow {
+function rowOf(order: PlainOrder): PastOrder {
   return {
     marketIndex: 3,
     orderSequence: order.sequence as Sequence,
@@ -553,6 +554,8 @@ function rowOf(order: PlainOrder): OrderRow {
     triggerState: TRIGGER_STATE.live,
     parentSequence: 0,
     parentId: '',
+    parentIdAt: 0,
+    parentIdBytes: 0,
     enabledQuantity: order.quantity,
     activatedQuantity: 0,
     droppedQuantity: 0,
@@ -560,7 +563,6 @@ function rowOf(order: PlainOrder): OrderRow {
     creationNs: NOW,
     timestampNs: NOW,
     goodUntilNs: 0n as never,
-    expiryNs: NOW,
     admittedNs: NOW,
     lastUpdateNs: NOW,
     filledQuantity: order.confirmed,
@@ -569,8 +571,6 @@ function rowOf(order: PlainOrder): OrderRow {
     end: order.end === 0 ? ORDER_END.filled : order.end,
     faultReason: 0,
     verdict: 0,
-    text: '',
-    signature: new Uint8Array(),
   };
 }
 

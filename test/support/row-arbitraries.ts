@@ -12,6 +12,7 @@ import type {
   PositionRow,
   PriceRow,
   RowWrite,
+  SignedTextRow,
   SubAccountRow,
   TableName,
   Tables,
@@ -61,6 +62,7 @@ const safe = fc.maxSafeNat();
 const sequence = safe as Arbitrary<Sequence>;
 const raw = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
+const u16 = fc.integer({ min: 0, max: 0xffff });
 const u8 = fc.integer({ min: 0, max: 255 });
 const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) as Arbitrary<TimestampNs>;
 const amount = fc.bigInt({ min: -AMOUNT18_MAX - 1n, max: AMOUNT18_MAX }) as Arbitrary<Amount18>;
@@ -96,7 +98,7 @@ export const orderRow: Arbitrary<OrderRow> = record({
   side,
   kind: fc.constantFrom(...Object.values(ORDER_KIND)),
   tif: fc.constantFrom(...Object.values(TIF)),
-  flags: u32,
+  flags: u16,
   price: safe as Arbitrary<RawPrice>,
   quantity: safe as Arbitrary<RawQuantity>,
   amount: safe,
@@ -105,15 +107,15 @@ export const orderRow: Arbitrary<OrderRow> = record({
   triggerPrice: safe as Arbitrary<RawPrice>,
   triggerState: fc.constantFrom(...Object.values(TRIGGER_STATE)),
   parentSequence: fc.oneof(fc.constant<0>(0), sequence),
-  parentId: fc.oneof(fc.constant<''>(''), orderId),
+  parentIdAt: u16,
+  parentIdBytes: u8,
   enabledQuantity: safe,
   activatedQuantity: safe,
   droppedQuantity: safe,
-  maxFeeRate: safe,
+  maxFeeRate: u32,
   creationNs: time,
   timestampNs: time,
   goodUntilNs: time,
-  expiryNs: time,
   admittedNs: time,
   lastUpdateNs: time,
   filledQuantity: safe,
@@ -122,8 +124,13 @@ export const orderRow: Arbitrary<OrderRow> = record({
   end: fc.constantFrom<OrderEnd | 0>(0, ...Object.values(ORDER_END)),
   faultReason: fc.constantFrom(0, 1, 10),
   verdict: fc.constantFrom(...Object.values(SIGNATURE_VERDICT)),
-  text,
-  signature: fc.uint8Array({ maxLength: 64 }),
+});
+
+const signedTextRow: Arbitrary<SignedTextRow> = record({
+  marketIndex: u32,
+  orderSequence: sequence,
+  text: fc.string({ unit: 'grapheme-ascii', maxLength: 400 }),
+  signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
 });
 
 const tradeSide: Arbitrary<TradeSide> = record({
@@ -232,7 +239,7 @@ const positionRow: Arbitrary<PositionRow> = record({
 const totalsRow: Arbitrary<AssetTotalsRow> = record({ asset, vaultHoldings: wide, faucet: wide });
 
 const tallyRow: Arbitrary<TallyRow> = record({
-  name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'deposits'),
+  name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'signed_texts', 'deposits'),
   count: safe,
   digest: hex(32),
   pending: fc.uint8Array({ maxLength: 64 }),
@@ -244,6 +251,7 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   balance: balanceRow,
   position: positionRow,
   order: orderRow,
+  signedText: signedTextRow,
   trade: tradeRow,
   asset: assetRow,
   market: marketRow,

@@ -7,12 +7,12 @@ import { MINIMUM_NOTIONAL, RAW_MAX } from '../../core/limits.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { MARKET_STATUS, MARKET_STATUS_WORD, type MarketStatus, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { NONE } from '../../core/pools.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { PutMarket } from '../inputs.ts';
-import { LiveOrders } from '../live-orders.ts';
-import { tiesOfRow, unshelved } from '../orders.ts';
+import { MarketOrders } from '../live-orders.ts';
 import type { MarketRow } from '../rows.ts';
 import type { ClearingState, MarketSlot } from '../state.ts';
 import { emptyHeap } from '../trigger-heaps.ts';
@@ -116,14 +116,11 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     lastTradeId,
     decidedSequence: sequence,
     decidedTradeId: lastTradeId,
-    orders: new LiveOrders(
-      (stored, place) => unshelved(state, market, stored, place),
-      () => state.beat(),
-    ),
-    tiesOf: (row) => tiesOfRow(state, market, row),
+    orders: new MarketOrders(state.orders, definition.marketIndex),
+    signedTexts: [],
     children: new Map(),
-    triggers: [emptyHeap(TRIGGER.above), emptyHeap(TRIGGER.below)],
-    entering: null,
+    triggers: [emptyHeap(TRIGGER.above, state.orders), emptyHeap(TRIGGER.below, state.orders)],
+    entering: NONE,
     unit: [],
     waiting: false,
     isTouched: false,

@@ -466,9 +466,9 @@ export class OrderRequests {
     const { marketIndex } = market.definition;
     const order = orders.find(user, marketIndex, orderId);
     if (order !== undefined && !order.isClosed) return null;
-    const row = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
-    if (row === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
-    const status = 'isClosed' in row ? statusOfLive(row) : statusOf(row);
+    const past = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
+    if (past === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
+    const status = order === undefined ? statusOf(past) : statusOfLive(order);
     return status === 'Canceled'
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');

@@ -37,6 +37,9 @@ export interface HistoryWindow<Row> {
   readonly total: number;
 }
 
+/** A finished order with the id of its parent, as signed; '' of an order that is no child. */
+export type PastOrder = OrderRow & { readonly parentId: OrderId | '' };
+
 /** One checkpoint's tables, standing still while it is read. */
 export interface HistorySnapshot {
   /** The last sequence of the market that the tables reflect; 0 for a market they do not know. */
@@ -50,9 +53,9 @@ export interface HistorySnapshot {
    */
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean;
   /** A finished order by its id. */
-  findOrder(user: UserId, marketIndex: number, orderId: OrderId): OrderRow | undefined;
+  findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined;
   /** Finished orders, newest first. */
-  finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<OrderRow>;
+  finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<PastOrder>;
   /**
    * How many finished orders of the query come before each place.
    *

@@ -2,7 +2,6 @@
  * Order records as reads show them (wire.md 7.9): from memory the optimistic view, from the tables what was final
  * (AMB-128, AMB-142). Amounts are human decimals; the keys are the wire's.
  */
-import type { OrderRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
 import { format18, formatRaw } from '../../core/decimal.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
@@ -16,10 +15,11 @@ import {
   TRIGGER_STATE,
 } from '../../core/order-terms.ts';
 import { enabledOf, type LiveOrder } from './live-order.ts';
+import type { PastOrder } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 
 type Recorded = Pick<
-  OrderRow,
+  PastOrder,
   | 'orderId'
   | 'side'
   | 'kind'
@@ -59,7 +59,7 @@ export function recordOfLive(order: LiveOrder): OrderRecordView {
 }
 
 /** A finished order from the tables. */
-export function recordOfRow(row: OrderRow, definition: MarketDefinition): OrderRecordView {
+export function recordOfRow(row: PastOrder, definition: MarketDefinition): OrderRecordView {
   const { enabledQuantity } = row;
   const pending = { pendingQuantity: 0, pendingNotional: 0n, pendingFees: 0n };
   return record(definition, row, { ...pending, status: statusOf(row), enabledQuantity, isInFlight: false });

@@ -5,6 +5,7 @@
  * Not here: balances, users and the registry, which come as clearing's rows.
  */
 import type { OrderRow } from '../../clearing/rows.ts';
+import type { OrderId } from '../../core/ids.ts';
 import type { OrderEnd, RollbackReason, TriggerKind } from '../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 
@@ -101,16 +102,17 @@ export interface RestoredOrder
     | 'end'
     | 'faultReason'
     | 'verdict'
-    | 'text'
-    | 'signature'
     | 'activatedQuantity'
     | 'droppedQuantity'
     | 'maxFeeRate'
-    | 'expiryNs'
+    | 'parentIdAt'
+    | 'parentIdBytes'
     | 'admittedNs'
     | 'prioritySequence'
     | 'parentSequence'
   > {
   /** Lots that its market has released, or never kept back. */
   readonly inForce: number;
+  /** As signed, '' of an order that is no child. */
+  readonly parentId: OrderId | '';
 }

@@ -161,7 +161,7 @@ suite('transfers and margin', () => {
     assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
     const tables = new PlainTables();
     tables.checkpoint(world.state);
-    world.state = tables.loadStored();
+    world.state = tables.load();
     assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
     assert.equal(said(world.transfer({ ...out, amount: '9544.975' })), 'done');
     world.end(first, ORDER_END.userRequested);
