@@ -12,17 +12,24 @@ import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
 import { type EffectSinks, type RecordSink, writeEffect } from '../src/clearing/effect-codec.ts';
 import type { Effect } from '../src/clearing/effects.ts';
-import type { NewOrder } from '../src/clearing/inputs.ts';
+import type { NewOrder as OrderFields } from '../src/clearing/inputs.ts';
 import { BatchBuffer } from '../src/clearing/journal-batch.ts';
 import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
 import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
-import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../src/core/units.ts';
+import {
+  type Amount18,
+  ONE_18,
+  type RawPrice,
+  type RawQuantity,
+  type Sequence,
+  type TimestampNs,
+} from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
 import { newOrderBytes, writeNewOrder } from '../src/order/order-codec.ts';
-import { Matched, OrderAdmitted } from '../src/schema/generated/messages.ts';
+import { Matched, NewOrder, OrderAdmitted, OrderRecord } from '../src/schema/generated/messages.ts';
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
@@ -82,7 +89,7 @@ export function world(): ClearingState {
   return state;
 }
 
-function orderOf(user: UserId, side: Side, flags: number, name: string, quantity: number): NewOrder {
+function orderOf(user: UserId, side: Side, flags: number, name: string, quantity: number): OrderFields {
   return {
     user,
     subAccount: 1,
@@ -198,7 +205,10 @@ export class Desk {
       OrderAdmitted.setTimeNs(v, at, this.#timeNs);
       OrderAdmitted.setMarketIndex(v, at, 0);
       OrderAdmitted.setRefusal(v, at, 0);
-      writeNewOrder(v, at + OrderAdmitted.bytes, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });
+      const create = at + OrderAdmitted.bytes;
+      writeNewOrder(v, create, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });
+      OrderRecord.setOrderSequence(v, create + NewOrder.orderAt, this.#sequence as Sequence);
+      OrderRecord.setPrioritySequence(v, create + NewOrder.orderAt, this.#sequence as Sequence);
     });
     return this.#sequence;
   }

@@ -32,7 +32,7 @@ import {
   type Restarted,
 } from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
-import { keptSignedText, learnVerdict, newOrderRow } from './orders.ts';
+import { keptSignedText, learnVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
 import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
@@ -114,7 +114,7 @@ class Unverified {
     if (input?.sequence !== order) return;
     this.#waiting[at] = null;
     // mutant: signature-of-same-batch
-    this.#need(newOrderRow(input), input.order);
+    this.#need(input.order, input);
   }
 
   #requireLive(order: Sequence): void {

@@ -26,6 +26,7 @@ import type { AssetChange } from './registry/registry-assets.ts';
 import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
+import type { OrderRow, SignedText } from './rows.ts';
 
 /** An order as it was admitted: the signed fields, the bytes that were signed, and the expiry that follows from them. */
 export interface NewOrder {
@@ -62,18 +63,22 @@ interface FromMarket {
   readonly timeNs: TimestampNs;
 }
 
-/** The order's name is the sequence of this input. */
-export interface Created extends FromMarket {
+/** An order as it was admitted, and what was signed. */
+interface Admission extends FromMarket, SignedText {
+  /**
+   * The record at its admission: sequences, times and, of a child, its parent's sequence; all of it enabled. It may be an
+   * accessor over the bytes of the batch, which is valid while the batch is applied.
+   */
+  readonly order: OrderRow;
+}
+
+export interface Created extends Admission {
   readonly kind: 'created';
-  readonly order: NewOrder;
-  /** Of a child: its parent's name; else 0. */
-  readonly parent: Sequence | 0;
 }
 
 /** A crossing post-only: it leaves a record in status `Canceled` and nothing live (AMB-16). */
-export interface CreateRefused extends FromMarket {
+export interface CreateRefused extends Admission {
   readonly kind: 'createRefused';
-  readonly order: NewOrder;
 }
 
 /** An applied replace: the values now in force (AMB-18, AMB-19). */

@@ -12,7 +12,7 @@
 import { assert, InvariantError } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
-import { readNewOrder } from '../order/order-codec.ts';
+import { readText } from '../schema/fields.ts';
 import {
   Matched,
   NewOrder,
@@ -21,7 +21,7 @@ import {
   OrderAdmitted,
   OrderCovered,
   OrderEnded,
-  OrderRecord,
+  OrderRecordView,
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
@@ -60,12 +60,14 @@ function readInput(typeId: number, v: Views, at: number): ClearingInput {
   }
 }
 
+/** The order stays where it lies: it is copied when it is applied. */
 function readAdmitted(v: Views, at: number): ClearingInput {
   const { marketIndex, sequence, timeNs, refusal } = OrderAdmitted.read(v, at);
-  const order = readNewOrder(v, at + OrderAdmitted.bytes);
-  if (refusal !== 0) return { kind: 'createRefused', marketIndex, sequence, timeNs, order };
-  const parent = OrderRecord.parentSequence(v, at + OrderAdmitted.bytes + NewOrder.orderAt);
-  return { kind: 'created', marketIndex, sequence, timeNs, order, parent };
+  const create = at + OrderAdmitted.bytes;
+  const order = new OrderRecordView(v, create + NewOrder.orderAt);
+  const text = readText(v, create + NewOrder.bytes, NewOrder.textBytes(v, create));
+  const kind = refusal === 0 ? 'created' : 'createRefused';
+  return { kind, marketIndex, sequence, timeNs, order, text, signature: NewOrder.signature(v, create) };
 }
 
 const HEADER_BYTES = 16;

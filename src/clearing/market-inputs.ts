@@ -14,7 +14,6 @@ import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
-import {} from './live-orders.ts';
 import {
   applyCovered,
   applyCreated,
@@ -24,6 +23,7 @@ import {
   applyRestored,
   dropUnmatched,
 } from './orders.ts';
+import { plainRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
@@ -38,10 +38,16 @@ export function takeMarketInput(state: ClearingState, input: MarketInput, nowNs:
   if (market.waiting || isHeld(state, market, input)) {
     assert(state.hooks.waiting.length < WAITING_INPUTS_MAX, 'fills are held for a while only');
     market.waiting = true;
-    state.hooks.waiting.push(input);
+    state.hooks.waiting.push(keptInput(input));
     return;
   }
   applyMarketInput(state, market, input, nowNs, effects);
+}
+
+/** The bytes of a batch are over when it is applied. */
+function keptInput(input: MarketInput): MarketInput {
+  const isCreate = input.kind === 'created' || input.kind === 'createRefused';
+  return isCreate ? { ...input, order: plainRow(input.order) } : input;
 }
 
 function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): void {

@@ -20,7 +20,6 @@ import {
   ORDER_FLAG,
   ORDER_KIND,
   type OrderEnd,
-  ROLLBACK_REASON,
   SIDE,
   SIGNATURE_VERDICT,
   type SignatureVerdict,
@@ -38,7 +37,7 @@ import { changeSpend, spendOf } from './holds.ts';
 import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
 import { baseOf, type LiveOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
-import type { OrderRow, SignedTextRow } from './rows.ts';
+import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
 import type { BalanceSlot, ClearingState, MarketSlot } from './state.ts';
 import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
@@ -73,13 +72,21 @@ function setSpend(state: ClearingState, order: LiveOrder, before: Amount18, afte
 /**
  * Puts an order among the live ones. Its user and sub-account exist, and its sequence is above that of every live order of
  * its market.
+ *
+ * @param admit what is different from the row in the record.
  */
-export function addLiveOrder(state: ClearingState, market: MarketSlot, row: OrderRow): LiveOrder {
+export function addLiveOrder(
+  state: ClearingState,
+  market: MarketSlot,
+  row: OrderRow,
+  admit?: (record: OrderRecordView) => void,
+): LiveOrder {
   assert(row.end === 0, 'a live order has not ended');
   const owner = must(state.users.get(row.user), 'the user of an order is known');
   const account = must(owner.subAccounts.get(row.subAccount), 'the sub-account of an order exists');
   const order = orderAt(market, market.orders.add(row, account));
-  setSpend(state, order, ZERO_18, spendOf(row, market.definition));
+  admit?.(order.row);
+  setSpend(state, order, ZERO_18, spendOf(order.row, market.definition));
   addExposure(state, order);
   // mutant: checkpoint-inside-match
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = order.index;
@@ -150,69 +157,31 @@ export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: O
   return finished;
 }
 
-/** The record of an order at its admission, all of it enabled. */
-export function newOrderRow(
-  input: Created | CreateRefused,
-  verdict: SignatureVerdict = SIGNATURE_VERDICT.unknown,
-): OrderRow {
-  const { order } = input;
-  const { parentId } = order;
-  return {
-    marketIndex: input.marketIndex,
-    orderSequence: input.sequence,
-    prioritySequence: input.sequence,
-    user: order.user,
-    subAccount: order.subAccount,
-    orderId: order.orderId,
-    side: order.side,
-    kind: order.kind,
-    tif: order.tif,
-    flags: order.flags,
-    price: order.price,
-    quantity: order.quantity,
-    amount: order.amount,
-    budget: order.budget,
-    triggerKind: order.triggerKind,
-    triggerPrice: order.triggerPrice,
-    triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
-    parentSequence: input.kind === 'created' ? input.parent : 0,
-    parentIdAt: parentId === '' ? 0 : order.text.indexOf(parentId),
-    parentIdBytes: parentId.length,
-    enabledQuantity: order.quantity,
-    activatedQuantity: 0,
-    droppedQuantity: 0,
-    maxFeeRate: order.maxFeeRate,
-    creationNs: order.creationNs,
-    timestampNs: order.creationNs,
-    goodUntilNs: order.goodUntilNs,
-    admittedNs: input.timeNs,
-    lastUpdateNs: input.timeNs,
-    filledQuantity: 0,
-    filledNotional: ZERO_18,
-    fees: ZERO_18,
-    end: 0,
-    faultReason: ROLLBACK_REASON.none,
-    verdict,
-  };
-}
-
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
   ensureUser(state, input.order.user, effects);
   const verdicts = state.verdicts.get(input.marketIndex);
-  const verdict = verdicts?.get(input.sequence);
+  const verdict = verdictNumber(verdicts?.get(input.sequence));
   verdicts?.delete(input.sequence);
-  const row = newOrderRow(input, verdictNumber(verdict));
-  const enabledQuantity = enabledQuantityOf(market, row, row.quantity);
-  const order = addLiveOrder(state, market, enabledQuantity === row.quantity ? row : { ...row, enabledQuantity });
+  const order = addLiveOrder(state, market, freshRow(input), (row) => {
+    row.verdict = verdict;
+    row.enabledQuantity = enabledQuantityOf(market, row, row.quantity);
+  });
   state.orders.markDirty(order.index);
   keepSignedText(state, market, input);
 }
 
+/** The record of an order that was admitted now: nothing has happened to it yet. */
+function freshRow({ marketIndex, sequence, order }: Created | CreateRefused): OrderRow {
+  assert(order.marketIndex === marketIndex && order.orderSequence === sequence, 'an order is named by its admission');
+  assert(order.filledQuantity === 0 && order.filledNotional === 0n && order.end === 0, 'a new order has no fills');
+  assert(order.verdict === SIGNATURE_VERDICT.unknown, 'a new order is not verified');
+  return order;
+}
+
 /** What was signed is kept until a checkpoint has written it. */
 function keepSignedText(state: ClearingState, market: MarketSlot, input: Created | CreateRefused): void {
-  const { text, signature } = input.order;
+  const { marketIndex, sequence: orderSequence, text, signature } = input;
   if (text === '') return;
-  const { marketIndex, sequence: orderSequence } = input;
   const row = { marketIndex, orderSequence, text, signature };
   market.signedTexts.push(row);
   tallySignedText(state, row);
@@ -258,7 +227,7 @@ export function applyCreateRefused(
   effects: Effect[],
 ): void {
   ensureUser(state, input.order.user, effects);
-  tallyFinishedOrder(state, { ...newOrderRow(input), end: ORDER_END.postOnlyWouldCross });
+  tallyFinishedOrder(state, { ...plainRow(freshRow(input)), end: ORDER_END.postOnlyWouldCross });
   keepSignedText(state, market, input);
 }
 

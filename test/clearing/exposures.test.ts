@@ -37,16 +37,17 @@ function withOrders(): MarginWorld {
   for (const marketIndex of [0, 1]) {
     const inputs = Array.from({ length: ORDERS / 2 }, (_, at) => ({
       kind: 'created' as const,
-      ...world.next(marketIndex, at + 1),
-      order: world.terms({
-        user: ALICE,
-        subAccount: 1,
-        flags: 0,
-        side: at % 2 === 0 ? SIDE.buy : SIDE.sell,
-        price: 100_000 + (at % 100),
-        quantity: 10,
-      }),
-      parent: 0 as const,
+      ...world.admission(
+        {
+          user: ALICE,
+          subAccount: 1,
+          flags: 0,
+          side: at % 2 === 0 ? SIDE.buy : SIDE.sell,
+          price: 100_000 + (at % 100),
+          quantity: 10,
+        },
+        world.next(marketIndex, at + 1),
+      ),
     }));
     apply(world, inputs);
   }
@@ -169,8 +170,8 @@ test('an order that comes after its account was asked counts with the next quest
     return codeOf(reply(apply(world, [{ kind: 'transfer', request: world.request(), user: ALICE, ...move }])));
   };
   const buy = (quantity: number): void => {
-    const order = world.terms({ user: ALICE, subAccount: 1, flags: 0, side: SIDE.buy, price: 100_000, quantity });
-    apply(world, [{ kind: 'created', ...world.next(), order, parent: 0 }]);
+    const terms = { user: ALICE, subAccount: 1, flags: 0, side: SIDE.buy, price: 100_000, quantity };
+    apply(world, [{ kind: 'created', ...world.admission(terms) }]);
   };
   buy(10_000);
   assert.equal(ask('1'), null);

@@ -340,7 +340,7 @@ suite('fills', () => {
 
   test('a crossing post-only leaves a finished record and nothing live (AMB-16)', () => {
     const world = funded();
-    const input = { kind: 'createRefused' as const, ...world.next(), order: world.terms() };
+    const input = { kind: 'createRefused' as const, ...world.admission() };
     world.send(input);
     assert.equal(world.order(input.sequence), undefined);
     assert.equal(world.finished(input.sequence)?.end, ORDER_END.postOnlyWouldCross);

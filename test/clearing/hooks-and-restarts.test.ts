@@ -148,22 +148,16 @@ suite('signatures', () => {
     world.send(fill);
     assert.deepEqual(verdictsNeeded(world.state, [world.matchInput(maker, taker, 1)]), []);
 
-    let created = {
-      kind: 'created' as const,
-      ...world.next(),
-      order: world.terms({ user: ALICE }),
-      parent: 0 as const,
-    };
+    const created = { kind: 'created' as const, ...world.admission({ user: ALICE }) };
     const second = world.matchInput(maker, created.sequence, 1, { sequence: (created.sequence + 1) as Sequence });
     assert.deepEqual(
       verdictsNeeded(world.state, [created, second]).map(({ signed }) => signed?.text),
-      [created.order.text],
+      [created.text],
     );
     hold(world);
     world.match(maker, taker, 1);
-    created = { ...created, ...world.next() };
-    world.send(created);
-    world.match(maker, created.sequence, 1);
+    const later = world.create({ user: ALICE });
+    world.match(maker, later, 1);
     assert.equal(effectsOf(release(world), 'fillConfirmed').length, 2);
   });
 });
@@ -325,7 +319,7 @@ suite('checkpoints', () => {
     const { world, maker, taker } = pair();
     world.end(taker, ORDER_END.expired);
     const refused = world.next().sequence;
-    world.send({ kind: 'createRefused', ...world.next(), order: world.terms() });
+    world.send({ kind: 'createRefused', ...world.admission() });
     const fill = world.matchInput(maker, world.create({ user: ALICE }), 1);
     assert.ok(verdictsNeeded(world.state, [fill]).every(({ signed }) => signed !== null));
     const texts = drainDirtyRows(world.state).flatMap((write) => (write.table === 'signedText' ? [write.row] : []));

@@ -129,10 +129,9 @@ class SlowMarket {
   }
 
   #add(triggerKind: TriggerKind, triggerPrice: number): void {
-    const order = this.#world.terms({ side: SIDE.sell, triggerKind, triggerPrice });
-    const next = this.#world.next();
-    this.#tell({ kind: 'created', ...next, order, parent: 0 });
-    this.#plain.set(next.sequence, { kind: triggerKind, price: triggerPrice });
+    const admission = this.#world.admission({ side: SIDE.sell, triggerKind, triggerPrice });
+    this.#tell({ kind: 'created', ...admission });
+    this.#plain.set(admission.sequence, { kind: triggerKind, price: triggerPrice });
   }
 
   #move(order: Sequence, to: Waiting): void {
@@ -189,9 +188,7 @@ function crowd(count: number): { world: ClearingWorld; fill: Matched } {
   world.send(
     ...Array.from({ length: count }, (_, at) => ({
       kind: 'created' as const,
-      ...world.next(0, at + 1),
-      order: world.terms(stop),
-      parent: 0 as const,
+      ...world.admission(stop, world.next(0, at + 1)),
     })),
   );
   const terms = { user: BOB, price: 20, quantity: 1 };
@@ -258,9 +255,8 @@ suite('trigger heaps', () => {
     const heap = market.triggers.find(({ kind }) => kind === TRIGGER.above);
     assert.ok(heap !== undefined && heap.inForce !== null);
     const stop = { side: SIDE.sell, triggerKind: TRIGGER.above, triggerPrice: 30 };
-    const created = { kind: 'created' as const, parent: 0 as const };
     for (let at = 0; at < count; at += 1) {
-      takeMarketInput(world.state, { ...created, ...world.next(), order: world.terms(stop) }, world.nowNs, []);
+      takeMarketInput(world.state, { kind: 'created', ...world.admission(stop) }, world.nowNs, []);
     }
     const { line } = heap;
     assert.equal(line.length, count);

@@ -24,8 +24,9 @@ import {
   SIDE,
   TIF,
   TRIGGER,
+  TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
 
@@ -48,6 +49,13 @@ export type OrderTerms = Partial<Omit<NewOrder, 'price' | 'quantity' | 'triggerP
   quantity?: number;
   triggerPrice?: number;
 };
+/** Numbers of a market's event. */
+interface Place {
+  readonly marketIndex: number;
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+}
+
 export type Answer = Extract<Effect, { kind: 'replied' }>['outcome'];
 type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
 
@@ -126,7 +134,7 @@ export class ClearingWorld {
   }
 
   /** Numbers of the next market message. */
-  next(marketIndex = 0, ahead = 1): { marketIndex: number; sequence: Sequence; timeNs: TimestampNs } {
+  next(marketIndex = 0, ahead = 1): Place {
     const sequence = ((this.state.markets[marketIndex]?.sequence ?? 0) + ahead) as Sequence;
     return { marketIndex, sequence, timeNs: this.nowNs };
   }
@@ -159,9 +167,29 @@ export class ClearingWorld {
     };
   }
 
+  /** What a market sends of an order that it admitted, or refused. */
+  admission(terms: OrderTerms = {}, place: Place = this.next(), parent: Sequence | 0 = 0): Omit<Created, 'kind'> {
+    const { text, signature, expiryNs: _, parentId, ...order } = this.terms(terms);
+    return {
+      ...place,
+      text,
+      signature,
+      order: {
+        ...order,
+        ...{ marketIndex: place.marketIndex, orderSequence: place.sequence, prioritySequence: place.sequence },
+        ...{ parentSequence: parent, parentIdAt: Math.max(0, text.indexOf(parentId)), parentIdBytes: parentId.length },
+        triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
+        ...{ enabledQuantity: order.quantity, activatedQuantity: 0, droppedQuantity: 0 },
+        ...{ filledQuantity: 0, filledNotional: 0n as Amount18, fees: 0n as Amount18 },
+        ...{ timestampNs: order.creationNs, admittedNs: place.timeNs, lastUpdateNs: place.timeNs },
+        ...{ end: 0, faultReason: 0, verdict: 0 },
+      },
+    };
+  }
+
   /** An admitted order. @returns its name. */
   create(terms: OrderTerms = {}, marketIndex = 0): Sequence {
-    const input: Created = { kind: 'created', ...this.next(marketIndex), order: this.terms(terms), parent: 0 };
+    const input: Created = { kind: 'created', ...this.admission(terms, this.next(marketIndex)) };
     this.send(input);
     return input.sequence;
   }
@@ -170,7 +198,8 @@ export class ClearingWorld {
   createChild(parent: Sequence, terms: OrderTerms): Sequence {
     const parentId = this.order(parent)?.orderId ?? ('gone' as OrderId);
     const text = `{"parent_order_id":"${parentId}"}`;
-    const input: Created = { kind: 'created', ...this.next(), order: this.terms({ parentId, text, ...terms }), parent };
+    const admission = this.admission({ parentId, text, ...terms }, this.next(), parent);
+    const input: Created = { kind: 'created', ...admission };
     this.send(input);
     return input.sequence;
   }
