@@ -14,7 +14,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { OrderEntry } from './order-entry.ts';
-import type { LeftBehind, Lifeline } from './orders/lifeline.ts';
+import type { DisconnectGroup, GroupCancels } from './orders/disconnect-group.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import { DeadManTimers, type TimerHolder } from './sessions/dead-man-timers.ts';
 
@@ -39,7 +39,7 @@ export class AutomaticCancels {
   readonly #parts: AutomaticCancelParts;
   readonly #timers = new DeadManTimers();
   /** By market, as a full ring must not delay the cancels of another. Within a market in the order of disconnects. */
-  readonly #left = new Map<MarketSlot, Set<LeftBehind>>();
+  readonly #waiting = new Map<MarketSlot, Set<GroupCancels>>();
 
   constructor(parts: AutomaticCancelParts) {
     this.#parts = parts;
@@ -48,15 +48,15 @@ export class AutomaticCancels {
   /** Cancels and expired timers that are not sent yet. */
   get size(): number {
     let size = this.#timers.dueCount;
-    for (const parts of this.#left.values()) for (const part of parts) size += part.size;
+    for (const parts of this.#waiting.values()) for (const part of parts) size += part.size;
     return size;
   }
 
-  /** The connection has ended: what is tied to it goes from the next turn on, and what would be is stopped. */
-  cut(lifeline: Lifeline): void {
-    for (const part of lifeline.cut()) {
-      const parts = this.#left.get(part.market);
-      if (parts === undefined) this.#left.set(part.market, new Set([part]));
+  /** The connection of this group has ended: its orders are cancelled from the next turn on. */
+  connectionEnded(group: DisconnectGroup): void {
+    for (const part of group.end()) {
+      const parts = this.#waiting.get(part.market);
+      if (parts === undefined) this.#waiting.set(part.market, new Set([part]));
       else parts.add(part);
     }
     this.#parts.poke();
@@ -82,7 +82,7 @@ export class AutomaticCancels {
 
   /** To be called every turn and every tick. */
   sendWaiting(): void {
-    if (this.#left.size > 0) this.#sendLeft();
+    if (this.#waiting.size > 0) this.#sendGroups();
     for (const user of this.#timers.due(this.#parts.nowNs())) {
       const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });
       if (refusal === null) this.#timers.done(user);
@@ -90,16 +90,16 @@ export class AutomaticCancels {
   }
 
   /** As much of each market as of any other. */
-  #sendLeft(): void {
-    const share = Math.ceil(CANCELS_PER_TURN / this.#left.size);
+  #sendGroups(): void {
+    const share = Math.ceil(CANCELS_PER_TURN / this.#waiting.size);
     let sent = 0;
-    for (const [market, parts] of this.#left) sent += this.#sendSome(market, parts, share);
+    for (const [market, parts] of this.#waiting) sent += this.#sendSome(market, parts, share);
     // Where nothing was sent a poke would keep the loop busy until a ring has space.
     if (sent > 0) this.#parts.poke();
   }
 
   /** @returns how many were sent, at most `max`. */
-  #sendSome(market: MarketSlot, parts: Set<LeftBehind>, max: number): number {
+  #sendSome(market: MarketSlot, parts: Set<GroupCancels>, max: number): number {
     const { entry } = this.#parts;
     let sent = 0;
     for (const part of parts) {
@@ -110,7 +110,7 @@ export class AutomaticCancels {
       }
       parts.delete(part);
     }
-    this.#left.delete(market);
+    this.#waiting.delete(market);
     return sent;
   }
 }

@@ -78,7 +78,7 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
     OrderEntry,
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
   >;
-  readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'cut'>;
+  readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap' | 'viewOf'>;
   readonly sessions: Pick<UserSessions, 'isSession' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;

@@ -23,7 +23,7 @@
  *   (4) Cancels of many orders are all or nothing: each shard's ring takes all of its messages, or none is written.
  *
  * Not here: sockets and frames (src/http), the rules on a request (orders/pre-flight.ts) and its hold
- * (orders/intake.ts), the form of messages (command-codec.ts).
+ * (orders/order-requests.ts), the form of messages (command-codec.ts).
  */
 
 import type { HopTimes } from '../codec/hop-times.ts';
@@ -55,10 +55,11 @@ import {
   writeReduction,
   writeReplace,
 } from './command-codec.ts';
-import type { Caller, OrderRequests } from './orders/intake.ts';
-import { type Lifeline, Tie } from './orders/lifeline.ts';
+import { type DisconnectGroup, Membership } from './orders/disconnect-group.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import type { ReduceWord } from './orders/order-events.ts';
+import type { Caller, OrderRequests } from './orders/order-requests.ts';
+import type { ActionAnswer, Answer, Reply } from './orders/pending-requests.ts';
 import {
   NO_SKIPS,
   type PreparedCancel,
@@ -67,7 +68,6 @@ import {
   type PreparedRequest,
   type SkippedCheck,
 } from './orders/prepared.ts';
-import type { ActionAnswer, Answer, Reply } from './orders/requests.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import type { Cost } from './sessions/costs.ts';
 import { CreateRetries } from './sessions/create-retries.ts';
@@ -97,8 +97,8 @@ export interface ActionOrigin {
   readonly mayRetry?: boolean;
   /** Where the times of a single action are recorded; nowhere unless given. */
   readonly hops?: HopTimes | null;
-  /** The order is cancelled when this connection ends; it stays unless given. */
-  readonly lifeline?: Lifeline | null;
+  /** The cancel-on-disconnect group of its connection; none unless given. */
+  readonly group?: DisconnectGroup | null;
 }
 
 /** The answer to the item of a batch at this index. */
@@ -157,14 +157,14 @@ interface Reserved {
   readonly budget: number;
 }
 
-/** The order of a create joins this group, whatever the connection of its sender has (a retry may move it). */
+/** Of a create that may be retried: its membership, which a retry may move to the group of its own connection. */
 interface CreateOrigin extends ActionOrigin {
-  readonly tie?: Tie;
+  readonly membership?: Membership;
 }
 
 export class OrderEntry {
   readonly #parts: OrderEntryParts;
-  readonly #retries = new CreateRetries<ActionAnswer, Tie>();
+  readonly #retries = new CreateRetries<ActionAnswer, Membership>();
   readonly #publicKeys = new Map<UserId, Uint8Array>();
   #lastConnection = 0;
   #isStopping = false;
@@ -237,26 +237,26 @@ export class OrderEntry {
 
   /**
    * An equal create of the same sender gets the answer of the first, once that is known; only an answer that left the id
-   * free lets it begin anew. The order is tied to the connection of the latest retry with cancel on disconnect.
+   * free lets it begin anew. The order is in the group of the latest retry that has one.
    */
   #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
-    const { user, lifeline = null } = origin;
+    const { user, group = null } = origin;
     const nowNs = this.#parts.nowNs();
     const identity = { user, signature: request.signature, text: request.text };
     // The end of one connection stops no other: a sender that is still connected begins anew.
     const first = (told: ActionAnswer): void => {
-      if (told.refusal === CONNECTION_ENDED && lifeline?.isCut !== true) this.#createOnce(request, origin, answer);
+      if (told.refusal === CONNECTION_ENDED && group?.isEnded !== true) this.#createOnce(request, origin, answer);
       else answer(told);
     };
     const known = this.#retries.find(identity, nowNs);
     if (known === null) {
-      const tie = new Tie(lifeline);
-      const sent = this.#retries.begin(identity, tie, nowNs, first);
-      this.#create(request, { ...origin, tie }, (told) => {
+      const membership = new Membership(group);
+      const sent = this.#retries.begin(identity, membership, nowNs, first);
+      this.#create(request, { ...origin, membership }, (told) => {
         this.#retries.settle(sent, told, told.refusal === null || told.refusal.code === 'WOULD_CROSS');
       });
     } else if (!this.#retries.join(known, first)) this.#refuse(answer, RETRIED_TOO_OFTEN);
-    else if (lifeline?.isCut === false) known.shared.moveTo(lifeline);
+    else if (group?.isEnded === false) known.shared.moveTo(group);
   }
 
   /**
@@ -382,16 +382,16 @@ export class OrderEntry {
   #reserve(prepared: PreparedRequest, origin: CreateOrigin, reply: Reply): Outcome<Reserved> {
     const { requests, createRefusal, nowNs } = this.#parts;
     if (prepared.kind === 'cancel') return withoutBudget(requests.reserveCancel(prepared, reply));
-    const { user, lifeline = null } = origin;
-    const tie = origin.tie ?? (lifeline === null ? null : new Tie(lifeline));
-    if (tie?.lifeline?.isCut === true) return rejected(CONNECTION_ENDED);
+    const { user, group = null } = origin;
+    const membership = origin.membership ?? (group === null ? null : new Membership(group));
+    if (membership?.group?.isEnded === true) return rejected(CONNECTION_ENDED);
     const refusal = prepared.kind === 'create' ? createRefusal(user) : null;
     if (refusal !== null) return rejected(refusal);
     const reserved =
       prepared.kind === 'create'
         ? requests.reserveCreate(prepared, nowNs(), reply)
         : withoutBudget(requests.reserveReplace(prepared, reply));
-    if (reserved.ok && tie !== null) requests.tie(reserved.value.requestId, tie);
+    if (reserved.ok && membership !== null) requests.join(reserved.value.requestId, membership);
     return reserved;
   }
 

@@ -43,8 +43,8 @@ import {
 import { type Reject, reject } from '../core/reject.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
-import { Lifeline } from '../gateway/orders/lifeline.ts';
-import type { ActionAnswer } from '../gateway/orders/requests.ts';
+import { DisconnectGroup } from '../gateway/orders/disconnect-group.ts';
+import type { ActionAnswer } from '../gateway/orders/pending-requests.ts';
 import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
@@ -57,7 +57,7 @@ export interface ControlSeat extends OmsSeat {
   readonly connection: number;
   readonly options: ControlOptions;
   /** The connection's cancel-on-disconnect group, or null. */
-  readonly lifeline: Lifeline | null;
+  readonly group: DisconnectGroup | null;
   /** Collects the replies of one pass of the event loop; its only member is this socket. */
   readonly answers: Channel<ControlSeat>;
   /** Frames that wait to be parsed. */
@@ -89,7 +89,7 @@ export class ControlConnections {
   #turn = -1;
   #newInTurn = 0;
   /** Open connections with a cancel-on-disconnect group. */
-  readonly #alive = new Set<ControlSeat>();
+  readonly #groupSeats = new Set<ControlSeat>();
 
   constructor(parts: ControlParts) {
     this.#services = parts.services;
@@ -106,13 +106,13 @@ export class ControlConnections {
       opened: (socket) => {
         common.opened(socket);
         socket.data.answers.join(socket);
-        if (socket.data.lifeline !== null) this.#alive.add(socket.data);
+        if (socket.data.group !== null) this.#groupSeats.add(socket.data);
       },
       closed: (socket) => {
         socket.data.answers.leave(socket);
         common.closed(socket);
         this.#dropWaiting(socket);
-        this.#cut(socket.data);
+        this.#endGroup(socket.data);
       },
       message: (socket, bytes) => this.#takeInTurn(socket, bytes),
     };
@@ -120,26 +120,27 @@ export class ControlConnections {
 
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
     const connection = this.#services.entry.newConnection();
-    const lifeline = options.endsWithConnection ? new Lifeline() : null;
+    const group = options.endsWithConnection ? new DisconnectGroup() : null;
     const waiting = { frames: 0, bytes: 0, source: new WorkSource() };
-    return { ...seat, connection, options, lifeline, answers: new Channel(), waiting };
+    return { ...seat, connection, options, group, answers: new Channel(), waiting };
   }
 
   /**
    * The service stops: cancels the orders of cancel-on-disconnect connections while their sockets can still receive
    * events.
    */
-  cutAll(): void {
-    for (const seat of this.#alive) this.#cut(seat);
+  endGroups(): void {
+    for (const seat of this.#groupSeats) this.#endGroup(seat);
   }
 
   /** The node fails: its orders stay as they are. */
-  forgetAll(): void {
-    this.#alive.clear();
+  keepOrders(): void {
+    this.#groupSeats.clear();
   }
 
-  #cut(seat: ControlSeat): void {
-    if (seat.lifeline !== null && this.#alive.delete(seat)) this.#services.automaticCancels.cut(seat.lifeline);
+  #endGroup(seat: ControlSeat): void {
+    if (seat.group !== null && this.#groupSeats.delete(seat))
+      this.#services.automaticCancels.connectionEnded(seat.group);
   }
 
   /**
@@ -284,14 +285,14 @@ export class ControlConnections {
     refusal: Reject | null,
     hops: HopTimes | null,
   ): void {
-    const { user, connection, lifeline } = socket.data;
+    const { user, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
     const correlation = correlationOf(action);
     if (refusal !== null) {
       this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#services.nowNs() }, hops);
       return;
     }
-    this.#services.entry.submit(action, { user, connection, isControl: true, mayRetry, hops, lifeline }, (answer) => {
+    this.#services.entry.submit(action, { user, connection, isControl: true, mayRetry, hops, group }, (answer) => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     });
@@ -299,7 +300,7 @@ export class ControlConnections {
 
   /** The acknowledgement means that every order will be answered, not that any is accepted. */
   #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
-    const { user, connection, lifeline } = socket.data;
+    const { user, connection, group } = socket.data;
     const correlations = correlationsOf(batch);
     this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#services.nowNs()));
     let left = correlations.length;
@@ -311,7 +312,7 @@ export class ControlConnections {
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
     if (refusal === null) {
-      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, lifeline }, tell);
+      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group }, tell);
       return;
     }
     const answer = { refusal, processedAtNs: this.#services.nowNs() };

@@ -114,7 +114,7 @@ export class OmsServer {
   stopAccepting(): void {
     this.#services.entry.stop();
     this.streams.tellShutdown();
-    this.#control.cutAll();
+    this.#control.endGroups();
   }
 
   /** Closes every socket with 1001, then the listener and its connections, so that the thread can end by itself. */
@@ -122,7 +122,7 @@ export class OmsServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#sessionCheck);
-    this.#control.forgetAll();
+    this.#control.keepOrders();
     this.streams.flush();
     this.#hub.finishAll(1001, 'going_away');
     this.#routes.stop();

@@ -6,7 +6,7 @@ import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/automatic-cancels.ts';
 import { MARKET_BUSY } from '../../src/gateway/order-entry.ts';
-import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
+import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
 import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
 
 class World {
@@ -43,7 +43,7 @@ class World {
   });
 
   /** As many orders on their way to a market as there are ids. */
-  onTheWay(ids: readonly string[], marketIndex: number, lifeline: Lifeline): void {
+  onTheWay(ids: readonly string[], marketIndex: number, group: DisconnectGroup): void {
     const asset = `${20 + marketIndex}` as AssetId;
     this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
     for (const id of ids) {
@@ -51,17 +51,17 @@ class World {
       const checked = mustPass(
         this.desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }),
       );
-      this.desk.manager.requests.tie(
+      this.desk.manager.requests.join(
         mustPass(this.desk.manager.requests.reserveCreate(checked, NOW)).requestId,
-        new Tie(lifeline),
+        new Membership(group),
       );
     }
   }
 
   /** An order that rests and is tied to this connection. @returns its sequence. */
-  tied(id: string, lifeline: Lifeline): number {
+  tied(id: string, group: DisconnectGroup): number {
     const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    this.desk.manager.requests.tie(requestId, new Tie(lifeline));
+    this.desk.manager.requests.join(requestId, new Membership(group));
     const sequence = this.desk.nextSequence;
     this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
     this.desk.answer(requestId, sequence);
@@ -72,12 +72,12 @@ class World {
 suite('cancels ordered in advance', () => {
   test('orders of a connection wait for space, in order, until the last has gone', () => {
     const world = new World();
-    const [lifeline, other] = [new Lifeline(), new Lifeline()];
-    for (const id of ['a', 'b', 'c']) world.tied(id, lifeline);
+    const [group, other] = [new DisconnectGroup(), new DisconnectGroup()];
+    for (const id of ['a', 'b', 'c']) world.tied(id, group);
     world.tied('other', other);
     world.room = 1;
-    world.cancels.cut(lifeline);
-    assert.deepEqual([lifeline.isCut, world.pokes], [true, 1], 'the next turn is asked for');
+    world.cancels.connectionEnded(group);
+    assert.deepEqual([group.isEnded, world.pokes], [true, 1], 'the next turn is asked for');
     world.cancels.sendWaiting();
     assert.deepEqual([world.sent, world.cancels.size], [['a'], 2]);
     world.cancels.sendWaiting();
@@ -89,13 +89,9 @@ suite('cancels ordered in advance', () => {
 
   test('what ends before its turn comes is not cancelled, and nothing waits for it', () => {
     const world = new World();
-    const lifeline = new Lifeline();
-    const [first, , last] = ['first', 'stays', 'last'].map((id) => world.tied(id, lifeline)) as [
-      number,
-      number,
-      number,
-    ];
-    world.cancels.cut(lifeline);
+    const group = new DisconnectGroup();
+    const [first, , last] = ['first', 'stays', 'last'].map((id) => world.tied(id, group)) as [number, number, number];
+    world.cancels.connectionEnded(group);
     world.desk.end(first, ORDER_END.userRequested);
     world.room = 1;
     world.cancels.sendWaiting();
@@ -108,14 +104,14 @@ suite('cancels ordered in advance', () => {
   test('a turn cancels so many of what ended connections left, however many ended, the first one first (I20)', () => {
     const world = new World();
     world.room = Number.POSITIVE_INFINITY;
-    const lifelines = Array.from({ length: 5 }, () => new Lifeline());
-    const ids = lifelines.map((lifeline, at) =>
+    const groups = Array.from({ length: 5 }, () => new DisconnectGroup());
+    const ids = groups.map((group, at) =>
       Array.from({ length: 150 }, (_, number) => {
-        world.tied(`${at}-${number}`, lifeline);
+        world.tied(`${at}-${number}`, group);
         return `${at}-${number}`;
       }),
     );
-    for (const lifeline of lifelines) world.cancels.cut(lifeline);
+    for (const group of groups) world.cancels.connectionEnded(group);
     assert.deepEqual(world.sent, [], 'a lost connection by itself is no work');
     const turns: number[] = [];
     while (world.cancels.size > 0) {
@@ -125,19 +121,19 @@ suite('cancels ordered in advance', () => {
     }
     assert.deepEqual(turns, [CANCELS_PER_TURN, CANCELS_PER_TURN, 750 - 2 * CANCELS_PER_TURN]);
     assert.deepEqual(world.sent, ids.flat());
-    assert.equal(world.pokes, lifelines.length + turns.length);
+    assert.equal(world.pokes, groups.length + turns.length);
   });
 
   test('each market gets its share of a turn, so that none waits until another one is through', () => {
     const world = new World();
     world.room = Number.POSITIVE_INFINITY;
-    const lifeline = new Lifeline();
+    const group = new DisconnectGroup();
     const counts = [700, 40, 500];
     for (const [at, count] of counts.entries()) {
       const ids = Array.from({ length: count }, (_, number) => `${at}-${number}`);
-      world.onTheWay(ids, 10 + at, lifeline);
+      world.onTheWay(ids, 10 + at, group);
     }
-    world.cancels.cut(lifeline);
+    world.cancels.connectionEnded(group);
     world.cancels.sendWaiting();
     const share = Math.ceil(CANCELS_PER_TURN / counts.length);
     const sentTo = (at: number): number => world.markets.filter((market) => market === 10 + at).length;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
-import { Lifeline, Tie } from '../../src/gateway/orders/lifeline.ts';
+import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-desk.ts';
 
@@ -20,20 +20,20 @@ suite('cancels in advance at the rings', () => {
       pokes += 1;
     };
     const cancels = new AutomaticCancels({ entry, holderOf: () => 'user', nowNs: () => NOW, poke });
-    const lifeline = new Lifeline();
+    const group = new DisconnectGroup();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });
       const checked = mustPass(desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
-      desk.manager.requests.tie(
+      desk.manager.requests.join(
         mustPass(desk.manager.requests.reserveCreate(checked, NOW)).requestId,
-        new Tie(lifeline),
+        new Membership(group),
       );
     };
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
     for (const id of ids) create(id, MARKET.assetId);
     create('closed', OTHER.assetId);
 
-    cancels.cut(lifeline);
+    cancels.connectionEnded(group);
     cancels.sendWaiting();
     const sent = [...idsOf(odd)];
     assert.ok(sent.length > 0 && sent.length < 10, `${sent.length} found room`);

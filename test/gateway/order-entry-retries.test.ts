@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
 import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/order-entry.ts';
-import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
+import { DisconnectGroup } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE, createRequest, NOW } from '../support/order-desk.ts';
 import { propertyParameters } from '../support/property.ts';
@@ -17,7 +17,7 @@ class World extends EntryWorld {
   /** `connection answer`, in order. */
   readonly answers: string[] = [];
   readonly cancelled: string[] = [];
-  readonly #lines = new Map<number, Lifeline>();
+  readonly #lines = new Map<number, DisconnectGroup>();
   readonly #ring: CommandRing;
   readonly #cancels: AutomaticCancels;
 
@@ -42,10 +42,10 @@ class World extends EntryWorld {
 
   /** @param isTied the order goes with this connection. */
   send(connection: number, isTied: boolean): void {
-    const line = this.#lines.get(connection) ?? new Lifeline();
+    const line = this.#lines.get(connection) ?? new DisconnectGroup();
     if (isTied) this.#lines.set(connection, line);
-    const lifeline = isTied ? line : null;
-    const origin: ActionOrigin = { user: ALICE, connection, isControl: true, mayRetry: true, lifeline };
+    const group = isTied ? line : null;
+    const origin: ActionOrigin = { user: ALICE, connection, isControl: true, mayRetry: true, group };
     this.entry.submit({ kind: 'create', request: createRequest() }, origin, ({ refusal }) => {
       this.answers.push(`${connection} ${refusal === null ? 'Received' : refusal.message}`);
     });
@@ -53,7 +53,7 @@ class World extends EntryWorld {
 
   cut(connection: number): void {
     const line = this.#lines.get(connection);
-    if (line?.isCut === false) this.#cancels.cut(line);
+    if (line?.isEnded === false) this.#cancels.connectionEnded(line);
   }
 
   turn(): void {
@@ -65,8 +65,8 @@ class World extends EntryWorld {
     this.turn();
   }
 
-  isCut(connection: number): boolean {
-    return this.#lines.get(connection)?.isCut ?? false;
+  isEnded(connection: number): boolean {
+    return this.#lines.get(connection)?.isEnded ?? false;
   }
 
   /** All signatures that wait are valid. @returns whether there were any. */
@@ -169,7 +169,7 @@ suite('a retried create', () => {
           if (act === 'verify') world.verify();
           else if (act === 'admit') world.admit();
           else if ('end' in act) world.end(act.end);
-          else if (!world.isCut(act.send)) {
+          else if (!world.isEnded(act.send)) {
             world.send(act.send, act.send !== PLAIN);
             senders.push(act.send);
           }
@@ -177,7 +177,7 @@ suite('a retried create', () => {
           assert.ok(typeof act === 'object' && 'end' in act, 'an end cancels');
           const later = senders.slice(senders.lastIndexOf(act.end) + 1);
           assert.deepEqual(
-            later.filter((each) => each !== PLAIN && !world.isCut(each)),
+            later.filter((each) => each !== PLAIN && !world.isEnded(each)),
             [],
             'a later one that asked is alive',
           );

@@ -11,8 +11,8 @@ import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';
 import type { ActionOrigin } from '../../src/gateway/order-entry.ts';
-import { Lifeline } from '../../src/gateway/orders/lifeline.ts';
-import type { ActionAnswer } from '../../src/gateway/orders/requests.ts';
+import { DisconnectGroup } from '../../src/gateway/orders/disconnect-group.ts';
+import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
 import { type Cost, priceOf, STANDARD_PRICES } from '../../src/gateway/sessions/costs.ts';
 import type { RateSettings } from '../../src/gateway/sessions/rate-limits.ts';
 import { sessionOf } from '../../src/http/oms-session.ts';
@@ -39,7 +39,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 interface Seat {
   token: string;
   connection: number;
-  lifeline: Lifeline;
+  group: DisconnectGroup;
   /** Orders sent on this connection. */
   sent: number;
 }
@@ -59,7 +59,7 @@ export class Performer {
   readonly #forged: Set<string>;
   readonly #count: (what: string) => void;
   readonly #seats = new Map<number, Seat>();
-  readonly #tied = new Map<Lifeline, string[]>();
+  readonly #tied = new Map<DisconnectGroup, string[]>();
 
   constructor(
     node: SimulatedNode,
@@ -209,15 +209,15 @@ export class Performer {
 
   #hangUp(who: number): void {
     const seat = this.#seat(who);
-    this.#node.gateway.automaticCancels.cut(seat.lifeline);
-    for (const id of this.#tied.get(seat.lifeline) ?? []) this.cut.add(id);
-    this.#tied.delete(seat.lifeline);
+    this.#node.gateway.automaticCancels.connectionEnded(seat.group);
+    for (const id of this.#tied.get(seat.group) ?? []) this.cut.add(id);
+    this.#tied.delete(seat.group);
     Object.assign(seat, this.#newConnection());
   }
 
   #newConnection(): Omit<Seat, 'token'> {
     const connection = this.#node.gateway.entry.newConnection();
-    return { connection, lifeline: new Lifeline(), sent: 0 };
+    return { connection, group: new DisconnectGroup(), sent: 0 };
   }
 
   #seat(who: number): Seat {
@@ -239,8 +239,8 @@ export class Performer {
     if (action.kind !== 'create' || action.isTied !== true) {
       return { user, connection: isControl ? seat.connection : this.#node.gateway.entry.newConnection(), isControl };
     }
-    this.#tied.set(seat.lifeline, [...(this.#tied.get(seat.lifeline) ?? []), action.order.id]);
-    return { user, connection: seat.connection, isControl, lifeline: seat.lifeline };
+    this.#tied.set(seat.group, [...(this.#tied.get(seat.group) ?? []), action.order.id]);
+    return { user, connection: seat.connection, isControl, group: seat.group };
   }
 
   // ---- signed actions

@@ -40,7 +40,7 @@ import type {
 } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
 import { OrderManager, type RestoredOrder } from '../../src/gateway/orders/order-manager.ts';
-import type { ActionAnswer, Reply } from '../../src/gateway/orders/requests.ts';
+import type { ActionAnswer, Reply } from '../../src/gateway/orders/pending-requests.ts';
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
 import { ImitationMarket } from './imitation-market.ts';
 

@@ -14,7 +14,7 @@ import type { GatewayServices } from '../../src/gateway/gateway.ts';
 import { MarginQueries } from '../../src/gateway/margin-queries.ts';
 import { type ActionOrigin, type OrderEntry, type SignedAction, STOPPING } from '../../src/gateway/order-entry.ts';
 import { OrderQueries } from '../../src/gateway/order-queries.ts';
-import type { Answer } from '../../src/gateway/orders/requests.ts';
+import type { Answer } from '../../src/gateway/orders/pending-requests.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import { SignerQueries } from '../../src/gateway/signers.ts';
 import { UserSessions } from '../../src/gateway/user-sessions.ts';
@@ -120,7 +120,7 @@ export class ScriptedOms implements GatewayServices {
       this.timers.push([user, timeoutMs]);
       return accepted(timeoutMs === 0 ? null : ((this.now + BigInt(timeoutMs) * 1_000_000n) as TimestampNs));
     },
-    cut: (lifeline) => void lifeline.cut(),
+    connectionEnded: (group) => void group.end(),
   };
 
   readonly queries: OrderQueries = new OrderQueries({

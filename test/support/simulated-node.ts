@@ -20,7 +20,7 @@ import { Gateway } from '../../src/gateway/gateway.ts';
 import { GatewayActor } from '../../src/gateway/gateway-actor.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
 import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
-import type { ActionAnswer } from '../../src/gateway/orders/requests.ts';
+import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import type { SignatureVerifier } from '../../src/gateway/signature-verifier.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';

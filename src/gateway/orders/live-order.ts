@@ -24,8 +24,8 @@ import { NONE } from '../../core/pools.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 import { OrderRecordView } from '../../schema/generated/messages.ts';
 import { readInt128, writeInt128 } from '../../schema/int128.ts';
+import type { Membership } from './disconnect-group.ts';
 import type { Balance } from './holds.ts';
-import type { Tie } from './lifeline.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import { CELL, cellAt, cellOf, type FigureChunk, noExposures } from './optimistic-figures.ts';
@@ -79,14 +79,14 @@ const FLAG = {
   idle: 32,
   gone: 64,
   replaces: 128,
-  ties: 256,
+  memberships: 256,
   pending: 512,
   hadParent: 1_024,
   added: 2_048,
 } as const;
 
 const NO_REPLACES: readonly PendingReplace[] = [];
-const NO_TIES: readonly Tie[] = [];
+const NO_MEMBERSHIPS: readonly Membership[] = [];
 
 export class LiveOrder extends OrderRecordView {
   readonly index: number;
@@ -252,13 +252,13 @@ export class LiveOrder extends OrderRecordView {
   }
 
   /** To connections over which it was created or replaced: it is cancelled with the end of any of them. */
-  get ties(): readonly Tie[] {
-    return this.#has(FLAG.ties) ? (this.#orders.ties.get(this.index) ?? NO_TIES) : NO_TIES;
+  get memberships(): readonly Membership[] {
+    return this.#has(FLAG.memberships) ? (this.#orders.memberships.get(this.index) ?? NO_MEMBERSHIPS) : NO_MEMBERSHIPS;
   }
-  set ties(ties: readonly Tie[]) {
-    this.#set(FLAG.ties, ties.length > 0);
-    if (ties.length > 0) this.#orders.ties.set(this.index, ties);
-    else this.#orders.ties.delete(this.index);
+  set memberships(memberships: readonly Membership[]) {
+    this.#set(FLAG.memberships, memberships.length > 0);
+    if (memberships.length > 0) this.#orders.memberships.set(this.index, memberships);
+    else this.#orders.memberships.delete(this.index);
   }
 
   // ---- flags
@@ -395,10 +395,10 @@ export function isFinished(order: LiveOrder): boolean {
   );
 }
 
-/** A replace that tied the order was answered: one that was refused ties nothing, and each connection ties it once. */
-export function settleTie(order: LiveOrder, tie: Tie, isReplaced: boolean): void {
-  const others = order.ties.filter((other) => other !== tie);
-  if (isReplaced && others.every(({ lifeline }) => lifeline !== tie.lifeline)) return;
-  order.ties = others;
-  tie.loosen();
+/** The answer to a replace with a membership: a refused one leaves its group, and an order is in each group once. */
+export function settleMembership(order: LiveOrder, membership: Membership, isReplaced: boolean): void {
+  const others = order.memberships.filter((other) => other !== membership);
+  if (isReplaced && others.every(({ group }) => group !== membership.group)) return;
+  order.memberships = others;
+  membership.leave();
 }

@@ -27,8 +27,8 @@ import type { Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
 import { OrderStore } from '../../order/order-store.ts';
 import { OrderRecord } from '../../schema/generated/messages.ts';
+import type { Membership } from './disconnect-group.ts';
 import type { Balance, Holds } from './holds.ts';
-import type { Tie } from './lifeline.ts';
 import {
   LiveOrder,
   NOT_LISTED,
@@ -75,7 +75,7 @@ export class LiveOrders {
   /** By index. */
   readonly pending: Map<number, PendingFills> = new Map();
   readonly replaces: Map<number, readonly PendingReplace[]> = new Map();
-  readonly ties: Map<number, readonly Tie[]> = new Map();
+  readonly memberships: Map<number, readonly Membership[]> = new Map();
   /** Called with an order before it leaves memory. */
   readonly onLeaving: ((order: LiveOrder) => void)[] = [];
   readonly #parentIds = new Map<number, OrderId>();
@@ -313,7 +313,7 @@ export class LiveOrders {
     order.isClosed = true;
     const own = this.#of(order.index);
     this.#countOpen(own, order, -1);
-    for (const tie of order.ties) tie.loosen();
+    for (const membership of order.memberships) membership.leave();
     this.#list(own, order);
   }
 
@@ -390,7 +390,7 @@ export class LiveOrders {
     const user = this.store.userOf(index);
     this.#parentIds.delete(index);
     this.replaces.delete(index);
-    this.ties.delete(index);
+    this.memberships.delete(index);
     this.store.remove(index);
     if (this.store.countOfUser(user) > 0) return;
     this.#byUser.delete(must(this.#users[user], 'the user of an order in memory is known').user);

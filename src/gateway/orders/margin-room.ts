@@ -29,9 +29,9 @@ import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
+import type { PendingRequests } from './pending-requests.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
 import type { Reduction } from './reduction-plan.ts';
-import type { PendingRequests } from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
 

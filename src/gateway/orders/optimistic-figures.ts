@@ -5,7 +5,7 @@
  *   cell, 56 bytes, one an index of the store   │ released │ last sequence │ pending │ spend, Int128 │ five words │
  *
  * Cells lie in chunks, so nothing is copied when there are more. What few orders have (pending
- * amounts, replaces in flight, ties) is not in the cell but in maps of live-orders.ts; the exposures of margin orders lie in
+ * amounts, replaces in flight, memberships) is in maps of live-orders.ts; the exposures of margin orders lie in
  * arrays that a chunk gets with its first.
  *
  * Not here: what the figures mean (live-order.ts).

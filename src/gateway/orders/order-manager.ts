@@ -1,7 +1,7 @@
 /**
  * The order manager: the gateway's side of every order, on one thread.
  *
- *   request ─check─▶ ─reserve─▶ market ─ack─▶ answer                  intake.ts, requests.ts
+ *   request ─check─▶ ─reserve─▶ market ─ack─▶ answer                  order-requests.ts, pending-requests.ts
  *                    market, clearing ─words─▶ order events, fills    order-book-view.ts, fill-view.ts, releases.ts
  *                    memory and tables ─▶ reads                       pages.ts, inventory.ts
  *
@@ -19,7 +19,6 @@ import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
 import type { Show } from './history-ask.ts';
 import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
-import { OrderRequests } from './intake.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
 import { isSpot, type LiveOrder } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
@@ -28,6 +27,7 @@ import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import type { OrderHistory } from './order-history.ts';
+import { OrderRequests } from './order-requests.ts';
 import {
   type OrderPageQuery,
   orderById,
@@ -37,8 +37,8 @@ import {
   planOrderPage,
   planTradePage,
 } from './pages.ts';
+import { PendingRequests } from './pending-requests.ts';
 import { Releases } from './releases.ts';
-import { PendingRequests } from './requests.ts';
 import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
 import { Tail } from './tail.ts';

@@ -25,9 +25,9 @@ import { pascalCase, type Reject, type RejectName, reject, rejectName } from '..
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 import { budgetOf, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
+import type { Membership } from './disconnect-group.ts';
 import { availableOf, type Holds } from './holds.ts';
-import type { Tie } from './lifeline.ts';
-import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleTie } from './live-order.ts';
+import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleMembership } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
 import type { MarketSlot, Markets } from './markets.ts';
@@ -39,6 +39,14 @@ import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 import {
+  type OrderRequest,
+  type PendingRequests,
+  type Reply,
+  type Request,
+  type Share,
+  UNANSWERED,
+} from './pending-requests.ts';
+import {
   checkCancel,
   checkCreate,
   checkNewFigures,
@@ -48,14 +56,6 @@ import {
   type PreFlightView,
 } from './pre-flight.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
-import {
-  type OrderRequest,
-  type PendingRequests,
-  type Reply,
-  type Request,
-  type Share,
-  UNANSWERED,
-} from './requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { holdOf, spendWith } from './spending.ts';
 import type { MarketAck } from './words.ts';
@@ -196,7 +196,7 @@ export class OrderRequests {
       order,
       replace: null,
       signed,
-      tie: null,
+      membership: null,
       reply,
     };
     const requestId = pending.add(request);
@@ -274,7 +274,7 @@ export class OrderRequests {
     if (!pending.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
-    const request = { kind: 'replace', user, orderId, market, order, signed: null, tie: null, reply } as const;
+    const request = { kind: 'replace', user, orderId, market, order, signed: null, membership: null, reply } as const;
     if (order === null) return accepted(pending.add({ ...request, replace: null }));
     const replace = {
       price: newPrice ?? largestPrice(order),
@@ -325,7 +325,16 @@ export class OrderRequests {
     if (!pending.hasRoomFor('cancel')) return rejected(BUSY);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order !== null) order.requests += 1;
-    const request = { kind: 'cancel', user, orderId, market, order, replace: null, signed: null, tie: null } as const;
+    const request = {
+      kind: 'cancel',
+      user,
+      orderId,
+      market,
+      order,
+      replace: null,
+      signed: null,
+      membership: null,
+    } as const;
     return accepted(pending.add({ ...request, reply }));
   }
 
@@ -382,9 +391,9 @@ export class OrderRequests {
 
   // ---- pending requests
 
-  /** The order of this pending create or replace is cancelled when the connection ends (lifeline.ts). */
-  tie(requestId: number, tie: Tie): void {
-    this.#parts.pending.tie(requestId, tie);
+  /** The order of this pending create or replace is cancelled when the connection ends (disconnect-group.ts). */
+  join(requestId: number, membership: Membership): void {
+    this.#parts.pending.join(requestId, membership);
   }
 
   /** The market has begun with a request whose sender has the time of each hop recorded; comes before its answer. */
@@ -402,11 +411,11 @@ export class OrderRequests {
       book.landed(request.order);
       return;
     }
-    const { kind, order, replace, tie } = request;
+    const { kind, order, replace, membership } = request;
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     if (order !== null && replace !== null && !order.isGone) {
       order.replaces = order.replaces.filter((other) => other !== replace);
-      if (tie !== null) settleTie(order, tie, code === null);
+      if (membership !== null) settleMembership(order, membership, code === null);
       book.rehold(order);
     }
     if (order !== null) book.landed(order);

@@ -11,14 +11,14 @@ import {
   REQUESTS_PER_MARKET_MAKER_MAX,
   REQUESTS_PER_USER_MAX,
   UNANSWERED,
-} from '../../../src/gateway/orders/requests.ts';
+} from '../../../src/gateway/orders/pending-requests.ts';
 import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderDesk } from '../../support/order-desk.ts';
 
 const MARKET_SLOT = { decidedSequence: 0 } as MarketSlot;
 
 function request(user = ALICE, market = MARKET_SLOT): OrderRequest {
   const request = { kind: 'create', user, orderId: 'o' as OrderId, market, order: null, replace: null } as const;
-  return { ...request, signed: null, tie: null, reply: UNANSWERED };
+  return { ...request, signed: null, membership: null, reply: UNANSWERED };
 }
 
 suite('requests on their way', () => {

@@ -15,7 +15,7 @@ import { assert, must } from '../../core/assert.ts';
 import type { OrderId, UserId } from '../../core/ids.ts';
 import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import type { Tie } from './lifeline.ts';
+import type { Membership } from './disconnect-group.ts';
 import type { LiveOrder, PendingReplace } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 
@@ -62,7 +62,7 @@ export interface OrderRequest {
   /** Of a create until its market has accepted it; else null. */
   signed: SignedContent | null;
   /** The cancel-on-disconnect group that its order joins; null for none. */
-  tie: Tie | null;
+  membership: Membership | null;
   readonly reply: Reply;
 }
 
@@ -144,14 +144,14 @@ export class PendingRequests {
   }
 
   /** The order of a pending create or replace joins a cancel-on-disconnect group, where it is known and not over. */
-  tie(requestId: number, tie: Tie): void {
+  join(requestId: number, membership: Membership): void {
     const request = must(this.#pending.get(requestId), 'a pending request');
-    assert(request.kind === 'create' || request.kind === 'replace', 'creates and replaces tie their order');
+    assert(request.kind === 'create' || request.kind === 'replace', 'only creates and replaces join a group');
     const { order } = request;
     if (order === null || order.isClosed) return;
-    request.tie = tie;
-    order.ties = [...order.ties, tie];
-    tie.bind(order);
+    request.membership = membership;
+    order.memberships = [...order.memberships, membership];
+    membership.bind(order);
   }
 
   /** The market has begun with a request; comes before its answer. */

@@ -6,11 +6,11 @@ import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { RawPrice } from '../../../src/core/units.ts';
-import { type LeftBehind, Lifeline, Tie } from '../../../src/gateway/orders/lifeline.ts';
+import { DisconnectGroup, type GroupCancels, Membership } from '../../../src/gateway/orders/disconnect-group.ts';
 import { ALICE, mustPass, NOW, OrderDesk, replaceRequest } from '../../support/order-desk.ts';
 import { propertyParameters } from '../../support/property.ts';
 
-function taken(parts: readonly LeftBehind[]): string[] {
+function taken(parts: readonly GroupCancels[]): string[] {
   const ids: string[] = [];
   for (const part of parts) while (part.size > 0) ids.push(part.take().orderId);
   return ids;
@@ -23,21 +23,21 @@ interface Expected {
   /** 0 before its market has admitted it. */
   sequence: number;
   isOver: boolean;
-  readonly ties: Set<Lifeline>;
+  readonly memberships: Set<DisconnectGroup>;
 }
 
 class World {
   readonly desk = new OrderDesk();
-  readonly lifelines = Array.from({ length: 3 }, () => new Lifeline());
+  readonly groups = Array.from({ length: 3 }, () => new DisconnectGroup());
   readonly orders: Expected[] = [];
   /** Replaces that their market has not answered. */
-  readonly replaces: { readonly requestId: number; readonly order: Expected; readonly over: Lifeline }[] = [];
+  readonly replaces: { readonly requestId: number; readonly order: Expected; readonly over: DisconnectGroup }[] = [];
 
-  create(over: Lifeline | null): Expected {
+  create(over: DisconnectGroup | null): Expected {
     const id = `o-${this.orders.length}`;
     const createId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    if (over !== null) this.desk.manager.requests.tie(createId, new Tie(over));
-    const order = { id, createId, sequence: 0, isOver: false, ties: new Set(over === null ? [] : [over]) };
+    if (over !== null) this.desk.manager.requests.join(createId, new Membership(over));
+    const order = { id, createId, sequence: 0, isOver: false, memberships: new Set(over === null ? [] : [over]) };
     this.orders.push(order);
     return order;
   }
@@ -59,12 +59,12 @@ class World {
     this.desk.end(order.sequence, ORDER_END.userRequested);
   }
 
-  replace(order: Expected, over: Lifeline): void {
+  replace(order: Expected, over: DisconnectGroup): void {
     const { manager } = this.desk;
     const request = replaceRequest({ orderId: order.id as OrderId, newPriceLimit: 1_005 as RawPrice });
     const prepared = mustPass(manager.requests.checkReplace(request, { user: ALICE, now: NOW, looksUp: false }));
     const requestId = mustPass(manager.requests.reserveReplace(prepared));
-    manager.requests.tie(requestId, new Tie(over));
+    manager.requests.join(requestId, new Membership(over));
     this.replaces.push({ requestId, order, over });
   }
 
@@ -74,15 +74,15 @@ class World {
     const { requestId, order, over } = replace;
     if (isMade && !order.isOver) {
       this.desk.replaced(order.sequence, 1_005, 10);
-      order.ties.add(over);
+      order.memberships.add(over);
     }
     this.desk.answer(requestId, 0, isMade && !order.isOver ? 0 : REJECT_CODE.REQUEST_TOO_OLD);
   }
 
   /** Ids of what goes with it. */
-  expected(lifeline: Lifeline): string[] {
-    const onTheWay = this.replaces.filter(({ over }) => over === lifeline).map(({ order }) => order);
-    const orders = this.orders.filter((order) => order.ties.has(lifeline) || onTheWay.includes(order));
+  expected(group: DisconnectGroup): string[] {
+    const onTheWay = this.replaces.filter(({ over }) => over === group).map(({ order }) => order);
+    const orders = this.orders.filter((order) => order.memberships.has(group) || onTheWay.includes(order));
     return orders.filter(({ isOver }) => !isOver).map(({ id }) => id);
   }
 }
@@ -90,34 +90,37 @@ class World {
 suite('a connection that takes its orders with it', () => {
   test('an order that was created over one and replaced over another goes with either, once with each', () => {
     const world = new World();
-    const [first, second, third] = world.lifelines as [Lifeline, Lifeline, Lifeline];
+    const [first, second, third] = world.groups as [DisconnectGroup, DisconnectGroup, DisconnectGroup];
     const order = world.create(first);
     world.admit(order);
     world.replace(order, second);
     world.replace(order, second);
     world.replace(order, third);
     world.answerReplace(true);
-    assert.deepEqual([first.size, taken(second.cut()), taken(second.cut())], [1, ['o-0'], []]);
-    assert.deepEqual([taken(first.cut()), taken(third.cut())], [['o-0'], ['o-0']]);
+    assert.deepEqual([first.size, taken(second.end()), taken(second.end())], [1, ['o-0'], []]);
+    assert.deepEqual([taken(first.end()), taken(third.end())], [['o-0'], ['o-0']]);
   });
 
-  test('one that was refused a replace stays, one that is on its way goes, and another with its id is another order', () => {
+  test('an order with a refused replace stays, a pending one is cancelled, and another with its id is another order', () => {
     const world = new World();
-    const [first, second] = world.lifelines as [Lifeline, Lifeline, Lifeline];
+    const [first, second] = world.groups as [DisconnectGroup, DisconnectGroup, DisconnectGroup];
     const order = world.create(null);
     world.admit(order);
     world.replace(order, first);
     world.answerReplace(false);
-    assert.deepEqual([first.size, taken(first.cut())], [0, []]);
+    assert.deepEqual([first.size, taken(first.end())], [0, []]);
     for (let twin = 0; twin < 2; twin += 1) {
-      world.desk.manager.requests.tie(mustPass(world.desk.request({ id: 'twin', quantity: 10 })), new Tie(second));
+      world.desk.manager.requests.join(
+        mustPass(world.desk.request({ id: 'twin', quantity: 10 })),
+        new Membership(second),
+      );
     }
-    assert.deepEqual(taken(second.cut()), ['twin', 'twin']);
+    assert.deepEqual(taken(second.end()), ['twin', 'twin']);
   });
 
   test('a replace of an order that has ended meanwhile adds nothing to the group', () => {
     const world = new World();
-    const [first] = world.lifelines as [Lifeline, Lifeline, Lifeline];
+    const [first] = world.groups as [DisconnectGroup, DisconnectGroup, DisconnectGroup];
     const order = world.create(null);
     world.admit(order);
     world.replace(order, first);
@@ -125,7 +128,7 @@ suite('a connection that takes its orders with it', () => {
     world.end(order);
     assert.equal(first.size, 0);
     world.answerReplace(false);
-    assert.deepEqual(taken(first.cut()), []);
+    assert.deepEqual(taken(first.end()), []);
   });
 
   test('for any story it leaves exactly what was created or replaced over it and is not over, and keeps nothing else', () => {
@@ -135,22 +138,22 @@ suite('a connection that takes its orders with it', () => {
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const world = new World();
         for (const [kind, pick] of steps) {
-          const lifeline = world.lifelines[pick % 3] as Lifeline;
+          const group = world.groups[pick % 3] as DisconnectGroup;
           const onTheWay = world.orders.filter(({ sequence, isOver }) => sequence === 0 && !isOver);
           const live = world.orders.filter(({ sequence, isOver }) => sequence > 0 && !isOver);
           const waiting = onTheWay[pick % Math.max(1, onTheWay.length)];
           const resting = live[pick % Math.max(1, live.length)];
-          if (kind === 'create' && !lifeline.isCut) world.create(lifeline);
+          if (kind === 'create' && !group.isEnded) world.create(group);
           else if (kind === 'plain') world.create(null);
           else if (kind === 'admit' && waiting !== undefined) world.admit(waiting);
           else if (kind === 'refuse' && waiting !== undefined) world.refuse(waiting);
           else if (kind === 'end' && resting !== undefined) world.end(resting);
-          else if (kind === 'replace' && resting !== undefined && !lifeline.isCut) world.replace(resting, lifeline);
+          else if (kind === 'replace' && resting !== undefined && !group.isEnded) world.replace(resting, group);
           else if (kind === 'made' || kind === 'denied') world.answerReplace(kind === 'made');
-          else if (kind === 'cut' && !lifeline.isCut) {
-            const expected = world.expected(lifeline);
-            assert.deepEqual(taken(lifeline.cut()).sort(), expected.sort());
-            assert.equal(lifeline.size, 0);
+          else if (kind === 'cut' && !group.isEnded) {
+            const expected = world.expected(group);
+            assert.deepEqual(taken(group.end()).sort(), expected.sort());
+            assert.equal(group.size, 0);
           }
         }
         while (world.replaces.length > 0) world.answerReplace(true);
@@ -159,7 +162,7 @@ suite('a connection that takes its orders with it', () => {
           else world.end(order);
         }
         assert.deepEqual(
-          world.lifelines.map(({ size }) => size),
+          world.groups.map(({ size }) => size),
           [0, 0, 0],
         );
       }),
