@@ -17,7 +17,7 @@ const NO_PRICE = 0 as RawPrice;
 const NO_QUANTITY = 0 as RawQuantity;
 const NO_TIME = 0n as TimestampNs;
 
-/** Who is answered, and when the door took it. */
+/** Common fields of commands: the request, and the time at the gateway. */
 export interface Stamp {
   readonly requestId: number;
   readonly receivedNs: bigint;

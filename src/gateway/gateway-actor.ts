@@ -77,7 +77,7 @@ export class GatewayActor implements Actor {
   readonly #users = new UserTexts();
   /** Clearing has published everything that lives. */
   #isRestored = false;
-  /** Markets that are open and whose definition has not arrived. */
+  /** Open markets without their definition. */
   readonly #opening = new Set<number>();
 
   constructor(parts: GatewayActorParts) {

@@ -14,7 +14,7 @@
  * may use the reserved capacity of a ring.
  *
  * Invariants
- *   (1) Nothing is reserved for a market whose ring cannot take the message; of a batch, all its items there.
+ *   (1) Nothing is reserved unless the ring of the market can take the message; of a batch, all its items there.
  *   (2) Items of one market stay in their order, and are framed by two notes, so that the market publishes its levels
  *       once (BAT-07).
  *   (3) On `/control` a batch stays between what its connection sent before and after it: it goes when its last
@@ -528,7 +528,7 @@ export class OrderEntry {
     return null;
   }
 
-  /** Whether one cancel can be sent; if not, the ring of the market wakes this thread when it can. */
+  /** Whether one cancel can be sent; if not, the ring wakes this thread as soon as it can. */
   hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
     const { requests, openMarkets } = this.#parts;
     const outlet = this.#outletOf(marketIndex);

@@ -11,7 +11,7 @@
  * Invariants
  *   (1) A group has the memberships that refer to it and have an order, and no others.
  *   (2) The order of a membership is in memory, and its end has not been published (live-orders.ts).
- *   (3) A group whose connection has ended gets no more memberships.
+ *   (3) After the end of its connection a group gets no more memberships.
  */
 import { assert, must } from '../../core/assert.ts';
 import type { LiveOrder } from './live-order.ts';

@@ -4,7 +4,7 @@
  *   request ─check─▶ (signature verified by the caller) ─reserve: hold, request id─▶ market ─onAck─▶ sender
  *
  * Between check and reserve time passes; what may have changed meanwhile is checked again when the hold is taken. The
- * caller makes sure that the market's ring has room before it reserves, so nothing is ever taken back.
+ * caller checks that the market's ring is not full before it reserves, so nothing is ever taken back.
  *
  * Invariants
  *   (1) No request goes to a market without its hold (AMB-112); a refused replace leaves the order untouched (RPL-07).
@@ -127,12 +127,12 @@ export class OrderRequests {
     this.#parts = parts;
   }
 
-  /** Requests that take room of the table. */
+  /** Requests in the table. */
   get count(): number {
     return this.#parts.pending.count;
   }
 
-  /** Requests of users whose answer has not been given. */
+  /** Unanswered requests of users. */
   get unanswered(): number {
     return this.#parts.pending.unanswered;
   }
@@ -146,7 +146,7 @@ export class OrderRequests {
   }
 
   /**
-   * Takes the hold, after the signature was verified and while the market's ring has room.
+   * Takes the hold, after the signature was verified and while the market's ring is not full.
    *
    * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
    *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
@@ -396,7 +396,7 @@ export class OrderRequests {
     this.#parts.pending.join(requestId, membership);
   }
 
-  /** The market has begun with a request whose sender has the time of each hop recorded; comes before its answer. */
+  /** The market has begun with a request; of those with recorded hop times. Comes before its answer. */
   taken(requestId: number, takenNs: TimestampNs): void {
     this.#parts.pending.taken(requestId, takenNs);
   }

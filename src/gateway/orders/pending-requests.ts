@@ -7,7 +7,7 @@
  *                                          └─(durable)─▶ waits for the flush ──▶ answered
  *
  * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111). A user has
- * a part of these, a market maker a larger one, so that no user takes the room of all while a market or the disk is slow.
+ * a part of these, a market maker a larger one, so that no user fills the table while a market or the disk is slow.
  */
 
 import type { HopTimes } from '../../codec/hop-times.ts';
@@ -79,7 +79,7 @@ export interface ReduceRequest {
 
 export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
 
-/** Whose share of the table it is. */
+/** A user's share of the table. */
 export interface Share {
   readonly user: UserId;
   readonly isMarketMaker: boolean;
@@ -102,12 +102,12 @@ export class PendingRequests {
   #waitingCount = 0;
   #lastId = 0;
 
-  /** Requests that take room of the table. */
+  /** Requests in the table. */
   get count(): number {
     return this.#pending.size + this.#waitingCount;
   }
 
-  /** Requests of users whose answer has not been given. */
+  /** Unanswered requests of users. */
   get unanswered(): number {
     return this.#unanswered;
   }

@@ -1,5 +1,5 @@
 /**
- * What the front door checks on a signed request before its signature is verified (AMB-91): signer, the request's own
+ * The checks of a signed request before its signature is verified (AMB-91): signer, the request's own
  * rules, market, kind, decimals, tick, minimum, times, fees, target, cap. Inventory comes after the signature, when the
  * hold is taken (order-manager.ts).
  *
