@@ -201,7 +201,7 @@ export class ByteWriter {
     this.#view.setUint32(at, value.length);
   }
 
-  /** Room for `byteCount` bytes in the current piece. @returns where they begin in the chunk. */
+  /** Makes space for `byteCount` bytes in the current piece. @returns where they begin in the chunk. */
   #take(byteCount: number): number {
     if (this.#position + byteCount > this.#chunk.length) this.#moveToFreshChunk(byteCount);
     const at = this.#position;

@@ -51,10 +51,10 @@ export interface CheckpointWrite extends Checkpoint {
   readonly beat?: () => void;
 }
 
-/** The first version of the data in which a checkpoint says `journalBytes`. */
+/** The first version of the data in which a checkpoint has `journalBytes`. */
 const COUNTS_JOURNAL_BYTES = 7;
 const ROWS_PER_BEAT = 1_024;
-/** Room for what a checkpoint usually writes, so that no chunk has to be allocated. */
+/** As large as what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
 const FINISHED_LIMITS: FinishedLimits = {
@@ -161,7 +161,7 @@ export function checkpointSequence(reader: StorageReader): Sequence {
   return decodeCheckpoint(reader)?.sequence ?? (0 as Sequence);
 }
 
-/** The row of the last checkpoint, whatever the journal says. @param version of the data. */
+/** The row of the last checkpoint, not compared with the journal. @param version of the data. */
 export function decodeCheckpoint(reader: StorageReader, version: number = DATA_VERSION): Checkpoint | null {
   const key = keyWriter().meta(META.checkpoint);
   const value = reader.get(key);

@@ -29,8 +29,8 @@ export function snapshotPath(directory: string, sequence: number): string {
 }
 
 /**
- * With those above it, one after the other: asked for all of them, Node says of a read-only disk that there is no such
- * directory, and of `/proc` it never answers.
+ * With those above it, one after the other: for all of them at once, the error of Node for a read-only disk is that
+ * there is no such directory, and of `/proc` it never answers.
  */
 export function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;

@@ -1,12 +1,12 @@
 /**
- * One node per data directory. A node claims it with an empty file whose name says who it is:
+ * One node per data directory. A node claims it with an empty file, named by its owner:
  *
  *   claim.<epoch>.<pid>.<start>.<boot>     start: clock ticks after boot (/proc/<pid>/stat, field 22)
  *                                          boot:  first 8 digits of /proc/sys/kernel/random/boot_id
  *
  * Claim first, look at the others afterwards, withdraw if one of them lives. Two that start at the same moment both
  * claim before they look, so at least one sees the other: never two owners, at worst none. There is nothing to read,
- * so no claim can be torn; a claim of a dead process says so itself and is swept away by the next owner.
+ * so no claim can be torn; a claim of a dead process is recognised by its name and removed by the next owner.
  *
  * The epoch counts the openings of a directory and only grows: a released claim stays as one of process 0, which never
  * lives, until the next owner sweeps it.

@@ -3,14 +3,14 @@
  *
  *   <data directory>/ledger.mdb        the map: tables and journal, one tree, the table is the key's first byte
  *   <data directory>/ledger.mdb-lock   LMDB's reader slots
- *   <data directory>/claim.…           whose directory it is (data-lock.ts)
+ *   <data directory>/claim.…           the owner of the directory (data-lock.ts)
  *
  * When `commit` has returned, what it wrote is on the disk: `transactionSync` without overlapping sync writes the data
  * pages, flushes them, then writes the meta page through (O_DSYNC), and only then returns and shows the new version.
  * After a throw nothing of it is visible. So a process or power failure leaves whole commits, never a part of one.
  *
  * What of lmdb is not used here, and why
- *   asynchronous puts      they are committed behind the caller's back and block on a full queue
+ *   asynchronous puts      they are committed without the caller and block on a full queue
  *   named databases        opening one races with a writer on another thread; a byte of the key does the same
  *   encoders, caching      they keep state beside the transaction; values are bytes of our own layout
  *   suspended iterators    one that waits between ticks pins old pages: ranges are answered whole, as arrays
@@ -45,7 +45,7 @@ const NAMED_DATABASES = 1;
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
 export const DATA_VERSION = 11;
 
-/** What a map of that version says of itself. */
+/** The name of that version, as it stands in a map. */
 export function versionName(version: number = DATA_VERSION): string {
   return `ringbook data ${version}`;
 }
@@ -146,7 +146,7 @@ function openMap(directory: string, readOnly: boolean, options: EnvironmentOptio
   return { map, values };
 }
 
-/** Runs one call of lmdb; what it throws comes out as a StorageError that says what was being done. */
+/** Runs one call of lmdb; what it throws becomes a StorageError with `doing` in its text. */
 function guarded<T>(doing: string, call: () => T): T {
   try {
     return call();
@@ -156,7 +156,7 @@ function guarded<T>(doing: string, call: () => T): T {
   }
 }
 
-/** Each key after the one before it, so the first and the last say for all of them that they are within the bounds. */
+/** Each key must come after the one before it; then the first and the last are within the bounds, and so are all. */
 function checkOrder(entries: readonly Entry[], { from, to, newestFirst = false }: Range): void {
   const [first] = entries;
   const last = entries.at(-1);
@@ -409,7 +409,7 @@ function checkVersion(reader: StorageReader, directory: string, version: number 
   if (refused !== null) throw refused;
 }
 
-/** Why a map that says `found` of itself is not read as one of `version`, and what to do; null when it is. */
+/** The error of reading a map of the version named `found` as one of `version`, with what to do; null when it is. */
 export function wrongVersion(directory: string, found: string, version: number): StorageError | null {
   const wanted = versionName(version);
   if (found === wanted) return null;

@@ -6,8 +6,8 @@
  *   run of ids     the same orders as they ended (id-runs.ts)
  *
  * An order over the user's limit leaves its block (order-blocks.ts) and its finished run, and its signed text goes with it;
- * its id stays until its time has come, or until it has to make room, which raises the watermark of its list. Runs and blocks are rewritten without
- * what went.
+ * its id stays until its time is over, or until its list is full, which raises the watermark of the list. Runs and blocks
+ * are rewritten without what went.
  *
  * Markets are merged by last update. Only lists and users that the checkpoint touches are looked at, and only what was
  * written before it goes.
@@ -96,7 +96,7 @@ export class Forgetting {
     }
   }
 
-  /** Orders whose last update is before `beforeNs`, with all that remembers them. */
+  /** Removes orders with a last update before `beforeNs`, and their entries everywhere. */
   forgetExpired(beforeNs: TimestampNs): void {
     const from = this.#keys.table(TABLE.dueRun);
     const to = this.#keys.dueRunsFrom(beforeNs);
@@ -242,7 +242,7 @@ export class Forgetting {
     return gone;
   }
 
-  /** Forgets the id, unless a later order has taken it. */
+  /** Removes the id, unless a later order has it. */
   #removeId({ user, marketIndex }: ListName, { orderId, orderSequence }: IdEntry): void {
     const key = this.#keys.finishedById(user, marketIndex, orderId);
     const value = this.#reader.get(key);

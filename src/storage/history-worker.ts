@@ -1,7 +1,7 @@
 /**
  * The thread that reads the tables for pages of orders and trades: a reader of its own, one question at a time, rows
  * answered as JSON. A question costs what it reads, up to some 100 ms for the last page of a long list; here that delays
- * nobody but other pages.
+ * other pages only.
  *
  * It answers every question or dies: a damaged table is no answer.
  */
@@ -15,7 +15,7 @@ import { TableHistory } from './order-history.ts';
 
 const BEAT_MS = 50;
 
-/** Runs until it is told to end. */
+/** Runs until it receives null. */
 export function runHistoryThread(): void {
   assert(!isMainThread, 'history is read on a thread of its own');
   const port = must(parentPort, 'a worker has a parent');

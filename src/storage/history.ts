@@ -2,8 +2,8 @@
  * History for readers: finished orders and trades as of the last checkpoint, newest first. Runs on any thread with a
  * reader of its own; every answer is one version of the tables.
  *
- * What happened after that checkpoint is in the memory of the caller, who merges: each page says which checkpoint it is
- * of, so that the caller can leave out of its own tail what the page already has. To serve rows n to n + limit of the
+ * What happened after that checkpoint is in the memory of the caller, who merges: each page names its checkpoint, so
+ * that the caller leaves out of the uncheckpointed history what the page already has. To serve rows n to n + limit of the
  * merged list, ask for `skip` = max(0, n − tail) and `limit` + tail.
  *
  * Not here: pending fills and live orders (they are never in a list), names and decimals (the edge).
@@ -48,7 +48,7 @@ export interface HistoryPage<Row> {
   readonly rows: readonly Row[];
   /** All rows that the request would find with no skip and no limit. */
   readonly total: number;
-  /** The journal sequence whose state this is; 0 before the first checkpoint. */
+  /** The journal sequence of this state; 0 before the first checkpoint. */
   readonly checkpoint: Sequence;
 }
 
@@ -254,7 +254,7 @@ export class History {
       if (counted === 0) this.#checkEmpty(kind.table, user, marketIndex);
       const rows: Row[] = [];
       let rank = 0;
-      // Only the lists themselves know how many there are of some sub-accounts: they are read to their end.
+      // The number for some sub-accounts is not stored: they are read to their end.
       const isFiltered = subAccounts !== null && counted > 0;
       if (isFiltered || (limit > 0 && skip < counted)) {
         const markets = marketIndex === null ? marketsWithCount(this.#reader, kind.counts, user) : [marketIndex];

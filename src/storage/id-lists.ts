@@ -1,5 +1,5 @@
 /**
- * How many ids of finished orders a user has in a market, and what is known of those that had to make room: creates
+ * How many ids of finished orders a user has in a market, and the watermark of those that were evicted: creates
  * signed at or before the watermark may be replays of them (AMB-08). A checkpoint gathers its changes here and writes
  * each list once.
  */
@@ -13,7 +13,7 @@ import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
 
 export interface IdList {
   readonly count: number;
-  /** The largest creation time of an id that made room; null when none did. */
+  /** The largest creation time of an evicted id; null when none did. */
   readonly watermarkNs: TimestampNs | null;
   /** Key of a run of ids: no run before it has a record left. Null: the first. */
   readonly recordsFrom: Uint8Array | null;
@@ -66,7 +66,7 @@ export class IdLists {
     return [...this.#lists.values()].flatMap((markets) => [...markets.values()]);
   }
 
-  /** Watermarks before that time say nothing any more: creates as old as that are too old in any case. */
+  /** Watermarks before that time have no effect any more: creates as old as that are too old in any case. */
   forgetWatermarks(beforeNs: TimestampNs): void {
     for (const list of this.touched()) {
       if (list.watermarkNs !== null && list.watermarkNs < beforeNs) list.watermarkNs = null;

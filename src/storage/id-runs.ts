@@ -7,7 +7,7 @@
  *
  * Invariants
  *   (1) An id is in one run, and in it as long as its order's record is there.
- *   (2) Every run has an entry in `dueRun` at or before its first last update. One whose run is gone may remain; it is
+ *   (2) Every run has an entry in `dueRun` at or before its first last update. One without its run may remain; it is
  *       removed when it is due.
  *
  * Not here: what goes when (finished-orders.ts), how many ids a list holds (id-lists.ts).
@@ -28,7 +28,7 @@ import { listNameOf } from './runs.ts';
 const DUE_PREFIX_BYTES = 9;
 const RUNS_PER_STEP = 64;
 
-/** A finished order as its run of ids knows it. */
+/** A finished order in its run of ids. */
 export interface IdEntry {
   readonly orderId: OrderId;
   readonly orderSequence: Sequence;
@@ -125,7 +125,7 @@ export function* loadRememberedIds(
   }
 }
 
-/** What stands for the ids that had to make room. */
+/** The watermarks of evicted ids. */
 export function* loadIdWatermarks(reader: StorageReader): Generator<IdWatermark, void, undefined> {
   for (const entry of tableEntries(reader, TABLE.idList)) {
     const { watermarkNs } = readIdList(entry);

@@ -78,7 +78,7 @@ export function decodeRecord(bytes: Uint8Array, sequence: number, previousHash: 
   return record;
 }
 
-/** Like decodeRecord, for a record whose predecessor was not read. */
+/** Like decodeRecord, for a record without its predecessor. */
 export function decodeStandalone(bytes: Uint8Array, sequence: number): JournalRecord {
   assert(bytes.length >= HEADER_BYTES + HASH_BYTES, `journal: record ${sequence} has the wrong length`);
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -9,7 +9,7 @@
  *   (4) Where first is above 1, first is the base (journal-base.ts), which has its hash.
  *
  * A crash leaves the last record whole or absent, as a commit is one LMDB transaction: there is no torn tail to cut, and
- * so any gap, wrong hash or wrong length is damage, told as an InvariantError and never shortened away.
+ * so any gap, wrong hash or wrong length is damage: an InvariantError, and nothing is cut off.
  *
  * Records go from the oldest on, when a snapshot has taken their place (`prune`).
  */
@@ -107,7 +107,7 @@ export function journalHashAt(reader: StorageReader, sequence: Sequence): Uint8A
   return decodeStandalone(recordBytes(reader, keyWriter(), sequence), sequence).hash;
 }
 
-/** What a record that this process has written or checked says of itself: like journalHashAt, but not computed anew. */
+/** Place and time of a record that this process has written or checked: like journalHashAt, but not computed anew. */
 export function storedHashAt(reader: StorageReader, sequence: Sequence): Uint8Array {
   if (sequence === NOTHING) return GENESIS_HASH;
   const bytes = recordBytes(reader, keyWriter(), sequence);
@@ -227,7 +227,7 @@ export class Journal {
     let bytes = 0;
     let next = first as number;
     for (; next < end && bytes < PRUNED_BYTES_PER_COMMIT; next += 1) {
-      // One after the other, only to be measured: together they may be larger than memory has room for.
+      // One after the other, only to be measured: together they may be larger than memory.
       const key = this.#keys.journal(next);
       bytes += must(this.#writer.get(key), `journal: record ${next} is missing`).length;
       writes.push({ key, value: null });

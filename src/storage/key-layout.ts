@@ -86,7 +86,7 @@ export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3, journalBase: 
 export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
 export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];
 
-/** Whose list, in which market. */
+/** The list of a user in a market. */
 export interface ListName {
   readonly user: UserId;
   readonly marketIndex: number;
@@ -201,7 +201,7 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Lower bound of the runs whose first order was last updated at that time or later. */
+  /** Lower bound of the runs with a first order last updated at that time or later. */
   dueRunsFrom(timeNs: TimestampNs): Uint8Array {
     this.#begin(TABLE.dueRun);
     this.#writer.u64(timeNs);

@@ -21,49 +21,49 @@ const NO_HASH = new Uint8Array(HASH_BYTES);
 const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
 export class LmdbDurability implements Durability {
-  private readonly writer: StorageWriter;
-  private readonly journal: Journal;
-  private readonly checkpoints: CheckpointWriter;
-  private readonly texts: SignedTexts;
+  readonly #writer: StorageWriter;
+  readonly #journal: Journal;
+  readonly #checkpoints: CheckpointWriter;
+  readonly #texts: SignedTexts;
   /** Of every record that was ever appended to this journal. */
-  private appendedBytes: number;
+  #appendedBytes: number;
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
-    this.writer = openWriter(directory, options);
-    this.journal = new Journal(this.writer);
-    this.checkpoints = new CheckpointWriter(this.writer);
-    this.texts = new SignedTexts(this.writer);
-    this.appendedBytes = appendedBytesOf(this.writer);
+    this.#writer = openWriter(directory, options);
+    this.#journal = new Journal(this.#writer);
+    this.#checkpoints = new CheckpointWriter(this.#writer);
+    this.#texts = new SignedTexts(this.#writer);
+    this.#appendedBytes = appendedBytesOf(this.#writer);
   }
 
   get journalSize(): JournalSize {
-    const { firstSequence, prunedBytes } = this.journal;
-    return { firstSequence, bytes: this.appendedBytes - prunedBytes };
+    const { firstSequence, prunedBytes } = this.#journal;
+    return { firstSequence, bytes: this.#appendedBytes - prunedBytes };
   }
 
   get lastSequence(): Sequence {
-    return this.journal.lastSequence;
+    return this.#journal.lastSequence;
   }
 
   recover(): Recovery {
-    return recoveryOf(this.writer);
+    return recoveryOf(this.#writer);
   }
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
-    const sequence = this.journal.append(timeNs, payload);
-    this.appendedBytes += RECORD_BYTES + payload.length;
+    const sequence = this.#journal.append(timeNs, payload);
+    this.#appendedBytes += RECORD_BYTES + payload.length;
     return sequence;
   }
 
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], beat: () => void = () => undefined): void {
     const hash = mark.stateHash === null ? NO_HASH : must(parseHex(mark.stateHash, HASH_BYTES), 'a state hash is hex');
-    this.checkpoints.write({
+    this.#checkpoints.write({
       sequence: mark.sequence,
-      journalHash: this.journal.lastHash,
+      journalHash: this.#journal.lastHash,
       stateHash: hash,
       clean: mark.clean,
-      journalBytes: this.appendedBytes,
+      journalBytes: this.#appendedBytes,
       rows,
       forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
       beat,
@@ -71,30 +71,30 @@ export class LmdbDurability implements Durability {
   }
 
   signedText(marketIndex: number, orderSequence: Sequence): SignedText | null {
-    return this.texts.find(marketIndex, orderSequence);
+    return this.#texts.find(marketIndex, orderSequence);
   }
 
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone> {
-    return loadRememberedIds(this.writer, nowNs);
+    return loadRememberedIds(this.#writer, nowNs);
   }
 
   idWatermarks(): Iterable<IdWatermark> {
-    return loadIdWatermarks(this.writer);
+    return loadIdWatermarks(this.#writer);
   }
 
   /** Appends records of another journal, all or none; each must get the hash that it had there. */
   copyRecords(records: readonly CopiedRecord[]): void {
-    this.journal.copy(records);
-    for (const { payload } of records) this.appendedBytes += RECORD_BYTES + payload.length;
+    this.#journal.copy(records);
+    for (const { payload } of records) this.#appendedBytes += RECORD_BYTES + payload.length;
   }
 
   prune(below: Sequence, recordsMax: number): boolean {
-    assert(below <= checkpointSequence(this.writer), 'the journal behind the checkpoint is never pruned');
-    return this.journal.prune(below, recordsMax);
+    assert(below <= checkpointSequence(this.#writer), 'the journal behind the checkpoint is never pruned');
+    return this.#journal.prune(below, recordsMax);
   }
 
   close(): Promise<void> {
-    return this.writer.close();
+    return this.#writer.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Looks at a map file before lmdb does: when lmdb 3.5.6 fails to open a file it frees its environment twice and takes
- * the process with it, without a word. So what can be told beforehand is told here.
+ * the process with it, without a word. So what can be checked beforehand is checked here.
  *
  * Each of the first two pages is a meta page:   0 page header   24 magic, u32 LE   28 format, u32 LE   48 page size, u32 LE
  */
@@ -15,7 +15,7 @@ const FORMAT = 2;
 const PAGE_BYTES = { min: 512, max: 65_536 };
 const META_BYTES = 52;
 
-/** @throws StorageError when the file cannot be opened as asked; a missing or empty one is only fit for a writer. */
+/** @throws StorageError when the file cannot be opened; a missing or empty one is only fit for a writer. */
 export function checkMapFile(path: string, readOnly: boolean): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) {
@@ -32,7 +32,7 @@ export function checkMapFile(path: string, readOnly: boolean): void {
   }
 }
 
-/** @returns the page size that the meta page tells. */
+/** @returns the page size in the meta page. */
 function checkMetaPage(path: string, descriptor: number, at: number): number {
   const meta = Buffer.alloc(META_BYTES);
   const found = readSync(descriptor, meta, 0, META_BYTES, at);

@@ -9,9 +9,9 @@
  *
  * Checked: a page calls itself by the number under which it was looked for, so swapped pages show; it was written by no
  * later transaction than its parent; nodes fill it exactly; keys rise through the whole tree; nothing is used twice; what
- * is free is not in use; the trees have as many entries as their roots say.
+ * is free is not in use; the trees have as many entries as stand in their roots.
  *
- * Pages are never changed in place: a subtree whose root page is not newer than a transaction has nothing newer in it.
+ * Pages are never changed in place: a subtree with a root page not newer than a transaction has nothing newer in it.
  * So a walk `since` a transaction reads only what was written after it.
  *
  * Not here: what keys and values mean (verify-map.ts). Integers of this file are little-endian.

@@ -31,13 +31,13 @@ const ORDERS_PER_BLOCK = 14;
 /** Version and count. */
 const HEAD_BYTES = 5;
 const COUNT_AT = 1;
-/** Of a list of one user, that go on being asked for: a few in each market, as blocks overlap. */
+/** Blocks of a list of one user that are read again: a few in each market, as blocks overlap. */
 const KEPT_BLOCKS_MAX = 32;
 
 /** The place of a block: the sequence of an order that was in it. */
 export type BlockPlace = Sequence;
 
-/** An order that a checkpoint adds, with what lists say of it: rows wait for long, so each is looked at once. */
+/** An order that a checkpoint adds, with its entries of lists, which are read from its row once. */
 export interface EndedOrder extends Omit<FinishedEntry, 'block'>, IdEntry {
   readonly row: OrderRow;
   /** Known when all are. */

@@ -23,17 +23,17 @@ import { decodeRow } from './row-tables.ts';
 import type { FinishedEntry, Listed, TradeEntry } from './runs.ts';
 
 export class TableHistory implements OrderHistory {
-  private readonly reader: StorageReader;
-  private readonly history: History;
+  readonly #reader: StorageReader;
+  readonly #history: History;
 
   /** @param beat called again and again while a long list is read. */
   constructor(reader: StorageReader, beat: () => void = () => undefined) {
-    this.reader = reader;
-    this.history = new History(reader, beat);
+    this.#reader = reader;
+    this.#history = new History(reader, beat);
   }
 
   read<T>(reader: (snapshot: HistorySnapshot) => T): T {
-    return this.reader.view(() => reader(new TableSnapshot(this.reader, this.history)));
+    return this.#reader.view(() => reader(new TableSnapshot(this.#reader, this.#history)));
   }
 }
 
@@ -42,65 +42,65 @@ function compareFinishedTies(a: Listed<FinishedEntry>, b: Listed<FinishedEntry>)
 }
 
 class TableSnapshot implements HistorySnapshot {
-  private readonly reader: StorageReader;
-  private readonly history: History;
-  private readonly markets = new Map<number, MarketRow | null>();
+  readonly #reader: StorageReader;
+  readonly #history: History;
+  readonly #markets = new Map<number, MarketRow | null>();
 
   constructor(reader: StorageReader, history: History) {
-    this.reader = reader;
-    this.history = history;
+    this.#reader = reader;
+    this.#history = history;
   }
 
   marketSequence(marketIndex: number): number {
-    return this.market(marketIndex)?.sequence ?? 0;
+    return this.#market(marketIndex)?.sequence ?? 0;
   }
 
   lastTradeId(marketIndex: number): number {
-    return this.market(marketIndex)?.lastTradeId ?? 0;
+    return this.#market(marketIndex)?.lastTradeId ?? 0;
   }
 
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean {
-    return this.history.isFinished(user, marketIndex, orderId, orderSequence as Sequence);
+    return this.#history.isFinished(user, marketIndex, orderId, orderSequence as Sequence);
   }
 
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined {
-    return this.history.finishedOrder(user, marketIndex, orderId) ?? undefined;
+    return this.#history.finishedOrder(user, marketIndex, orderId) ?? undefined;
   }
 
   finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<PastOrder> {
-    return this.history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
+    return this.#history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
   }
 
   finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[] {
-    return this.history.finishedBefore(query, places, rank, compareFinishedTies);
+    return this.#history.finishedBefore(query, places, rank, compareFinishedTies);
   }
 
   trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade> {
-    const { rows, total } = this.history.userTrades({ ...query, skip: offset, limit }, (a, b) =>
-      this.compareTies(a, b),
+    const { rows, total } = this.#history.userTrades({ ...query, skip: offset, limit }, (a, b) =>
+      this.#compareTies(a, b),
     );
     return { rows: rows.map(({ trade, isMaker }) => ({ row: trade, isMaker })), total };
   }
 
   definition(marketIndex: number): MarketDefinition {
-    return must(this.market(marketIndex), 'a row is of a market in the tables').definition;
+    return must(this.#market(marketIndex), 'a row is of a market in the tables').definition;
   }
 
   /** By asset, and of a self-match the taker's side first. */
-  private compareTies(a: Listed<TradeEntry>, b: Listed<TradeEntry>): number {
+  #compareTies(a: Listed<TradeEntry>, b: Listed<TradeEntry>): number {
     if (a.marketIndex !== b.marketIndex) {
       return compareAssetIds(this.definition(a.marketIndex).assetId, this.definition(b.marketIndex).assetId);
     }
     return Number(a.item.side === TRADE_SIDE.maker) - Number(b.item.side === TRADE_SIDE.maker);
   }
 
-  private market(marketIndex: number): MarketRow | null {
-    const known = this.markets.get(marketIndex);
+  #market(marketIndex: number): MarketRow | null {
+    const known = this.#markets.get(marketIndex);
     if (known !== undefined) return known;
     const key = keyWriter().market(marketIndex);
-    const value = this.reader.get(key);
+    const value = this.#reader.get(key);
     const row = value === null ? null : decodeRow('market', key, value);
-    this.markets.set(marketIndex, row);
+    this.#markets.set(marketIndex, row);
     return row;
   }
 }

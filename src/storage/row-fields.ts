@@ -1,6 +1,6 @@
 /**
- * What layouts of rows are made of: fields, and what puts fields together. One layout says how a row is written and how it
- * is read.
+ * What layouts of rows are made of: fields, and what puts fields together. A row is written and read by the same
+ * layout.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -70,7 +70,7 @@ function field<T>(write: (to: ByteWriter, value: T) => void, read: (from: ByteRe
   return { write, read };
 }
 
-/** The type below a brand or a set of literals: fields do not know `Sequence` or `Side`, they know numbers. */
+/** The type below a brand or a set of literals: fields are of numbers, not of `Sequence` or `Side`. */
 type Plain<T> = T extends string ? string : T extends number ? number : T extends bigint ? bigint : T;
 
 /** A field for each member, in the order in which they are written. */

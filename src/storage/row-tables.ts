@@ -1,9 +1,9 @@
 /**
  * The tables of rows under a key of their own: one description of each, from which keys and bytes follow.
  *
- * A layout names the members of the row in the order in which their fields are written; each field says how its value lies
- * in the bytes (byte-writer.ts). The compiler holds a layout to its row: a member without a field, or a field of another
- * type, does not compile (Plain says how far).
+ * A layout names the members of the row in the order in which their fields are written; each field defines the bytes of
+ * its value (byte-writer.ts). The compiler holds a layout to its row: a member without a field, or a field of another
+ * type, does not compile (brands are not checked: Plain).
  *
  * A changed layout is another version of the data: it needs a step of its own in upgrade-steps.ts, and the layout of before
  * is written down there.

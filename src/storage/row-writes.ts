@@ -1,7 +1,7 @@
 /**
  * From changed rows to the writes they mean: each row under its key, finished orders, signed texts and trades in blocks,
- * and the runs that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known when all
- * rows are: `end` comes last.
+ * and the runs that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known
+ * when all rows are: `end` comes last.
  */
 import type { OrderRow, RowWrite, SignedTextRow, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';

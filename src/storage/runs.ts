@@ -5,7 +5,7 @@
  *                               └─ entry, entry, … at most RUN_ENTRIES_MAX, newest first
  *
  * Runs may overlap: an order that rested for long comes late with an early timestamp. A reader opens runs from the newest
- * place down and merges those that are open; a run whose place is older than the entry at hand stays closed, so a page
+ * place down and merges those that are open; a run with a place older than the current entry stays closed, so a page
  * of n entries opens n runs at most, and one per market.
  *
  * Invariants
@@ -68,7 +68,7 @@ interface RunOrder<Place> {
 
 /** One kind of list. */
 export interface RunKind<Place, Item extends Place> extends RunOrder<Place> {
-  /** What the lists of several markets are merged by: `compare` without what only tells apart entries of one market. */
+  /** What the lists of several markets are merged by: `compare` without what only separates entries of one market. */
   compareRanks(a: Place, b: Place): number;
   readonly counts: CountTable;
   write(to: ByteWriter, item: Item): void;
@@ -252,7 +252,7 @@ export function decodeRun<Item>({ key, value }: Entry, read: (from: ByteReader) 
   return decodeFrame(key, value, (from) => Array.from({ length: from.u32() }, () => read(from)));
 }
 
-/** Whose run that key is of, and in which market. */
+/** The user and the market of the run of that key. */
 export function listNameOf(runKey: Uint8Array): ListName {
   const from = new ByteReader(runKey);
   from.u8();

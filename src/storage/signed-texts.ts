@@ -73,7 +73,7 @@ function bytesOf({ text, signature }: StoredText): number {
   return HEAD_BYTES + signature.length + text.length;
 }
 
-/** Finds texts. The block that held the last one is kept: texts are mostly asked for in the order of their sequences. */
+/** Finds texts. The block that held the last one is kept: texts are mostly read in the order of their sequences. */
 export class SignedTexts {
   readonly #reader: StorageReader;
   #marketIndex = -1;

@@ -1,5 +1,5 @@
 /**
- * The disk, the map or the data directory said no. Nothing inside the node goes on after one: the process ends and a
+ * The disk, the map or the data directory refused. Nothing inside the node goes on after one: the process ends and a
  * restart recovers from what was flushed. Damaged contents are not this but an InvariantError.
  */
 export class StorageError extends Error {

@@ -39,7 +39,7 @@ export class TableSums {
     this.#change(tableOf(key), checksumOf(value), 1);
   }
 
-  /** An entry of that table whose checksum is known. */
+  /** Adds an entry of that table by its checksum. */
   addChecksum(table: number, checksum: number): void {
     this.#change(table, checksum, 1);
   }

@@ -5,8 +5,8 @@
  *   key     │ market 4 │ id of the first trade 8 │
  *   value   │ version 1 │ count 4 │ trade │ trade │ … │ CRC 4 │         about as long as a page of the map
  *
- * A trade (row-tables.ts) has its id at its beginning and two order ids, which alone differ in length: whoever looks
- * for one passes over the others without reading them.
+ * A trade (row-tables.ts) has its id at its beginning and two order ids, which alone differ in length: a search
+ * passes over the others without decoding them.
  *
  * Invariants
  *   (1) Ids rise within a block and from block to block, so the block of a trade is the last that begins at or before it.

@@ -1,12 +1,12 @@
 /**
- * The trades of a user from a rank on, found by counting: each run says how many sides of its list are older than it, so
+ * The trades of a user from a rank on, found by counting: each run has the number of sides of its list that are older than it, so
  * how many sides are newer than an instant is one look into each list, and the instant of a rank is searched for by
  * halving. A page of a million trades back so costs what a page costs.
  *
  *   sides of (user, market), oldest first   │ run: 0 older │ run: 256 older │ run: 512 older │ …
  *
- * That needs lists whose runs follow one another, as they do: match times of a market rise with trade ids. Where they do
- * not, the runs say so (UNRANKED), or the last of them does not add up to the count of its list; such a list is read from
+ * That needs lists with runs that follow one another, as they do: match times of a market rise with trade ids. Where they do
+ * not, the runs are marked (UNRANKED), or the last of them does not add up to the count of its list; such a list is read from
  * its beginning instead (history.ts).
  */
 import type { UserId } from '../core/ids.ts';
@@ -96,7 +96,7 @@ class TradeList {
     }
   }
 
-  /** The first run whose newest side was matched after that instant: it alone may reach over it. */
+  /** The first run with a newest side matched after that instant: it alone may reach over it. */
   #straddling(timeNs: bigint): TradeRun | null {
     const [entry]: readonly Entry[] = this.#reader.range({
       ...this.#bounds(),

@@ -1,16 +1,16 @@
 /**
  * What changed from one version of the data to the next, as conversions of entries: a new map of version n + 1 is made of
- * one of version n (copy-map.ts). A step that is released is never changed; it reads layouts that nothing else knows any
+ * one of version n (copy-map.ts). A step that is released is never changed; it reads layouts that exist nowhere else any
  * more, so they are written down here.
  *
- *   5 ─▶ 6   entries of runs of finished orders and of trades say their sub-account
- *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row says what is in
- *            force of a child that is released in part, and what of that nobody matched
+ *   5 ─▶ 6   entries of runs of finished orders and of trades have their sub-account
+ *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row has what is in
+ *            force of a child that is released in part, and what of that was not matched
  *   7 ─▶ 8   trades stand in blocks (trade-blocks.ts): those of before in blocks of one; a tally carries the facts that it
  *            has not hashed yet: before, it hashed each at once
  *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
- *            says where
- *   9 ─▶ 10  a run of trades says how many of its list are older; a market has a minimum notional, the default; other
+ *            has its place
+ *   9 ─▶ 10  a run of trades has the number of older sides of its list; a market has a minimum notional, the default; other
  *            decisions follow from the same inputs, so the journal of before ends here
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
  *
@@ -54,7 +54,7 @@ const NOTHING = new Uint8Array(SAFE_BYTES);
 
 export interface UpgradeStep {
   readonly from: number;
-  /** @param source the whole map of version `from`, for entries that say what others must know. */
+  /** @param source the whole map of version `from`, for entries that others are converted with. */
   convert(source: StorageReader): Convert;
   /** Entries of a table that is new in the next version, in the order of their keys. */
   added?(source: StorageReader): Iterable<Entry>;
@@ -204,7 +204,7 @@ function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
   });
 }
 
-/** A run of trades of versions 6 to 9 does not say how many are older: runs of a list come oldest first. */
+/** A run of trades of versions 6 to 9 lacks the number of older sides: runs of a list come oldest first. */
 function withOlderAndNotional(): Convert {
   let list: Uint8Array = new Uint8Array();
   let last: LastTradeRun | null = null;
@@ -293,7 +293,7 @@ function ordersIn({ key, value }: Entry): Order10[] {
 
 const U32_MAX = 0xffff_ffff;
 
-/** @throws InvariantError where a record cannot say what the row said. */
+/** @throws InvariantError where the facts of the row do not fit a record. */
 function recordOf10({ parentId, expiryNs, text: signed, signature, ...order }: Order10): OrderRow {
   const lifeEndNs = order.creationNs + ORDER_LIFE_NS;
   const derivedNs = order.goodUntilNs !== 0n && order.goodUntilNs < lifeEndNs ? order.goodUntilNs : lifeEndNs;

@@ -56,7 +56,7 @@ export class UserCounts {
     changes.byMarket.set(marketIndex, (changes.byMarket.get(marketIndex) ?? 0) + change);
   }
 
-  /** Users whose counts were touched, with what they have over all markets now. */
+  /** Users with changed counts, and their counts over all markets. */
   users(table: CountTable): readonly { readonly user: UserId; readonly count: number }[] {
     return [...this.#changes[table]].map(([user, { all }]) => ({
       user,

@@ -78,7 +78,7 @@ class Reading {
   readonly #version: number;
   readonly #found = new TableSums();
   #base: JournalBase | null = null;
-  /** Of the record whose predecessor is not there; null where the chain goes on from the mark. */
+  /** Of the record without a predecessor; null where the chain goes on from the mark. */
   #startsAt: number | null;
   #stored: TableSums | null = null;
   #hasVersion = false;

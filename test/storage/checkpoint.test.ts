@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import type { RowWrite } from '../../src/clearing/rows.ts';
+import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { AssetId, OrderId } from '../../src/core/ids.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
@@ -11,6 +11,7 @@ import { readCheckpoint } from '../../src/storage/checkpoint.ts';
 import { IdLists } from '../../src/storage/id-lists.ts';
 import { loadRememberedIds } from '../../src/storage/id-runs.ts';
 import { KeyWriter, keyWriter, TABLE } from '../../src/storage/key-layout.ts';
+import { loadRows } from '../../src/storage/load-rows.ts';
 import { RowWrites } from '../../src/storage/row-writes.ts';
 import { UserCounts } from '../../src/storage/user-counts.ts';
 import { CheckpointStore, order, past, trade, userOf } from '../support/checkpoint-store.ts';
@@ -195,6 +196,30 @@ suite('checkpoint', () => {
       }),
       propertyParameters(20),
     );
+  });
+
+  test('tables that are larger than what is read at a time load whole, each order valid until the next row', async () => {
+    const store = new CheckpointStore();
+    const count = 10_000;
+    const orders = Array.from({ length: count }, (_, index) =>
+      orderWrite(index + 1, { end: 0, marketIndex: index % 3 }),
+    );
+    const balances = Array.from({ length: 5_000 }, (_, index) => balanceWrite(BigInt(index), index));
+    store.checkpoint([...orders, ...balances]);
+    const rows = [...plainRows(store.writer)];
+    const seen = rows.flatMap(({ table, row }) => (table === 'order' ? [row] : []));
+    const byKey = (a: OrderRow, b: OrderRow) => a.marketIndex - b.marketIndex || a.orderSequence - b.orderSequence;
+    assert.deepEqual(seen, orders.map(({ row }) => row as OrderRow).sort(byKey));
+    assert.equal(rows.length, count + balances.length);
+    // Whoever takes the rows one by one may read the map between two of them.
+    let taken = 0;
+    for (const loaded of loadRows(store.writer)) {
+      if (taken % 1_000 === 0) assert.notEqual(readCheckpoint(store.writer), null);
+      if (loaded.table === 'order') assert.equal(loaded.row.orderId, `order-${loaded.row.orderSequence}`);
+      taken += 1;
+    }
+    assert.equal(taken, rows.length);
+    await store.close();
   });
 
   test('a damaged row stops the load', async () => {
