@@ -22,11 +22,11 @@ import { rowWrite } from '../support/row-arbitraries.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const orderWrite = (...args: Parameters<typeof order>): RowWrite => ({ table: 'order', row: order(...args) });
-const balanceWrite = (owned: bigint): RowWrite => {
+const balanceWrite = (owned: bigint, asset = 2): RowWrite => {
   const row = {
     user: userOf(1),
     subAccount: 0,
-    asset: '2' as AssetId,
+    asset: `${asset}` as AssetId,
     owned: owned as Amount18,
     locked: 0n as Amount18,
   };
