@@ -38,7 +38,7 @@ export interface Checkpoint {
    * one with false before it announces anything, so that the flag never outlives the run it is about.
    */
   readonly clean: boolean;
-  /** Of all journal records up to `sequence`, those that are pruned by now included (journal-base.ts). */
+  /** Of all journal records up to `sequence`, those that are pruned by now included (journal.ts). */
   readonly journalBytes: number;
 }
 
@@ -48,12 +48,12 @@ export interface CheckpointWrite extends Checkpoint {
   /** Finished orders last updated before this are forgotten, some per checkpoint (AMB-08, AMB-17). Left out: none. */
   readonly forgetBeforeNs?: TimestampNs;
   /** Called again and again, as rows are encoded and as they are written. Left out: it is short. */
-  readonly beat?: () => void;
+  readonly heartbeat?: () => void;
 }
 
 /** The first version of the data in which a checkpoint has `journalBytes`. */
 const COUNTS_JOURNAL_BYTES = 7;
-const ROWS_PER_BEAT = 1_024;
+const ROWS_PER_HEARTBEAT = 1_024;
 /** As large as what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
@@ -88,16 +88,16 @@ export class CheckpointWriter {
     const writes = this.#writesOf(checkpoint);
 
     // After this point no row is encoded any more: the transaction only puts, and sums up what it puts.
-    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes, beatsOf(checkpoint)));
+    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes, heartbeatsOf(checkpoint)));
   }
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
     const lists = new IdLists(this.#writer);
     const rows = new RowWrites(this.#writer, this.#bytes, { counts, lists, checkpoint: checkpoint.sequence });
-    const beat = beatsOf(checkpoint);
+    const heartbeat = heartbeatsOf(checkpoint);
     for (const change of checkpoint.rows) {
-      beat();
+      heartbeat();
       rows.add(change);
     }
     const added = rows.end();
@@ -118,11 +118,11 @@ export class CheckpointWriter {
 }
 
 /** To be called with every row. */
-function beatsOf({ beat }: CheckpointWrite): () => void {
+function heartbeatsOf({ heartbeat }: CheckpointWrite): () => void {
   let rows = 0;
   return () => {
     rows += 1;
-    if (rows % ROWS_PER_BEAT === 0) beat?.();
+    if (rows % ROWS_PER_HEARTBEAT === 0) heartbeat?.();
   };
 }
 

@@ -12,7 +12,7 @@ import { must } from '../core/assert.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { type Checkpoint, checkpointMetaWrite } from './checkpoint.ts';
 import type { Entry, StorageReader, StorageWriter, Write } from './environment.ts';
-import { journalBaseWrite } from './journal-base.ts';
+import { journalBaseWrite } from './journal.ts';
 import { keyWriter, TABLE, tableName } from './key-layout.ts';
 import { checkSum, readTableSums, TableSums, tableSumsWrite } from './table-sums.ts';
 

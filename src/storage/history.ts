@@ -17,8 +17,7 @@ import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { decodeFrame } from './frames.ts';
 import { endOf, keyWriter, TRADE_SIDE } from './key-layout.ts';
-import { OrderFinder } from './order-blocks.ts';
-import { readOrderOfId } from './order-of-id.ts';
+import { OrderFinder, readOrderOfId } from './order-blocks.ts';
 import {
   FINISHED_RUNS,
   type FinishedEntry,
@@ -75,16 +74,16 @@ interface Owned {
 
 const TRADES_PER_STEP = 512;
 /** Entries of a long list between two signs of life. */
-const ENTRIES_PER_BEAT = 1_024;
+const ENTRIES_PER_HEARTBEAT = 1_024;
 
 export class History {
   readonly #reader: StorageReader;
-  readonly #beat: () => void;
+  readonly #heartbeat: () => void;
 
-  /** @param beat called again and again while a long list is read. */
-  constructor(reader: StorageReader, beat: () => void = () => undefined) {
+  /** @param heartbeat called again and again while a long list is read. */
+  constructor(reader: StorageReader, heartbeat: () => void = () => undefined) {
     this.#reader = reader;
-    this.#beat = beat;
+    this.#heartbeat = heartbeat;
   }
 
   /**
@@ -261,7 +260,7 @@ export class History {
         let entries = 0;
         for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
           entries += 1;
-          if (entries % ENTRIES_PER_BEAT === 0) this.#beat();
+          if (entries % ENTRIES_PER_HEARTBEAT === 0) this.#heartbeat();
           if (isFiltered && !subAccounts.includes(listed.item.subAccount)) continue;
           if (rank >= skip && rank < skip + limit) rows.push(rowOf(listed));
           rank += 1;

@@ -6,7 +6,7 @@
  *   (1) first ≤ n ≤ last has a record, and no other n has one.
  *   (2) Each record names the hash of the one before it; record 1 names zeros.
  *   (3) When `append` has returned, the record is on the disk.
- *   (4) Where first is above 1, first is the base (journal-base.ts), which has its hash.
+ *   (4) Where first is above 1, first is the base, which has its hash.
  *
  * A crash leaves the last record whole or absent, as a commit is one LMDB transaction: there is no torn tail to cut, and
  * so any gap, wrong hash or wrong length is damage: an InvariantError, and nothing is cut off.
@@ -17,7 +17,7 @@ import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter, Write } from './environment.ts';
-import { journalBaseWrite, readJournalBase } from './journal-base.ts';
+import { decodeFrame, encodeFrame } from './frames.ts';
 import {
   decodeRecord,
   decodeStandalone,
@@ -27,7 +27,7 @@ import {
   type JournalRecord,
   RecordEncoder,
 } from './journal-record.ts';
-import { endOf, KeyWriter, keyWriter, TABLE } from './key-layout.ts';
+import { endOf, KeyWriter, keyWriter, META, TABLE } from './key-layout.ts';
 
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;
@@ -241,4 +241,44 @@ export class Journal {
     this.#prunedBytes = prunedBytes;
     return sequence === below;
   }
+}
+
+/**
+ * Where a journal begins that does not go back to its first record, because what came before was pruned, or belongs to
+ * an older version of the data:
+ *
+ *   meta 04   │ sequence 8 │ hash of that record 32 │ bytes of the records that are gone 8 │
+ *
+ * The record at the base is there and is the anchor of the chain: its hash stands for everything before it. A journal
+ * without a base begins with record 1.
+ */
+export interface JournalBase {
+  readonly sequence: Sequence;
+  readonly hash: Uint8Array;
+  readonly prunedBytes: number;
+}
+
+/** Null where the journal begins with record 1. @throws InvariantError when the row is damaged. */
+export function readJournalBase(reader: StorageReader): JournalBase | null {
+  const key = keyWriter().meta(META.journalBase);
+  const value = reader.get(key);
+  return value === null ? null : decodeJournalBase(key, value);
+}
+
+export function decodeJournalBase(key: Uint8Array, value: Uint8Array): JournalBase {
+  return decodeFrame(key, value, (from) => ({
+    sequence: from.safe() as Sequence,
+    hash: from.raw(HASH_BYTES),
+    prunedBytes: from.safe(),
+  }));
+}
+
+export function journalBaseWrite(to: ByteWriter, { sequence, hash, prunedBytes }: JournalBase): Write {
+  const key = keyWriter().meta(META.journalBase);
+  const value = encodeFrame(to, key, () => {
+    to.safe(sequence);
+    to.raw(hash);
+    to.safe(prunedBytes);
+  });
+  return { key, value };
 }

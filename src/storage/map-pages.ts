@@ -14,25 +14,158 @@
  * Pages are never changed in place: a subtree with a root page not newer than a transaction has nothing newer in it.
  * So a walk `since` a transaction reads only what was written after it.
  *
+ * A commit writes the meta page that is not in force, so the two are of transactions that follow each other, which is how a
+ * damaged transaction number shows.
+ *
  * Not here: what keys and values mean (verify-map.ts). Integers of this file are little-endian.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { InvariantError } from '../core/assert.ts';
-import { type MapMeta, META_PAGES, readMetas, type TreeRoot } from './map-meta.ts';
-import {
-  DEPTH_MAX,
-  damagedPage,
-  HEADER_BYTES,
-  IN_PAGES_OF_ITS_OWN,
-  KIND,
-  NO_PAGE,
-  NODE_BYTES,
-  PAGES_REFERENCE_BYTES,
-  type PagePlace,
-  type TreePageHeader,
-  treePageHeader,
-  txnOf,
-} from './tree-pages.ts';
+
+export const META_PAGES = 2;
+const META_BYTES = 176;
+const MAGIC = 0xbeefc0de;
+const FORMAT = 2;
+const META_KIND = 0x08;
+const PAGE_BYTES = { min: 512, max: 65_536 };
+/** Entries of the free list are numbers; persisted flags of the map itself share the field. */
+const NUMERIC_KEYS = 0x08;
+const AT = { magic: 24, format: 28, address: 32, mapBytes: 40, free: 48, main: 96, lastPage: 144, txn: 152 } as const;
+
+export interface TreeRoot {
+  readonly isFreeList: boolean;
+  readonly depth: number;
+  readonly entries: number;
+  /** All ones when the tree is empty. */
+  readonly page: bigint;
+}
+
+export interface MapMeta {
+  readonly pageBytes: number;
+  readonly lastPage: number;
+  readonly txn: number;
+  readonly free: TreeRoot;
+  readonly main: TreeRoot;
+}
+
+/** The meta page in force. @throws InvariantError when the pair of them is damaged. */
+export function readMetas(descriptor: number): MapMeta {
+  const first = metaAt(descriptor, 0, 0);
+  const pageBytes = first.readUInt32LE(AT.free);
+  if (pageBytes < PAGE_BYTES.min || pageBytes > PAGE_BYTES.max || (pageBytes & (pageBytes - 1)) !== 0) {
+    throw new InvariantError('map: the size of pages is damaged');
+  }
+  const second = metaAt(descriptor, 1, pageBytes);
+  const [a, b] = [metaTxnOf(first), metaTxnOf(second)];
+  // A fresh map has two metas of transaction 0; from then on they take turns.
+  const areTurns = Math.abs(a - b) === 1 && a % 2 === 0;
+  if (!areTurns && !(a === 0 && b === 0)) {
+    throw new InvariantError(`map: its meta pages are of transactions ${a} and ${b}`);
+  }
+  if (first.readUInt32LE(AT.free) !== second.readUInt32LE(AT.free) || kindOf(first) !== kindOf(second)) {
+    throw new InvariantError('map: its meta pages contradict each other');
+  }
+  return decode(a > b ? first : second, pageBytes);
+}
+
+function metaAt(descriptor: number, page: number, at: number): Buffer {
+  const bytes = Buffer.alloc(META_BYTES);
+  const found = readSync(descriptor, bytes, 0, META_BYTES, at);
+  const isMeta =
+    found === META_BYTES &&
+    Number(bytes.readBigUInt64LE(0)) === page &&
+    bytes.readUInt16LE(18) === META_KIND &&
+    bytes.readUInt32LE(AT.magic) === MAGIC &&
+    bytes.readUInt32LE(AT.format) === FORMAT &&
+    bytes.readBigUInt64LE(AT.address) === 0n;
+  if (!isMeta) throw new InvariantError(`map: meta page ${page} is damaged`);
+  return bytes;
+}
+
+function kindOf(meta: Buffer): number {
+  return meta.readUInt16LE(AT.free + 4);
+}
+
+function metaTxnOf(meta: Buffer): number {
+  return Number(meta.readBigUInt64LE(AT.txn));
+}
+
+function decode(meta: Buffer, pageBytes: number): MapMeta {
+  const free = rootAt(meta, AT.free, true);
+  const main = rootAt(meta, AT.main, false);
+  if ((kindOf(meta) & NUMERIC_KEYS) === 0 || meta.readUInt16LE(AT.main + 4) !== 0) {
+    throw new InvariantError('map: its trees are of an unknown kind');
+  }
+  return { pageBytes, lastPage: Number(meta.readBigUInt64LE(AT.lastPage)), txn: metaTxnOf(meta), free, main };
+}
+
+function rootAt(meta: Buffer, at: number, isFreeList: boolean): TreeRoot {
+  return {
+    isFreeList,
+    depth: meta.readUInt16LE(at + 6),
+    entries: Number(meta.readBigUInt64LE(at + 32)),
+    page: meta.readBigUInt64LE(at + 40),
+  };
+}
+
+export const HEADER_BYTES = 24;
+export const NODE_BYTES = 8;
+export const KIND = { branch: 0x01, leaf: 0x02, overflow: 0x04 } as const;
+/** Flags of a node. */
+export const IN_PAGES_OF_ITS_OWN = 0x01;
+export const PAGES_REFERENCE_BYTES = 24;
+export const NO_PAGE: bigint = 2n ** 64n - 1n;
+export const DEPTH_MAX = 32;
+
+export function damagedPage(page: number, how: string): InvariantError {
+  return new InvariantError(`map: page ${page} ${how}`);
+}
+
+/** Which page is expected. */
+export interface PagePlace {
+  readonly page: number;
+  /** 1 for a leaf. */
+  readonly depth: number;
+  /** No page below was written later. */
+  readonly txnMax: number;
+}
+
+export interface TreePageHeader {
+  readonly txn: number;
+  readonly isLeaf: boolean;
+  readonly nodes: number;
+  /** Where its nodes begin, from the end of the header. */
+  readonly upper: number;
+}
+
+/** The header of a page that begins at `at`, which calls itself by its number. @throws InvariantError */
+export function treePageHeader(bytes: Buffer, at: number, { page, depth, txnMax }: PagePlace): TreePageHeader {
+  if (depth === 0) throw damagedPage(page, 'is deeper than its tree');
+  const kind = bytes.readUInt16LE(at + 18);
+  const lower = bytes.readUInt16LE(at + 20);
+  const upper = bytes.readUInt16LE(at + 22);
+  const txn = txnOf(bytes, at);
+  const isLeaf = kind === KIND.leaf;
+  if (!isLeaf && kind !== KIND.branch) throw damagedPage(page, 'is of an unknown kind');
+  if (isLeaf !== (depth === 1)) throw damagedPage(page, 'is at the wrong depth');
+  if (bytes.readUInt16LE(at + 16) !== 0 || lower % 2 !== 0 || lower === 0)
+    throw damagedPage(page, 'has a damaged header');
+  if (lower > upper) throw damagedPage(page, 'has more nodes than room');
+  if (txn > txnMax) throw damagedPage(page, 'was written after what points to it');
+  return { txn, isLeaf, nodes: lower / 2, upper };
+}
+
+export function txnOf(bytes: Buffer, at = 0): number {
+  const txn = safeAt(bytes, at + 8);
+  if (txn < 0) throw new InvariantError('map: a page was written by no transaction');
+  return txn;
+}
+
+/** Eight bytes, or -1 when they are no safe integer. */
+export function safeAt(bytes: Buffer, at: number): number {
+  const high = bytes.readUInt32LE(at + 4);
+  return high > 0x1f_ffff ? -1 : high * 0x1_0000_0000 + bytes.readUInt32LE(at);
+}
 
 const KEY_BYTES_MAX = 1_978;
 const NO_KEY: Buffer = Buffer.alloc(0);

@@ -6,7 +6,7 @@
  *   value   │ version 1 │ count 4 │ record │ record │ … │ CRC 4 │
  *
  * An order that rested for long ends beside young ones, so blocks overlap: whatever leads to an order names the place of
- * its block. Orders go one by one (finished-orders.ts); a block of which nothing is left goes.
+ * its block (OrderOfId). Orders go one by one (finished-orders.ts); a block of which nothing is left goes.
  *
  * Invariants
  *   (1) An order is in one block, so no two blocks of a market have one place.
@@ -18,9 +18,10 @@ import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { OrderRecord } from '../schema/generated/messages.ts';
+import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
-import { checkFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
+import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
 import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { ORDER } from './row-tables.ts';
@@ -164,4 +165,32 @@ function openBlock(key: Uint8Array, value: Uint8Array): OpenBlock {
 
 function notWhole(): InvariantError {
   return new InvariantError('storage: a block is as long as its orders');
+}
+
+/**
+ * The value of the id of a finished order (table 34): the last order of that id, and the place of its record. A user may
+ * use an id again once it is removed, or earlier where it was never taken: the later order replaces the entry.
+ */
+export interface OrderOfId {
+  readonly orderSequence: Sequence;
+  readonly block: BlockPlace;
+}
+
+export function encodeOrderOfId(to: ByteWriter, key: Uint8Array, { orderSequence, block }: OrderOfId): Uint8Array {
+  return encodeFrame(to, key, () => {
+    to.safe(orderSequence);
+    to.safe(block);
+  });
+}
+
+export function readOrderOfId(from: ByteReader): OrderOfId {
+  return { orderSequence: from.safe() as Sequence, block: from.safe() as BlockPlace };
+}
+
+/** @throws InvariantError unless what is written under a key is a later order than what is there: each ends once. */
+export function checkOrderOfId(key: Uint8Array, before: Uint8Array, after: Uint8Array): void {
+  const { orderSequence } = decodeFrame(key, after, readOrderOfId);
+  // mutant: finished-order-once
+  if (decodeFrame(key, before, readOrderOfId).orderSequence < orderSequence) return;
+  throw new InvariantError(`storage: finished order ${orderSequence} is written once, after those that had its id`);
 }

@@ -26,10 +26,10 @@ export class TableHistory implements OrderHistory {
   readonly #reader: StorageReader;
   readonly #history: History;
 
-  /** @param beat called again and again while a long list is read. */
-  constructor(reader: StorageReader, beat: () => void = () => undefined) {
+  /** @param heartbeat called again and again while a long list is read. */
+  constructor(reader: StorageReader, heartbeat: () => void = () => undefined) {
     this.#reader = reader;
-    this.#history = new History(reader, beat);
+    this.#history = new History(reader, heartbeat);
   }
 
   read<T>(reader: (snapshot: HistorySnapshot) => T): T {

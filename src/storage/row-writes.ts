@@ -12,8 +12,7 @@ import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
 import { idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
-import { type EndedOrder, endedOrder, orderBlockWrites } from './order-blocks.ts';
-import { checkOrderOfId, encodeOrderOfId } from './order-of-id.ts';
+import { checkOrderOfId, type EndedOrder, encodeOrderOfId, endedOrder, orderBlockWrites } from './order-blocks.ts';
 import { encodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
 import {
   cutIntoRuns,

@@ -15,7 +15,7 @@
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
- * begins with the one that the tables reflect (journal-base.ts).
+ * begins with the one that the tables reflect (journal.ts).
  */
 
 import type { OrderRow } from '../clearing/rows.ts';

@@ -14,7 +14,7 @@ import { assert, InvariantError } from '../core/assert.ts';
 import { type Checkpoint, decodeCheckpointRow } from './checkpoint.ts';
 import { DATA_VERSION, wrongVersion } from './environment.ts';
 import { checkFrame } from './frames.ts';
-import { decodeJournalBase, type JournalBase } from './journal-base.ts';
+import { decodeJournalBase, type JournalBase } from './journal.ts';
 import { decodeRecord, decodeStandalone, equal, GENESIS_HASH } from './journal-record.ts';
 import { META, TABLE, tableName } from './key-layout.ts';
 import { MAP_FILE_NAME } from './map-file.ts';

@@ -138,9 +138,9 @@ async function makeMap({ source, half, checkpoint, steps, progress }: Making): P
     mkdirSync(made, { recursive: true });
     const writer = openWriter(made, { version: from + 1 });
     try {
-      const told = (entries: number): void => progress('upgrading', entries, 0);
+      const copied = (entries: number): void => progress('upgrading', entries, 0);
       const added = step.added?.(reader) ?? [];
-      copyTables(reader, writer, { convert: step.convert(reader), added, progress: told });
+      copyTables(reader, writer, { convert: step.convert(reader), added, progress: copied });
       if (index === steps.length - 1) {
         const hash = must(parseHex(stateHash(loadState(loadRows(writer))), HASH_BYTES), 'a state hash is hex');
         writeAnchor(writer, { ...checkpoint, stateHash: hash }, anchorOf(source, checkpoint));

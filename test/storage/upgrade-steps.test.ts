@@ -13,8 +13,7 @@ import { copyTables } from '../../src/storage/copy-map.ts';
 import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { OrderFinder } from '../../src/storage/order-blocks.ts';
-import { readOrderOfId } from '../../src/storage/order-of-id.ts';
+import { OrderFinder, readOrderOfId } from '../../src/storage/order-blocks.ts';
 import { decodeRow, encodeRow, TRADE } from '../../src/storage/row-tables.ts';
 import {
   decodeRun,

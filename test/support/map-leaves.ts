@@ -1,16 +1,17 @@
 /** Where the entries of a map lie in its file: what damage is aimed with. Reads beside a writer, so pages may contradict. */
 import { readSync } from 'node:fs';
-import { META_PAGES, readMetas } from '../../src/storage/map-meta.ts';
 import {
   damagedPage,
   HEADER_BYTES,
   IN_PAGES_OF_ITS_OWN,
+  META_PAGES,
   NO_PAGE,
   NODE_BYTES,
   type PagePlace,
+  readMetas,
   safeAt,
   treePageHeader,
-} from '../../src/storage/tree-pages.ts';
+} from '../../src/storage/map-pages.ts';
 
 /** A part of the file. */
 export interface Piece {
