@@ -113,7 +113,7 @@ class RecordingEvents implements MarketEvents {
   cancelRefused(command: { readonly requestId: number }, code: number): void {
     this.#writeShort(20, command.requestId, code, 0);
   }
-  covered(sequence: number, order: number): void {
+  cancelPending(sequence: number, order: number): void {
     this.#writeShort(17, sequence, order, 0);
   }
   allCancelled(requestId: number): void {
@@ -125,7 +125,7 @@ class RecordingEvents implements MarketEvents {
   activated(sequence: number, order: number, priority: number, quantity: number): void {
     this.#write(16, sequence, order, priority, quantity, 0, 0, 0);
   }
-  heldCancelExpired(): void {
+  parkedCancelExpired(): void {
     this.#writeShort(21, 0, 0, 0);
   }
   restored(sequence: number, order: number, priority: number, quantity: number): void {
@@ -196,7 +196,7 @@ class Ours {
       parentIdBytes: 0,
       parentWords: new Int32Array(16),
     };
-    this.#cancel = { ...key, ...now, hold: false, end: ORDER_END.userRequested };
+    this.#cancel = { ...key, ...now, mayPark: false, end: ORDER_END.userRequested };
   }
 
   step(at: number): void {

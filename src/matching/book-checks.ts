@@ -13,7 +13,7 @@ import { USER_WORDS, type UserTable } from './user-table.ts';
 export function checkBook(book: Book, ids: OrderIds): void {
   assert(book.isUncrossing || !book.isCrossed(), 'book: the best bid is below the best ask');
   assert(
-    book.isDepthHeld || book.isUncrossing || (book.buys.isTold && book.sells.isTold),
+    book.isDepthDeferred || book.isUncrossing || (book.buys.isPublished && book.sells.isPublished),
     'book: every change of a level was published',
   );
   book.buys.check();
@@ -21,14 +21,14 @@ export function checkBook(book: Book, ids: OrderIds): void {
   checkUndecided(book);
   const { orders } = book;
   for (const side of [book.buys, book.sells])
-    side.forEachOrder((slot) => {
-      const [words, at] = [orders.idWordsOf(slot), orders.idAt(slot)];
-      const entry = ids.find(orders.idHashOf(slot), orders.userOf(slot), words, at, orders.idBytesOf(slot));
-      assert(ids.slotOf(entry) === slot, 'book: the id of an order leads to the order');
-      ids.checkHash(slot);
+    side.forEachOrder((index) => {
+      const [words, at] = [orders.idWordsOf(index), orders.idAt(index)];
+      const entry = ids.find(orders.idHashOf(index), orders.userOf(index), words, at, orders.idBytesOf(index));
+      assert(ids.indexOf(entry) === index, 'book: the id of an order leads to the order');
+      ids.checkHash(index);
       const { lastHigh, lastLow } = book.expiries;
       assert(
-        book.expiries.isBehind || isBefore(lastHigh, lastLow, orders.expiryHigh(slot), orders.expiryLow(slot)),
+        book.expiries.isBehind || isBefore(lastHigh, lastLow, orders.expiryHigh(index), orders.expiryLow(index)),
         'book: no expired order rests once all due orders have ended',
       );
     });
@@ -40,12 +40,12 @@ function checkUndecided(book: Book): void {
   for (let tradeId = trades.settledThrough + 1; tradeId <= trades.lastTradeId; tradeId++) {
     const at = trades.indexOf(tradeId);
     if (trades.quantity[at] === 0) continue;
-    for (const slot of [trades.maker[at] as number, trades.taker[at] as number])
-      counts.set(slot, (counts.get(slot) ?? 0) + 1);
+    for (const index of [trades.maker[at] as number, trades.taker[at] as number])
+      counts.set(index, (counts.get(index) ?? 0) + 1);
   }
-  for (const [slot, count] of counts) {
-    assert(orders.pendingOf(slot) === count, 'book: pending counts the undecided trades of an order');
-    assert(orders.stateOf(slot) !== ORDER_STATE.free, 'book: an order with a pending fill stays in the pool');
+  for (const [index, count] of counts) {
+    assert(orders.pendingOf(index) === count, 'book: pending counts the undecided trades of an order');
+    assert(orders.stateOf(index) !== ORDER_STATE.free, 'book: an order with a pending fill stays in the pool');
   }
 }
 
@@ -61,14 +61,14 @@ export function hashBook(book: Book, users: UserTable, triggers: Triggers): numb
   const { orders } = book;
   const hash = new BookHash();
   for (const side of [book.buys, book.sells])
-    side.forEachOrder((slot) => {
-      addOrder(hash, slot, orders, users);
-      hash.addNumber(orders.quantityOf(slot));
+    side.forEachOrder((index) => {
+      addOrder(hash, index, orders, users);
+      hash.addNumber(orders.quantityOf(index));
     });
   triggers.forEach((waiting) => {
-    const { slot, kind, price, total, enabled, inForce, money, parent } = waiting;
-    addOrder(hash, slot, orders, users);
-    for (const value of [kind, price, total, enabled, inForce]) hash.addNumber(value);
+    const { index, kind, price, total, enabled, released, money, parent } = waiting;
+    addOrder(hash, index, orders, users);
+    for (const value of [kind, price, total, enabled, released]) hash.addNumber(value);
     hash.addNumber(parent === null ? 0 : parent.order);
     hash.add(triggers.hasFired(waiting) ? 1 : 0);
     hash.addText(`${money.target}`);
@@ -77,19 +77,19 @@ export function hashBook(book: Book, users: UserTable, triggers: Triggers): numb
 }
 
 /** Adds everything but the quantity: the pool's quantity is meaningful only for orders in the book. */
-function addOrder(hash: BookHash, slot: number, orders: OrderPool, users: UserTable): void {
-  const user = orders.userOf(slot) * USER_WORDS;
+function addOrder(hash: BookHash, index: number, orders: OrderPool, users: UserTable): void {
+  const user = orders.userOf(index) * USER_WORDS;
   for (const word of users.words.subarray(user, user + USER_WORDS)) hash.add(word);
-  const from = orders.idAt(slot);
-  const bytes = orders.idBytesOf(slot);
+  const from = orders.idAt(index);
+  const bytes = orders.idBytesOf(index);
   hash.add(bytes);
-  for (const word of orders.idWordsOf(slot).subarray(from, from + wordCount(bytes))) hash.add(word);
-  hash.add(orders.sideOf(slot) * 65_536 + orders.tifOf(slot) * 256 + orders.flagsOf(slot));
-  hash.add(orders.subAccountOf(slot) * 16 + orders.kindOf(slot));
+  for (const word of orders.idWordsOf(index).subarray(from, from + wordCount(bytes))) hash.add(word);
+  hash.add(orders.sideOf(index) * 65_536 + orders.tifOf(index) * 256 + orders.flagsOf(index));
+  hash.add(orders.subAccountOf(index) * 16 + orders.kindOf(index));
   for (const value of [orders.sequenceOf, orders.priorityOf, orders.priceOf, orders.filledOf])
-    hash.addNumber(value.call(orders, slot));
+    hash.addNumber(value.call(orders, index));
   for (const time of [orders.timestampHigh, orders.timestampLow, orders.expiryHigh, orders.expiryLow])
-    hash.add(time.call(orders, slot) | 0);
+    hash.add(time.call(orders, index) | 0);
 }
 
 /** A 53-bit hash over 32-bit words. */

@@ -40,7 +40,7 @@ export class BookSide {
   /** rank = sign · price. */
   readonly #sign: number;
   readonly #orders: OrderPool;
-  readonly #index: LevelIndex;
+  readonly #levelIndex: LevelIndex;
   readonly #queues: LevelQueues;
   /**
    * The last order that returned to each level: the next one usually belongs right behind it. A hint, validated before
@@ -52,33 +52,33 @@ export class BookSide {
     this.side = side;
     this.#sign = side === SIDE.buy ? 1 : -1;
     this.#orders = orders;
-    this.#index = new LevelIndex(levels.leaves, levels.hash, levels.leavesMax);
-    this.#queues = new LevelQueues(orders, this.#index.levelCapacity);
+    this.#levelIndex = new LevelIndex(levels.leaves, levels.hash, levels.leavesMax);
+    this.#queues = new LevelQueues(orders, this.#levelIndex.levelCapacity);
   }
 
   get bytes(): number {
-    return this.#queues.bytes + this.#index.bytes;
+    return this.#queues.bytes + this.#levelIndex.bytes;
   }
 
   /** The first order of the best level, or NONE. */
   get bestOrder(): number {
-    const best = this.#index.best;
+    const best = this.#levelIndex.best;
     return best === NONE ? NONE : this.#queues.headOf(best);
   }
 
   /** The best price, or 0 when the side is empty. */
   get bestPrice(): number {
-    const best = this.#index.best;
+    const best = this.#levelIndex.best;
     return best === NONE ? 0 : this.#queues.priceOf(best);
   }
 
   get bestLevel(): number {
-    return this.#index.best;
+    return this.#levelIndex.best;
   }
 
   /** The next level after this one, or NONE. */
   worse(level: number): number {
-    return this.#index.worse(level);
+    return this.#levelIndex.worse(level);
   }
 
   isWithin(level: number, limit: number): boolean {
@@ -98,20 +98,20 @@ export class BookSide {
     return this.#queues.headOf(level);
   }
 
-  behind(level: number, slot: number): number {
-    return this.#queues.after(level, slot);
+  behind(level: number, index: number): number {
+    return this.#queues.after(level, index);
   }
 
   /** Whether an order of the other side with this limit would match. */
   crosses(limit: number): boolean {
-    const best = this.#index.best;
+    const best = this.#levelIndex.best;
     return best !== NONE && this.#reaches(best, limit);
   }
 
   /** Whether the quantity within the limit is at least `quantity` (TIF-04). */
   canFill(limit: number, quantity: number): boolean {
     let missing = quantity;
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
+    for (let level = this.#levelIndex.best; level !== NONE; level = this.#levelIndex.worse(level)) {
       if (!this.#reaches(level, limit)) return false;
       missing -= this.#queues.quantityOf(level);
       if (missing <= 0) return true;
@@ -121,36 +121,36 @@ export class BookSide {
 
   /** Whether the side can hold a level at `price`, and its quantity plus `quantity` is a safe integer. */
   fits(price: number, quantity: number): boolean {
-    if (!this.#index.hasRoom(this.#sign * price)) return false;
+    if (!this.#levelIndex.hasRoom(this.#sign * price)) return false;
     // `largest` bounds every level, which usually avoids the look-up.
     if (this.#queues.largest + quantity <= RAW_MAX) return true;
-    const level = this.#index.find(this.#sign * price);
+    const level = this.#levelIndex.find(this.#sign * price);
     return level === NONE || this.#queues.quantityOf(level) + quantity <= RAW_MAX;
   }
 
   /** Adds the order at the back of the queue at its price. */
-  append(slot: number): void {
-    const price = this.#orders.priceOf(slot);
-    const best = this.#index.best;
+  append(index: number): void {
+    const price = this.#orders.priceOf(index);
+    const best = this.#levelIndex.best;
     const isBest = best !== NONE && this.#queues.priceOf(best) === price;
-    this.#queues.append(isBest ? best : this.#reach(price), slot, this.#orders.remaining(slot));
+    this.#queues.append(isBest ? best : this.#reach(price), index, this.#orders.remaining(index));
   }
 
   /** Inserts the order by priority into the queue at its price (AMB-32). */
-  insert(slot: number): void {
+  insert(index: number): void {
     const orders = this.#orders;
     const queues = this.#queues;
-    const level = this.#reach(orders.priceOf(slot));
-    const priority = orders.priorityOf(slot);
+    const level = this.#reach(orders.priceOf(index));
+    const priority = orders.priorityOf(index);
     if (queues.countOf(level) === 0 || orders.priorityOf(queues.lastOf(level)) < priority)
-      queues.append(level, slot, orders.remaining(slot));
+      queues.append(level, index, orders.remaining(index));
     else {
       let next = this.#searchFrom(level, priority);
       while (orders.priorityOf(next) < priority) next = queues.after(level, next);
-      queues.insertBefore(level, next, slot, orders.remaining(slot));
+      queues.insertBefore(level, next, index, orders.remaining(index));
     }
     if (this.#returned.size >= RETURNED_MAX) this.#returned.clear();
-    this.#returned.set(level, slot);
+    this.#returned.set(level, index);
   }
 
   /** An order of the level with a lower priority sequence, or the first order of the level. */
@@ -167,90 +167,90 @@ export class BookSide {
   }
 
   /** Removes an order with `remaining` lots from the book. */
-  remove(slot: number, remaining: number): void {
-    if (this.#queues.remove(slot, remaining) > 0) return;
-    const level = this.#orders.words[slot + LEVEL] as number;
+  remove(index: number, remaining: number): void {
+    if (this.#queues.remove(index, remaining) > 0) return;
+    const level = this.#orders.words[index + LEVEL] as number;
     this.#queues.close(level);
-    this.#index.clear(level);
+    this.#levelIndex.clear(level);
   }
 
   /** Changes the remaining quantity of a resting order in place. */
-  adjust(slot: number, change: number): void {
-    this.#queues.change(this.#orders.words[slot + LEVEL] as number, change);
+  adjust(index: number, change: number): void {
+    this.#queues.change(this.#orders.words[index + LEVEL] as number, change);
   }
 
   /** Moves the order behind all others at its price. */
-  moveToBack(slot: number): void {
-    this.#queues.moveToBack(slot, this.#orders.remaining(slot));
+  moveToBack(index: number): void {
+    this.#queues.moveToBack(index, this.#orders.remaining(index));
   }
 
   /** Sorts the queues that contain these orders by priority: after a restore. */
-  sortQueuesOf(slots: readonly number[]): void {
+  sortQueuesOf(indexes: readonly number[]): void {
     const orders = this.#orders;
-    const levels = new Set(slots.map((slot) => orders.words[slot + LEVEL] as number));
+    const levels = new Set(indexes.map((index) => orders.words[index + LEVEL] as number));
     for (const level of levels) this.#queues.sort(level, (a, b) => orders.priorityOf(a) - orders.priorityOf(b));
   }
 
   /** Publishes every level that changed since the last commit. */
   commit(events: MarketEvents): void {
-    this.#queues.tellChanges(this.side, events);
-    this.#index.releaseEmpty();
+    this.#queues.publishChanges(this.side, events);
+    this.#levelIndex.releaseEmpty();
   }
 
-  forgetChanges(): void {
-    this.#queues.forgetChanges();
-    this.#index.releaseEmpty();
+  dropChanges(): void {
+    this.#queues.dropChanges();
+    this.#levelIndex.releaseEmpty();
   }
 
   /** Visits the levels, best first. */
   forEachLevel(visit: (price: number, quantity: number) => void): void {
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
+    for (let level = this.#levelIndex.best; level !== NONE; level = this.#levelIndex.worse(level))
       visit(this.#queues.priceOf(level), this.#queues.quantityOf(level));
   }
 
   /** Visits the orders in matching sequence. */
-  forEachOrder(visit: (slot: number) => void): void {
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level))
-      for (const slot of this.#queues.ordersOf(level)) visit(slot);
+  forEachOrder(visit: (index: number) => void): void {
+    for (let level = this.#levelIndex.best; level !== NONE; level = this.#levelIndex.worse(level))
+      for (const index of this.#queues.ordersOf(level)) visit(index);
   }
 
   /** The orders at a price, in time priority. */
   ordersAt(price: number): number[] {
-    const level = this.#index.find(this.#sign * price);
+    const level = this.#levelIndex.find(this.#sign * price);
     return level === NONE ? [] : [...this.#queues.ordersOf(level)];
   }
 
   /** The orders that an order of the other side with this limit could match. */
   ordersWithin(limit: number): number[] {
     const within: number[] = [];
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
+    for (let level = this.#levelIndex.best; level !== NONE; level = this.#levelIndex.worse(level)) {
       if (!this.#reaches(level, limit)) break;
-      for (const slot of this.#queues.ordersOf(level)) within.push(slot);
+      for (const index of this.#queues.ordersOf(level)) within.push(index);
     }
     return within;
   }
 
   /** Whether all level changes are published. */
-  get isTold(): boolean {
+  get isPublished(): boolean {
     return this.#queues.changedCount === 0;
   }
 
   /** Checks every invariant. @throws InvariantError */
   check(): void {
-    assert(this.#index.isSound(), 'book side: levels are sorted and the best is the last');
+    assert(this.#levelIndex.isSound(), 'book side: levels are sorted and the best is the last');
     const orders = this.#orders;
-    for (let level = this.#index.best; level !== NONE; level = this.#index.worse(level)) {
+    for (let level = this.#levelIndex.best; level !== NONE; level = this.#levelIndex.worse(level)) {
       let sum = 0;
       let before = -1;
       const queue = this.#queues.ordersOf(level);
-      for (const slot of queue) {
-        this.#checkOrder(slot, level);
-        assert(before < orders.priorityOf(slot), 'book side: first in first out');
-        sum += orders.remaining(slot);
-        before = orders.priorityOf(slot);
+      for (const index of queue) {
+        this.#checkOrder(index, level);
+        assert(before < orders.priorityOf(index), 'book side: first in first out');
+        sum += orders.remaining(index);
+        before = orders.priorityOf(index);
       }
       assert(
-        this.#index.rankOf(level) === this.#sign * this.#queues.priceOf(level),
+        this.#levelIndex.rankOf(level) === this.#sign * this.#queues.priceOf(level),
         'book side: a level has its price',
       );
       assert(queue.length > 0 && queue.length === this.#queues.countOf(level), 'book side: a level has its orders');
@@ -259,37 +259,37 @@ export class BookSide {
   }
 
   /**
-   * Checks one level, up to `ordersMax` of its orders. @param told its last published quantity, 0 for none.
+   * Checks one level, up to `ordersMax` of its orders. @param published its last published quantity, 0 for none.
    *
    * @throws InvariantError
    */
-  checkLevel(price: number, told: number, ordersMax: number): void {
-    const found = this.#index.find(this.#sign * price);
-    const level = found !== NONE && this.#index.has(found) ? found : NONE;
+  checkLevel(price: number, published: number, ordersMax: number): void {
+    const found = this.#levelIndex.find(this.#sign * price);
+    const level = found !== NONE && this.#levelIndex.has(found) ? found : NONE;
     const quantity = level === NONE ? 0 : this.#queues.quantityOf(level);
-    assert(quantity === told, 'book side: a level equals its published quantity');
+    assert(quantity === published, 'book side: a level equals its published quantity');
     if (level === NONE) return;
     let missing = quantity;
     let before = -1;
-    let slot = this.#queues.headOf(level);
-    for (let seen = 0; slot !== NONE && seen < ordersMax; seen++, slot = this.#queues.after(level, slot)) {
-      this.#checkOrder(slot, level);
-      assert(before < this.#orders.priorityOf(slot), 'book side: first in first out');
-      before = this.#orders.priorityOf(slot);
-      missing -= this.#orders.remaining(slot);
+    let index = this.#queues.headOf(level);
+    for (let seen = 0; index !== NONE && seen < ordersMax; seen++, index = this.#queues.after(level, index)) {
+      this.#checkOrder(index, level);
+      assert(before < this.#orders.priorityOf(index), 'book side: first in first out');
+      before = this.#orders.priorityOf(index);
+      missing -= this.#orders.remaining(index);
     }
-    assert(slot === NONE ? missing === 0 : missing > 0, 'book side: a level is the sum of its orders');
+    assert(index === NONE ? missing === 0 : missing > 0, 'book side: a level is the sum of its orders');
   }
 
-  #checkOrder(slot: number, level: number): void {
+  #checkOrder(index: number, level: number): void {
     const orders = this.#orders;
-    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'book side: its orders rest');
+    assert(orders.stateOf(index) === ORDER_STATE.resting, 'book side: its orders rest');
     assert(
-      orders.sideOf(slot) === this.side && orders.words[slot + LEVEL] === level,
+      orders.sideOf(index) === this.side && orders.words[index + LEVEL] === level,
       'book side: an order has its side and level',
     );
-    assert(orders.priceOf(slot) === this.#queues.priceOf(level), 'book side: an order is at its price');
-    assert(orders.quantityOf(slot) > orders.filledOf(slot), 'book side: an order has remaining quantity');
+    assert(orders.priceOf(index) === this.#queues.priceOf(level), 'book side: an order is at its price');
+    assert(orders.quantityOf(index) > orders.filledOf(index), 'book side: an order has remaining quantity');
   }
 
   #reaches(level: number, limit: number): boolean {
@@ -299,10 +299,10 @@ export class BookSide {
 
   /** The level at this price, opened if it did not exist. */
   #reach(price: number): number {
-    const level = this.#index.reach(this.#sign * price);
-    if (this.#index.has(level)) return level;
-    if (this.#index.levelCapacity > this.#queues.capacity) this.#queues.reserve(this.#index.levelCapacity);
-    this.#index.set(level);
+    const level = this.#levelIndex.reach(this.#sign * price);
+    if (this.#levelIndex.has(level)) return level;
+    if (this.#levelIndex.levelCapacity > this.#queues.capacity) this.#queues.reserve(this.#levelIndex.levelCapacity);
+    this.#levelIndex.set(level);
     this.#queues.open(level, price);
     return level;
   }

@@ -25,7 +25,7 @@ import {
 import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
-import { FILL_UNIT, type FillUnit, type MarketEvents } from './commands.ts';
+import { FILL_GROUP, type FillGroup, type MarketEvents } from './commands.ts';
 import { ExpiryWatch } from './expiry-watch.ts';
 import type { OrderIds } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
@@ -40,13 +40,13 @@ const ORDERS_PER_LEAF = 16;
 export interface BookWatcher {
   /** A trade is confirmed: first its price, then its lots for each of the two orders that has children. */
   confirmed(price: number): void;
-  parentFilled(slot: number, lots: number): void;
+  parentFilled(index: number, lots: number): void;
   /** An order with children is over and all its fills are decided. */
-  parentOver(slot: number): void;
+  parentOver(index: number): void;
   /** A waiting order has no released remainder. @returns whether more of it may be activated. */
-  waitsForMore(slot: number): boolean;
+  awaitsMore(index: number): boolean;
   /** A waiting order ends. @returns its total, activated or not. */
-  leave(slot: number): number;
+  leave(index: number): number;
 }
 
 export interface BookParts {
@@ -71,7 +71,7 @@ export class Book {
   highest: number = RAW_MAX;
   preventsSelfTrades = false;
   /** While true, changed levels are not published; they are published in one step afterwards (BAT-07). */
-  isDepthHeld = false;
+  isDepthDeferred = false;
   /** A rollback returned crossing orders: levels are published after uncrossing (uncross.ts, AMB-32). */
   isUncrossing = false;
   readonly #ids: OrderIds;
@@ -106,11 +106,11 @@ export class Book {
   }
 
   /** The worst price at which the order may match: its limit, if it has one, and the collar. */
-  boundOf(slot: number): number {
+  boundOf(index: number): number {
     const { orders } = this;
-    const isLimit = orders.kindOf(slot) === ORDER_KIND.limit;
-    const price = orders.priceOf(slot);
-    if (orders.sideOf(slot) === SIDE.buy) return isLimit && price < this.highest ? price : this.highest;
+    const isLimit = orders.kindOf(index) === ORDER_KIND.limit;
+    const price = orders.priceOf(index);
+    if (orders.sideOf(index) === SIDE.buy) return isLimit && price < this.highest ? price : this.highest;
     return isLimit && price > this.lowest ? price : this.lowest;
   }
 
@@ -144,7 +144,7 @@ export class Book {
       // mutant: maker-quantity
       const lots = Math.min(left, makerLeft);
       left -= lots;
-      const unit = isFok ? (left === 0 ? FILL_UNIT.fokLast : FILL_UNIT.fokMoreFollow) : FILL_UNIT.none;
+      const unit = isFok ? (left === 0 ? FILL_GROUP.fokLast : FILL_GROUP.fokMoreFollow) : FILL_GROUP.none;
       this.#fill(maker, taker, lots, makers.bestPrice, unit);
       if (lots === makerLeft) {
         makers.remove(maker, lots);
@@ -158,13 +158,13 @@ export class Book {
   matchResting(maker: number, taker: number): void {
     const { orders } = this;
     const lots = Math.min(orders.remaining(maker), orders.remaining(taker));
-    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_UNIT.none);
-    for (const slot of [maker, taker]) {
-      const side = this.ownSide(orders.sideOf(slot));
-      if (orders.remaining(slot) > 0) side.adjust(slot, -lots);
+    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_GROUP.none);
+    for (const index of [maker, taker]) {
+      const side = this.ownSide(orders.sideOf(index));
+      if (orders.remaining(index) > 0) side.adjust(index, -lots);
       else {
-        side.remove(slot, lots);
-        this.exhaust(slot);
+        side.remove(index, lots);
+        this.exhaust(index);
       }
     }
   }
@@ -173,21 +173,21 @@ export class Book {
    * Whether the order would match at `price`, which a post-only order must not (TIF-07). With self-trade prevention the
    * owner's orders do not count (STP-04).
    */
-  wouldTake(slot: number, price: number): boolean {
-    const makers = this.otherSide(this.orders.sideOf(slot));
+  wouldTake(index: number, price: number): boolean {
+    const makers = this.otherSide(this.orders.sideOf(index));
     if (!makers.crosses(price)) return false;
     if (!this.preventsSelfTrades) return true;
     for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, price); level = makers.worse(level))
       for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
-        if (!this.isSameOwner(maker, slot)) return true;
+        if (!this.isSameOwner(maker, index)) return true;
     return false;
   }
 
   /**
    * Cancels the owner's resting orders that a post-only order would cross, when it crosses no other owner's (STP-04).
    */
-  cancelOwn(slot: number, price: number): void {
-    const makers = this.otherSide(this.orders.sideOf(slot));
+  cancelOwn(index: number, price: number): void {
+    const makers = this.otherSide(this.orders.sideOf(index));
     while (makers.crosses(price)) {
       const own = makers.bestOrder;
       this.takeOff(own);
@@ -196,54 +196,54 @@ export class Book {
   }
 
   /** Adds the order at the back of its price. The caller sets its priority sequence. */
-  rest(slot: number): void {
+  rest(index: number): void {
     const { orders } = this;
-    this.ownSide(orders.sideOf(slot)).append(slot);
-    orders.setState(slot, ORDER_STATE.resting);
-    this.expiries.add(slot);
+    this.ownSide(orders.sideOf(index)).append(index);
+    orders.setState(index, ORDER_STATE.resting);
+    this.expiries.add(index);
   }
 
   /** Inserts the order by priority: it rested before, or was restored among resting orders. */
-  restByPriority(slot: number): void {
+  restByPriority(index: number): void {
     const { orders } = this;
-    this.ownSide(orders.sideOf(slot)).insert(slot);
-    orders.setState(slot, ORDER_STATE.resting);
-    this.expiries.add(slot);
+    this.ownSide(orders.sideOf(index)).insert(index);
+    orders.setState(index, ORDER_STATE.resting);
+    this.expiries.add(index);
   }
 
   /** Takes a resting order off the book; the caller decides its further state. */
-  takeOff(slot: number): void {
+  takeOff(index: number): void {
     const { orders } = this;
-    assert(orders.stateOf(slot) === ORDER_STATE.resting, 'only a resting order is taken off the book');
-    this.ownSide(orders.sideOf(slot)).remove(slot, orders.remaining(slot));
+    assert(orders.stateOf(index) === ORDER_STATE.resting, 'only a resting order is taken off the book');
+    this.ownSide(orders.sideOf(index)).remove(index, orders.remaining(index));
   }
 
   /** Marks an order without a released remainder. Publishes nothing: the fills imply it. */
-  exhaust(slot: number): void {
+  exhaust(index: number): void {
     const { orders } = this;
-    const waits = orders.hasMark(slot, MARK.waits) && this.#watcher.waitsForMore(slot);
-    orders.setState(slot, waits ? ORDER_STATE.dormant : ORDER_STATE.filled);
+    const waits = orders.hasMark(index, MARK.waits) && this.#watcher.awaitsMore(index);
+    orders.setState(index, waits ? ORDER_STATE.dormant : ORDER_STATE.filled);
   }
 
   /** Ends an order that is on no side: publishes the end and frees the order once it has no pending fills. */
-  end(slot: number, end: OrderEnd, faultReason: RollbackReason = 0, requestId = 0): void {
+  end(index: number, end: OrderEnd, faultReason: RollbackReason = 0, requestId = 0): void {
     const { orders } = this;
-    if (orders.hasMark(slot, MARK.waits))
-      orders.setPriceAndQuantity(slot, orders.priceOf(slot), this.#watcher.leave(slot));
-    orders.setEnded(slot, end);
-    const remaining = orders.quantityOf(slot) === UNSIZED ? 0 : orders.remaining(slot);
-    this.#events.ended(this.nextSequence(), orders.sequenceOf(slot), end, faultReason, remaining, requestId);
-    this.forgetIfDone(slot);
+    if (orders.hasMark(index, MARK.waits))
+      orders.setPriceAndQuantity(index, orders.priceOf(index), this.#watcher.leave(index));
+    orders.setEnded(index, end);
+    const remaining = orders.quantityOf(index) === UNSIZED ? 0 : orders.remaining(index);
+    this.#events.ended(this.nextSequence(), orders.sequenceOf(index), end, faultReason, remaining, requestId);
+    this.releaseIfDone(index);
   }
 
   /** Frees an order that is neither live nor in undecided trades; only its id is remembered (AMB-08, AMB-23). */
-  forgetIfDone(slot: number): void {
+  releaseIfDone(index: number): void {
     const { orders } = this;
-    const state = orders.stateOf(slot);
-    if (orders.pendingOf(slot) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
-    const isParent = orders.hasMark(slot, MARK.hasChildren);
-    this.#ids.retire(slot, state === ORDER_STATE.ended && isCancel(orders.endOf(slot)));
-    if (isParent) this.#watcher.parentOver(slot);
+    const state = orders.stateOf(index);
+    if (orders.pendingOf(index) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
+    const isParent = orders.hasMark(index, MARK.hasChildren);
+    this.#ids.retire(index, state === ORDER_STATE.ended && isCancel(orders.endOf(index)));
+    if (isParent) this.#watcher.parentOver(index);
   }
 
   /** Every trade up to `tradeId` is decided: confirmed, unless it was rolled back. */
@@ -260,41 +260,41 @@ export class Book {
     }
   }
 
-  #confirm(slot: number, lots: number): void {
-    if (this.orders.hasMark(slot, MARK.hasChildren)) this.#watcher.parentFilled(slot, lots);
-    this.decide(slot);
+  #confirm(index: number, lots: number): void {
+    if (this.orders.hasMark(index, MARK.hasChildren)) this.#watcher.parentFilled(index, lots);
+    this.decide(index);
   }
 
   /** One fill of the order is no longer pending. */
-  decide(slot: number): void {
+  decide(index: number): void {
     const { orders } = this;
-    const pending = orders.pendingOf(slot) - 1;
+    const pending = orders.pendingOf(index) - 1;
     assert(pending >= 0, 'a decided fill was pending');
-    orders.setPending(slot, pending);
-    if (pending === 0) this.forgetIfDone(slot);
+    orders.setPending(index, pending);
+    if (pending === 0) this.releaseIfDone(index);
   }
 
   /** Publishes the levels that changed since the last commit. */
   commitDepth(): void {
-    if (this.isDepthHeld || this.isUncrossing) return;
+    if (this.isDepthDeferred || this.isUncrossing) return;
     const { buys, sells } = this;
-    if (buys.isTold && sells.isTold) return;
-    if (!buys.isTold) buys.commit(this.#events);
-    if (!sells.isTold) sells.commit(this.#events);
+    if (buys.isPublished && sells.isPublished) return;
+    if (!buys.isPublished) buys.commit(this.#events);
+    if (!sells.isPublished) sells.commit(this.#events);
     this.#events.depthCommitted(this.sequence as Sequence);
   }
 
   /** Discards level changes without publishing them: the caller publishes the whole book instead. */
-  forgetDepthChanges(): void {
-    this.buys.forgetChanges();
-    this.sells.forgetChanges();
+  dropDepthChanges(): void {
+    this.buys.dropChanges();
+    this.sells.dropChanges();
   }
 
   isCrossed(): boolean {
     return this.buys.bestOrder !== NONE && this.sells.crosses(this.buys.bestPrice);
   }
 
-  #fill(maker: number, taker: number, lots: number, price: number, unit: FillUnit): void {
+  #fill(maker: number, taker: number, lots: number, price: number, unit: FillGroup): void {
     const { orders } = this;
     const tradeId = this.trades.add(maker, taker, price, lots) as Sequence;
     orders.setFilled(maker, orders.filledOf(maker) + lots);

@@ -29,22 +29,22 @@ export interface ChangePlace {
 }
 
 /** Applies a replace to a live order, or publishes the reject. */
-export function replaceOrder(at: ChangePlace, slot: number, command: ReplaceCommand): void {
+export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCommand): void {
   const { book, events } = at;
   const { orders } = book;
-  const waiting = orders.hasMark(slot, MARK.waits) ? at.triggers.of(slot) : null;
-  if (command.isNodeMade) takeTimestamp(book, slot, command);
-  const isOlder = isOlderThan(book, slot, command);
-  const isSameTimestamp = !command.isNodeMade && !isOlder && !isNewerThan(book, slot, command);
+  const waiting = orders.hasMark(index, MARK.waits) ? at.triggers.of(index) : null;
+  if (command.isNodeMade) takeTimestamp(book, index, command);
+  const isOlder = isOlderThan(book, index, command);
+  const isSameTimestamp = !command.isNodeMade && !isOlder && !isNewerThan(book, index, command);
   const refuse = (code: RejectCode): void => events.replaceRefused(command, code);
-  if (orders.kindOf(slot) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
-  else if (isOlder || (isSameTimestamp && !isSame(book, slot, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
-  else if (isSameTimestamp || isNoReduction(book, slot, command))
-    events.replaceUnchanged(command.requestId, orders.sequenceOf(slot));
+  if (orders.kindOf(index) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
+  else if (isOlder || (isSameTimestamp && !isSame(book, index, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
+  else if (isSameTimestamp || isNoReduction(book, index, command))
+    events.replaceUnchanged(command.requestId, orders.sequenceOf(index));
   else if (exceedsChangeable(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
-  else if (waiting === null) changeResting(at, slot, command);
-  else if (waiting.inForce === 0) changeWaiting(at, slot, waiting, command);
-  else changeGrowing(at, slot, waiting, command);
+  else if (waiting === null) changeResting(at, index, command);
+  else if (waiting.released === 0) changeWaiting(at, index, waiting, command);
+  else changeGrowing(at, index, waiting, command);
 }
 
 /**
@@ -58,137 +58,137 @@ function exceedsChangeable(
 ): boolean {
   if (triggerKind !== TRIGGER.none && (waiting === null || triggers.hasFired(waiting))) return true;
   if (waiting === null || quantity === 0 || quantity === waiting.total) return false;
-  const { parent, inForce, total } = waiting;
-  return inForce > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.slot, quantity));
+  const { parent, released, total } = waiting;
+  return released > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.index, quantity));
 }
 
-function takeTimestamp({ orders }: Book, slot: number, command: ReplaceCommand): void {
-  command.timestampHigh = orders.timestampHigh(slot);
-  command.timestampLow = orders.timestampLow(slot);
+function takeTimestamp({ orders }: Book, index: number, command: ReplaceCommand): void {
+  command.timestampHigh = orders.timestampHigh(index);
+  command.timestampLow = orders.timestampLow(index);
 }
 
 /** Whether the order is already as small as the node's replace requests. */
-function isNoReduction({ orders }: Book, slot: number, { isNodeMade, quantity }: ReplaceCommand): boolean {
-  return isNodeMade && quantity >= orders.quantityOf(slot);
+function isNoReduction({ orders }: Book, index: number, { isNodeMade, quantity }: ReplaceCommand): boolean {
+  return isNodeMade && quantity >= orders.quantityOf(index);
 }
 
-function isOlderThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
-  return isBefore(timestampHigh, timestampLow, orders.timestampHigh(slot), orders.timestampLow(slot));
+function isOlderThan({ orders }: Book, index: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
+  return isBefore(timestampHigh, timestampLow, orders.timestampHigh(index), orders.timestampLow(index));
 }
 
-function isNewerThan({ orders }: Book, slot: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
-  return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), timestampHigh, timestampLow);
+function isNewerThan({ orders }: Book, index: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
+  return isBefore(orders.timestampHigh(index), orders.timestampLow(index), timestampHigh, timestampLow);
 }
 
 /** Whether all requested terms are current already. */
-function isSame({ orders }: Book, slot: number, waiting: Waiting | null, command: ReplaceCommand): boolean {
-  const total = waiting === null ? orders.quantityOf(slot) : waiting.total;
-  const changesPrice = command.price !== 0 && command.price !== orders.priceOf(slot);
+function isSame({ orders }: Book, index: number, waiting: Waiting | null, command: ReplaceCommand): boolean {
+  const total = waiting === null ? orders.quantityOf(index) : waiting.total;
+  const changesPrice = command.price !== 0 && command.price !== orders.priceOf(index);
   const changesTotal = command.quantity !== 0 && command.quantity !== total;
   const hasTrigger = waiting !== null && waiting.kind === command.triggerKind && waiting.price === command.triggerPrice;
   return !changesPrice && !changesTotal && (command.triggerKind === TRIGGER.none || hasTrigger);
 }
 
-function changeResting(at: ChangePlace, slot: number, command: ReplaceCommand): void {
+function changeResting(at: ChangePlace, index: number, command: ReplaceCommand): void {
   const { book, events } = at;
   const { orders } = book;
-  const price = command.price === 0 ? orders.priceOf(slot) : command.price;
-  const quantity = command.quantity === 0 ? orders.quantityOf(slot) : command.quantity;
-  const before = orders.remaining(slot);
-  const after = quantity - orders.filledOf(slot);
-  const moves = price !== orders.priceOf(slot);
-  if (after > 0 && moves && isStopped(at, slot, price, command)) return;
+  const price = command.price === 0 ? orders.priceOf(index) : command.price;
+  const quantity = command.quantity === 0 ? orders.quantityOf(index) : command.quantity;
+  const before = orders.remaining(index);
+  const after = quantity - orders.filledOf(index);
+  const moves = price !== orders.priceOf(index);
+  if (after > 0 && moves && isStopped(at, index, price, command)) return;
   const growth = moves ? after : after - before;
-  if (growth > 0 && !book.ownSide(orders.sideOf(slot)).fits(price, growth)) {
+  if (growth > 0 && !book.ownSide(orders.sideOf(index)).fits(price, growth)) {
     events.replaceRefused(command, REJECT_CODE.INVALID_ORDER);
     return;
   }
   // After this point the command must succeed.
-  if (after <= 0 || moves) book.takeOff(slot);
-  const sequence = apply(book, slot, command, { price, quantity });
-  if (after > 0 && (moves || after > before)) orders.setPriority(slot, sequence);
-  publishReplaced(at, slot, sequence, { ...command, quantity });
-  if (after <= 0) complete(at, slot, command.requestId);
-  else if (moves) reenter(book, slot);
-  else resize(book, slot, after - before);
+  if (after <= 0 || moves) book.takeOff(index);
+  const sequence = apply(book, index, command, { price, quantity });
+  if (after > 0 && (moves || after > before)) orders.setPriority(index, sequence);
+  publishReplaced(at, index, sequence, { ...command, quantity });
+  if (after <= 0) complete(at, index, command.requestId);
+  else if (moves) reenter(book, index);
+  else resize(book, index, after - before);
 }
 
 /** Ends a post-only order that would match at its new price: a stale quote is worse than none (AMB-19). */
-function isStopped({ book, events }: ChangePlace, slot: number, price: number, command: ReplaceCommand): boolean {
-  const isPostOnly = (book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
-  if (!isPostOnly || !book.wouldTake(slot, price)) return false;
-  book.takeOff(slot);
-  book.end(slot, ORDER_END.postOnlyWouldCross, 0, command.requestId);
+function isStopped({ book, events }: ChangePlace, index: number, price: number, command: ReplaceCommand): boolean {
+  const isPostOnly = (book.orders.flagsOf(index) & ORDER_FLAG.postOnly) !== 0;
+  if (!isPostOnly || !book.wouldTake(index, price)) return false;
+  book.takeOff(index);
+  book.end(index, ORDER_END.postOnlyWouldCross, 0, command.requestId);
   events.replaceRefused(command, REJECT_CODE.WOULD_CROSS);
   return true;
 }
 
 /** Changes an order without released quantity. */
-function changeWaiting(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
+function changeWaiting(at: ChangePlace, index: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers } = at;
-  const price = command.price === 0 ? book.orders.priceOf(slot) : command.price;
+  const price = command.price === 0 ? book.orders.priceOf(index) : command.price;
   const quantity = command.quantity === 0 ? waiting.total : command.quantity;
-  const sequence = apply(book, slot, command, { price, quantity });
+  const sequence = apply(book, index, command, { price, quantity });
   if (command.triggerKind !== TRIGGER.none) triggers.move(waiting, command.triggerKind, command.triggerPrice);
-  publishReplaced(at, slot, sequence, { ...command, quantity });
+  publishReplaced(at, index, sequence, { ...command, quantity });
   triggers.resize(waiting, quantity);
   triggers.reconsider(waiting);
 }
 
 /** Changes a child that is partly released: only its price. */
-function changeGrowing(at: ChangePlace, slot: number, waiting: Waiting, command: ReplaceCommand): void {
+function changeGrowing(at: ChangePlace, index: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers, events } = at;
   const { orders } = book;
-  const rests = orders.stateOf(slot) === ORDER_STATE.resting;
-  const price = command.price === 0 ? orders.priceOf(slot) : command.price;
-  const moves = rests && price !== orders.priceOf(slot);
-  if (moves && isStopped(at, slot, price, command)) return;
-  if (moves && !book.ownSide(orders.sideOf(slot)).fits(price, orders.remaining(slot))) {
+  const rests = orders.stateOf(index) === ORDER_STATE.resting;
+  const price = command.price === 0 ? orders.priceOf(index) : command.price;
+  const moves = rests && price !== orders.priceOf(index);
+  if (moves && isStopped(at, index, price, command)) return;
+  if (moves && !book.ownSide(orders.sideOf(index)).fits(price, orders.remaining(index))) {
     events.replaceRefused(command, REJECT_CODE.INVALID_ORDER);
     return;
   }
-  if (moves) book.takeOff(slot);
-  const sequence = apply(book, slot, command, { price, quantity: orders.quantityOf(slot) });
-  if (moves) orders.setPriority(slot, sequence);
-  publishReplaced(at, slot, sequence, { ...command, quantity: waiting.total });
+  if (moves) book.takeOff(index);
+  const sequence = apply(book, index, command, { price, quantity: orders.quantityOf(index) });
+  if (moves) orders.setPriority(index, sequence);
+  publishReplaced(at, index, sequence, { ...command, quantity: waiting.total });
   triggers.reconsider(waiting);
-  if (moves) reenter(book, slot);
+  if (moves) reenter(book, index);
 }
 
 /**
  * Enters at the new price like a new order; a post-only order that crosses only its owner's orders cancels those
  * (STP-04).
  */
-function reenter(book: Book, slot: number): void {
-  if ((book.orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0) book.cancelOwn(slot, book.orders.priceOf(slot));
-  place(book, slot, NO_MONEY);
+function reenter(book: Book, index: number): void {
+  if ((book.orders.flagsOf(index) & ORDER_FLAG.postOnly) !== 0) book.cancelOwn(index, book.orders.priceOf(index));
+  place(book, index, NO_MONEY);
 }
 
 function apply(
   book: Book,
-  slot: number,
+  index: number,
   command: ReplaceCommand,
   terms: { price: number; quantity: number },
 ): Sequence {
-  book.orders.setPriceAndQuantity(slot, terms.price, terms.quantity);
-  book.orders.setTimestamp(slot, command.timestampHigh, command.timestampLow);
+  book.orders.setPriceAndQuantity(index, terms.price, terms.quantity);
+  book.orders.setTimestamp(index, command.timestampHigh, command.timestampLow);
   return book.nextSequence();
 }
 
 function publishReplaced(
   { book, triggers, events }: ChangePlace,
-  slot: number,
+  index: number,
   sequence: Sequence,
   command: ReplaceCommand,
 ): void {
   const { orders } = book;
-  const waiting = orders.hasMark(slot, MARK.waits) ? triggers.of(slot) : null;
+  const waiting = orders.hasMark(index, MARK.waits) ? triggers.of(index) : null;
   const trigger = waiting === null || triggers.hasFired(waiting) ? null : waiting;
   events.replaced(
     sequence,
-    orders.sequenceOf(slot),
-    orders.priorityOf(slot),
-    orders.priceOf(slot),
+    orders.sequenceOf(index),
+    orders.priorityOf(index),
+    orders.priceOf(index),
     command.quantity,
     command.timestampHigh,
     command.timestampLow,
@@ -202,15 +202,15 @@ function publishReplaced(
  * The new total is not above the filled quantity: the order ends as filled, though a rollback may return it to the book
  * (AMB-32 e).
  */
-function complete({ book, events }: ChangePlace, slot: number, requestId: number): void {
-  events.ended(book.nextSequence(), book.orders.sequenceOf(slot), ORDER_END.filled, 0, 0, requestId);
-  exhausted(book, slot);
+function complete({ book, events }: ChangePlace, index: number, requestId: number): void {
+  events.ended(book.nextSequence(), book.orders.sequenceOf(index), ORDER_END.filled, 0, 0, requestId);
+  exhausted(book, index);
 }
 
 /** At the same price a smaller order keeps its place, a larger one moves to the back. */
-function resize(book: Book, slot: number, growth: number): void {
+function resize(book: Book, index: number, growth: number): void {
   if (growth === 0) return;
-  const side = book.ownSide(book.orders.sideOf(slot));
-  side.adjust(slot, growth);
-  if (growth > 0) side.moveToBack(slot);
+  const side = book.ownSide(book.orders.sideOf(index));
+  side.adjust(index, growth);
+  if (growth > 0) side.moveToBack(index);
 }

@@ -96,7 +96,7 @@ export interface CancelCommand extends HashedKey, Received {
   /** The published end reason: userRequested, or a reason of the node. */
   end: OrderEnd;
   /** Whether the cancel may be parked for its create: true on the control channel (AMB-25). */
-  hold: boolean;
+  mayPark: boolean;
 }
 
 /**
@@ -194,8 +194,8 @@ export interface RestoredPosition {
 }
 
 /** Position of a fill in its all-or-nothing match group (AMB-34). */
-export const FILL_UNIT = { none: 0, fokMoreFollow: 1, fokLast: 2 } as const;
-export type FillUnit = (typeof FILL_UNIT)[keyof typeof FILL_UNIT];
+export const FILL_GROUP = { none: 0, fokMoreFollow: 1, fokLast: 2 } as const;
+export type FillGroup = (typeof FILL_GROUP)[keyof typeof FILL_GROUP];
 
 /**
  * Events, in sequence. Sequences are contiguous: every call with a `sequence` consumes exactly one. `order` is the
@@ -222,7 +222,7 @@ export interface MarketEvents {
     price: number,
     quantity: number,
     takerSide: Side,
-    unit: FillUnit,
+    unit: FillGroup,
   ): void;
   /**
    * The order ended with `remaining` lots unfilled (0 where it is sized in quote and has no cap). A complete fill of
@@ -242,7 +242,7 @@ export interface MarketEvents {
    * A cancel arrived while all of the order was in pending fills: the order cannot return to the book (AMB-23, AMB-32
    * d).
    */
-  covered(sequence: Sequence, order: Sequence): void;
+  cancelPending(sequence: Sequence, order: Sequence): void;
   /**
    * A replace was applied. Fills at the new price follow. The priority is unchanged when the order keeps its queue
    * place (AMB-19). The trigger is the current one while the order waits for it, else none and 0. `requestId` is 0
@@ -264,13 +264,13 @@ export interface MarketEvents {
   replaceUnchanged(requestId: number, order: Sequence): void;
   /** The order is unchanged, except that WOULD_CROSS follows an `ended` with `postOnlyWouldCross` (AMB-19). */
   replaceRefused(command: ReplaceCommand, code: RejectCode): void;
-  /** Follows `ended` or `covered`; order 0: the cancel is parked (AMB-25). */
+  /** Follows `ended` or `cancelPending`; order 0: the cancel is parked (AMB-25). */
   cancelAccepted(requestId: number, order: Sequence | 0): void;
   cancelRefused(command: CancelCommand, code: RejectCode): void;
-  /** Follows the `ended` and `covered` events of one cancel-all. */
+  /** Follows the `ended` and `cancelPending` events of one cancel-all. */
   allCancelled(requestId: number): void;
   /** A parked cancel expired without a create: `CancelFailed` `OrderNotFound` (AMB-25). */
-  heldCancelExpired(
+  parkedCancelExpired(
     user: Int32Array,
     userAt: number,
     orderId: Int32Array,

@@ -15,7 +15,7 @@
  *
  * `wake` is a time before which nothing expires: the only comparison that a command makes. Of many orders due at one
  * instant a limited number ends per step; until all have ended, `isBehind` is true and `wake` lies in the past
- * (overdue.ts).
+ * (expired-orders.ts).
  *
  * Invariant: every order in the pool that expires before the horizon is marked as watched and has one heap entry; so
  * does every order that expires before `next` and was passed by the sweep or added after it began.
@@ -56,7 +56,7 @@ export class ExpiryWatch {
   #nextHigh = 0;
   #nextLow = 0;
   /** A binary heap over (expiry, order sequence). */
-  #slots: Int32Array = new Int32Array(FIRST_CAPACITY);
+  #indexes: Int32Array = new Int32Array(FIRST_CAPACITY);
   #highs: Uint32Array = new Uint32Array(FIRST_CAPACITY);
   #lows: Uint32Array = new Uint32Array(FIRST_CAPACITY);
   #sequences: Float64Array = new Float64Array(FIRST_CAPACITY);
@@ -71,12 +71,12 @@ export class ExpiryWatch {
   /**
    * Adds an order that begins to rest or to wait; its expiry lies after the last time. Adding it again changes nothing.
    */
-  add(slot: number): void {
-    const high = this.#orders.expiryHigh(slot);
-    const low = this.#orders.expiryLow(slot);
+  add(index: number): void {
+    const high = this.#orders.expiryHigh(index);
+    const low = this.#orders.expiryLow(index);
     if (!isBefore(high, low, this.#nextHigh, this.#nextLow)) return;
-    if (this.#orders.hasMark(slot, MARK.isWatched)) return;
-    this.#push(slot);
+    if (this.#orders.hasMark(index, MARK.isWatched)) return;
+    this.#push(index);
     for (let looks = 0; looks < LOOKS_PER_ADDED; looks++) this.#dropIfVoid();
     this.#setWake();
   }
@@ -91,8 +91,8 @@ export class ExpiryWatch {
   }
 
   /** Whether the order is expired at `high`, `low`, or at the latest passed time if that is later. */
-  hasPassed(slot: number, high: number, low: number): boolean {
-    return this.isPast(this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot), high, low);
+  hasPassed(index: number, high: number, low: number): boolean {
+    return this.isPast(this.#orders.expiryHigh(index), this.#orders.expiryLow(index), high, low);
   }
 
   isPast(expiryHigh: number, expiryLow: number, high: number, low: number): boolean {
@@ -100,8 +100,8 @@ export class ExpiryWatch {
   }
 
   /** Whether the order is expired at the latest passed time. */
-  isDue(slot: number): boolean {
-    return !isBefore(this.lastHigh, this.lastLow, this.#orders.expiryHigh(slot), this.#orders.expiryLow(slot));
+  isDue(index: number): boolean {
+    return !isBefore(this.lastHigh, this.lastLow, this.#orders.expiryHigh(index), this.#orders.expiryLow(index));
   }
 
   /**
@@ -120,7 +120,7 @@ export class ExpiryWatch {
     for (let looks = budget + VOID_PER_TURN; looks > 0 && this.#isFirstDue(); looks--) {
       if (this.#isFirstLive()) {
         if (due.length === budget) break;
-        due.push(this.#slots[0] as number);
+        due.push(this.#indexes[0] as number);
       }
       this.#drop(0);
     }
@@ -140,13 +140,13 @@ export class ExpiryWatch {
   }
 
   #isFirstLive(): boolean {
-    const state = this.#isVoid(0) ? ORDER_STATE.free : this.#orders.stateOf(this.#slots[0] as number);
+    const state = this.#isVoid(0) ? ORDER_STATE.free : this.#orders.stateOf(this.#indexes[0] as number);
     return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
   #isVoid(at: number): boolean {
-    const slot = this.#slots[at] as number;
-    return this.#orders.stateOf(slot) === ORDER_STATE.free || this.#orders.sequenceOf(slot) !== this.#sequences[at];
+    const index = this.#indexes[at] as number;
+    return this.#orders.stateOf(index) === ORDER_STATE.free || this.#orders.sequenceOf(index) !== this.#sequences[at];
   }
 
   /** The time is beyond the horizon: completes the sweep at once. */
@@ -164,11 +164,11 @@ export class ExpiryWatch {
     this.#sweepAt = 0;
   }
 
-  #sweep(slotsMax: number): void {
+  #sweep(entriesMax: number): void {
     const orders = this.#orders;
-    this.#sweepAt = orders.forEachOf(this.#sweepAt, slotsMax, (slot) => {
-      if (!isBefore(orders.expiryHigh(slot), orders.expiryLow(slot), this.#nextHigh, this.#nextLow)) return;
-      if (!orders.hasMark(slot, MARK.isWatched)) this.#push(slot);
+    this.#sweepAt = orders.forEachOf(this.#sweepAt, entriesMax, (index) => {
+      if (!isBefore(orders.expiryHigh(index), orders.expiryLow(index), this.#nextHigh, this.#nextLow)) return;
+      if (!orders.hasMark(index, MARK.isWatched)) this.#push(index);
     });
     if (this.#sweepAt !== NONE) return;
     this.#horizonHigh = this.#nextHigh;
@@ -193,15 +193,15 @@ export class ExpiryWatch {
     this.wakeLow = this.isBehind ? 0 : isFirst ? low : this.#horizonLow;
   }
 
-  #push(slot: number): void {
-    if (this.#count === this.#slots.length) this.#grow();
+  #push(index: number): void {
+    if (this.#count === this.#indexes.length) this.#grow();
     const orders = this.#orders;
     const at = this.#count++;
-    this.#slots[at] = slot;
-    this.#highs[at] = orders.expiryHigh(slot);
-    this.#lows[at] = orders.expiryLow(slot);
-    this.#sequences[at] = orders.sequenceOf(slot);
-    orders.mark(slot, MARK.isWatched);
+    this.#indexes[at] = index;
+    this.#highs[at] = orders.expiryHigh(index);
+    this.#lows[at] = orders.expiryLow(index);
+    this.#sequences[at] = orders.sequenceOf(index);
+    orders.mark(index, MARK.isWatched);
     this.#rise(at);
   }
 
@@ -243,27 +243,27 @@ export class ExpiryWatch {
   }
 
   #copy(from: number, to: number): void {
-    this.#slots[to] = this.#slots[from] as number;
+    this.#indexes[to] = this.#indexes[from] as number;
     this.#highs[to] = this.#highs[from] as number;
     this.#lows[to] = this.#lows[from] as number;
     this.#sequences[to] = this.#sequences[from] as number;
   }
 
   #swap(a: number, b: number): void {
-    const slot = this.#slots[a] as number;
+    const index = this.#indexes[a] as number;
     const high = this.#highs[a] as number;
     const low = this.#lows[a] as number;
     const sequence = this.#sequences[a] as number;
     this.#copy(b, a);
-    this.#slots[b] = slot;
+    this.#indexes[b] = index;
     this.#highs[b] = high;
     this.#lows[b] = low;
     this.#sequences[b] = sequence;
   }
 
   #grow(): void {
-    const capacity = this.#slots.length * 2;
-    this.#slots = grown(this.#slots, capacity);
+    const capacity = this.#indexes.length * 2;
+    this.#indexes = grown(this.#indexes, capacity);
     this.#highs = grown(this.#highs, capacity);
     this.#lows = grown(this.#lows, capacity);
     this.#sequences = grown(this.#sequences, capacity);

@@ -13,7 +13,7 @@ import { MarketEngine } from './market-engine.ts';
 import { type MarketOutlets, MarketOutput } from './market-output.ts';
 
 /** Triggers and releases processed per poll, so that commands are not delayed. */
-const PUMP_BUDGET = 64;
+const POLL_BUDGET = 64;
 /** Steps of uncrossing per poll: about 100 µs (uncross.ts). */
 const UNCROSS_BUDGET = 256;
 
@@ -91,15 +91,15 @@ export class HostedMarket {
   }
 
   /** Publishes fired triggers and places released orders. @returns whether more of them wait. */
-  pump(nowNs: TimestampNs): boolean {
+  poll(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);
-    return this.engine.pump(nowNs, PUMP_BUDGET);
+    return this.engine.poll(nowNs, POLL_BUDGET);
   }
 
   /** Called at the end of every batch (market-engine.ts, `checkBatch`). @throws InvariantError */
   check(): void {
-    assert(this.output.lastSequence === this.engine.sequence, 'every number that a market gave out was told');
-    this.engine.checkBatch(this.output.told);
+    assert(this.output.lastSequence === this.engine.sequence, 'every number that a market gave out was published');
+    this.engine.checkBatch(this.output.published);
   }
 
   /** Sends the whole book to market data. */

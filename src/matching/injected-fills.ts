@@ -8,10 +8,10 @@ import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.t
 import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
-import { FILL_UNIT, type MarketEvents, type OrderKey, type RollbackCommand } from './commands.ts';
-import type { Intake } from './intake.ts';
+import { FILL_GROUP, type MarketEvents, type OrderKey, type RollbackCommand } from './commands.ts';
+import { endIfDue } from './expired-orders.ts';
+import type { OrderLookup } from './order-lookup.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { endIfDue } from './overdue.ts';
 
 export interface InjectedFill {
   readonly maker: OrderKey;
@@ -21,32 +21,32 @@ export interface InjectedFill {
 }
 
 interface Party {
-  readonly slot: number;
+  readonly index: number;
   readonly order: number;
 }
 
 export class InjectedFills {
   readonly #book: Book;
-  readonly #intake: Intake;
+  readonly #lookup: OrderLookup;
   readonly #events: MarketEvents;
   readonly #undecided = new Map<number, readonly [maker: Party, taker: Party]>();
 
-  constructor(book: Book, intake: Intake, events: MarketEvents) {
+  constructor(book: Book, lookup: OrderLookup, events: MarketEvents) {
     this.#book = book;
-    this.#intake = intake;
+    this.#lookup = lookup;
     this.#events = events;
   }
 
   /** @returns false unless both are live orders, and distinct. */
   inject({ maker: makerKey, taker: takerKey, price, quantity }: InjectedFill): boolean {
     const { orders, trades } = this.#book;
-    const maker = this.#intake.findUnhashed(makerKey);
-    const taker = this.#intake.findUnhashed(takerKey);
+    const maker = this.#lookup.findUnhashed(makerKey);
+    const taker = this.#lookup.findUnhashed(takerKey);
     if (maker === NONE || taker === NONE || maker === taker) return false;
-    for (const slot of [maker, taker]) endIfDue(this.#book, slot);
-    if (!this.#intake.isOpen(maker) || !this.#intake.isOpen(taker)) return false;
+    for (const index of [maker, taker]) endIfDue(this.#book, index);
+    if (!this.#lookup.isOpen(maker) || !this.#lookup.isOpen(taker)) return false;
     const tradeId = trades.addVoid(price);
-    const party = (slot: number): Party => ({ slot, order: orders.sequenceOf(slot) });
+    const party = (index: number): Party => ({ index, order: orders.sequenceOf(index) });
     this.#undecided.set(tradeId, [party(maker), party(taker)]);
     this.#events.matched(
       this.#book.nextSequence(),
@@ -56,7 +56,7 @@ export class InjectedFills {
       price,
       quantity,
       orders.sideOf(taker),
-      FILL_UNIT.none,
+      FILL_GROUP.none,
     );
     return true;
   }
@@ -76,13 +76,13 @@ export class InjectedFills {
     for (const tradeId of this.#undecided.keys()) if (tradeId <= throughTradeId) this.#undecided.delete(tradeId);
   }
 
-  #blame({ slot, order }: Party, reason: RollbackReason): void {
+  #blame({ index, order }: Party, reason: RollbackReason): void {
     const book = this.#book;
     const { orders } = book;
-    if (orders.sequenceOf(slot) === order && endIfDue(book, slot)) return;
-    const state = orders.sequenceOf(slot) === order ? orders.stateOf(slot) : ORDER_STATE.free;
+    if (orders.sequenceOf(index) === order && endIfDue(book, index)) return;
+    const state = orders.sequenceOf(index) === order ? orders.stateOf(index) : ORDER_STATE.free;
     if (!isAtFault(reason) || state === ORDER_STATE.free || state >= ORDER_STATE.ended) return;
-    if (state === ORDER_STATE.resting) book.takeOff(slot);
-    book.end(slot, ORDER_END.atFault, reason);
+    if (state === ORDER_STATE.resting) book.takeOff(index);
+    book.end(index, ORDER_END.atFault, reason);
   }
 }

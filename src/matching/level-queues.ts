@@ -59,7 +59,7 @@ export class LevelQueues {
   readonly #orders: OrderPool;
   #levels: Int32Array;
   #cells: Float64Array;
-  #slots: Int32Array;
+  #indexes: Int32Array;
   #changed: Int32Array;
   #used = 0;
   /** The first free block, or NONE; linked by NEXT. */
@@ -69,12 +69,12 @@ export class LevelQueues {
     this.#orders = orders;
     this.#levels = new Int32Array(levels * LEVEL_WORDS);
     this.#cells = new Float64Array(this.#levels.buffer);
-    this.#slots = new Int32Array(FIRST_BLOCKS * BLOCK_WORDS);
+    this.#indexes = new Int32Array(FIRST_BLOCKS * BLOCK_WORDS);
     this.#changed = new Int32Array(levels);
   }
 
   get bytes(): number {
-    return this.#levels.byteLength + this.#slots.byteLength + this.#changed.byteLength;
+    return this.#levels.byteLength + this.#indexes.byteLength + this.#changed.byteLength;
   }
 
   /** Number of levels that the arrays hold. */
@@ -104,25 +104,25 @@ export class LevelQueues {
   /** The first order of a level that has orders. */
   headOf(level: number): number {
     // mutant: time-priority
-    return this.#slots[this.#levels[(level << LEVEL_BITS) + HEAD] as number] as number;
+    return this.#indexes[this.#levels[(level << LEVEL_BITS) + HEAD] as number] as number;
   }
 
   /** The order behind this one, or NONE. */
-  after(level: number, slot: number): number {
-    const slots = this.#slots;
+  after(level: number, index: number): number {
+    const indexes = this.#indexes;
     const tail = this.#levels[(level << LEVEL_BITS) + TAIL] as number;
-    let position = (this.#orders.words[slot + ORDER_POSITION] as number) + 1;
+    let position = (this.#orders.words[index + ORDER_POSITION] as number) + 1;
     while (position !== tail) {
-      if ((position & IN_BLOCK) === 0) position = (slots[position - BLOCK_WORDS + NEXT] as number) + FIRST;
-      const next = slots[position++] as number;
+      if ((position & IN_BLOCK) === 0) position = (indexes[position - BLOCK_WORDS + NEXT] as number) + FIRST;
+      const next = indexes[position++] as number;
       if (next !== HOLE) return next;
     }
     return NONE;
   }
 
   /** Whether the order is the last of its level. */
-  #isLast(level: number, slot: number): boolean {
-    return this.#orders.words[slot + ORDER_POSITION] === (this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1;
+  #isLast(level: number, index: number): boolean {
+    return this.#orders.words[index + ORDER_POSITION] === (this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1;
   }
 
   /** Opens an empty queue for a level. */
@@ -144,18 +144,18 @@ export class LevelQueues {
   }
 
   /** Appends an order with `remaining` lots to the level. */
-  append(level: number, slot: number, remaining: number): void {
+  append(level: number, index: number, remaining: number): void {
     const at = level << LEVEL_BITS;
     if (((this.#levels[at + TAIL] as number) & IN_BLOCK) === 0) this.#addBlock(at);
     const levels = this.#levels;
-    const slots = this.#slots;
+    const indexes = this.#indexes;
     const position = levels[at + TAIL] as number;
     const held = (position & BLOCK) + HELD;
-    slots[position] = slot;
-    slots[held] = (slots[held] as number) + 1;
+    indexes[position] = index;
+    indexes[held] = (indexes[held] as number) + 1;
     const { words } = this.#orders;
-    words[slot + ORDER_LEVEL] = level;
-    words[slot + ORDER_POSITION] = position;
+    words[index + ORDER_LEVEL] = level;
+    words[index + ORDER_POSITION] = position;
     levels[at + TAIL] = position + 1;
     levels[at + COUNT] = (levels[at + COUNT] as number) + 1;
     this.change(level, remaining);
@@ -163,18 +163,18 @@ export class LevelQueues {
 
   /** The last order of a level that has orders. */
   lastOf(level: number): number {
-    return this.#slots[(this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1] as number;
+    return this.#indexes[(this.#levels[(level << LEVEL_BITS) + TAIL] as number) - 1] as number;
   }
 
   /** Inserts an order with `remaining` lots before `next`, an order of the level. */
-  insertBefore(level: number, next: number, slot: number, remaining: number): void {
+  insertBefore(level: number, next: number, index: number, remaining: number): void {
     const at = level << LEVEL_BITS;
     const { words } = this.#orders;
     const position = this.#makeRoom(at, words[next + ORDER_POSITION] as number);
-    this.#put(slot, position);
-    words[slot + ORDER_LEVEL] = level;
+    this.#put(index, position);
+    words[index + ORDER_LEVEL] = level;
     const held = (position & BLOCK) + HELD;
-    this.#slots[held] = (this.#slots[held] as number) + 1;
+    this.#indexes[held] = (this.#indexes[held] as number) + 1;
     const levels = this.#levels;
     levels[at + COUNT] = (levels[at + COUNT] as number) + 1;
     this.change(level, remaining);
@@ -192,28 +192,28 @@ export class LevelQueues {
   }
 
   /** Removes an order with `remaining` lots. @returns the number of orders left at its level. */
-  remove(slot: number, remaining: number): number {
+  remove(index: number, remaining: number): number {
     const { words } = this.#orders;
-    const level = words[slot + ORDER_LEVEL] as number;
-    const position = words[slot + ORDER_POSITION] as number;
+    const level = words[index + ORDER_LEVEL] as number;
+    const position = words[index + ORDER_POSITION] as number;
     const levels = this.#levels;
-    const slots = this.#slots;
+    const indexes = this.#indexes;
     const at = level << LEVEL_BITS;
     const count = (levels[at + COUNT] as number) - 1;
     const block = position & BLOCK;
-    const held = (slots[block + HELD] as number) - 1;
-    slots[position] = HOLE;
-    slots[block + HELD] = held;
+    const held = (indexes[block + HELD] as number) - 1;
+    indexes[position] = HOLE;
+    indexes[block + HELD] = held;
     levels[at + COUNT] = count;
     if (held === 0) {
       if (count > 0) this.#removeBlock(at, block);
     } else if (position === levels[at + HEAD]) {
       let head = position + 1;
-      while (slots[head] === HOLE) head++;
+      while (indexes[head] === HOLE) head++;
       levels[at + HEAD] = head;
     } else if (position + 1 === levels[at + TAIL]) {
       let tail = position;
-      while (slots[tail - 1] === HOLE) tail--;
+      while (indexes[tail - 1] === HOLE) tail--;
       levels[at + TAIL] = tail;
     }
     this.change(level, -remaining);
@@ -221,15 +221,15 @@ export class LevelQueues {
   }
 
   /** Moves an order to the back of its level. */
-  moveToBack(slot: number, remaining: number): void {
-    const level = this.#orders.words[slot + ORDER_LEVEL] as number;
-    if (this.#isLast(level, slot)) return;
-    this.remove(slot, remaining);
-    this.append(level, slot, remaining);
+  moveToBack(index: number, remaining: number): void {
+    const level = this.#orders.words[index + ORDER_LEVEL] as number;
+    if (this.#isLast(level, index)) return;
+    this.remove(index, remaining);
+    this.append(level, index, remaining);
   }
 
   /** Publishes every level that changed since the last publication. */
-  tellChanges(side: Side, events: MarketEvents): void {
+  publishChanges(side: Side, events: MarketEvents): void {
     const count = this.changedCount;
     const changed = this.#changed;
     const levels = this.#levels;
@@ -243,7 +243,7 @@ export class LevelQueues {
     this.changedCount = 0;
   }
 
-  forgetChanges(): void {
+  dropChanges(): void {
     for (let i = 0; i < this.changedCount; i++)
       this.#levels[((this.#changed[i] as number) << LEVEL_BITS) + IS_CHANGED] = 0;
     this.changedCount = 0;
@@ -253,17 +253,17 @@ export class LevelQueues {
   sort(level: number, compare: (a: number, b: number) => number): void {
     const { words } = this.#orders;
     const orders = this.ordersOf(level);
-    const positions = orders.map((slot) => words[slot + ORDER_POSITION] as number);
-    for (const [i, slot] of orders.sort(compare).entries()) {
+    const positions = orders.map((index) => words[index + ORDER_POSITION] as number);
+    for (const [i, index] of orders.sort(compare).entries()) {
       const position = positions[i] as number;
-      this.#slots[position] = slot;
-      words[slot + ORDER_POSITION] = position;
+      this.#indexes[position] = index;
+      words[index + ORDER_POSITION] = position;
     }
   }
 
   ordersOf(level: number): number[] {
     const orders: number[] = [];
-    for (let slot = this.headOf(level); slot !== NONE; slot = this.after(level, slot)) orders.push(slot);
+    for (let index = this.headOf(level); index !== NONE; index = this.after(level, index)) orders.push(index);
     return orders;
   }
 
@@ -271,35 +271,35 @@ export class LevelQueues {
   #addBlock(at: number): void {
     const block = this.#allocate();
     const last = (this.#levels[at + TAIL] as number) - BLOCK_WORDS;
-    this.#slots[last + NEXT] = block;
-    this.#slots[block + PREVIOUS] = last;
+    this.#indexes[last + NEXT] = block;
+    this.#indexes[block + PREVIOUS] = last;
     this.#levels[at + TAIL] = block + FIRST;
   }
 
   /** Removes an empty block from a queue of several blocks. */
   #removeBlock(at: number, block: number): void {
-    const slots = this.#slots;
+    const indexes = this.#indexes;
     const levels = this.#levels;
-    const next = slots[block + NEXT] as number;
-    const previous = slots[block + PREVIOUS] as number;
+    const next = indexes[block + NEXT] as number;
+    const previous = indexes[block + PREVIOUS] as number;
     if (block === ((levels[at + HEAD] as number) & BLOCK)) {
       let head = next + FIRST;
-      while (slots[head] === HOLE) head++;
+      while (indexes[head] === HOLE) head++;
       levels[at + HEAD] = head;
     } else if (block === (((levels[at + TAIL] as number) - 1) & BLOCK)) {
       let tail = previous + BLOCK_WORDS;
-      while (slots[tail - 1] === HOLE) tail--;
+      while (indexes[tail - 1] === HOLE) tail--;
       levels[at + TAIL] = tail;
     } else {
-      slots[previous + NEXT] = next;
-      slots[next + PREVIOUS] = previous;
+      indexes[previous + NEXT] = next;
+      indexes[next + PREVIOUS] = previous;
     }
     this.#giveBack(block);
   }
 
-  #put(slot: number, position: number): void {
-    this.#slots[position] = slot;
-    this.#orders.words[slot + ORDER_POSITION] = position;
+  #put(index: number, position: number): void {
+    this.#indexes[position] = index;
+    this.#orders.words[index + ORDER_POSITION] = position;
   }
 
   /**
@@ -307,29 +307,29 @@ export class LevelQueues {
    * splitting.
    */
   #makeRoom(at: number, position: number): number {
-    const slots = this.#slots;
+    const indexes = this.#indexes;
     const levels = this.#levels;
     const block = position & BLOCK;
     const [head, tail] = [levels[at + HEAD] as number, levels[at + TAIL] as number];
     const isFirstBlock = block === (head & BLOCK);
     const end = block === ((tail - 1) & BLOCK) ? tail : block + BLOCK_WORDS;
     let hole = position - 1;
-    while (hole >= block + FIRST && slots[hole] !== HOLE) hole--;
+    while (hole >= block + FIRST && indexes[hole] !== HOLE) hole--;
     if (hole >= block + FIRST) {
-      for (let cell = hole; cell < position - 1; cell++) this.#put(slots[cell + 1] as number, cell);
+      for (let cell = hole; cell < position - 1; cell++) this.#put(indexes[cell + 1] as number, cell);
       if (isFirstBlock && hole < head) levels[at + HEAD] = hole;
       return position - 1;
     }
     if (position === block + FIRST && !isFirstBlock) {
-      let free = (slots[block + PREVIOUS] as number) + BLOCK_WORDS;
-      while (slots[free - 1] === HOLE) free--;
+      let free = (indexes[block + PREVIOUS] as number) + BLOCK_WORDS;
+      while (indexes[free - 1] === HOLE) free--;
       if ((free & IN_BLOCK) !== 0) return free;
     }
     hole = position + 1;
-    while (hole < end && slots[hole] !== HOLE) hole++;
+    while (hole < end && indexes[hole] !== HOLE) hole++;
     if (hole === block + BLOCK_WORDS) return this.#split(at, position);
     if (hole === end) levels[at + TAIL] = end + 1;
-    for (let cell = hole; cell > position; cell--) this.#put(slots[cell - 1] as number, cell);
+    for (let cell = hole; cell > position; cell--) this.#put(indexes[cell - 1] as number, cell);
     return position;
   }
 
@@ -338,43 +338,43 @@ export class LevelQueues {
    */
   #split(at: number, position: number): number {
     const second = this.#allocate();
-    const slots = this.#slots;
+    const indexes = this.#indexes;
     const levels = this.#levels;
     const block = position & BLOCK;
     const moved = block + BLOCK_WORDS - position;
-    slots.fill(HOLE, second + FIRST, second + BLOCK_WORDS);
+    indexes.fill(HOLE, second + FIRST, second + BLOCK_WORDS);
     for (let i = 0; i < moved; i++) {
-      this.#put(slots[position + i] as number, second + FIRST + i);
-      slots[position + i] = HOLE;
+      this.#put(indexes[position + i] as number, second + FIRST + i);
+      indexes[position + i] = HOLE;
     }
-    slots[second + HELD] = moved;
-    slots[block + HELD] = (slots[block + HELD] as number) - moved;
+    indexes[second + HELD] = moved;
+    indexes[block + HELD] = (indexes[block + HELD] as number) - moved;
     if (levels[at + TAIL] === block + BLOCK_WORDS) levels[at + TAIL] = second + FIRST + moved;
     else {
-      const next = slots[block + NEXT] as number;
-      slots[second + NEXT] = next;
-      slots[next + PREVIOUS] = second;
+      const next = indexes[block + NEXT] as number;
+      indexes[second + NEXT] = next;
+      indexes[next + PREVIOUS] = second;
     }
-    slots[block + NEXT] = second;
-    slots[second + PREVIOUS] = block;
+    indexes[block + NEXT] = second;
+    indexes[second + PREVIOUS] = block;
     return position;
   }
 
   #allocate(): number {
     let block = this.#free;
-    if (block !== NONE) this.#free = this.#slots[block + NEXT] as number;
+    if (block !== NONE) this.#free = this.#indexes[block + NEXT] as number;
     else {
-      const { length } = this.#slots;
-      if (this.#used === length) this.#slots = grown(this.#slots, length + Math.min(length, GROWTH));
+      const { length } = this.#indexes;
+      if (this.#used === length) this.#indexes = grown(this.#indexes, length + Math.min(length, GROWTH));
       block = this.#used;
       this.#used += BLOCK_WORDS;
     }
-    this.#slots[block + HELD] = 0;
+    this.#indexes[block + HELD] = 0;
     return block;
   }
 
   #giveBack(block: number): void {
-    this.#slots[block + NEXT] = this.#free;
+    this.#indexes[block + NEXT] = this.#free;
     this.#free = block;
   }
 }

@@ -84,7 +84,7 @@ export class MarketShardActor implements Actor {
   /** Last oracle prices, also for markets of this shard that will be opened later. */
   readonly #prices = new Map<AssetId, bigint>();
   /** Settings of parked cancels for every market of this shard. */
-  #holds: Holds = DEFAULT_HOLDS;
+  #parkedCancels: Holds = DEFAULT_HOLDS;
   /** Markets with fired triggers or released orders, or which may have some. */
   readonly #busy = new Set<HostedMarket>();
   /** Markets with rollbacks in this batch, and those being uncrossed since (AMB-32). */
@@ -171,7 +171,7 @@ export class MarketShardActor implements Actor {
     this.#door.flush();
     if (this.#rolledBack.size > 0 && this.#mayDoMore()) this.#uncross();
     for (const market of this.#markets.values()) if (market.engine.isBehind) this.#busy.add(market);
-    if (this.#mayPump()) this.#pump();
+    if (this.#mayPoll()) this.#poll();
     // A book that is being restored may be crossed, over several batches, until its market opens (AMB-110).
     for (const market of this.#markets.values()) if (market.isOpen) market.check();
     if (!this.#isCrossed && this.#wiring.data.needsResync()) this.#sendBooks();
@@ -182,7 +182,7 @@ export class MarketShardActor implements Actor {
     if (this.#isCrossed || !this.#clearing.isEmpty || !this.#door.isEmpty) return;
     for (const market of this.#markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
     // At least one poll per tick, independent of the neighbours' load.
-    if (this.#busy.size > 0 && this.#mayDoMore()) this.#pump();
+    if (this.#busy.size > 0 && this.#mayDoMore()) this.#poll();
   }
 
   isQuiet(): boolean {
@@ -192,11 +192,11 @@ export class MarketShardActor implements Actor {
 
   /** Whether a book must be uncrossed, or triggers wait for a poll. */
   hasMore(): boolean {
-    return (this.#isCrossed && this.#mayDoMore()) || this.#mayPump();
+    return (this.#isCrossed && this.#mayDoMore()) || this.#mayPoll();
   }
 
   /** Whether fired triggers or released orders wait and the readers keep up with the output. */
-  #mayPump(): boolean {
+  #mayPoll(): boolean {
     return this.#busy.size > 0 && !this.#isCrossed && this.#mayDoMore() && this.#isHeard();
   }
 
@@ -225,9 +225,9 @@ export class MarketShardActor implements Actor {
     this.#door.flush();
   }
 
-  #pump(): void {
+  #poll(): void {
     const nowNs = this.#wiring.clock.nowNs();
-    for (const market of this.#busy) if (!market.pump(nowNs)) this.#busy.delete(market);
+    for (const market of this.#busy) if (!market.poll(nowNs)) this.#busy.delete(market);
     this.#clearing.flush();
     this.#door.flush();
   }
@@ -298,7 +298,7 @@ export class MarketShardActor implements Actor {
   #onNote(market: HostedMarket, kind: number): void {
     assert(market.isOpen, 'commands reach a market only after it was restored');
     if (kind === COMMAND_NOTE.timed) market.output.takenNs = this.#wiring.clock.nowNs();
-    else market.engine.holdDepth(kind === COMMAND_NOTE.batchBegins);
+    else market.engine.deferDepth(kind === COMMAND_NOTE.batchBegins);
   }
 
   /** A test hook's fill; orders that ended meanwhile are not filled. */
@@ -327,14 +327,15 @@ export class MarketShardActor implements Actor {
     const to = { clearing: this.#clearing, door: this.#door, data: this.#wiring.data };
     const oracle = this.#prices.get(definition.assetId) ?? null;
     const market = new HostedMarket(definition, to, { oraclePrice: oracle, hashSeed: this.#wiring.hashSeed });
-    market.engine.setHolds(this.#holds.ns, this.#holds.perUserMax);
+    market.engine.setParkedCancels(this.#parkedCancels.ns, this.#parkedCancels.perUserMax);
     this.#markets.set(definition.marketIndex, market);
   }
 
   /** Settings of the node; other settings are read elsewhere. */
   #onSettings({ json }: ConfigRow): void {
-    this.#holds = readHolds(json);
-    for (const { engine } of this.#markets.values()) engine.setHolds(this.#holds.ns, this.#holds.perUserMax);
+    this.#parkedCancels = readHolds(json);
+    for (const { engine } of this.#markets.values())
+      engine.setParkedCancels(this.#parkedCancels.ns, this.#parkedCancels.perUserMax);
   }
 
   #onPrice({ row }: PriceAccepted): void {

@@ -86,7 +86,7 @@ export class CommandReader {
   readonly #cancel: CancelCommand = {
     ...emptyKey(),
     ...notReceived(),
-    hold: false,
+    mayPark: false,
     end: ORDER_END.userRequested,
   };
   readonly #cancelAll: CancelAllCommand = {
@@ -195,7 +195,7 @@ export class CommandReader {
     fillKey(command, CancelOrder, v, at);
     command.idHash = CancelOrder.idHash(v, at);
     fillReceived(command, CancelOrder, v, at);
-    command.hold = CancelOrder.hold(v, at) === 1;
+    command.mayPark = CancelOrder.hold(v, at) === 1;
     command.end = CancelOrder.end(v, at) as OrderEnd;
     return command;
   }

@@ -2,7 +2,7 @@
  * One market: commands in, events out, price-time priority (service spec 3.1, 3.2).
  *
  *   create  replace  cancel  cancelAll  release   from the gateway     tick   from the clock
- *   rollback  settled                             from clearing        pump   from the actor, once a batch
+ *   rollback  settled                             from clearing        poll   from the actor, once a batch
  *
  * Every command first ends expired orders (ORD-20, AMB-127, AMB-25), then validates, then changes state, then publishes
  * the levels that changed. The engine is a pure function of state and command: time comes with the command; no method
@@ -47,16 +47,16 @@ import type {
   RestoredPosition,
   RollbackCommand,
 } from './commands.ts';
+import { ExpiredOrders, endIfDue, expireSome } from './expired-orders.ts';
 import { type InjectedFill, InjectedFills } from './injected-fills.ts';
-import { Intake } from './intake.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
+import { OrderLookup } from './order-lookup.ts';
 import { ORDERS_MAX, OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { endIfDue, expireSome, Overdue } from './overdue.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
-import { allocateRestored, continueFrom, placeRestored, RestoredNames, RestoredTurns } from './restore.ts';
+import type { PublishedLevels } from './published-levels.ts';
+import { allocateRestored, continueFrom, placeRestored, RestoredSequences, UnsortedOrders } from './restore.ts';
 import { type RollbackPlace, rollBack } from './rollback.ts';
-import type { ToldLevels } from './told-levels.ts';
 import { Triggers } from './triggers.ts';
 import { Uncrossing } from './uncross.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
@@ -64,17 +64,17 @@ import { USER_WORDS, UserTable } from './user-table.ts';
 // Expiry of cancels that were parked for a create that did not arrive (AMB-25).
 
 /** Expires the parked cancels due at this time and publishes each expiry. */
-function expireHolds(ids: OrderIds, users: UserTable, events: MarketEvents, high: number, low: number): void {
+function expireParkedCancels(ids: OrderIds, users: UserTable, events: MarketEvents, high: number, low: number): void {
   const { records } = ids;
-  for (let head = ids.heldHead; head !== NONE; head = ids.heldHead) {
-    if (records.stateOf(head) === ID_STATE.held) {
+  for (let head = ids.parkedHead; head !== NONE; head = ids.parkedHead) {
+    if (records.stateOf(head) === ID_STATE.parked) {
       if (isBefore(high, low, records.timeHighOf(head), records.timeLowOf(head))) return;
-      ids.consumeHold(head);
+      ids.consumeParked(head);
       const userAt = records.userOf(head) * USER_WORDS;
       const words = records.wordsOf(head);
-      events.heldCancelExpired(users.words, userAt, words, records.idAt(head), records.bytesOf(head));
+      events.parkedCancelExpired(users.words, userAt, words, records.idAt(head), records.bytesOf(head));
     }
-    ids.dropHeldHead();
+    ids.dropParkedHead();
   }
 }
 
@@ -84,8 +84,8 @@ export interface MarketEngineOptions {
   readonly priceDecimals: number;
   /** A secret 64-bit key of the hash tables. No event depends on it. */
   readonly hashSeed?: bigint;
-  readonly heldCancelNs?: bigint;
-  readonly heldCancelsPerUserMax?: number;
+  readonly parkedCancelNs?: bigint;
+  readonly parkedCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
   readonly rememberedIdsMax?: number;
   readonly expiredPerTurn?: number;
@@ -107,7 +107,7 @@ export class MarketEngine {
   readonly #events: MarketEvents;
   readonly #users: UserTable;
   readonly #ids: OrderIds;
-  readonly #intake: Intake;
+  readonly #lookup: OrderLookup;
   readonly #injected: InjectedFills;
   readonly #book: Book;
   readonly #triggers: Triggers;
@@ -115,13 +115,13 @@ export class MarketEngine {
   readonly #quoteUnit: bigint;
   readonly #ordersMax: number;
   readonly #expiredPerTurn: number;
-  readonly #overdue: Overdue;
+  readonly #expired: ExpiredOrders;
   readonly #uncrossing: Uncrossing;
   readonly #place: RollbackPlace;
   #status: number = MARKET_STATUS.active;
   /** Used until the restore is finished: orders by sequence, and orders that are out of queue order or did not fit. */
-  readonly #restored: RestoredNames;
-  readonly #turns = new RestoredTurns();
+  readonly #restored: RestoredSequences;
+  readonly #unsorted = new UnsortedOrders();
 
   constructor(options: MarketEngineOptions) {
     const key = hashKeyOf(options.hashSeed ?? 0n);
@@ -139,14 +139,14 @@ export class MarketEngine {
     this.#triggers = new Triggers(options.events, this.#quoteUnit);
     this.#book = new Book({ orders, ids: this.#ids, events: options.events, watcher: this.#triggers, key }, capacity);
     this.#triggers.attach(this.#book);
-    this.#restored = new RestoredNames(orders);
-    this.#intake = new Intake(orders, this.#ids, this.#users);
-    this.#injected = new InjectedFills(this.#book, this.#intake, options.events);
-    this.#overdue = new Overdue(this.#book, this.#intake, this.#quoteUnit);
+    this.#restored = new RestoredSequences(orders);
+    this.#lookup = new OrderLookup(orders, this.#ids, this.#users);
+    this.#injected = new InjectedFills(this.#book, this.#lookup, options.events);
+    this.#expired = new ExpiredOrders(this.#book, this.#lookup, this.#quoteUnit);
     this.#uncrossing = new Uncrossing(this.#book);
     this.#place = { book: this.#book, triggers: this.#triggers, events: options.events, uncrossing: this.#uncrossing };
     this.#expiredPerTurn = options.expiredPerTurn ?? EXPIRED_PER_TURN;
-    this.setHolds(options.heldCancelNs, options.heldCancelsPerUserMax);
+    this.setParkedCancels(options.parkedCancelNs, options.parkedCancelsPerUserMax);
   }
 
   /** The last assigned sequence. */
@@ -179,7 +179,7 @@ export class MarketEngine {
    */
   create(command: NewOrderCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
-    if (this.#book.expiries.isBehind) this.#overdue.meetCreate(command);
+    if (this.#book.expiries.isBehind) this.#expired.beforeCreate(command);
     const refusal = this.#refusalOf(command);
     if (refusal !== 0) {
       this.#events.createRefused(0, command, refusal);
@@ -190,34 +190,34 @@ export class MarketEngine {
       return;
     }
     // After this point the command must succeed: the id is consumed.
-    const slot = this.#admit(command);
-    const sequence = this.#book.orders.sequenceOf(slot);
+    const index = this.#accept(command);
+    const sequence = this.#book.orders.sequenceOf(index);
     // mutant: post-only
-    if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(slot, command.price)) {
-      this.#ids.retire(slot, true);
+    if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(index, command.price)) {
+      this.#ids.retire(index, true);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);
       return;
     }
     this.#events.accepted(sequence, command, 0);
-    if ((command.flags & ORDER_FLAG.postOnly) !== 0) this.#book.cancelOwn(slot, command.price);
-    place(this.#book, slot, command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit));
+    if ((command.flags & ORDER_FLAG.postOnly) !== 0) this.#book.cancelOwn(index, command.price);
+    place(this.#book, index, command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit));
     this.#book.commitDepth();
   }
 
   /** Creates an order with a trigger, with or without a parent; it enters the trigger book. */
   #createWaiting(command: NewOrderCommand): void {
-    const parent = command.parentIdBytes === 0 ? null : this.#intake.parentOf(command, this.#triggers);
+    const parent = command.parentIdBytes === 0 ? null : this.#lookup.parentOf(command, this.#triggers);
     const isParent = typeof parent === 'number';
     if (parent !== null && (!isParent || !this.#triggers.mayActivate(parent, command.quantity))) {
       this.#events.createRefused(0, command, isParent ? REJECT_CODE.INVALID_ORDER : parent.refusal);
       return;
     }
     const { orders } = this.#book;
-    const slot = this.#admit(command);
+    const index = this.#accept(command);
     const { triggerKind: kind, triggerPrice: price } = command;
     const money = moneyOf(command, this.#quoteUnit);
-    this.#events.accepted(orders.sequenceOf(slot), command, parent === null ? 0 : orders.sequenceOf(parent));
-    this.#triggers.admit(slot, { kind, price, money, parent, state: TRIGGER_STATE.dormant, inForce: 0 });
+    this.#events.accepted(orders.sequenceOf(index), command, parent === null ? 0 : orders.sequenceOf(parent));
+    this.#triggers.accept(index, { kind, price, money, parent, state: TRIGGER_STATE.dormant, released: 0 });
   }
 
   /**
@@ -229,12 +229,12 @@ export class MarketEngine {
    */
   replace(command: ReplaceCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
-    if (this.#book.expiries.isBehind) this.#overdue.meetReplace(command);
-    const slot = this.#intake.findLive(command);
+    if (this.#book.expiries.isBehind) this.#expired.beforeReplace(command);
+    const index = this.#lookup.findLive(command);
     if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
-    else if (slot === NONE || !this.#intake.isOpen(slot))
-      this.#events.replaceRefused(command, this.#intake.whyNone(slot, command));
-    else replaceOrder(this.#place, slot, command);
+    else if (index === NONE || !this.#lookup.isOpen(index))
+      this.#events.replaceRefused(command, this.#lookup.codeWithoutOpen(index, command));
+    else replaceOrder(this.#place, index, command);
     this.#book.commitDepth();
   }
 
@@ -247,15 +247,15 @@ export class MarketEngine {
    */
   cancel(command: CancelCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
-    if (this.#book.expiries.isBehind) this.#overdue.meetNamed(command);
+    if (this.#book.expiries.isBehind) this.#expired.beforeCommand(command);
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
-    const slot = this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
-    if (slot === NONE || this.#intake.isOver(slot)) {
-      this.#cancelUnknown(slot, command);
+    const index = this.#lookup.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash);
+    if (index === NONE || this.#lookup.isOver(index)) {
+      this.#cancelUnknown(index, command);
       return;
     }
-    const order = this.#book.orders.sequenceOf(slot);
-    this.#cancelOne(slot, command.requestId, command.end);
+    const order = this.#book.orders.sequenceOf(index);
+    this.#cancelOne(index, command.requestId, command.end);
     this.#events.cancelAccepted(command.requestId, order);
     this.#book.commitDepth();
   }
@@ -265,34 +265,34 @@ export class MarketEngine {
     this.#begin(command.receivedHigh, command.receivedLow);
     const { orders } = this.#book;
     const user = this.#users.find(command.words, command.userAt);
-    for (const slot of user === NONE ? [] : orders.ofUser(user)) {
-      const isNodes = (orders.flagsOf(slot) & ORDER_FLAG.nodeMade) !== 0;
-      const isFilled = orders.stateOf(slot) === ORDER_STATE.filled && command.end === ORDER_END.userRequested;
-      const isLive = this.#intake.isOpen(slot) || isFilled;
-      if (isLive && !isNodes && this.#isOlder(slot, command) && !endIfDue(this.#book, slot))
-        this.#cancelOne(slot, command.requestId, command.end);
+    for (const index of user === NONE ? [] : orders.ofUser(user)) {
+      const isNodes = (orders.flagsOf(index) & ORDER_FLAG.nodeMade) !== 0;
+      const isFilled = orders.stateOf(index) === ORDER_STATE.filled && command.end === ORDER_END.userRequested;
+      const isLive = this.#lookup.isOpen(index) || isFilled;
+      if (isLive && !isNodes && this.#isOlder(index, command) && !endIfDue(this.#book, index))
+        this.#cancelOne(index, command.requestId, command.end);
     }
     this.#events.allCancelled(command.requestId);
     this.#book.commitDepth();
   }
 
-  #isOlder(slot: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
+  #isOlder(index: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
     if (beforeHigh === 0 && beforeLow === 0) return true;
     const { orders } = this.#book;
-    return isBefore(orders.timestampHigh(slot), orders.timestampLow(slot), beforeHigh, beforeLow);
+    return isBefore(orders.timestampHigh(index), orders.timestampLow(index), beforeHigh, beforeLow);
   }
 
   /** Takes a live order off the book, or marks it as cancel pending if it has no remainder there. */
-  #cancelOne(slot: number, requestId: number, end: OrderEnd): void {
+  #cancelOne(index: number, requestId: number, end: OrderEnd): void {
     const { orders } = this.#book;
-    const state = orders.stateOf(slot);
+    const state = orders.stateOf(index);
     if (state === ORDER_STATE.filled) {
-      orders.setState(slot, ORDER_STATE.filledCovered);
-      this.#events.covered(this.#book.nextSequence(), orders.sequenceOf(slot));
+      orders.setState(index, ORDER_STATE.filledCancelPending);
+      this.#events.cancelPending(this.#book.nextSequence(), orders.sequenceOf(index));
       return;
     }
-    if (state === ORDER_STATE.resting) this.#book.takeOff(slot);
-    this.#book.end(slot, end, 0, requestId);
+    if (state === ORDER_STATE.resting) this.#book.takeOff(index);
+    this.#book.end(index, end, 0, requestId);
   }
 
   /** The gateway's decision on an order whose trigger has fired (AMB-28). */
@@ -306,14 +306,14 @@ export class MarketEngine {
    * Ends expired orders and, in an active market, publishes fired triggers and places released orders, up to `budget`
    * of each. @returns whether work remains.
    */
-  pump(nowNs: bigint, budget: number): boolean {
+  poll(nowNs: bigint, budget: number): boolean {
     const { expiries } = this.#book;
     const isActive = this.#status === MARKET_STATUS.active;
     if (this.#uncrossing.isBegun) this.uncross(Number.POSITIVE_INFINITY);
     expiries.lookAgain();
     if (!expiries.isBehind && !(isActive && this.#triggers.isBusy)) return false;
     this.#begin(highWord(nowNs), lowWord(nowNs));
-    const isBusy = isActive && this.#triggers.pump(budget);
+    const isBusy = isActive && this.#triggers.poll(budget);
     this.#book.commitDepth();
     expiries.lookAgain();
     return isBusy || expiries.isBehind;
@@ -381,8 +381,8 @@ export class MarketEngine {
    * Sets how long cancels stay parked and how many a user may have; a cancel parked behind one with a longer time
    * expires with it.
    */
-  setHolds(ns: bigint = HELD_CANCEL_NS, perUserMax: number = HELD_CANCELS_PER_USER_MAX): void {
-    this.#intake.setHolds(ns, perUserMax);
+  setParkedCancels(ns: bigint = HELD_CANCEL_NS, perUserMax: number = HELD_CANCELS_PER_USER_MAX): void {
+    this.#lookup.setParkedCancels(ns, perUserMax);
   }
 
   /** Limits fill prices to `lowest` … `highest`; 1 and 2^53−1 mean no collar (AMB-39). */
@@ -395,9 +395,9 @@ export class MarketEngine {
    * Defers publication of levels between the two calls; the second call publishes them as one step, like one command's
    * (BAT-07).
    */
-  holdDepth(isHeld: boolean): void {
-    assert(this.#book.isDepthHeld !== isHeld, 'batches of a market do not overlap');
-    this.#book.isDepthHeld = isHeld;
+  deferDepth(isDeferred: boolean): void {
+    assert(this.#book.isDepthDeferred !== isDeferred, 'batches of a market do not overlap');
+    this.#book.isDepthDeferred = isDeferred;
     this.#book.commitDepth();
   }
 
@@ -406,25 +406,25 @@ export class MarketEngine {
    * (AMB-110).
    */
   restoreOrder(command: RestoredOrder): void {
-    const isNew = this.#intake.findUnhashed(command) === NONE && this.#intake.findPast(0, 0) === NONE;
+    const isNew = this.#lookup.findUnhashed(command) === NONE && this.#lookup.findPast(0, 0) === NONE;
     assert(isNew, 'a restored order id is new');
     const book = this.#book;
-    this.#intake.prepareToAdd(command);
-    const slot = allocateRestored(book, command, this.#intake.user);
-    this.#intake.addLive(slot, command);
-    this.#restored.add(slot);
+    this.#lookup.prepareToAdd(command);
+    const index = allocateRestored(book, command, this.#lookup.user);
+    this.#lookup.addLive(index, command);
+    this.#restored.add(index);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
-    if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, slot);
-    const isOver = book.orders.stateOf(slot) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
-    if (isOver && book.orders.remaining(slot) > 0) placeRestored(book, slot, this.#turns);
+    if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, index);
+    const isOver = book.orders.stateOf(index) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
+    if (isOver && book.orders.remaining(index) > 0) placeRestored(book, index, this.#unsorted);
   }
 
-  #restoreWaiting(command: RestoredOrder, slot: number): void {
-    const { triggerKind: kind, triggerPrice: price, triggerState: state, inForce } = command;
-    const parent = command.parent === 0 ? null : this.#restored.slotOf(command.parent);
+  #restoreWaiting(command: RestoredOrder, index: number): void {
+    const { triggerKind: kind, triggerPrice: price, triggerState: state, inForce: released } = command;
+    const parent = command.parent === 0 ? null : this.#restored.indexOf(command.parent);
     const { target, budget } = moneyOf(command, this.#quoteUnit);
     const money = target === null && budget === null ? NO_MONEY : { target: target && target - command.spent, budget };
-    this.#triggers.admit(slot, { kind, price, money, parent, state, inForce });
+    this.#triggers.accept(index, { kind, price, money, parent, state, released });
   }
 
   /**
@@ -433,10 +433,10 @@ export class MarketEngine {
    * that the market had already evicted and accepted again.
    */
   restoreRememberedId(command: RememberedId): void {
-    if (this.#intake.findUnhashed(command) !== NONE) return;
-    assert(this.#intake.findPast(0, 0) === NONE, 'a remembered id is restored once');
-    this.#intake.prepareToAdd(command);
-    this.#intake.addRemembered(command, command.creationNs, command.wasCancelled);
+    if (this.#lookup.findUnhashed(command) !== NONE) return;
+    assert(this.#lookup.findPast(0, 0) === NONE, 'a remembered id is restored once');
+    this.#lookup.prepareToAdd(command);
+    this.#lookup.addRemembered(command, command.creationNs, command.wasCancelled);
   }
 
   /** At boot: sets the creation time at or before which this user's creates may be replays (AMB-08). */
@@ -450,11 +450,11 @@ export class MarketEngine {
    */
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
-    continueFrom(this.#book, position, this.#turns);
+    continueFrom(this.#book, position, this.#unsorted);
     expireSome(this.#book, highWord(position.nowNs), lowWord(position.nowNs), ORDERS_MAX);
     this.#uncrossing.begin();
     this.#uncrossing.work(Number.POSITIVE_INFINITY);
-    this.#book.forgetDepthChanges();
+    this.#book.dropDepthChanges();
   }
 
   /** Visits the levels of a side, best first. */
@@ -479,12 +479,12 @@ export class MarketEngine {
    * hash.
    * @throws InvariantError
    */
-  checkBatch(told: ToldLevels): void {
+  checkBatch(published: PublishedLevels): void {
     assert(this.isUncrossing || !this.#book.isCrossed(), 'book: the best bid is below the best ask');
-    this.#ids.checkHash(this.#intake.lastAdded);
+    this.#ids.checkHash(this.#lookup.lastAdded);
     // The levels of a batch of orders are published at its end, and those of returned orders after uncrossing.
-    if (this.#book.isDepthHeld || this.isUncrossing) return;
-    told.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
+    if (this.#book.isDepthDeferred || this.isUncrossing) return;
+    published.take((side, price, quantity) => this.#book.ownSide(side).checkLevel(price, quantity, ORDERS_CHECKED));
   }
 
   /** The first step of every command except clearing's: finishes uncrossing and ends expired orders. */
@@ -499,53 +499,53 @@ export class MarketEngine {
       expireSome(this.#book, high, low, this.#expiredPerTurn);
       this.#book.commitDepth();
     }
-    if (this.#ids.heldHead !== NONE) expireHolds(this.#ids, this.#users, this.#events, high, low);
+    if (this.#ids.parkedHead !== NONE) expireParkedCancels(this.#ids, this.#users, this.#events, high, low);
   }
 
   /** The reject code for a create, without checking its parent, or 0. Consumes a parked cancel of the same id. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
     if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
-    if (this.#intake.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash) !== NONE)
+    if (this.#lookup.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash) !== NONE)
       return REJECT_CODE.DUPLICATE_ORDER;
     const { receivedHigh, receivedLow } = command;
-    const record = this.#intake.findPast(receivedHigh, receivedLow);
+    const record = this.#lookup.findPast(receivedHigh, receivedLow);
     if (record !== NONE) {
       if (this.#ids.isRemembered(record)) return REJECT_CODE.DUPLICATE_ORDER;
-      this.#ids.consumeHold(record);
+      this.#ids.consumeParked(record);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
     if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
       return REJECT_CODE.ORDER_EXPIRED;
-    if (this.#intake.isBehindWatermark(command.creationHigh, command.creationLow)) return REJECT_CODE.REQUEST_TOO_OLD;
+    if (this.#lookup.isBehindWatermark(command.creationHigh, command.creationLow)) return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
     return hasRoom && this.#book.orders.count < this.#ordersMax ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
   /** Adds the order of an accepted create to the pool: FRESH, with its id and sequence. */
-  #admit(command: NewOrderCommand): number {
-    this.#intake.prepareToAdd(command);
+  #accept(command: NewOrderCommand): number {
+    this.#lookup.prepareToAdd(command);
     const { orders } = this.#book;
-    const slot = orders.begin(command, this.#intake.user, lotsWanted(command), this.#book.nextSequence());
-    this.#intake.addLive(slot, command);
-    return slot;
+    const index = orders.begin(command, this.#lookup.user, lotsWanted(command), this.#book.nextSequence());
+    this.#lookup.addLive(index, command);
+    return index;
   }
 
   /** Handles a cancel without a live order: parks it for its create, or rejects it. */
-  #cancelUnknown(slot: number, command: CancelCommand): void {
-    const record = this.#intake.findOver(slot, command);
-    const isHeld = record !== NONE && !this.#ids.isRemembered(record);
-    const mayHold = command.hold && slot === NONE && (record === NONE || isHeld);
-    const hasRoom = this.#intake.mayHold();
-    if (isHeld && mayHold) this.#events.cancelAccepted(command.requestId, 0);
-    else if (mayHold && hasRoom) this.#hold(command);
-    else this.#events.cancelRefused(command, this.#intake.whyGone(slot, record));
+  #cancelUnknown(index: number, command: CancelCommand): void {
+    const record = this.#lookup.findOver(index, command);
+    const isParked = record !== NONE && !this.#ids.isRemembered(record);
+    const canPark = command.mayPark && index === NONE && (record === NONE || isParked);
+    const hasRoom = this.#lookup.mayPark();
+    if (isParked && canPark) this.#events.cancelAccepted(command.requestId, 0);
+    else if (canPark && hasRoom) this.#park(command);
+    else this.#events.cancelRefused(command, this.#lookup.codeWithoutOrder(index, record));
   }
 
-  #hold(command: CancelCommand): void {
-    this.#intake.prepareToAdd(command);
-    this.#intake.addHold(command, fromWords(command.receivedHigh, command.receivedLow));
+  #park(command: CancelCommand): void {
+    this.#lookup.prepareToAdd(command);
+    this.#lookup.addParked(command, fromWords(command.receivedHigh, command.receivedLow));
     this.#events.cancelAccepted(command.requestId, 0);
   }
 }

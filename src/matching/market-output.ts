@@ -31,9 +31,9 @@ import {
   OrderRestored,
   OrderTriggered,
 } from '../schema/generated/messages.ts';
-import type { CancelCommand, FillUnit, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
+import type { CancelCommand, FillGroup, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
-import { ToldLevels } from './told-levels.ts';
+import { PublishedLevels } from './published-levels.ts';
 
 // Writes a market's levels to market data. A full ring drops them; the edge then has a gap, which is closed by a whole
 // book (design rule 3).
@@ -104,7 +104,7 @@ export class MarketOutput implements MarketEvents {
   readonly confirmed: ConfirmedPrice = new ConfirmedPrice();
 
   readonly depth: DepthOutput;
-  readonly told: ToldLevels = new ToldLevels();
+  readonly published: PublishedLevels = new PublishedLevels();
   /** The last published sequence of the market. */
   lastSequence = 0;
   readonly #to: MarketOutlets;
@@ -168,7 +168,7 @@ export class MarketOutput implements MarketEvents {
     price: number,
     quantity: number,
     takerSide: Side,
-    unit: FillUnit,
+    unit: FillGroup,
   ): void {
     this.#count(sequence);
     this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
@@ -269,7 +269,7 @@ export class MarketOutput implements MarketEvents {
     this.#ack(requestId, { order: 0, sequence: 0, code: 0, isAdmission: false });
   }
 
-  heldCancelExpired(
+  parkedCancelExpired(
     user: Int32Array,
     userAt: number,
     orderId: Int32Array,
@@ -334,7 +334,7 @@ export class MarketOutput implements MarketEvents {
     }
   }
 
-  covered(sequence: Sequence, order: Sequence): void {
+  cancelPending(sequence: Sequence, order: Sequence): void {
     this.#count(sequence);
     for (const outlet of this.#listeners) {
       const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
@@ -348,7 +348,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {
-    this.told.note(side, price, quantity);
+    this.published.note(side, price, quantity);
     this.depth.levelChanged(side, price, quantity);
   }
 
@@ -358,7 +358,7 @@ export class MarketOutput implements MarketEvents {
 
   /** Receivers of this market rely on contiguous sequences. */
   #count(sequence: Sequence): void {
-    assert(sequence === this.lastSequence + 1, 'the numbers of a market are told without a gap');
+    assert(sequence === this.lastSequence + 1, 'the numbers of a market are published without a gap');
     this.lastSequence = sequence;
   }
 

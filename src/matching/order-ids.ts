@@ -2,13 +2,13 @@
  * Every order id of a market, by (user, id bytes), and its state.
  *
  *            park                    create         retire
- *   (none) ───────▶ HELD     (none) ───────▶ live ─────────▶ REMEMBERED or REMEMBERED_CANCELLED
+ *   (none) ───────▶ PARKED     (none) ───────▶ live ─────────▶ REMEMBERED or REMEMBERED_CANCELLED
  *                    │                                                                │
  *                    └─ consumed or 5 s over ─▶ STALE ◀─ found after 30 days ──────────┘
  *                                                 └───── head of its queue ─▶ (none)
  *
  *   live         the id of an order in the pool
- *   HELD         a cancel is parked for its create (AMB-25); one queue per market, by parking time
+ *   PARKED         a cancel is parked for its create (AMB-25); one queue per market, by parking time
  *   REMEMBERED   the order ended (AMB-08); one queue per user, by end time
  *   STALE        not in the table any more, still in its queue
  *
@@ -35,7 +35,7 @@ import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
 import type { UserTable } from './user-table.ts';
 
-export const ID_STATE = { held: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
+export const ID_STATE = { parked: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
 /** The compiler folds constants of the same file but loads imported and exported ones. */
 const REMEMBERED: number = ID_STATE.remembered;
 const CANCELLED: number = ID_STATE.rememberedCancelled;
@@ -62,10 +62,10 @@ export interface OrderIdsOptions {
 }
 
 export class OrderIds {
-  /** Link: the next record of its queue. Time: of creation; for HELD the expiry of the parked cancel. */
+  /** Link: the next record of its queue. Time: of creation; for PARKED the expiry of the parked cancel. */
   readonly records: IdRecords;
-  heldHead: number = NONE;
-  #heldTail: number = NONE;
+  parkedHead: number = NONE;
+  #parkedTail: number = NONE;
   readonly #orders: OrderPool;
   readonly #users: UserTable;
   readonly #table: IdTable;
@@ -108,7 +108,7 @@ export class OrderIds {
     this.#table.fetch(hash);
   }
 
-  /** @param hash of user and id (`hashId`). @returns the table entry, or UNKNOWN; `slotOf` and `recordOf` decode it. */
+  /** @param hash of user and id (`hashId`). @returns the table entry, or UNKNOWN; `indexOf` and `recordOf` decode it. */
   find(hash: number, user: number, words: Int32Array, at: number, bytes: number): number {
     const places = this.#table.placesOf(hash);
     const { cells } = places;
@@ -125,68 +125,73 @@ export class OrderIds {
   }
 
   /** The index of an entry's order, or NONE. */
-  slotOf(entry: number): number {
+  indexOf(entry: number): number {
     return entry > 0 ? entry - 1 : NONE;
   }
 
-  /** The record of an entry, HELD or REMEMBERED; or NONE. */
+  /** The record of an entry, PARKED or REMEMBERED; or NONE. */
   recordOf(entry: number): number {
     return entry < 0 ? ~entry : NONE;
   }
 
   /** Assigns the id to an order whose user is set. */
-  addLive(slot: number, hash: number, words: Int32Array, at: number, bytes: number): void {
-    this.#orders.setId(slot, hash, words, at, bytes);
-    this.#table.add(hash, slot + 1);
+  addLive(index: number, hash: number, words: Int32Array, at: number, bytes: number): void {
+    this.#orders.setId(index, hash, words, at, bytes);
+    this.#table.add(hash, index + 1);
   }
 
   /** Checks that the order at this index, if any, has the hash of its id. @throws InvariantError */
-  checkHash(slot: number): void {
+  checkHash(index: number): void {
     const orders = this.#orders;
-    if (slot === NONE || orders.stateOf(slot) === FREE) return;
-    const hash = this.hashOf(orders.userOf(slot), orders.idWordsOf(slot), orders.idAt(slot), orders.idBytesOf(slot));
-    assert(orders.idHashOf(slot) === hash, 'an order has the hash of its id');
+    if (index === NONE || orders.stateOf(index) === FREE) return;
+    const hash = this.hashOf(
+      orders.userOf(index),
+      orders.idWordsOf(index),
+      orders.idAt(index),
+      orders.idBytesOf(index),
+    );
+    assert(orders.idHashOf(index) === hash, 'an order has the hash of its id');
   }
 
   /** Parks a cancel until `untilNs`; calls have ascending times. */
-  hold(hash: number, user: number, id: IdWords, untilNs: bigint): void {
-    const record = this.#record(user, id, ID_STATE.held, untilNs);
+  park(hash: number, user: number, id: IdWords, untilNs: bigint): void {
+    const record = this.#record(user, id, ID_STATE.parked, untilNs);
     this.#table.add(hash, ~record);
-    if (this.heldHead === NONE) this.heldHead = record;
-    else this.records.setLink(this.#heldTail, record);
-    this.#heldTail = record;
-    this.#countHeld(user, 1);
+    if (this.parkedHead === NONE) this.parkedHead = record;
+    else this.records.setLink(this.#parkedTail, record);
+    this.#parkedTail = record;
+    this.#countParked(user, 1);
   }
 
   /** Removes a parked cancel from the table: matched by its create, or expired. */
-  consumeHold(record: number): void {
-    assert(this.records.stateOf(record) === ID_STATE.held, 'only a parked cancel is consumed');
-    this.#countHeld(this.records.userOf(record), -1);
+  consumeParked(record: number): void {
+    assert(this.records.stateOf(record) === ID_STATE.parked, 'only a parked cancel is consumed');
+    this.#countParked(this.records.userOf(record), -1);
     this.#makeStale(record);
   }
 
   /** Frees the first record of the parked queue, which is STALE. */
-  dropHeldHead(): void {
-    const record = this.heldHead;
+  dropParkedHead(): void {
+    const record = this.parkedHead;
     assert(
       record !== NONE && this.records.stateOf(record) === ID_STATE.stale,
       'only a stale parked cancel leaves its queue',
     );
-    this.heldHead = this.records.linkOf(record);
+    this.parkedHead = this.records.linkOf(record);
     this.records.release(record);
   }
 
   /** The order leaves the pool and its id becomes remembered. */
-  retire(slot: number, wasCancelled: boolean): void {
+  retire(index: number, wasCancelled: boolean): void {
     const orders = this.#orders;
-    const user = orders.userOf(slot);
-    const [words, at, bytes] = [orders.idWordsOf(slot), orders.idAt(slot), orders.idBytesOf(slot)];
+    const user = orders.userOf(index);
+    const [words, at, bytes] = [orders.idWordsOf(index), orders.idAt(index), orders.idBytesOf(index)];
     // Signed words: an unsigned one is a float to the compiler, and often an allocation.
-    const [timeHigh, timeLow] = [orders.creationHighRaw(slot), orders.creationLowRaw(slot)];
+    const [timeHigh, timeLow] = [orders.creationHighRaw(index), orders.creationLowRaw(index)];
     const state = wasCancelled ? CANCELLED : REMEMBERED;
     const record = this.records.add(user, state, timeHigh, timeLow, words, at, bytes);
-    this.#table.rename(orders.idHashOf(slot), slot + 1, ~record);
-    orders.release(slot);
+    this.#table.rename(orders.idHashOf(index), index + 1, ~record);
+    orders.release(index);
     this.#remember(user, record);
   }
 
@@ -296,7 +301,7 @@ export class OrderIds {
     this.records.setState(record, ID_STATE.stale);
   }
 
-  #countHeld(user: number, change: number): void {
-    this.#users.heldCount[user] = (this.#users.heldCount[user] as number) + change;
+  #countParked(user: number, change: number): void {
+    this.#users.parkedCount[user] = (this.#users.parkedCount[user] as number) + change;
   }
 }

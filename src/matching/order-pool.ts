@@ -125,46 +125,46 @@ export class OrderPool extends OrderRecords {
 
   /** Allocates a FRESH order without a sequence, an id and times. */
   allocate(terms: OrderTerms, user: number, quantity: number): number {
-    const slot = this.#allocate();
-    this.owners[slot >> NUMBER] = user;
-    this.writeNew(slot, terms, quantity);
-    return slot;
+    const index = this.#allocate();
+    this.owners[index >> NUMBER] = user;
+    this.writeNew(index, terms, quantity);
+    return index;
   }
 
   /** Allocates a FRESH order with its sequence and times, without an id. */
   begin(command: NewTerms, user: number, quantity: number, sequence: number): number {
-    const slot = this.allocate(command, user, quantity);
+    const index = this.allocate(command, user, quantity);
     const { creationHigh, creationLow, expiryHigh, expiryLow } = command;
-    this.writeBegun(slot, sequence, creationHigh, creationLow);
+    this.writeBegun(index, sequence, creationHigh, creationLow);
     const low = creationLow + LIFE_LOW;
     const high = creationHigh + LIFE_HIGH + (low >= WORD ? 1 : 0);
-    if (high !== expiryHigh || low >>> 0 !== expiryLow) this.setExpiry(slot, expiryHigh, expiryLow);
-    return slot;
+    if (high !== expiryHigh || low >>> 0 !== expiryLow) this.setExpiry(index, expiryHigh, expiryLow);
+    return index;
   }
 
   /** Frees the entry of an order that is over. */
-  release(slot: number): void {
+  release(index: number): void {
     this.#count--;
-    if (this.hasMark(slot, IS_FAR | HAS_TIMES)) this.#releaseApart(slot);
-    this.owners[slot >> NUMBER] = NONE;
-    this.writeFree(slot, this.#free);
-    this.#free = slot;
+    if (this.hasMark(index, IS_FAR | HAS_TIMES)) this.#releaseApart(index);
+    this.owners[index >> NUMBER] = NONE;
+    this.writeFree(index, this.#free);
+    this.#free = index;
   }
 
   /** Visits every order. */
-  forEach(visit: (slot: number) => void): void {
+  forEach(visit: (index: number) => void): void {
     this.forEachOf(0, Number.POSITIVE_INFINITY, visit);
   }
 
   /**
-   * Visits the orders among the next `slotsMax` entries.
+   * Visits the orders among the next `entriesMax` entries.
    *
    * @param from where to begin: 0, or what the previous call returned.
    * @returns where to continue; NONE at the end.
    */
-  forEachOf(from: number, slotsMax: number, visit: (slot: number) => void): number {
+  forEachOf(from: number, entriesMax: number, visit: (index: number) => void): number {
     const all = this.#used >> NUMBER;
-    const end = Math.min(all, from + slotsMax);
+    const end = Math.min(all, from + entriesMax);
     for (let number = from; number < end; number++) if ((this.owners[number] as number) >= 0) visit(number << NUMBER);
     return end < all ? end : NONE;
   }
@@ -179,96 +179,96 @@ export class OrderPool extends OrderRecords {
   }
 
   /** The sequence that determines the place in the queue. */
-  priorityOf(slot: number): Sequence {
-    if (!this.hasMark(slot, HAS_TIMES)) return this.sequenceOf(slot);
-    const at = this.#timesAt(slot);
+  priorityOf(index: number): Sequence {
+    if (!this.hasMark(index, HAS_TIMES)) return this.sequenceOf(index);
+    const at = this.#timesAt(index);
     const { words } = this.#times;
     return ((words[at + PRIORITY_HIGH] as number) * WORD + ((words[at + PRIORITY_LOW] as number) >>> 0)) as Sequence;
   }
 
-  setPriority(slot: number, sequence: number): void {
-    if (!this.hasMark(slot, HAS_TIMES) && sequence === this.sequenceOf(slot)) return;
-    const at = this.#ownTimes(slot);
+  setPriority(index: number, sequence: number): void {
+    if (!this.hasMark(index, HAS_TIMES) && sequence === this.sequenceOf(index)) return;
+    const at = this.#ownTimes(index);
     this.#times.words[at + PRIORITY_HIGH] = Math.floor(sequence / WORD);
     this.#times.words[at + PRIORITY_LOW] = sequence | 0;
   }
 
   /** The creation time, raised by applied replaces (AMB-18, AMB-21). */
-  timestampHigh(slot: number): number {
-    return this.hasMark(slot, HAS_TIMES) ? this.#time(slot, TIMESTAMP_HIGH) : this.creationHigh(slot);
+  timestampHigh(index: number): number {
+    return this.hasMark(index, HAS_TIMES) ? this.#time(index, TIMESTAMP_HIGH) : this.creationHigh(index);
   }
 
-  timestampLow(slot: number): number {
-    return this.hasMark(slot, HAS_TIMES) ? this.#time(slot, TIMESTAMP_LOW) : this.creationLow(slot);
+  timestampLow(index: number): number {
+    return this.hasMark(index, HAS_TIMES) ? this.#time(index, TIMESTAMP_LOW) : this.creationLow(index);
   }
 
-  setTimestamp(slot: number, high: number, low: number): void {
-    if (high === this.timestampHigh(slot) && low === this.timestampLow(slot)) return;
-    const at = this.#ownTimes(slot);
+  setTimestamp(index: number, high: number, low: number): void {
+    if (high === this.timestampHigh(index) && low === this.timestampLow(index)) return;
+    const at = this.#ownTimes(index);
     this.#times.words[at + TIMESTAMP_HIGH] = high;
     this.#times.words[at + TIMESTAMP_LOW] = low;
   }
 
-  expiryHigh(slot: number): number {
-    if (this.hasMark(slot, HAS_TIMES)) return this.#time(slot, EXPIRY_HIGH);
-    const carry = this.creationLow(slot) + LIFE_LOW >= WORD ? 1 : 0;
-    return (this.creationHigh(slot) + LIFE_HIGH + carry) >>> 0;
+  expiryHigh(index: number): number {
+    if (this.hasMark(index, HAS_TIMES)) return this.#time(index, EXPIRY_HIGH);
+    const carry = this.creationLow(index) + LIFE_LOW >= WORD ? 1 : 0;
+    return (this.creationHigh(index) + LIFE_HIGH + carry) >>> 0;
   }
 
-  expiryLow(slot: number): number {
-    if (this.hasMark(slot, HAS_TIMES)) return this.#time(slot, EXPIRY_LOW);
-    return (this.creationLow(slot) + LIFE_LOW) >>> 0;
+  expiryLow(index: number): number {
+    if (this.hasMark(index, HAS_TIMES)) return this.#time(index, EXPIRY_LOW);
+    return (this.creationLow(index) + LIFE_LOW) >>> 0;
   }
 
-  setExpiry(slot: number, high: number, low: number): void {
-    if (low === this.expiryLow(slot) && high === this.expiryHigh(slot)) return;
-    const at = this.#ownTimes(slot);
+  setExpiry(index: number, high: number, low: number): void {
+    if (low === this.expiryLow(index) && high === this.expiryHigh(index)) return;
+    const at = this.#ownTimes(index);
     this.#times.words[at + EXPIRY_HIGH] = high;
     this.#times.words[at + EXPIRY_LOW] = low;
   }
 
-  userOf(slot: number): number {
-    return this.owners[slot >> NUMBER] as number;
+  userOf(index: number): number {
+    return this.owners[index >> NUMBER] as number;
   }
 
   /** Whether the order has this user and id. */
-  hasId(slot: number, user: number, words: Int32Array, at: number, bytes: number): boolean {
-    if (this.owners[slot >> NUMBER] !== user || this.idBytesOf(slot) !== bytes) return false;
-    const own = this.idWordsOf(slot);
-    const id = this.idAt(slot);
+  hasId(index: number, user: number, words: Int32Array, at: number, bytes: number): boolean {
+    if (this.owners[index >> NUMBER] !== user || this.idBytesOf(index) !== bytes) return false;
+    const own = this.idWordsOf(index);
+    const id = this.idAt(index);
     const last = (bytes - 1) >>> 2;
     for (let word = 0; word < last; word++) if (own[id + word] !== words[at + word]) return false;
     return own[id + last] === ((words[at + last] as number) & lastWordMask(bytes));
   }
 
   /** The words that contain the order's id. */
-  idWordsOf(slot: number): Int32Array {
-    return this.hasMark(slot, IS_FAR) ? this.#heapOf(slot).words : this.#ids;
+  idWordsOf(index: number): Int32Array {
+    return this.hasMark(index, IS_FAR) ? this.#heapOf(index).words : this.#ids;
   }
 
   /** Index in `idWordsOf` at which it begins; the rest of its last word is zero. */
-  idAt(slot: number): number {
-    const at = (slot >> NUMBER) * ID_WORDS;
-    return this.hasMark(slot, IS_FAR) ? (this.#ids[at] as number) : at;
+  idAt(index: number): number {
+    const at = (index >> NUMBER) * ID_WORDS;
+    return this.hasMark(index, IS_FAR) ? (this.#ids[at] as number) : at;
   }
 
   /** Sets the id of an order that has none. @param bytes 1 … 64. */
-  setId(slot: number, hash: number, from: Int32Array, at: number, bytes: number): void {
-    this.writeId(slot, hash, bytes);
+  setId(index: number, hash: number, from: Int32Array, at: number, bytes: number): void {
+    this.writeId(index, hash, bytes);
     const last = (bytes - 1) >>> 2;
-    if (last >= (this.hasMark(slot, HAS_TIMES) ? TIMES_AT : ID_WORDS)) this.#setFar(slot);
-    const own = this.idWordsOf(slot);
-    const id = this.idAt(slot);
+    if (last >= (this.hasMark(index, HAS_TIMES) ? TIMES_AT : ID_WORDS)) this.#setFar(index);
+    const own = this.idWordsOf(index);
+    const id = this.idAt(index);
     for (let word = 0; word < last; word++) own[id + word] = from[at + word] as number;
     own[id + last] = (from[at + last] as number) & lastWordMask(bytes);
   }
 
   #allocate(): number {
     this.#count++;
-    const slot = this.#free;
-    if (slot !== NONE) {
-      this.#free = this.nextFreeOf(slot);
-      return slot;
+    const index = this.#free;
+    if (index !== NONE) {
+      this.#free = this.nextFreeOf(index);
+      return index;
     }
     assert(this.#used < this.#wordsMax, 'callers check the pool for room before they add an order');
     if (this.#used === this.words.length) this.#grow();
@@ -284,55 +284,55 @@ export class OrderPool extends OrderRecords {
     this.#ids = grown(this.#ids, capacity * ID_WORDS);
   }
 
-  #releaseApart(slot: number): void {
-    if (this.hasMark(slot, IS_FAR)) this.#heapOf(slot).release(this.idAt(slot));
-    if (this.hasMark(slot, HAS_TIMES)) this.#times.release(this.#timesAt(slot));
+  #releaseApart(index: number): void {
+    if (this.hasMark(index, IS_FAR)) this.#heapOf(index).release(this.idAt(index));
+    if (this.hasMark(index, HAS_TIMES)) this.#times.release(this.#timesAt(index));
   }
 
   /** The heap for ids of this order's length. */
-  #heapOf(slot: number): WordHeap {
-    return this.#farIds[wordCount(this.idBytesOf(slot))] as WordHeap;
+  #heapOf(index: number): WordHeap {
+    return this.#farIds[wordCount(this.idBytesOf(index))] as WordHeap;
   }
 
-  #setFar(slot: number): void {
-    this.#ids[(slot >> NUMBER) * ID_WORDS] = this.#heapOf(slot).allocate();
-    this.mark(slot, IS_FAR);
+  #setFar(index: number): void {
+    this.#ids[(index >> NUMBER) * ID_WORDS] = this.#heapOf(index).allocate();
+    this.mark(index, IS_FAR);
   }
 
-  #timesAt(slot: number): number {
-    return this.#ids[(slot >> NUMBER) * ID_WORDS + TIMES_AT] as number;
+  #timesAt(index: number): number {
+    return this.#ids[(index >> NUMBER) * ID_WORDS + TIMES_AT] as number;
   }
 
-  #time(slot: number, word: number): number {
-    return (this.#times.words[this.#timesAt(slot) + word] as number) >>> 0;
+  #time(index: number, word: number): number {
+    return (this.#times.words[this.#timesAt(index) + word] as number) >>> 0;
   }
 
   /** The address of an order's own times; initialises them with the current values when it has none. */
-  #ownTimes(slot: number): number {
-    if (this.hasMark(slot, HAS_TIMES)) return this.#timesAt(slot);
+  #ownTimes(index: number): number {
+    if (this.hasMark(index, HAS_TIMES)) return this.#timesAt(index);
     const times = [
-      Math.floor(this.sequenceOf(slot) / WORD),
-      this.sequenceOf(slot) | 0,
-      this.timestampHigh(slot),
-      this.timestampLow(slot),
-      this.expiryHigh(slot),
-      this.expiryLow(slot),
+      Math.floor(this.sequenceOf(index) / WORD),
+      this.sequenceOf(index) | 0,
+      this.timestampHigh(index),
+      this.timestampLow(index),
+      this.expiryHigh(index),
+      this.expiryLow(index),
     ];
-    this.#leaveTimesAt(slot);
+    this.#leaveTimesAt(index);
     const at = this.#times.allocate();
     this.#times.words.set(times, at);
-    this.#ids[(slot >> NUMBER) * ID_WORDS + TIMES_AT] = at;
-    this.mark(slot, HAS_TIMES);
+    this.#ids[(index >> NUMBER) * ID_WORDS + TIMES_AT] = at;
+    this.mark(index, HAS_TIMES);
     return at;
   }
 
   /** Moves an id apart when it occupies the word that will hold the address of own times. */
-  #leaveTimesAt(slot: number): void {
-    const words = wordCount(this.idBytesOf(slot));
-    if (words <= TIMES_AT || this.hasMark(slot, IS_FAR)) return;
-    const from = this.idAt(slot);
+  #leaveTimesAt(index: number): void {
+    const words = wordCount(this.idBytesOf(index));
+    if (words <= TIMES_AT || this.hasMark(index, IS_FAR)) return;
+    const from = this.idAt(index);
     const id = this.#ids.slice(from, from + words);
-    this.#setFar(slot);
-    this.idWordsOf(slot).set(id, this.idAt(slot));
+    this.#setFar(index);
+    this.idWordsOf(index).set(id, this.idAt(index));
   }
 }

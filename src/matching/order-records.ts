@@ -12,7 +12,7 @@
  *   DORMANT           waits for its trigger or for its release by the gateway (triggers.ts)
  *   FILLED            no remainder, every fill pending or confirmed; a rollback may return it to the book (AMB-32 b),
  *                     unless a rollback found it at fault while it had no remainder
- *   FILLED_COVERED    FILLED with a cancel pending: it cannot return to the book (AMB-23, AMB-32 d)
+ *   FILLED_CANCEL_PENDING    FILLED with a cancel pending: it cannot return to the book (AMB-23, AMB-32 d)
  *   ENDED             its end is published; it stays only for its pending fills
  *
  * Between `allocate` and the end of its create an order is FRESH.
@@ -31,7 +31,7 @@ export const ORDER_STATE = {
   resting: 2,
   dormant: 3,
   filled: 4,
-  filledCovered: 5,
+  filledCancelPending: 5,
   ended: 6,
 } as const;
 
@@ -104,169 +104,169 @@ export class OrderRecords {
   }
 
   /** Writes a FRESH order, unfilled, without a sequence, a creation time and an id. */
-  protected writeNew(slot: number, terms: OrderTerms, quantity: number): void {
+  protected writeNew(index: number, terms: OrderTerms, quantity: number): void {
     const { words, numbers } = this;
-    const cell = slot >> 1;
-    words[slot + STATE] = ORDER_STATE.fresh;
-    words[slot + PENDING] = 0;
-    words[slot + TERMS] =
+    const cell = index >> 1;
+    words[index + STATE] = ORDER_STATE.fresh;
+    words[index + PENDING] = 0;
+    words[index + TERMS] =
       terms.side | (terms.tif << 1) | (terms.kind << 4) | (terms.flags << 8) | (terms.subAccount << 16);
     numbers[cell + PRICE] = terms.price;
     numbers[cell + QUANTITY] = quantity;
     numbers[cell + FILLED] = 0;
   }
 
-  protected writeBegun(slot: number, sequence: number, creationHigh: number, creationLow: number): void {
-    this.numbers[(slot >> 1) + SEQUENCE] = sequence;
-    this.words[slot + CREATION_HIGH] = creationHigh;
-    this.words[slot + CREATION_LOW] = creationLow;
+  protected writeBegun(index: number, sequence: number, creationHigh: number, creationLow: number): void {
+    this.numbers[(index >> 1) + SEQUENCE] = sequence;
+    this.words[index + CREATION_HIGH] = creationHigh;
+    this.words[index + CREATION_LOW] = creationLow;
   }
 
-  protected writeId(slot: number, hash: number, bytes: number): void {
-    this.words[slot + ID_HASH] = hash;
-    this.words[slot + STATE] = (this.words[slot + STATE] as number) | (bytes << ID_BYTES_SHIFT);
+  protected writeId(index: number, hash: number, bytes: number): void {
+    this.words[index + ID_HASH] = hash;
+    this.words[index + STATE] = (this.words[index + STATE] as number) | (bytes << ID_BYTES_SHIFT);
   }
 
-  protected writeFree(slot: number, next: number): void {
-    this.words[slot + STATE] = ORDER_STATE.free;
-    this.words[slot + NEXT_FREE] = next;
+  protected writeFree(index: number, next: number): void {
+    this.words[index + STATE] = ORDER_STATE.free;
+    this.words[index + NEXT_FREE] = next;
   }
 
-  protected nextFreeOf(slot: number): number {
-    return this.words[slot + NEXT_FREE] as number;
+  protected nextFreeOf(index: number): number {
+    return this.words[index + NEXT_FREE] as number;
   }
 
-  priceOf(slot: number): number {
-    return this.numbers[(slot >> 1) + PRICE] as number;
+  priceOf(index: number): number {
+    return this.numbers[(index >> 1) + PRICE] as number;
   }
 
-  quantityOf(slot: number): number {
-    return this.numbers[(slot >> 1) + QUANTITY] as number;
+  quantityOf(index: number): number {
+    return this.numbers[(index >> 1) + QUANTITY] as number;
   }
 
-  filledOf(slot: number): number {
-    return this.numbers[(slot >> 1) + FILLED] as number;
+  filledOf(index: number): number {
+    return this.numbers[(index >> 1) + FILLED] as number;
   }
 
-  setFilled(slot: number, filled: number): void {
-    this.numbers[(slot >> 1) + FILLED] = filled;
+  setFilled(index: number, filled: number): void {
+    this.numbers[(index >> 1) + FILLED] = filled;
   }
 
   /** The optimistic unfilled quantity; at least 0. */
-  remaining(slot: number): number {
-    const left = this.quantityOf(slot) - this.filledOf(slot);
+  remaining(index: number): number {
+    const left = this.quantityOf(index) - this.filledOf(index);
     return Math.max(left, 0);
   }
 
-  sequenceOf(slot: number): Sequence {
-    return this.numbers[(slot >> 1) + SEQUENCE] as Sequence;
+  sequenceOf(index: number): Sequence {
+    return this.numbers[(index >> 1) + SEQUENCE] as Sequence;
   }
 
-  setSequence(slot: number, sequence: number): void {
-    this.numbers[(slot >> 1) + SEQUENCE] = sequence;
+  setSequence(index: number, sequence: number): void {
+    this.numbers[(index >> 1) + SEQUENCE] = sequence;
   }
 
-  creationHigh(slot: number): number {
-    return (this.words[slot + CREATION_HIGH] as number) >>> 0;
+  creationHigh(index: number): number {
+    return (this.words[index + CREATION_HIGH] as number) >>> 0;
   }
 
-  creationLow(slot: number): number {
-    return (this.words[slot + CREATION_LOW] as number) >>> 0;
+  creationLow(index: number): number {
+    return (this.words[index + CREATION_LOW] as number) >>> 0;
   }
 
   /** The words of the creation time, signed. */
-  creationHighRaw(slot: number): number {
-    return this.words[slot + CREATION_HIGH] as number;
+  creationHighRaw(index: number): number {
+    return this.words[index + CREATION_HIGH] as number;
   }
 
-  creationLowRaw(slot: number): number {
-    return this.words[slot + CREATION_LOW] as number;
+  creationLowRaw(index: number): number {
+    return this.words[index + CREATION_LOW] as number;
   }
 
-  setCreation(slot: number, high: number, low: number): void {
-    this.words[slot + CREATION_HIGH] = high;
-    this.words[slot + CREATION_LOW] = low;
+  setCreation(index: number, high: number, low: number): void {
+    this.words[index + CREATION_HIGH] = high;
+    this.words[index + CREATION_LOW] = low;
   }
 
   /** Sets new terms after a replace. */
-  setPriceAndQuantity(slot: number, price: number, quantity: number): void {
-    this.numbers[(slot >> 1) + PRICE] = price;
-    this.numbers[(slot >> 1) + QUANTITY] = quantity;
+  setPriceAndQuantity(index: number, price: number, quantity: number): void {
+    this.numbers[(index >> 1) + PRICE] = price;
+    this.numbers[(index >> 1) + QUANTITY] = quantity;
   }
 
-  idHashOf(slot: number): number {
-    return this.words[slot + ID_HASH] as number;
+  idHashOf(index: number): number {
+    return this.words[index + ID_HASH] as number;
   }
 
   /** Length of the id. */
-  idBytesOf(slot: number): number {
-    return (this.words[slot + STATE] as number) >>> ID_BYTES_SHIFT;
+  idBytesOf(index: number): number {
+    return (this.words[index + STATE] as number) >>> ID_BYTES_SHIFT;
   }
 
-  pendingOf(slot: number): number {
-    return this.words[slot + PENDING] as number;
+  pendingOf(index: number): number {
+    return this.words[index + PENDING] as number;
   }
 
-  setPending(slot: number, pending: number): void {
-    this.words[slot + PENDING] = pending;
+  setPending(index: number, pending: number): void {
+    this.words[index + PENDING] = pending;
   }
 
-  sideOf(slot: number): Side {
-    return ((this.words[slot + TERMS] as number) & 1) as Side;
+  sideOf(index: number): Side {
+    return ((this.words[index + TERMS] as number) & 1) as Side;
   }
 
-  tifOf(slot: number): Tif {
-    return (((this.words[slot + TERMS] as number) >> 1) & 7) as Tif;
+  tifOf(index: number): Tif {
+    return (((this.words[index + TERMS] as number) >> 1) & 7) as Tif;
   }
 
-  kindOf(slot: number): OrderKind {
-    return (((this.words[slot + TERMS] as number) >> 4) & 15) as OrderKind;
+  kindOf(index: number): OrderKind {
+    return (((this.words[index + TERMS] as number) >> 4) & 15) as OrderKind;
   }
 
-  flagsOf(slot: number): number {
-    return ((this.words[slot + TERMS] as number) >> 8) & 0xff;
+  flagsOf(index: number): number {
+    return ((this.words[index + TERMS] as number) >> 8) & 0xff;
   }
 
-  subAccountOf(slot: number): number {
-    return (this.words[slot + TERMS] as number) >>> 16;
+  subAccountOf(index: number): number {
+    return (this.words[index + TERMS] as number) >>> 16;
   }
 
-  stateOf(slot: number): number {
-    return (this.words[slot + STATE] as number) & 0xff;
+  stateOf(index: number): number {
+    return (this.words[index + STATE] as number) & 0xff;
   }
 
   /** Keeps the marks. */
-  setState(slot: number, state: number): void {
-    this.words[slot + STATE] = ((this.words[slot + STATE] as number) & MARKS) | state;
+  setState(index: number, state: number): void {
+    this.words[index + STATE] = ((this.words[index + STATE] as number) & MARKS) | state;
   }
 
   /** For an ENDED order. */
-  endOf(slot: number): OrderEnd {
-    return (((this.words[slot + STATE] as number) >> 8) & 0xff) as OrderEnd;
+  endOf(index: number): OrderEnd {
+    return (((this.words[index + STATE] as number) >> 8) & 0xff) as OrderEnd;
   }
 
-  setEnded(slot: number, end: OrderEnd): void {
-    this.setState(slot, ORDER_STATE.ended | (end << 8));
+  setEnded(index: number, end: OrderEnd): void {
+    this.setState(index, ORDER_STATE.ended | (end << 8));
   }
 
   /** For a FILLED order: its fault in a rolled-back fill that left no remainder; `none` without such a fault. */
-  faultOf(slot: number): RollbackReason {
-    return (((this.words[slot + STATE] as number) >> 8) & 0xff) as RollbackReason;
+  faultOf(index: number): RollbackReason {
+    return (((this.words[index + STATE] as number) >> 8) & 0xff) as RollbackReason;
   }
 
-  setFault(slot: number, reason: RollbackReason): void {
-    this.setState(slot, ORDER_STATE.filled | (reason << 8));
+  setFault(index: number, reason: RollbackReason): void {
+    this.setState(index, ORDER_STATE.filled | (reason << 8));
   }
 
-  hasMark(slot: number, mark: number): boolean {
-    return ((this.words[slot + STATE] as number) & mark) !== 0;
+  hasMark(index: number, mark: number): boolean {
+    return ((this.words[index + STATE] as number) & mark) !== 0;
   }
 
-  mark(slot: number, mark: number): void {
-    this.words[slot + STATE] = (this.words[slot + STATE] as number) | mark;
+  mark(index: number, mark: number): void {
+    this.words[index + STATE] = (this.words[index + STATE] as number) | mark;
   }
 
-  unmark(slot: number, mark: number): void {
-    this.words[slot + STATE] = (this.words[slot + STATE] as number) & ~mark;
+  unmark(index: number, mark: number): void {
+    this.words[index + STATE] = (this.words[index + STATE] as number) & ~mark;
   }
 }

@@ -22,59 +22,60 @@ export interface Money {
 export const NO_MONEY: Money = { target: null, budget: null };
 
 /** Places an order that is on no side, with its remaining quantity. */
-export function place(book: Book, slot: number, money: Money): void {
-  if (money === NO_MONEY) placePlain(book, slot);
-  else placeSized(book, slot, money);
+export function place(book: Book, index: number, money: Money): void {
+  if (money === NO_MONEY) placePlain(book, index);
+  else placeSized(book, index, money);
 }
 
-function placePlain(book: Book, slot: number): void {
+function placePlain(book: Book, index: number): void {
   const { orders } = book;
-  const tif = orders.tifOf(slot);
-  const bound = book.boundOf(slot);
-  const wanted = orders.remaining(slot);
-  if (tif === TIF.fok && !canFill(book, slot, bound, wanted)) {
-    book.end(slot, ORDER_END.fillOrKill);
+  const tif = orders.tifOf(index);
+  const bound = book.boundOf(index);
+  const wanted = orders.remaining(index);
+  if (tif === TIF.fok && !canFill(book, index, bound, wanted)) {
+    book.end(index, ORDER_END.fillOrKill);
     return;
   }
-  const left = book.match(slot, bound, wanted);
-  if (left === 0) exhausted(book, slot);
-  else if (tif === TIF.ioc || tif === TIF.fok) book.end(slot, ORDER_END.immediateOrCancel);
-  else settleDown(book, slot, bound);
+  const left = book.match(index, bound, wanted);
+  if (left === 0) exhausted(book, index);
+  else if (tif === TIF.ioc || tif === TIF.fok) book.end(index, ORDER_END.immediateOrCancel);
+  else settleDown(book, index, bound);
 }
 
 /**
  * Rests the remainder of a GTC or GTD order, unless orders beyond the collar would cross it or its level would exceed
  * the maximum quantity.
  */
-function settleDown(book: Book, slot: number, bound: number): void {
+function settleDown(book: Book, index: number, bound: number): void {
   const { orders } = book;
-  const price = orders.priceOf(slot);
-  const side = orders.sideOf(slot);
+  const price = orders.priceOf(index);
+  const side = orders.sideOf(index);
   const isStopped = bound !== price && book.otherSide(side).crosses(price);
-  if (isStopped || !book.ownSide(side).fits(price, orders.remaining(slot))) book.end(slot, ORDER_END.immediateOrCancel);
-  else book.rest(slot);
+  if (isStopped || !book.ownSide(side).fits(price, orders.remaining(index)))
+    book.end(index, ORDER_END.immediateOrCancel);
+  else book.rest(index);
 }
 
-function canFill(book: Book, slot: number, bound: number, wanted: number): boolean {
-  const side = book.orders.sideOf(slot);
+function canFill(book: Book, index: number, bound: number, wanted: number): boolean {
+  const side = book.orders.sideOf(index);
   if (!book.preventsSelfTrades) return book.otherSide(side).canFill(bound, wanted);
-  return sizeOf(book, slot, { price: bound, lots: wanted, ...NO_MONEY }).isComplete;
+  return sizeOf(book, index, { price: bound, lots: wanted, ...NO_MONEY }).isComplete;
 }
 
 /** Market orders with a target, a cap or a budget. */
-function placeSized(book: Book, slot: number, money: Money): void {
+function placeSized(book: Book, index: number, money: Money): void {
   const { orders } = book;
-  const bound = book.boundOf(slot);
-  const size = sizeOf(book, slot, { price: bound, lots: orders.remaining(slot), ...money });
-  if (!size.isComplete && orders.tifOf(slot) === TIF.fok) {
-    book.end(slot, ORDER_END.fillOrKill);
+  const bound = book.boundOf(index);
+  const size = sizeOf(book, index, { price: bound, lots: orders.remaining(index), ...money });
+  if (!size.isComplete && orders.tifOf(index) === TIF.fok) {
+    book.end(index, ORDER_END.fillOrKill);
     return;
   }
-  const wanted = orders.remaining(slot);
-  matchSized(book, slot, size, { lots: wanted, ...moneyLeft(money, size, orders.sideOf(slot)) });
-  const isWhole = orders.kindOf(slot) === ORDER_KIND.marketBase && orders.remaining(slot) === 0;
-  if (isWhole) exhausted(book, slot);
-  else book.end(slot, size.isComplete ? ORDER_END.filled : ORDER_END.immediateOrCancel);
+  const wanted = orders.remaining(index);
+  matchSized(book, index, size, { lots: wanted, ...moneyLeft(money, size, orders.sideOf(index)) });
+  const isWhole = orders.kindOf(index) === ORDER_KIND.marketBase && orders.remaining(index) === 0;
+  if (isWhole) exhausted(book, index);
+  else book.end(index, size.isComplete ? ORDER_END.filled : ORDER_END.immediateOrCancel);
 }
 
 /** Limits of an order: before matching, or what is left of them after it. */
@@ -88,16 +89,16 @@ export interface Allowed extends Money {
  * as one lot at their price is within the limits (STP-03, AMB-38). @param after the limits beyond `size`, its lots
  * included in `lots`.
  */
-export function matchSized(book: Book, slot: number, size: Size, after: Allowed): void {
+export function matchSized(book: Book, index: number, size: Size, after: Allowed): void {
   const { orders } = book;
-  const bound = book.boundOf(slot);
-  const side = orders.sideOf(slot);
-  book.match(slot, bound, size.lots);
+  const bound = book.boundOf(index);
+  const side = orders.sideOf(index);
+  book.match(index, bound, size.lots);
   if (!book.preventsSelfTrades || size.lots === after.lots) return;
   const makers = book.otherSide(side);
   while (
     makers.crosses(bound) &&
-    book.isSameOwner(makers.bestOrder, slot) &&
+    book.isSameOwner(makers.bestOrder, index) &&
     affordsOne(after, side, makers.bestPrice)
   ) {
     const own = makers.bestOrder;
@@ -122,9 +123,9 @@ export function moneyLeft(money: Money, { lots, money: spent }: Pick<Size, 'lots
 }
 
 /** The order has no released quantity left to match. */
-export function exhausted(book: Book, slot: number): void {
-  book.exhaust(slot);
-  book.forgetIfDone(slot);
+export function exhausted(book: Book, index: number): void {
+  book.exhaust(index);
+  book.releaseIfDone(index);
 }
 
 /** The money limits of an order, from its signed terms. @param unit 10^price decimals. */

@@ -19,14 +19,14 @@ import { lotsWanted } from './placement.ts';
 export function allocateRestored(book: Book, command: RestoredOrder, user: number): number {
   const { orders } = book;
   assert(book.trades.lastTradeId === book.trades.settledThrough, 'orders are restored before anything matches');
-  const slot = orders.allocate(command, user, lotsWanted(command));
-  orders.setFilled(slot, command.filledQuantity);
-  orders.setSequence(slot, command.order);
-  orders.setPriority(slot, command.prioritySequence);
-  orders.setCreation(slot, command.creationHigh, command.creationLow);
-  orders.setTimestamp(slot, command.timestampHigh, command.timestampLow);
-  orders.setExpiry(slot, command.expiryHigh, command.expiryLow);
-  return slot;
+  const index = orders.allocate(command, user, lotsWanted(command));
+  orders.setFilled(index, command.filledQuantity);
+  orders.setSequence(index, command.order);
+  orders.setPriority(index, command.prioritySequence);
+  orders.setCreation(index, command.creationHigh, command.creationLow);
+  orders.setTimestamp(index, command.timestampHigh, command.timestampLow);
+  orders.setExpiry(index, command.expiryHigh, command.expiryLow);
+  return index;
 }
 
 /**
@@ -34,32 +34,32 @@ export function allocateRestored(book: Book, command: RestoredOrder, user: numbe
  *
  * @param turns collects the order if there is no room, or if it may be out of order there.
  */
-export function placeRestored(book: Book, slot: number, turns: RestoredTurns): void {
+export function placeRestored(book: Book, index: number, turns: UnsortedOrders): void {
   const { orders } = book;
-  const remaining = orders.remaining(slot);
+  const remaining = orders.remaining(index);
   assert(remaining > 0, 'a restored order has something left');
-  const side = book.ownSide(orders.sideOf(slot));
-  if (!side.fits(orders.priceOf(slot), remaining)) {
-    turns.unplaced.push(slot);
+  const side = book.ownSide(orders.sideOf(index));
+  if (!side.fits(orders.priceOf(index), remaining)) {
+    turns.unplaced.push(index);
     return;
   }
-  orders.setState(slot, ORDER_STATE.resting);
-  side.append(slot);
-  turns.note(slot, orders.sequenceOf(slot), orders.priorityOf(slot));
-  book.expiries.add(slot);
+  orders.setState(index, ORDER_STATE.resting);
+  side.append(index);
+  turns.note(index, orders.sequenceOf(index), orders.priorityOf(index));
+  book.expiries.add(index);
 }
 
 /** Continues numbering after `position`, sorts the queues by priority, and ends the orders that do not fit. */
-export function continueFrom(book: Book, position: RestoredPosition, turns: RestoredTurns): void {
+export function continueFrom(book: Book, position: RestoredPosition, turns: UnsortedOrders): void {
   assert(position.sequence >= book.sequence, 'sequences never go back');
   book.sequence = position.sequence;
   book.trades.startAfter(position.lastTradeId);
-  const slots = turns.take();
+  const indexes = turns.take();
   for (const side of [book.buys, book.sells]) {
-    side.sortQueuesOf(slots.filter((slot) => book.orders.sideOf(slot) === side.side));
+    side.sortQueuesOf(indexes.filter((index) => book.orders.sideOf(index) === side.side));
   }
   const over = refillByPriority(book, turns.unplaced.splice(0));
-  for (const slot of over) book.end(slot, ORDER_END.rolledBack);
+  for (const index of over) book.end(index, ORDER_END.rolledBack);
 }
 
 /**
@@ -73,18 +73,18 @@ function refillByPriority(book: Book, unplaced: readonly number[]): readonly num
   const over: number[] = [];
   for (const side of [book.buys, book.sells]) {
     const levels = new Map<number, number[]>();
-    for (const slot of unplaced.filter((each) => orders.sideOf(each) === side.side)) {
-      const price = orders.priceOf(slot);
+    for (const index of unplaced.filter((each) => orders.sideOf(each) === side.side)) {
+      const price = orders.priceOf(index);
       const level = levels.get(price);
-      if (level === undefined) levels.set(price, [slot]);
-      else level.push(slot);
+      if (level === undefined) levels.set(price, [index]);
+      else level.push(index);
     }
     for (const [price, more] of levels) {
       const placed = side.ordersAt(price);
-      for (const slot of placed) book.takeOff(slot);
-      for (const slot of [...placed, ...more].sort(byPriority)) {
-        if (side.fits(price, orders.remaining(slot))) book.rest(slot);
-        else over.push(slot);
+      for (const index of placed) book.takeOff(index);
+      for (const index of [...placed, ...more].sort(byPriority)) {
+        if (side.fits(price, orders.remaining(index))) book.rest(index);
+        else over.push(index);
       }
     }
   }
@@ -95,52 +95,52 @@ function refillByPriority(book: Book, unplaced: readonly number[]): readonly num
  * Collects the orders that may be out of order in their level. Most arrive by ascending sequence, which is their
  * priority, and so are in order. A replaced order has a later priority, and some arrive late.
  */
-export class RestoredTurns {
+export class UnsortedOrders {
   /** Orders that did not fit into their level. */
   readonly unplaced: number[] = [];
-  #slots: number[] = [];
+  #indexes: number[] = [];
   #last = 0;
 
   /** Registers an order that was appended to its queue. */
-  note(slot: number, sequence: number, priority: number): void {
-    if (sequence < this.#last || priority !== sequence) this.#slots.push(slot);
+  note(index: number, sequence: number, priority: number): void {
+    if (sequence < this.#last || priority !== sequence) this.#indexes.push(index);
     this.#last = Math.max(this.#last, sequence);
   }
 
   /** Returns the collected orders and clears the list. */
   take(): readonly number[] {
-    const slots = this.#slots;
-    this.#slots = [];
+    const indexes = this.#indexes;
+    this.#indexes = [];
     this.#last = 0;
-    return slots;
+    return indexes;
   }
 }
 
 /** Finds orders by sequence while a book is restored: children look up their parents. Built at the first look-up. */
-export class RestoredNames {
+export class RestoredSequences {
   readonly #orders: OrderPool;
-  #slots: Map<number, number> | null = null;
+  #indexes: Map<number, number> | null = null;
 
   constructor(orders: OrderPool) {
     this.#orders = orders;
   }
 
-  add(slot: number): void {
-    this.#slots?.set(this.#orders.sequenceOf(slot), slot);
+  add(index: number): void {
+    this.#indexes?.set(this.#orders.sequenceOf(index), index);
   }
 
   /** @throws InvariantError when no order has this sequence. */
-  slotOf(order: number): number {
-    if (this.#slots === null) {
-      this.#slots = new Map();
-      this.#orders.forEach((slot) => {
-        this.add(slot);
+  indexOf(order: number): number {
+    if (this.#indexes === null) {
+      this.#indexes = new Map();
+      this.#orders.forEach((index) => {
+        this.add(index);
       });
     }
-    return must(this.#slots.get(order), 'a parent is restored before its children');
+    return must(this.#indexes.get(order), 'a parent is restored before its children');
   }
 
   clear(): void {
-    this.#slots = null;
+    this.#indexes = null;
   }
 }

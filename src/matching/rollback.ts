@@ -26,9 +26,9 @@ import { highWord, lowWord } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
+import { endIfDue } from './expired-orders.ts';
 import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { endIfDue } from './overdue.ts';
 import type { Triggers } from './triggers.ts';
 import type { Uncrossing } from './uncross.ts';
 
@@ -53,10 +53,10 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   assert(book.orders.sequenceOf(maker) === command.makerOrder, 'a rollback names the maker of its trade');
   assert(book.orders.sequenceOf(taker) === command.takerOrder, 'a rollback names the taker of its trade');
   trades.quantity[at] = 0;
-  for (const slot of [maker, taker]) endIfDue(book, slot);
+  for (const index of [maker, taker]) endIfDue(book, index);
   const price = trades.price[at] as number;
-  const ofMaker = { slot: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
-  const ofTaker = { slot: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
+  const ofMaker = { index: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
+  const ofTaker = { index: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
   reverse(place, takerLeaves ? ofTaker : ofMaker);
   reverse(place, takerLeaves ? ofMaker : ofTaker);
@@ -64,7 +64,7 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
 }
 
 interface Reversal {
-  readonly slot: number;
+  readonly index: number;
   readonly quantity: number;
   readonly price: number;
   readonly reason: RollbackReason;
@@ -74,93 +74,93 @@ interface Reversal {
 function reverse(place: RollbackPlace, reversal: Reversal): void {
   const { book, triggers, events } = place;
   const { orders } = book;
-  const { slot, quantity, reason } = reversal;
-  if (isAtFault(reason)) place.uncrossing.noteFault(orders.userOf(slot), reason);
-  if (orders.stateOf(slot) === ORDER_STATE.resting) reverseResting(book, events, reversal);
+  const { index, quantity, reason } = reversal;
+  if (isAtFault(reason)) place.uncrossing.noteFault(orders.userOf(index), reason);
+  if (orders.stateOf(index) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);
-    const isDropped = orders.stateOf(slot) === ORDER_STATE.dormant && neverRests(book, slot) && !isAtFault(reason);
-    if (isDropped) triggers.drop(slot, quantity, reversal.price);
-    else if (orders.stateOf(slot) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
+    const isDropped = orders.stateOf(index) === ORDER_STATE.dormant && neverRests(book, index) && !isAtFault(reason);
+    if (isDropped) triggers.drop(index, quantity, reversal.price);
+    else if (orders.stateOf(index) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
   }
-  book.decide(slot);
+  book.decide(index);
 }
 
-function neverRests(book: Book, slot: number): boolean {
-  const tif = book.orders.tifOf(slot);
+function neverRests(book: Book, index: number): boolean {
+  const tif = book.orders.tifOf(index);
   return tif === TIF.ioc || tif === TIF.fok;
 }
 
 function reverseResting(book: Book, events: MarketEvents, reversal: Reversal): void {
   const { orders } = book;
-  const { slot, quantity, reason } = reversal;
-  const side = book.ownSide(orders.sideOf(slot));
+  const { index, quantity, reason } = reversal;
+  const side = book.ownSide(orders.sideOf(index));
   // mutant: faulty-side-ends
-  if (isAtFault(reason) || !side.fits(orders.priceOf(slot), quantity)) {
-    book.takeOff(slot);
+  if (isAtFault(reason) || !side.fits(orders.priceOf(index), quantity)) {
+    book.takeOff(index);
     unfill(book, reversal);
     endAfterRollback(book, reversal, ORDER_END.rolledBack);
     return;
   }
   unfill(book, reversal);
-  side.adjust(slot, quantity);
-  events.restored(book.nextSequence(), book.orders.sequenceOf(slot), orders.priorityOf(slot), quantity);
+  side.adjust(index, quantity);
+  events.restored(book.nextSequence(), book.orders.sequenceOf(index), orders.priorityOf(index), quantity);
 }
 
 function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): void {
   const { orders } = book;
-  const { slot, nowNs } = reversal;
-  const remaining = orders.remaining(slot);
+  const { index, nowNs } = reversal;
+  const remaining = orders.remaining(index);
   // The total was reduced to the filled quantity: the order was published as filled and stays so (AMB-19).
   if (remaining === 0) {
     noteFault(orders, reversal);
     return;
   }
-  if (orders.stateOf(slot) === ORDER_STATE.filledCovered) {
-    if (remaining > 0) book.end(slot, ORDER_END.userRequested);
+  if (orders.stateOf(index) === ORDER_STATE.filledCancelPending) {
+    if (remaining > 0) book.end(index, ORDER_END.userRequested);
     return;
   }
-  const end = endInsteadOfReturn(book, slot, nowNs);
+  const end = endInsteadOfReturn(book, index, nowNs);
   const reason = firstFault(orders, reversal);
   if (end !== null || isAtFault(reason)) {
     endAfterRollback(book, { ...reversal, reason }, end ?? ORDER_END.rolledBack);
     return;
   }
   // mutant: rollback-priority
-  book.restByPriority(slot);
-  events.restored(book.nextSequence(), orders.sequenceOf(slot), orders.priorityOf(slot), remaining);
+  book.restByPriority(index);
+  events.restored(book.nextSequence(), orders.sequenceOf(index), orders.priorityOf(index), remaining);
 }
 
 /** Stores the fault of an order without a remainder. */
 function noteFault(orders: OrderPool, reversal: Reversal): void {
-  const { slot } = reversal;
+  const { index } = reversal;
   const reason = firstFault(orders, reversal);
-  if (isAtFault(reason) && orders.stateOf(slot) === ORDER_STATE.filled) orders.setFault(slot, reason);
+  if (isAtFault(reason) && orders.stateOf(index) === ORDER_STATE.filled) orders.setFault(index, reason);
 }
 
 /** The order's first fault reason: the stored one, or this rollback's. */
-function firstFault(orders: OrderPool, { slot, reason }: Reversal): RollbackReason {
-  const noted = orders.stateOf(slot) === ORDER_STATE.filled ? orders.faultOf(slot) : ROLLBACK_REASON.none;
+function firstFault(orders: OrderPool, { index, reason }: Reversal): RollbackReason {
+  const noted = orders.stateOf(index) === ORDER_STATE.filled ? orders.faultOf(index) : ROLLBACK_REASON.none;
   return noted === ROLLBACK_REASON.none ? reason : noted;
 }
 
 /** @returns the end of an innocent order that cannot return to the book, or null. */
-function endInsteadOfReturn(book: Book, slot: number, nowNs: TimestampNs): OrderEnd | null {
+function endInsteadOfReturn(book: Book, index: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
-  if (neverRests(book, slot)) return ORDER_END.rolledBack;
-  if (book.expiries.hasPassed(slot, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
-  const side = book.ownSide(orders.sideOf(slot));
-  return side.fits(orders.priceOf(slot), orders.remaining(slot)) ? null : ORDER_END.rolledBack;
+  if (neverRests(book, index)) return ORDER_END.rolledBack;
+  if (book.expiries.hasPassed(index, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
+  const side = book.ownSide(orders.sideOf(index));
+  return side.fits(orders.priceOf(index), orders.remaining(index)) ? null : ORDER_END.rolledBack;
 }
 
-function unfill(book: Book, { slot, quantity }: Reversal): void {
+function unfill(book: Book, { index, quantity }: Reversal): void {
   const { orders } = book;
-  const left = orders.filledOf(slot) - quantity;
+  const left = orders.filledOf(index) - quantity;
   assert(left >= 0, 'a reversed fill was counted');
-  orders.setFilled(slot, left);
+  orders.setFilled(index, left);
 }
 
-function endAfterRollback(book: Book, { slot, reason }: Reversal, innocentEnd: OrderEnd): void {
-  if (isAtFault(reason)) book.end(slot, ORDER_END.atFault, reason);
-  else book.end(slot, innocentEnd);
+function endAfterRollback(book: Book, { index, reason }: Reversal, innocentEnd: OrderEnd): void {
+  if (isAtFault(reason)) book.end(index, ORDER_END.atFault, reason);
+  else book.end(index, innocentEnd);
 }

@@ -36,10 +36,10 @@ export interface Size {
 }
 
 /** The size that the order would get now. An order without any fill, now or before, is not complete (AMB-128). */
-export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
-  const side = book.orders.sideOf(slot);
+export function sizeOf(book: Book, index: number, bounds: Bounds): Size {
+  const side = book.orders.sideOf(index);
   const makers = book.otherSide(side);
-  const hadLots = book.orders.filledOf(slot) > 0;
+  const hadLots = book.orders.filledOf(index) > 0;
   let lots = 0;
   let money = 0n;
   for (
@@ -47,7 +47,7 @@ export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
     level !== NONE && makers.isWithin(level, bounds.price);
     level = makers.worse(level)
   ) {
-    const offered = offeredAt(book, level, slot);
+    const offered = offeredAt(book, level, index);
     if (offered === 0) continue;
     const price = BigInt(makers.levelPrice(level));
     const payable = bounds.target === null ? RAW_MAX : lotsFor(bounds.target - money, price);
@@ -63,13 +63,13 @@ export function sizeOf(book: Book, slot: number, bounds: Bounds): Size {
 }
 
 /** Lots at a level that the order could match; with self-trade prevention those of other owners (AMB-37). */
-function offeredAt(book: Book, level: number, slot: number): number {
-  const makers = book.otherSide(book.orders.sideOf(slot));
+function offeredAt(book: Book, level: number, index: number): number {
+  const makers = book.otherSide(book.orders.sideOf(index));
   if (!book.preventsSelfTrades) return makers.levelQuantity(level);
   let lots = 0;
   // mutant: fill-or-kill-own-orders
   for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
-    if (!book.isSameOwner(maker, slot)) lots += book.orders.remaining(maker);
+    if (!book.isSameOwner(maker, index)) lots += book.orders.remaining(maker);
   return lots;
 }
 

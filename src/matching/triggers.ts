@@ -1,14 +1,14 @@
 /**
  * Orders with a trigger, and child orders, from acceptance to the main book (TRG-01 to TRG-08, AMB-28, AMB-29).
  *
- *   accepted ─▶ waits ──confirmed price──▶ fired ─▶ queue ──pump: `triggered`──▶ the gateway reserves balance
+ *   accepted ─▶ waits ──confirmed price──▶ fired ─▶ queue ──poll: `triggered`──▶ the gateway reserves balance
  *                                                                                   │ release
- *      main book ◀──pump: `activated`── queue ◀───────────────────────────────────┘
+ *      main book ◀──poll: `activated`── queue ◀───────────────────────────────────┘
  *
  * A plain trigger order is released fully, once, and is then an order like any other. A child is released by the
  * quantity that its parent's confirmed fills have activated, and again whenever they activate more:
  *
- *   filled ≤ inForce ≤ enabled = min(total, parent's confirmed fill) ≤ total
+ *   filled ≤ released ≤ enabled = min(total, parent's confirmed fill) ≤ total
  *
  * A GTC or GTD child that grows moves to the back of its queue. An IOC, FOK or market child matches the added quantity
  * and drops what it does not get. When no more can be activated, a child ends or continues like any other order.
@@ -33,8 +33,8 @@ import {
 import type { Sequence } from '../core/units.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents, ReleaseCommand } from './commands.ts';
+import { boundOf, endExpiredWithin, endIfDue } from './expired-orders.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
-import { boundOf, clearWay, endIfDue } from './overdue.ts';
 import { exhausted, matchSized, moneyLeft, place } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 import { ReachedTriggers, TriggerBook } from './trigger-book.ts';
@@ -43,7 +43,7 @@ import type { Beginning, Parent, Waiting } from './waiting.ts';
 export class Triggers implements BookWatcher {
   readonly #events: MarketEvents;
   readonly #quoteUnit: bigint;
-  readonly #bySlot = new Map<number, Waiting>();
+  readonly #byIndex = new Map<number, Waiting>();
   readonly #byOrder = new Map<number, Waiting>();
   readonly #parents = new Map<number, Parent>();
   readonly #waiting: TriggerBook<Waiting> = new TriggerBook();
@@ -87,8 +87,8 @@ export class Triggers implements BookWatcher {
   }
 
   /** Number of children that wait for the order's fills. */
-  childrenOf(slot: number): number {
-    return this.#parents.get(slot)?.children.size ?? 0;
+  childrenOf(index: number): number {
+    return this.#parents.get(index)?.children.size ?? 0;
   }
 
   /**
@@ -103,18 +103,18 @@ export class Triggers implements BookWatcher {
     return state !== ORDER_STATE.ended && lots <= orders.filledOf(parent);
   }
 
-  of(slot: number): Waiting {
-    return must(this.#bySlot.get(slot), 'a marked order has a trigger');
+  of(index: number): Waiting {
+    return must(this.#byIndex.get(index), 'a marked order has a trigger');
   }
 
   /** Adds an accepted order, on no side, to the waiting orders. */
-  admit(slot: number, beginning: Beginning): void {
+  accept(index: number, beginning: Beginning): void {
     const { orders, expiries } = this.#theBook;
     const parent = beginning.parent === null ? null : this.#parentAt(beginning.parent);
-    const total = orders.quantityOf(slot);
+    const total = orders.quantityOf(index);
     const waiting: Waiting = {
-      slot,
-      order: orders.sequenceOf(slot),
+      index,
+      order: orders.sequenceOf(index),
       kind: beginning.kind,
       price: beginning.price,
       money: beginning.money,
@@ -122,21 +122,21 @@ export class Triggers implements BookWatcher {
       total,
       // mutant: child-waits-for-fills
       enabled: parent === null ? total : Math.min(total, parent.confirmed),
-      inForce: 0,
+      released: 0,
       level: null,
-      told: -1,
-      toldAt: 0,
-      isAwaited: false,
+      published: -1,
+      publishedAt: 0,
+      isAnswerPending: false,
       granted: 0,
       grantedBudget: 0,
       isOver: false,
     };
     parent?.children.add(waiting);
-    this.#bySlot.set(slot, waiting);
+    this.#byIndex.set(index, waiting);
     this.#byOrder.set(waiting.order, waiting);
-    orders.mark(slot, MARK.waits | MARK.wasConditional);
-    orders.setState(slot, ORDER_STATE.dormant);
-    expiries.add(slot);
+    orders.mark(index, MARK.waits | MARK.wasConditional);
+    orders.setState(index, ORDER_STATE.dormant);
+    expiries.add(index);
     if (beginning.state === TRIGGER_STATE.dormant) this.#waiting.add(waiting);
     else this.#resume(waiting, beginning);
   }
@@ -145,19 +145,19 @@ export class Triggers implements BookWatcher {
    * At boot. A fired order is fully published; of a released child, what is enabled beyond the release is published
    * again.
    */
-  #resume(waiting: Waiting, { state, inForce }: Beginning): void {
+  #resume(waiting: Waiting, { state, released }: Beginning): void {
     const { orders } = this.#theBook;
-    const { slot, enabled, total } = waiting;
-    waiting.told = enabled;
+    const { index, enabled, total } = waiting;
+    waiting.published = enabled;
     if (state === TRIGGER_STATE.fired) {
-      waiting.isAwaited = enabled > 0;
+      waiting.isAnswerPending = enabled > 0;
       return;
     }
-    waiting.inForce = inForce;
-    const quantity = restsLater(this.#theBook, slot) ? inForce : orders.filledOf(slot);
-    orders.setPriceAndQuantity(slot, orders.priceOf(slot), quantity);
-    if (inForce === total) this.#remove(waiting);
-    else if (enabled > inForce) this.#fired.add(waiting);
+    waiting.released = released;
+    const quantity = restsLater(this.#theBook, index) ? released : orders.filledOf(index);
+    orders.setPriceAndQuantity(index, orders.priceOf(index), quantity);
+    if (released === total) this.#remove(waiting);
+    else if (enabled > released) this.#fired.add(waiting);
   }
 
   /** Replaces the trigger of an order whose old trigger has not fired (AMB-20). */
@@ -177,10 +177,10 @@ export class Triggers implements BookWatcher {
   /** After a change of terms: voids the published and granted quantity and publishes it again. */
   reconsider(waiting: Waiting): void {
     // An order still at its trigger price, reached or not, has no published quantity.
-    if (waiting.level !== null || waiting.enabled <= waiting.inForce) return;
+    if (waiting.level !== null || waiting.enabled <= waiting.released) return;
     this.#granted.delete(waiting);
     waiting.granted = 0;
-    waiting.isAwaited = false;
+    waiting.isAnswerPending = false;
     this.#fired.add(waiting);
   }
 
@@ -191,28 +191,28 @@ export class Triggers implements BookWatcher {
     if (reached !== null) this.#fired.add(reached);
   }
 
-  parentFilled(slot: number, lots: number): void {
-    const parent = must(this.#parents.get(slot), 'an order that is marked has children');
+  parentFilled(index: number, lots: number): void {
+    const parent = must(this.#parents.get(index), 'an order that is marked has children');
     parent.confirmed += lots;
     for (const child of parent.children) {
       child.enabled = Math.min(child.total, parent.confirmed);
-      if (child.level === null && child.enabled > child.told) this.#fired.add(child);
+      if (child.level === null && child.enabled > child.published) this.#fired.add(child);
     }
   }
 
-  parentOver(slot: number): void {
-    const parent = must(this.#parents.get(slot), 'an order that is marked has children');
-    this.#parents.delete(slot);
+  parentOver(index: number): void {
+    const parent = must(this.#parents.get(index), 'an order that is marked has children');
+    this.#parents.delete(index);
     for (const child of [...parent.children].sort((a, b) => a.order - b.order)) if (!child.isOver) this.#orphan(child);
   }
 
-  waitsForMore(slot: number): boolean {
-    const { inForce, total } = this.of(slot);
-    return inForce < total;
+  awaitsMore(index: number): boolean {
+    const { released, total } = this.of(index);
+    return released < total;
   }
 
-  leave(slot: number): number {
-    const waiting = this.of(slot);
+  leave(index: number): number {
+    const waiting = this.of(index);
     this.#remove(waiting);
     return waiting.total;
   }
@@ -222,28 +222,28 @@ export class Triggers implements BookWatcher {
     const book = this.#theBook;
     child.parent = null;
     if (child.enabled === 0) {
-      book.end(child.slot, ORDER_END.parentCanceled);
+      book.end(child.index, ORDER_END.parentCanceled);
       return;
     }
     if (child.enabled === child.total) return;
     child.total = child.enabled;
     this.#publishReduced(child);
-    if (child.inForce === child.total && child !== this.#entering) this.#finish(child);
+    if (child.released === child.total && child !== this.#entering) this.#finish(child);
   }
 
   #publishReduced(waiting: Waiting): void {
-    const { slot, total, kind, price } = waiting;
+    const { index, total, kind, price } = waiting;
     const book = this.#theBook;
     const hasFired = this.hasFired(waiting);
     const { orders } = book;
     this.#events.replaced(
       book.nextSequence(),
-      orders.sequenceOf(slot),
-      orders.priorityOf(slot),
-      orders.priceOf(slot),
+      orders.sequenceOf(index),
+      orders.priorityOf(index),
+      orders.priceOf(index),
       total,
-      orders.timestampHigh(slot),
-      orders.timestampLow(slot),
+      orders.timestampHigh(index),
+      orders.timestampLow(index),
       0,
       hasFired ? TRIGGER.none : kind,
       hasFired ? 0 : price,
@@ -255,24 +255,24 @@ export class Triggers implements BookWatcher {
   /** The gateway's answer to the last `triggered`; an answer to an older one is ignored (AMB-28). */
   release({ order, triggered, quantity, budget, end }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
-    if (waiting === undefined || !waiting.isAwaited || endIfDue(this.#theBook, waiting.slot)) return;
-    if (waiting.toldAt !== triggered || publishedLots(waiting.told) !== quantity) return;
-    waiting.isAwaited = false;
+    if (waiting === undefined || !waiting.isAnswerPending || endIfDue(this.#theBook, waiting.index)) return;
+    if (waiting.publishedAt !== triggered || publishedLots(waiting.published) !== quantity) return;
+    waiting.isAnswerPending = false;
     if (end === 0) {
-      waiting.granted = waiting.told;
+      waiting.granted = waiting.published;
       waiting.grantedBudget = budget;
       this.#granted.add(waiting);
     } else this.#endWaiting(waiting, end);
   }
 
-  #endWaiting({ slot }: Waiting, end: OrderEnd): void {
+  #endWaiting({ index }: Waiting, end: OrderEnd): void {
     const book = this.#theBook;
-    if (book.orders.stateOf(slot) === ORDER_STATE.resting) book.takeOff(slot);
-    book.end(slot, end);
+    if (book.orders.stateOf(index) === ORDER_STATE.resting) book.takeOff(index);
+    book.end(index, end);
   }
 
   /** Processes up to `budget` entries of each queue. @returns whether work remains. */
-  pump(budget: number): boolean {
+  poll(budget: number): boolean {
     this.#publishSome(budget);
     let remaining = budget;
     for (const waiting of this.#granted) {
@@ -310,12 +310,12 @@ export class Triggers implements BookWatcher {
   #mayEnter(waiting: Waiting): boolean {
     const book = this.#theBook;
     const { orders } = book;
-    const { slot } = waiting;
+    const { index } = waiting;
     if (!book.expiries.isBehind) return true;
-    if (endIfDue(book, slot)) return false;
-    const [side, kind, price] = [orders.sideOf(slot), orders.kindOf(slot), orders.priceOf(slot)];
-    const owner = { user: orders.userOf(slot), subAccount: orders.subAccountOf(slot) };
-    clearWay(book, {
+    if (endIfDue(book, index)) return false;
+    const [side, kind, price] = [orders.sideOf(index), orders.kindOf(index), orders.priceOf(index)];
+    const owner = { user: orders.userOf(index), subAccount: orders.subAccountOf(index) };
+    endExpiredWithin(book, {
       ...owner,
       side,
       bound: boundOf(book, { kind, side, price }),
@@ -326,79 +326,79 @@ export class Triggers implements BookWatcher {
   }
 
   #publishTriggered(waiting: Waiting): void {
-    if (endIfDue(this.#theBook, waiting.slot)) return;
-    waiting.told = waiting.enabled;
-    waiting.isAwaited = waiting.enabled > waiting.inForce;
+    if (endIfDue(this.#theBook, waiting.index)) return;
+    waiting.published = waiting.enabled;
+    waiting.isAnswerPending = waiting.enabled > waiting.released;
     const sequence = this.#theBook.nextSequence();
-    waiting.toldAt = sequence;
-    this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, publishedLots(waiting.told));
+    waiting.publishedAt = sequence;
+    this.#events.triggered(sequence, waiting.order as Sequence, waiting.price, publishedLots(waiting.published));
   }
 
   #enter(waiting: Waiting, lots: number): void {
     const book = this.#theBook;
     const { orders } = book;
-    const { slot, inForce } = waiting;
-    const rests = orders.stateOf(slot) === ORDER_STATE.resting;
-    const isPostOnly = !rests && (orders.flagsOf(slot) & ORDER_FLAG.postOnly) !== 0;
-    if (isPostOnly && book.wouldTake(slot, orders.priceOf(slot))) {
-      book.end(slot, ORDER_END.postOnlyWouldCross);
+    const { index, released } = waiting;
+    const rests = orders.stateOf(index) === ORDER_STATE.resting;
+    const isPostOnly = !rests && (orders.flagsOf(index) & ORDER_FLAG.postOnly) !== 0;
+    if (isPostOnly && book.wouldTake(index, orders.priceOf(index))) {
+      book.end(index, ORDER_END.postOnlyWouldCross);
       return;
     }
-    waiting.inForce = lots;
+    waiting.released = lots;
     this.#bound(waiting);
     const sequence = book.nextSequence();
-    orders.setPriority(slot, sequence);
+    orders.setPriority(index, sequence);
     this.#events.activated(sequence, waiting.order as Sequence, sequence, publishedLots(lots));
-    if (isPostOnly) book.cancelOwn(slot, orders.priceOf(slot));
-    if (lots === waiting.total && (inForce === 0 || restsLater(book, slot))) this.#remove(waiting);
-    if (rests) this.#grow(slot, lots);
-    else if (restsLater(book, slot) || waiting.isOver) {
-      orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
-      place(book, slot, waiting.money);
-    } else this.#matchMore(waiting, lots - inForce);
-    if (!waiting.isOver && waiting.inForce === waiting.total) this.#finish(waiting);
+    if (isPostOnly) book.cancelOwn(index, orders.priceOf(index));
+    if (lots === waiting.total && (released === 0 || restsLater(book, index))) this.#remove(waiting);
+    if (rests) this.#grow(index, lots);
+    else if (restsLater(book, index) || waiting.isOver) {
+      orders.setPriceAndQuantity(index, orders.priceOf(index), lots);
+      place(book, index, waiting.money);
+    } else this.#matchMore(waiting, lots - released);
+    if (!waiting.isOver && waiting.released === waiting.total) this.#finish(waiting);
   }
 
   /** Limits a market order to the balance that the gateway reserved for this release. */
   #bound(waiting: Waiting): void {
     const { orders } = this.#theBook;
-    const { slot, grantedBudget } = waiting;
-    if (grantedBudget === 0 || orders.kindOf(slot) === ORDER_KIND.limit) return;
-    const unit = orders.sideOf(slot) === SIDE.buy ? this.#quoteUnit : 1n;
+    const { index, grantedBudget } = waiting;
+    if (grantedBudget === 0 || orders.kindOf(index) === ORDER_KIND.limit) return;
+    const unit = orders.sideOf(index) === SIDE.buy ? this.#quoteUnit : 1n;
     waiting.money = { target: waiting.money.target, budget: BigInt(grantedBudget) * unit };
   }
 
-  #grow(slot: number, lots: number): void {
+  #grow(index: number, lots: number): void {
     const book = this.#theBook;
     const { orders } = book;
-    const side = book.ownSide(orders.sideOf(slot));
-    const more = lots - orders.quantityOf(slot);
-    if (!side.fits(orders.priceOf(slot), more)) {
-      book.takeOff(slot);
-      orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
-      book.end(slot, ORDER_END.immediateOrCancel);
+    const side = book.ownSide(orders.sideOf(index));
+    const more = lots - orders.quantityOf(index);
+    if (!side.fits(orders.priceOf(index), more)) {
+      book.takeOff(index);
+      orders.setPriceAndQuantity(index, orders.priceOf(index), lots);
+      book.end(index, ORDER_END.immediateOrCancel);
       return;
     }
-    orders.setPriceAndQuantity(slot, orders.priceOf(slot), lots);
-    side.adjust(slot, more);
-    side.moveToBack(slot);
+    orders.setPriceAndQuantity(index, orders.priceOf(index), lots);
+    side.adjust(index, more);
+    side.moveToBack(index);
   }
 
   /** Matches the added quantity of a child that does not rest, and drops the unmatched lots. */
   #matchMore(waiting: Waiting, more: number): void {
     const book = this.#theBook;
     const { orders } = book;
-    const { slot } = waiting;
-    const size = sizeOf(book, slot, { price: book.boundOf(slot), lots: more, ...waiting.money });
-    if (!size.isComplete && orders.tifOf(slot) === TIF.fok) {
-      book.end(slot, ORDER_END.fillOrKill);
+    const { index } = waiting;
+    const size = sizeOf(book, index, { price: book.boundOf(index), lots: more, ...waiting.money });
+    if (!size.isComplete && orders.tifOf(index) === TIF.fok) {
+      book.end(index, ORDER_END.fillOrKill);
       return;
     }
-    waiting.money = moneyLeft(waiting.money, size, orders.sideOf(slot));
-    orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.filledOf(slot) + size.lots);
-    matchSized(book, slot, size, { lots: more, ...waiting.money });
+    waiting.money = moneyLeft(waiting.money, size, orders.sideOf(index));
+    orders.setPriceAndQuantity(index, orders.priceOf(index), orders.filledOf(index) + size.lots);
+    matchSized(book, index, size, { lots: more, ...waiting.money });
     const isPaidUp = size.isComplete && (size.lots < more || waiting.money.target === 0n);
-    if (isPaidUp && orders.filledOf(slot) < waiting.total) book.end(slot, ORDER_END.filled);
+    if (isPaidUp && orders.filledOf(index) < waiting.total) book.end(index, ORDER_END.filled);
   }
 
   /**
@@ -409,57 +409,57 @@ export class Triggers implements BookWatcher {
   #finish(child: Waiting): void {
     const book = this.#theBook;
     const { orders } = book;
-    const { slot, total } = child;
-    if (orders.stateOf(slot) === ORDER_STATE.resting) this.#remove(child);
-    else if (orders.filledOf(slot) < total) book.end(slot, ORDER_END.immediateOrCancel);
+    const { index, total } = child;
+    if (orders.stateOf(index) === ORDER_STATE.resting) this.#remove(child);
+    else if (orders.filledOf(index) < total) book.end(index, ORDER_END.immediateOrCancel);
     else if (child === this.#entering) {
       this.#remove(child);
-      exhausted(book, slot);
-    } else if (orders.kindOf(slot) !== ORDER_KIND.limit) book.end(slot, ORDER_END.filled);
+      exhausted(book, index);
+    } else if (orders.kindOf(index) !== ORDER_KIND.limit) book.end(index, ORDER_END.filled);
     else {
       this.#remove(child);
       this.#events.ended(book.nextSequence(), child.order as Sequence, ORDER_END.filled, 0, 0, 0);
-      exhausted(book, slot);
+      exhausted(book, index);
     }
   }
 
   /** Reverses an innocent fill of a waiting order that never rests: its lots are dropped (AMB-32 c). */
-  drop(slot: number, lots: number, price: number): void {
+  drop(index: number, lots: number, price: number): void {
     const { orders } = this.#theBook;
-    const waiting = this.of(slot);
+    const waiting = this.of(index);
     const returned = { lots: -lots, money: -(BigInt(lots) * BigInt(price)) };
-    waiting.money = moneyLeft(waiting.money, returned, orders.sideOf(slot));
-    orders.setPriceAndQuantity(slot, orders.priceOf(slot), orders.quantityOf(slot) - lots);
+    waiting.money = moneyLeft(waiting.money, returned, orders.sideOf(index));
+    orders.setPriceAndQuantity(index, orders.priceOf(index), orders.quantityOf(index) - lots);
   }
 
   /** Visits all waiting orders, by acceptance. */
   forEach(visit: (waiting: Waiting) => void): void {
-    for (const waiting of [...this.#bySlot.values()].sort((a, b) => a.order - b.order)) visit(waiting);
+    for (const waiting of [...this.#byIndex.values()].sort((a, b) => a.order - b.order)) visit(waiting);
   }
 
   /** Checks every invariant. @throws InvariantError */
   check(): void {
-    for (const [slot, waiting] of this.#bySlot) this.#checkWaiting(slot, waiting);
-    assert(this.#byOrder.size === this.#bySlot.size, 'triggers: both maps contain the same orders');
+    for (const [index, waiting] of this.#byIndex) this.#checkWaiting(index, waiting);
+    assert(this.#byOrder.size === this.#byIndex.size, 'triggers: both maps contain the same orders');
     for (const waiting of [...this.#fired, ...this.#granted])
       if (!(waiting instanceof ReachedTriggers))
         assert(this.#byOrder.get(waiting.order) === waiting, 'triggers: a queue contains only waiting orders');
-    const dormant = [...this.#bySlot.values()].filter((waiting) => !this.hasFired(waiting));
+    const dormant = [...this.#byIndex.values()].filter((waiting) => !this.hasFired(waiting));
     assert(this.#waiting.check() === dormant.length, 'triggers: an order that has not fired is in the trigger book');
-    for (const [slot, { children }] of this.#parents) {
-      assert(this.#theBook.orders.hasMark(slot, MARK.hasChildren), 'triggers: a parent is marked');
+    for (const [index, { children }] of this.#parents) {
+      assert(this.#theBook.orders.hasMark(index, MARK.hasChildren), 'triggers: a parent is marked');
       for (const child of children) assert(!child.isOver, 'triggers: the children of a parent wait');
     }
   }
 
-  #checkWaiting(slot: number, { order, inForce, enabled, total, isOver, parent }: Waiting): void {
+  #checkWaiting(index: number, { order, released, enabled, total, isOver, parent }: Waiting): void {
     const { orders } = this.#theBook;
-    const state = orders.stateOf(slot);
-    assert(!isOver && orders.hasMark(slot, MARK.waits), 'triggers: a waiting order is marked and not over');
-    assert(orders.sequenceOf(slot) === order, 'triggers: a waiting order keeps its index');
+    const state = orders.stateOf(index);
+    assert(!isOver && orders.hasMark(index, MARK.waits), 'triggers: a waiting order is marked and not over');
+    assert(orders.sequenceOf(index) === order, 'triggers: a waiting order keeps its index');
     assert(state === ORDER_STATE.resting || state === ORDER_STATE.dormant, 'triggers: a waiting order is live');
-    assert(inForce <= enabled && enabled <= total, 'triggers: released ≤ enabled ≤ total');
-    assert(orders.filledOf(slot) <= inForce, 'triggers: filled ≤ released');
+    assert(released <= enabled && enabled <= total, 'triggers: released ≤ enabled ≤ total');
+    assert(orders.filledOf(index) <= released, 'triggers: filled ≤ released');
     assert(parent !== null || enabled === total, 'triggers: without a parent all is enabled');
   }
 
@@ -469,33 +469,33 @@ export class Triggers implements BookWatcher {
     return must(this.#book, 'triggers are attached to their book');
   }
 
-  #parentAt(slot: number): Parent {
-    const known = this.#parents.get(slot);
+  #parentAt(index: number): Parent {
+    const known = this.#parents.get(index);
     if (known !== undefined) return known;
     const { orders, trades } = this.#theBook;
-    const confirmed = orders.filledOf(slot) - trades.pendingLots(slot);
-    const parent = { slot, order: orders.sequenceOf(slot), confirmed, children: new Set<Waiting>() };
-    this.#parents.set(slot, parent);
-    orders.mark(slot, MARK.hasChildren);
+    const confirmed = orders.filledOf(index) - trades.pendingLots(index);
+    const parent = { index, order: orders.sequenceOf(index), confirmed, children: new Set<Waiting>() };
+    this.#parents.set(index, parent);
+    orders.mark(index, MARK.hasChildren);
     return parent;
   }
 
   /** Stops tracking the order: it is an order like any other from now on, or over. */
   #remove(waiting: Waiting): void {
     waiting.isOver = true;
-    this.#bySlot.delete(waiting.slot);
+    this.#byIndex.delete(waiting.index);
     this.#byOrder.delete(waiting.order);
     waiting.parent?.children.delete(waiting);
     this.#fired.delete(waiting);
     this.#granted.delete(waiting);
     if (waiting.level !== null) this.#waiting.remove(waiting);
-    this.#theBook.orders.unmark(waiting.slot, MARK.waits);
+    this.#theBook.orders.unmark(waiting.index, MARK.waits);
   }
 }
 
 /** GTC and GTD orders rest the remainder. */
-function restsLater(book: Book, slot: number): boolean {
-  const tif = book.orders.tifOf(slot);
+function restsLater(book: Book, index: number): boolean {
+  const tif = book.orders.tifOf(index);
   return tif === TIF.gtc || tif === TIF.gtd;
 }
 

@@ -16,8 +16,8 @@ import { ORDER_END, ORDER_FLAG, type RollbackReason, SIDE } from '../core/order-
 import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { BookSide } from './book-side.ts';
+import { endIfDue } from './expired-orders.ts';
 import { ORDER_STATE } from './order-records.ts';
-import { endIfDue } from './overdue.ts';
 
 export class Uncrossing {
   readonly #book: Book;
@@ -74,8 +74,8 @@ export class Uncrossing {
     this.#at = 0;
     if (this.#faults.size === 0 || !this.#book.isCrossed()) return;
     const [bid, ask] = [buys.bestPrice, sells.bestPrice];
-    const note = (slot: number): void => {
-      if (this.#faults.has(orders.userOf(slot))) this.#leaving.push(slot, orders.sequenceOf(slot));
+    const note = (index: number): void => {
+      if (this.#faults.has(orders.userOf(index))) this.#leaving.push(index, orders.sequenceOf(index));
     };
     forEachWithin(buys, ask, note);
     forEachWithin(sells, bid, note);
@@ -91,15 +91,15 @@ export class Uncrossing {
     const book = this.#book;
     const { orders } = book;
     while (this.#at < this.#leaving.length) {
-      const slot = this.#leaving[this.#at] as number;
+      const index = this.#leaving[this.#at] as number;
       const sequence = this.#leaving[this.#at + 1];
       this.#at += 2;
       // It may have ended with another order, or by a decision of clearing.
-      if (orders.stateOf(slot) !== ORDER_STATE.resting || orders.sequenceOf(slot) !== sequence) continue;
-      if (endIfDue(book, slot)) return true;
-      const reason = this.#faults.get(orders.userOf(slot)) as RollbackReason;
-      book.takeOff(slot);
-      book.end(slot, ORDER_END.atFault, reason);
+      if (orders.stateOf(index) !== ORDER_STATE.resting || orders.sequenceOf(index) !== sequence) continue;
+      if (endIfDue(book, index)) return true;
+      const reason = this.#faults.get(orders.userOf(index)) as RollbackReason;
+      book.takeOff(index);
+      book.end(index, ORDER_END.atFault, reason);
       return true;
     }
     return false;
@@ -134,8 +134,8 @@ export class Uncrossing {
     const { orders } = book;
     const priority = orders.priorityOf(younger);
     let isFound = false;
-    forEachWithin(book.otherSide(orders.sideOf(younger)), orders.priceOf(younger), (slot) => {
-      if (!isFound) isFound = orders.priorityOf(slot) < priority && !book.isSameOwner(slot, younger);
+    forEachWithin(book.otherSide(orders.sideOf(younger)), orders.priceOf(younger), (index) => {
+      if (!isFound) isFound = orders.priorityOf(index) < priority && !book.isSameOwner(index, younger);
     });
     return isFound;
   }
@@ -148,7 +148,7 @@ export class Uncrossing {
 }
 
 /** Visits the orders of a side that an order of the other side with this limit crosses, best first. */
-function forEachWithin(side: BookSide, limit: number, visit: (slot: number) => void): void {
+function forEachWithin(side: BookSide, limit: number, visit: (index: number) => void): void {
   for (let level = side.bestLevel; level !== NONE && side.isWithin(level, limit); level = side.worse(level))
-    for (let slot = side.levelHead(level); slot !== NONE; slot = side.behind(level, slot)) visit(slot);
+    for (let index = side.levelHead(level); index !== NONE; index = side.behind(level, index)) visit(index);
 }

@@ -67,11 +67,11 @@ export class UndecidedTrades {
   }
 
   /** The order's lots in undecided trades. Scans all of them. */
-  pendingLots(slot: number): number {
+  pendingLots(index: number): number {
     let lots = 0;
     for (let tradeId = this.settledThrough + 1; tradeId <= this.lastTradeId; tradeId++) {
       const at = this.indexOf(tradeId);
-      if (this.maker[at] === slot || this.taker[at] === slot) lots += this.quantity[at] as number;
+      if (this.maker[at] === index || this.taker[at] === index) lots += this.quantity[at] as number;
     }
     return lots;
   }

@@ -20,7 +20,7 @@ const WORD_BITS = 32;
 export class UserTable {
   /** The concatenated keys. */
   words: Int32Array;
-  heldCount: Int32Array;
+  parkedCount: Int32Array;
   rememberedHead: Int32Array;
   rememberedTail: Int32Array;
   rememberedCount: Int32Array;
@@ -37,7 +37,7 @@ export class UserTable {
   constructor(capacity: number, key: HashKey) {
     this.#key = key;
     this.words = new Int32Array(capacity * USER_WORDS);
-    this.heldCount = new Int32Array(capacity);
+    this.parkedCount = new Int32Array(capacity);
     this.rememberedHead = new Int32Array(capacity);
     this.rememberedTail = new Int32Array(capacity);
     this.rememberedCount = new Int32Array(capacity);
@@ -77,7 +77,7 @@ export class UserTable {
   intern(from: Int32Array, at: number): number {
     const known = this.find(from, at);
     if (known !== NONE) return known;
-    if (this.#count === this.heldCount.length) this.#grow();
+    if (this.#count === this.parkedCount.length) this.#grow();
     const user = this.#count++;
     for (let word = 0; word < USER_WORDS; word++) this.words[user * USER_WORDS + word] = from[at + word] as number;
     this.rememberedHead[user] = NONE;
@@ -105,9 +105,9 @@ export class UserTable {
   }
 
   #grow(): void {
-    const capacity = this.heldCount.length * 2;
+    const capacity = this.parkedCount.length * 2;
     this.words = grown(this.words, capacity * USER_WORDS);
-    this.heldCount = grown(this.heldCount, capacity);
+    this.parkedCount = grown(this.parkedCount, capacity);
     this.rememberedHead = grown(this.rememberedHead, capacity);
     this.rememberedTail = grown(this.rememberedTail, capacity);
     this.rememberedCount = grown(this.rememberedCount, capacity);

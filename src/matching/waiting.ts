@@ -5,7 +5,7 @@ import type { BookedTrigger } from './trigger-book.ts';
 
 /** An order while it waits, or while more of it may be activated. */
 export interface Waiting extends BookedTrigger<Waiting> {
-  readonly slot: number;
+  readonly index: number;
   money: Money;
   /** Null: no child, or a child whose parent is over. */
   parent: Parent | null;
@@ -13,13 +13,13 @@ export interface Waiting extends BookedTrigger<Waiting> {
   total: number;
   enabled: number;
   /** Lots released to the main book. */
-  inForce: number;
+  released: number;
   /** Quantity of the last published `triggered`; −1 before the first. */
-  told: number;
+  published: number;
   /** Sequence of that event; 0 for a restored order. */
-  toldAt: number;
+  publishedAt: number;
   /** Whether the gateway's answer to the last `triggered` is pending. */
-  isAwaited: boolean;
+  isAnswerPending: boolean;
   /** Lots released by the gateway that are not placed yet, and their budget (0: no limit). */
   granted: number;
   grantedBudget: number;
@@ -27,7 +27,7 @@ export interface Waiting extends BookedTrigger<Waiting> {
 }
 
 export interface Parent {
-  readonly slot: number;
+  readonly index: number;
   /** Its order sequence. */
   readonly order: number;
   confirmed: number;
@@ -43,5 +43,5 @@ export interface Beginning {
   readonly parent: number | null;
   readonly state: TriggerState;
   /** Lots released before a restart. */
-  readonly inForce: number;
+  readonly released: number;
 }

@@ -12,7 +12,7 @@ import { MarketEngine } from '../../src/matching/market-engine.ts';
 import { OrderPool } from '../../src/matching/order-pool.ts';
 import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
-import { ToldLevels } from '../../src/matching/told-levels.ts';
+import { PublishedLevels } from '../../src/matching/published-levels.ts';
 import { Outbox, type Outlet } from '../../src/runtime/outbox.ts';
 import { MarketDesk } from '../support/market-desk.ts';
 import {
@@ -79,7 +79,7 @@ suite('after every batch', () => {
   });
 
   test('of many levels that were told the last eight are looked at, each once with its last quantity', () => {
-    const told = new ToldLevels();
+    const told = new PublishedLevels();
     for (let price = 1; price <= 20; price++) told.note(SELL, price, price);
     told.note(SELL, 20, 7);
     told.note(BUY, 20, 3);
@@ -95,11 +95,11 @@ suite('after every batch', () => {
   test('an engine checks what was told; while a batch of orders holds its levels back, there is nothing to check', () => {
     const desk = new MarketDesk();
     desk.buy('a', 5, PRICE);
-    const told = new ToldLevels();
+    const told = new PublishedLevels();
     told.note(BUY, PRICE, 6);
-    desk.engine.holdDepth(true);
+    desk.engine.deferDepth(true);
     desk.engine.checkBatch(told);
-    desk.engine.holdDepth(false);
+    desk.engine.deferDepth(false);
     assert.throws(() => desk.engine.checkBatch(told), InvariantError);
   });
 });
@@ -121,7 +121,7 @@ suite('after every batch of a shard', () => {
     market.output.lastSequence++;
     assert.throws(() => market.check(), { name: 'InvariantError', message: /every number/ });
     const other = openMarket();
-    assert.throws(() => other.output.covered(5 as never, 1 as never), {
+    assert.throws(() => other.output.cancelPending(5 as never, 1 as never), {
       name: 'InvariantError',
       message: /without a gap/,
     });
@@ -140,16 +140,16 @@ suite('a hash that is not of its market', () => {
   test('is found after the batch in which its order came in (AMB-07)', () => {
     const engine = engineOf();
     engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
-    engine.checkBatch(new ToldLevels());
+    engine.checkBatch(new PublishedLevels());
     engine.create({ ...order('b'), ...wrong });
-    assert.throws(() => engine.checkBatch(new ToldLevels()), { name: 'InvariantError', message: /has the hash/ });
+    assert.throws(() => engine.checkBatch(new PublishedLevels()), { name: 'InvariantError', message: /has the hash/ });
   });
 
   test('is found when a cancel or a replace finds nothing by it (AMB-23)', () => {
     const engine = engineOf();
     engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
     const asked = { ...keyOf('ada', 'a'), ...received(2, START_NS), ...wrong };
-    assert.throws(() => engine.cancel({ ...asked, hold: false, end: 1 }), InvariantError);
+    assert.throws(() => engine.cancel({ ...asked, mayPark: false, end: 1 }), InvariantError);
     const terms = { ...TRIGGERLESS, timestampHigh: 0, timestampLow: 0, price: 1, quantity: 0, isNodeMade: false };
     assert.throws(() => engine.replace({ ...asked, ...terms }), InvariantError);
   });

@@ -53,11 +53,11 @@ suite('a batch at the market', () => {
   test('publishes the levels of all its commands in one step', () => {
     const desk = new MarketDesk();
     desk.sell('s', 4, 103);
-    desk.engine.holdDepth(true);
+    desk.engine.deferDepth(true);
     const told: Told[] = [...desk.buy('a', 1, 100), ...desk.buy('b', 2, 100), ...desk.buy('c', 3, 103)];
     assert.deepEqual(only(told, 'levelChanged', 'depthCommitted'), []);
     assert.deepEqual(names(told), ['accepted', 'accepted', 'accepted', 'matched']);
-    desk.engine.holdDepth(false);
+    desk.engine.deferDepth(false);
     assert.deepEqual(desk.recorder.take(), [
       ['levelChanged', BUY, 100, 3],
       ['levelChanged', SELL, 103, 1],
@@ -67,12 +67,12 @@ suite('a batch at the market', () => {
 
   test('of which nothing changes a level publishes none; batches do not overlap', () => {
     const desk = new MarketDesk();
-    desk.engine.holdDepth(true);
+    desk.engine.deferDepth(true);
     desk.cancel('nobody');
-    assert.throws(() => desk.engine.holdDepth(true), InvariantError);
-    desk.engine.holdDepth(false);
+    assert.throws(() => desk.engine.deferDepth(true), InvariantError);
+    desk.engine.deferDepth(false);
     assert.deepEqual(only(desk.recorder.take(), 'levelChanged', 'depthCommitted'), []);
-    assert.throws(() => desk.engine.holdDepth(false), InvariantError);
+    assert.throws(() => desk.engine.deferDepth(false), InvariantError);
   });
 
   test('does what its commands do one by one, and readers of the depth end with the same book', () => {
@@ -83,9 +83,9 @@ suite('a batch at the market', () => {
         const held = new MarketDesk({ events: fold });
         for (const batch of batches) {
           const before = fold.commits;
-          held.engine.holdDepth(true);
+          held.engine.deferDepth(true);
           for (const step of batch) run(held, step);
-          held.engine.holdDepth(false);
+          held.engine.deferDepth(false);
           for (const step of batch) run(plain, step);
           assert.ok(fold.commits - before <= 1, 'one step at most');
           for (const side of [BUY, SELL]) {

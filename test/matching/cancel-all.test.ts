@@ -75,7 +75,7 @@ suite('covered orders', () => {
     desk.buy('a', 3, 100);
     const [fill] = only(desk.sell('t', 3, 100, { user: 'bob' }), 'matched');
     assert.deepEqual(desk.cancelAll(), [
-      ['covered', 4, 1],
+      ['cancelPending', 4, 1],
       ['allCancelled', 3],
     ]);
     assert.deepEqual(desk.cancelAll(), [['allCancelled', 4]], 'once');
@@ -98,7 +98,7 @@ suite('covered orders', () => {
       [4, 'RateLimited', 1],
       [5, 'RateLimited', 1],
     ]);
-    assert.deepEqual(only(told, 'covered'), []);
+    assert.deepEqual(only(told, 'cancelPending'), []);
     desk.rollback(fill, OTHER, OWN);
     assert.deepEqual(desk.levels(BUY), [
       [100, 3],

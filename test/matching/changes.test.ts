@@ -152,7 +152,7 @@ suite('cancel', () => {
     desk.buy('a', 3, 100);
     const [fill] = only(desk.sell('t', 3, 100), 'matched');
     assert.deepEqual(desk.cancel('a'), [
-      ['covered', 4, 1],
+      ['cancelPending', 4, 1],
       ['cancelAccepted', 3, 1],
     ]);
     assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
@@ -173,7 +173,7 @@ suite('cancel', () => {
 suite('held cancels', () => {
   test('a cancel that comes before its create rejects the first create, once (CTL-05, AMB-25)', () => {
     const desk = new MarketDesk();
-    assert.deepEqual(desk.cancel('a', { hold: true }), [['cancelAccepted', 1, 0]]);
+    assert.deepEqual(desk.cancel('a', { mayPark: true }), [['cancelAccepted', 1, 0]]);
     assert.deepEqual(desk.buy('a', 1, 100), [['createRefused', 0, 2, 'ALREADY_CANCELLED']]);
     assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
     assert.deepEqual(desk.wait(10n * SECOND_NS), []);
@@ -181,37 +181,37 @@ suite('held cancels', () => {
 
   test('after five seconds without a create it gives up (AMB-25)', () => {
     const desk = new MarketDesk();
-    desk.cancel('a', { hold: true });
+    desk.cancel('a', { mayPark: true });
     assert.deepEqual(desk.wait(5n * SECOND_NS - 1n), []);
-    assert.deepEqual(desk.wait(1n), [['heldCancelExpired', 'ada', 'a']]);
+    assert.deepEqual(desk.wait(1n), [['parkedCancelExpired', 'ada', 'a']]);
     assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
   });
 
   test('a thousand per user and no more (AMB-25)', () => {
     const desk = new MarketDesk();
-    for (let i = 0; i < 1_000; i++) assert.equal(desk.cancel(`a${i}`, { hold: true })[0]?.[0], 'cancelAccepted');
-    assert.deepEqual(desk.cancel('more', { hold: true }), [['cancelRefused', 1_001, 'ORDER_NOT_FOUND']]);
-    assert.equal(desk.cancel('a7', { hold: true })[0]?.[0], 'cancelAccepted', 'what is held already is held');
-    assert.equal(desk.cancel('more', { hold: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    for (let i = 0; i < 1_000; i++) assert.equal(desk.cancel(`a${i}`, { mayPark: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(desk.cancel('more', { mayPark: true }), [['cancelRefused', 1_001, 'ORDER_NOT_FOUND']]);
+    assert.equal(desk.cancel('a7', { mayPark: true })[0]?.[0], 'cancelAccepted', 'what is held already is held');
+    assert.equal(desk.cancel('more', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
     assert.equal(desk.wait(5n * SECOND_NS).length, 1_001);
-    assert.equal(desk.cancel('more', { hold: true })[0]?.[0], 'cancelAccepted');
+    assert.equal(desk.cancel('more', { mayPark: true })[0]?.[0], 'cancelAccepted');
   });
 
   test('both bounds are settings, for cancels from then on (AMB-25)', () => {
     const desk = new MarketDesk();
-    desk.cancel('long', { hold: true });
-    desk.engine.setHolds(SECOND_NS, 2);
-    assert.equal(desk.cancel('short', { hold: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
-    assert.equal(desk.cancel('second', { hold: true })[0]?.[0], 'cancelAccepted');
-    assert.deepEqual(desk.cancel('third', { hold: true }), [['cancelRefused', 4, 'ORDER_NOT_FOUND']]);
+    desk.cancel('long', { mayPark: true });
+    desk.engine.setParkedCancels(SECOND_NS, 2);
+    assert.equal(desk.cancel('short', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    assert.equal(desk.cancel('second', { mayPark: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(desk.cancel('third', { mayPark: true }), [['cancelRefused', 4, 'ORDER_NOT_FOUND']]);
     assert.deepEqual(desk.wait(5n * SECOND_NS), [
-      ['heldCancelExpired', 'ada', 'long'],
-      ['heldCancelExpired', 'bob', 'short'],
-      ['heldCancelExpired', 'ada', 'second'],
+      ['parkedCancelExpired', 'ada', 'long'],
+      ['parkedCancelExpired', 'bob', 'short'],
+      ['parkedCancelExpired', 'ada', 'second'],
     ]);
-    desk.cancel('short', { hold: true });
+    desk.cancel('short', { mayPark: true });
     assert.deepEqual(desk.wait(SECOND_NS - 1n), []);
-    assert.deepEqual(desk.wait(1n), [['heldCancelExpired', 'ada', 'short']]);
+    assert.deepEqual(desk.wait(1n), [['parkedCancelExpired', 'ada', 'short']]);
   });
 
   test('without the hold an unknown order is not found and nothing waits (CAN-03)', () => {

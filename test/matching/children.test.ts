@@ -98,7 +98,7 @@ suite('children', () => {
   test('as much can be released as its parent’s confirmed fills have activated (TRG-07, AMB-29)', () => {
     const desk = family();
     fill(desk, 4);
-    assert.deepEqual(desk.pump(), [], 'pending fills activate nothing');
+    assert.deepEqual(desk.poll(), [], 'pending fills activate nothing');
     assert.deepEqual(releases(desk.runTriggers()), [
       ['triggered', 2, 4],
       ['activated', 2, 4],
@@ -121,7 +121,7 @@ suite('children', () => {
     desk.sell('n', 1, 101, { user: 'bob' });
     assert.deepEqual(releases(desk.runTriggers()), [['triggered', 2, 0]]);
     assert.deepEqual(desk.release(2, 0), []);
-    assert.deepEqual(desk.pump(), [], 'nothing to release');
+    assert.deepEqual(desk.poll(), [], 'nothing to release');
     fill(desk, 4);
     assert.deepEqual(releases(desk.runTriggers()), [
       ['triggered', 2, 4],
@@ -164,12 +164,12 @@ suite('children', () => {
     desk.runTriggers();
     fill(desk, 2);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     fill(desk, 2);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     assert.deepEqual(desk.release(2, 6), [], 'overtaken');
-    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(desk.poll(), []);
     assert.deepEqual(ends(desk.release(2, 8, ORDER_END.marginInsufficient)), [[2, 'MarginInsufficient', 10]]);
     assert.deepEqual(desk.levels(SELL), []);
   });
@@ -318,9 +318,9 @@ suite('one end', () => {
     desk.sell('to-parent', 4, 90, { user: 'bob', tif: TIF.ioc });
     desk.settleAll();
     desk.buy('bid', 4, 95, { user: 'cyd' });
-    desk.pump();
+    desk.poll();
     desk.release(2, 4);
-    const sold = only(desk.pump(), 'matched')[0];
+    const sold = only(desk.poll(), 'matched')[0];
     const over = desk.cancel('parent');
     assert.deepEqual(ends(over).at(-1), [2, 'Filled', 0]);
     assert.deepEqual(
@@ -359,13 +359,13 @@ suite('bounds of a release', () => {
     const desk = family();
     fill(desk, 4);
     desk.settleAll();
-    const [, sequence] = only(desk.pump(), 'triggered')[0] ?? [];
+    const [, sequence] = only(desk.poll(), 'triggered')[0] ?? [];
     desk.nowNs += 1n;
     desk.replace('child', { price: 111 });
-    desk.pump();
+    desk.poll();
     assert.deepEqual(desk.release(2, 4, ORDER_END.marginInsufficient, { triggered: Number(sequence) }), []);
     desk.release(2, 4);
-    assert.deepEqual(names(desk.pump()), ['activated']);
+    assert.deepEqual(names(desk.poll()), ['activated']);
   });
 
   test('a released market order uses what the gateway set aside, and no more (AMB-39)', () => {
@@ -374,9 +374,9 @@ suite('bounds of a release', () => {
     desk.sell('a', 20, 100, { user: 'bob' });
     desk.buy('t', 1, 100, { user: 'cyd' });
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     desk.release(1, 10, 0, { budget: 3 * 100 });
-    const told = desk.pump();
+    const told = desk.poll();
     assert.deepEqual(
       fills(told).map((fill) => (fill as number[])[3]),
       [3],
@@ -384,16 +384,16 @@ suite('bounds of a release', () => {
     assert.deepEqual(ends(told), [[1, 'ImmediateOrCancel', 7]]);
   });
 
-  test('what has expired by the time of a pump is not matched by it (ORD-20)', () => {
+  test('what has expired by the time of a poll is not matched by it (ORD-20)', () => {
     const desk = new MarketDesk();
     desk.sell('m', 5, 100, { user: 'bob', lifeNs: 50n });
     desk.buy('stop', 3, 100, { above: 100, tif: TIF.ioc });
     desk.buy('t', 1, 100, { user: 'cyd' });
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     desk.release(2, 3);
     desk.nowNs += 50n;
-    assert.deepEqual(ends(desk.pump()), [
+    assert.deepEqual(ends(desk.poll()), [
       [1, 'Expired', 4],
       [2, 'ImmediateOrCancel', 3],
     ]);

@@ -25,7 +25,7 @@ suite('space for levels', () => {
       sequence += 1;
       orders.setSequence(slot, sequence);
       side.append(slot);
-      side.forgetChanges();
+      side.dropChanges();
       return slot;
     };
     const slots = Array.from({ length: LEAVES }, (_, at) => rest((at + 1) * LEAF));
@@ -34,7 +34,7 @@ suite('space for levels', () => {
     rest(2 * LEAF + 5);
     assert.equal(side.fits((LEAVES + 1) * LEAF, 1), false);
     side.remove(slots.pop() as number, 1);
-    side.forgetChanges();
+    side.dropChanges();
     rest((LEAVES + 1) * LEAF);
     assert.equal(side.fits(LEAVES * LEAF, 1), false);
   });
@@ -57,7 +57,7 @@ suite('space for levels', () => {
       orders.setSequence(slot, at);
       side.append(slot);
     }
-    side.forgetChanges();
+    side.dropChanges();
     assert.ok(side.bytes / count < 512, `${side.bytes / count} bytes`);
   });
 });

@@ -151,7 +151,7 @@ suite('restart with triggers', () => {
     restore(desk, BUY, { order: 1, ...dormant, ...market });
     restore(desk, BUY, { order: 2, ...dormant, quantity: 3 });
     finish(desk);
-    assert.deepEqual([desk.levels(BUY), desk.pump()], [[], []]);
+    assert.deepEqual([desk.levels(BUY), desk.poll()], [[], []]);
     tradeAt(desk);
     assert.deepEqual(releases(desk.runTriggers()).slice(0, 2), [
       ['triggered', 1, 0],
@@ -163,9 +163,9 @@ suite('restart with triggers', () => {
     const desk = new MarketDesk();
     restore(desk, BUY, { order: 1, ...fired, quantity: 3 });
     finish(desk);
-    assert.deepEqual(desk.pump(), [], 'it is not told again');
+    assert.deepEqual(desk.poll(), [], 'it is not told again');
     desk.release(1, 3);
-    assert.deepEqual(releases(desk.pump()), [['activated', 1, 3]]);
+    assert.deepEqual(releases(desk.poll()), [['activated', 1, 3]]);
   });
 
   test('of a child of a live parent as much is in force as the parent filled (AMB-29, AMB-110)', () => {
@@ -176,7 +176,7 @@ suite('restart with triggers', () => {
     finish(desk);
     assert.deepEqual(desk.levels(SELL), [[110, 4]]);
     desk.release(3, 4);
-    assert.deepEqual(releases(desk.pump()), [['activated', 3, 4]]);
+    assert.deepEqual(releases(desk.poll()), [['activated', 3, 4]]);
     desk.sell('more', 1, 100, { user: 'bob', tif: TIF.ioc });
     assert.deepEqual(releases(desk.runTriggers()), [
       ['triggered', 2, 5],

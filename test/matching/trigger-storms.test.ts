@@ -74,25 +74,25 @@ suite('trigger storms (service spec 3.1, TRG-02)', () => {
     const desk = storm(1_000);
     const told: unknown[] = [];
     for (let turn = 0; turn < 15; turn++) {
-      const some = desk.pump();
+      const some = desk.poll();
       assert.equal(some.length, 64, `turn ${turn}`);
       told.push(...some.map(orderOf));
     }
-    told.push(...desk.pump().map(orderOf));
+    told.push(...desk.poll().map(orderOf));
     assert.deepEqual(
       told,
       Array.from({ length: 1_000 }, (_, at) => at + 1),
     );
-    assert.equal(desk.engine.pump(desk.nowNs, 64), false, 'nothing waits');
+    assert.equal(desk.engine.poll(desk.nowNs, 64), false, 'nothing waits');
   });
 
   test('a cancel between two turns ends an order that was reached, and it is never told (AMB-23, AMB-28)', () => {
     const desk = storm(200);
     assert.deepEqual(ends(desk.cancel('t199', { user: 'bob' })), [[200, 'UserRequested', 1]]);
-    desk.pump();
+    desk.poll();
     assert.deepEqual(ends(desk.cancel('t100')), [[101, 'UserRequested', 1]]);
     assert.equal(ends(desk.cancelAll({ user: 'bob' })).length, 99);
-    const told = only([...desk.pump(), ...desk.pump()], 'triggered').map(orderOf);
+    const told = only([...desk.poll(), ...desk.poll()], 'triggered').map(orderOf);
     const left = Array.from({ length: 200 }, (_, at) => at + 1).filter((order) => order > 64 && order % 2 === 1);
     assert.deepEqual(
       told,
@@ -104,7 +104,7 @@ suite('trigger storms (service spec 3.1, TRG-02)', () => {
     const desk = storm(100);
     desk.cancelAll();
     desk.cancelAll({ user: 'bob' });
-    assert.equal(desk.engine.pump(desk.nowNs, 64), false);
+    assert.equal(desk.engine.poll(desk.nowNs, 64), false);
     assert.deepEqual(desk.recorder.take(), []);
   });
 
@@ -114,8 +114,8 @@ suite('trigger storms (service spec 3.1, TRG-02)', () => {
     assert.equal(desk.replace('t198', { above: 1_000, timestampNs })[0]?.[2], 'INVALID_ORDER');
     const [replaced] = desk.replace('t198', { quantity: 7, timestampNs });
     assert.deepEqual(replaced?.slice(8), [TRIGGER.none, 0], 'it waits for no price any more');
-    for (let turn = 0; turn < 3; turn++) desk.pump();
-    const told = only(desk.pump(), 'triggered').map(([, , order, , quantity]) => [order, quantity]);
+    for (let turn = 0; turn < 3; turn++) desk.poll();
+    const told = only(desk.poll(), 'triggered').map(([, , order, , quantity]) => [order, quantity]);
     assert.deepEqual(told.slice(-2), [
       [199, 7],
       [200, 1],
@@ -125,7 +125,7 @@ suite('trigger storms (service spec 3.1, TRG-02)', () => {
 
   test('of two prices that come during a storm the first one goes first, and whoever came between meets the second (AMB-28)', () => {
     const desk = storm(100);
-    desk.pump();
+    desk.poll();
     desk.buy('late', 1, 1, { above: LAST_PRICE });
     tradeAt(desk, LAST_PRICE - 40);
     desk.settleAll();
@@ -134,11 +134,11 @@ suite('trigger storms (service spec 3.1, TRG-02)', () => {
     desk.buy('low', 1, 1, { below: LAST_PRICE - 45 });
     tradeAt(desk, LAST_PRICE - 50);
     desk.settleAll();
-    const rest = desk.pump().map(orderOf);
+    const rest = desk.poll().map(orderOf);
     assert.deepEqual(rest, [...Array.from({ length: 36 }, (_, at) => at + 65), low], 'neither late one has seen 100');
     tradeAt(desk);
     desk.settleAll();
-    assert.deepEqual(names(desk.pump()), ['triggered', 'triggered']);
+    assert.deepEqual(names(desk.poll()), ['triggered', 'triggered']);
   });
 });
 

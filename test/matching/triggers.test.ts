@@ -22,7 +22,7 @@ suite('triggers', () => {
       desk.buy('above', 1, 1, { above: 100 });
       desk.buy('below', 1, 1, { below: 100 });
       tradeAt(desk, price);
-      return only([...desk.settleAll(), ...desk.pump()], 'triggered').map(([, , order]) => order);
+      return only([...desk.settleAll(), ...desk.poll()], 'triggered').map(([, , order]) => order);
     };
     assert.deepEqual([fired(99), fired(100), fired(101)], [[2], [1, 2], [1]]);
   });
@@ -31,11 +31,11 @@ suite('triggers', () => {
     const desk = new MarketDesk();
     desk.buy('t', 1, 1, { above: 100 });
     const [fill] = only(tradeAt(desk, 100), 'matched');
-    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(desk.poll(), []);
     desk.rollback(fill, ROLLBACK_REASON.insufficientInventory, ROLLBACK_REASON.counterpartyAtFault);
-    assert.deepEqual([desk.settleAll(), desk.pump()], [[], []]);
+    assert.deepEqual([desk.settleAll(), desk.poll()], [[], []]);
     tradeAt(desk, 100);
-    assert.deepEqual([desk.settleAll(), names(desk.pump())], [[], ['triggered']]);
+    assert.deepEqual([desk.settleAll(), names(desk.poll())], [[], ['triggered']]);
   });
 
   test('only trades confirmed after its admission count; a condition that holds already waits for the next (AMB-28)', () => {
@@ -43,10 +43,10 @@ suite('triggers', () => {
     tradeAt(desk, 100);
     desk.settleAll();
     desk.buy('late', 1, 1, { above: 90 });
-    assert.deepEqual([desk.settleAll(), desk.pump()], [[], []]);
+    assert.deepEqual([desk.settleAll(), desk.poll()], [[], []]);
     tradeAt(desk, 95);
     desk.settleAll();
-    assert.deepEqual(names(desk.pump()), ['triggered']);
+    assert.deepEqual(names(desk.poll()), ['triggered']);
   });
 
   test('from one trade the price that was reached first goes first, then admission (AMB-28)', () => {
@@ -58,7 +58,7 @@ suite('triggers', () => {
     tradeAt(desk, 115);
     desk.settleAll();
     assert.deepEqual(
-      only(desk.pump(), 'triggered').map(([, , order]) => order),
+      only(desk.poll(), 'triggered').map(([, , order]) => order),
       [2, 3, 1, 4],
     );
   });
@@ -69,10 +69,10 @@ suite('triggers', () => {
     desk.buy('t', 5, 120, { above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    const [told] = desk.pump();
+    const [told] = desk.poll();
     assert.deepEqual(told, ['triggered', 6, 2, LAST_PRICE, 5]);
     assert.deepEqual(desk.release(2, 5), []);
-    assert.deepEqual(desk.pump(), [
+    assert.deepEqual(desk.poll(), [
       ['activated', 7, 2, 7, 5],
       ['matched', 8, 2, 1, 2, 120, 2, BUY, 0],
       ['levelChanged', BUY, 120, 3],
@@ -99,15 +99,15 @@ suite('triggers', () => {
     desk.buy('t', 5, 50, { above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    assert.deepEqual([desk.release(1, 5), desk.pump(0)], [[], []], 'not told yet');
-    desk.pump();
+    assert.deepEqual([desk.release(1, 5), desk.poll(0)], [[], []], 'not told yet');
+    desk.poll();
     desk.release(1, 4);
     desk.release(99, 5);
-    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(desk.poll(), []);
     desk.release(1, 5);
     desk.release(1, 5, ORDER_END.marginInsufficient);
-    assert.deepEqual(names(desk.pump()), ['activated']);
-    assert.deepEqual([desk.release(1, 5), desk.pump()], [[], []]);
+    assert.deepEqual(names(desk.poll()), ['activated']);
+    assert.deepEqual([desk.release(1, 5), desk.poll()], [[], []]);
   });
 
   test('without a hold, or as a reduce-only order, it ends (AMB-28, AMB-128)', () => {
@@ -116,7 +116,7 @@ suite('triggers', () => {
     desk.buy('b', 5, 50, { above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     assert.deepEqual(ends(desk.release(1, 5, ORDER_END.marginInsufficient)), [[1, 'MarginInsufficient', 5]]);
     assert.deepEqual(ends(desk.release(2, 5, ORDER_END.reduceOnly)), [[2, 'ReduceOnly', 5]]);
     assert.equal(desk.cancel('a')[0]?.[2], 'ALREADY_CANCELLED');
@@ -128,9 +128,9 @@ suite('triggers', () => {
     desk.buy('dormant', 5, 50, { above: 1_000, lifeNs: 10n, tif: TIF.gtd });
     tradeAt(desk);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     assert.deepEqual(ends(desk.cancel('fired')), [[1, 'UserRequested', 5]]);
-    assert.deepEqual([desk.release(1, 5), desk.pump()], [[], []], 'an answer comes too late');
+    assert.deepEqual([desk.release(1, 5), desk.poll()], [[], []], 'an answer comes too late');
     assert.deepEqual(ends(desk.wait(10n)), [[2, 'Expired', 5]]);
     desk.buy('long', 5, 50, { above: 1_000 });
     assert.deepEqual(ends(desk.wait(LIFE_NS)), [[9, 'Expired', 5]]);
@@ -142,16 +142,16 @@ suite('triggers', () => {
     desk.marketBuy('quote', { quote: 350, above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    assert.deepEqual(releases(desk.pump()), [
+    assert.deepEqual(releases(desk.poll()), [
       ['triggered', 1, 3],
       ['triggered', 2, 0],
     ]);
     desk.sell('m', 9, 110, { user: 'bob' });
     desk.release(2, 0);
-    const told = desk.pump();
+    const told = desk.poll();
     assert.deepEqual([releases(told), fills(told)], [[['activated', 2, 0]], [[8, 2, 110, 3]]]);
     assert.deepEqual(ends(told), [[2, 'Filled', 0]]);
-    assert.deepEqual([desk.release(2, 0), desk.pump()], [[], []]);
+    assert.deepEqual([desk.release(2, 0), desk.poll()], [[], []]);
   });
 
   test('a post-only order that would take when it is released ends (TIF-07, AMB-28)', () => {
@@ -177,14 +177,14 @@ suite('triggers', () => {
     tradeAt(desk);
     desk.setMarket(MARKET_STATUS.cancelOnly);
     desk.settleAll();
-    assert.equal(desk.engine.pump(desk.nowNs, 64), false);
+    assert.equal(desk.engine.poll(desk.nowNs, 64), false);
     desk.setMarket(MARKET_STATUS.active);
-    assert.deepEqual(names(desk.pump()), ['triggered']);
+    assert.deepEqual(names(desk.poll()), ['triggered']);
     desk.setMarket(MARKET_STATUS.halted);
     desk.release(1, 1);
-    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(desk.poll(), []);
     desk.setMarket(MARKET_STATUS.active);
-    assert.deepEqual(names(desk.pump()), ['activated']);
+    assert.deepEqual(names(desk.poll()), ['activated']);
   });
 });
 
@@ -213,7 +213,7 @@ suite('replace of a waiting trigger', () => {
     desk.buy('fired', 5, 90, { above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     for (const id of ['live', 'fired'])
       assert.equal(desk.replace(id, { above: 130, ...at(1n) })[0]?.[2], 'INVALID_ORDER', id);
   });
@@ -229,15 +229,15 @@ suite('replace of a waiting trigger', () => {
     desk.buy('t', 5, 50, { above: LAST_PRICE });
     tradeAt(desk);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     desk.release(1, 5);
     const [replaced] = desk.replace('t', { quantity: 7, ...at(1n) });
     assert.deepEqual(replaced?.slice(8), [TRIGGER.none, 0], 'it waits for no price any more');
     desk.release(1, 5);
-    assert.deepEqual(releases(desk.pump()), [['triggered', 1, 7]]);
+    assert.deepEqual(releases(desk.poll()), [['triggered', 1, 7]]);
     desk.release(1, 5);
-    assert.deepEqual(desk.pump(), []);
+    assert.deepEqual(desk.poll(), []);
     desk.release(1, 7);
-    assert.deepEqual(releases(desk.pump()), [['activated', 1, 7]]);
+    assert.deepEqual(releases(desk.poll()), [['activated', 1, 7]]);
   });
 });

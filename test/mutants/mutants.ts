@@ -313,7 +313,7 @@ const MATCHING: readonly Mutant[] = [
   {
     breaks: 'orders of one price go in the order of their arrival',
     site: 'time-priority',
-    change: returns('this.#slots[this.#levels[(level << LEVEL_BITS) + TAIL] - 1]'),
+    change: returns('this.#indexes[this.#levels[(level << LEVEL_BITS) + TAIL] - 1]'),
     caughtBy: 'test/matching/orders',
   },
   {
@@ -739,7 +739,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
   {
     breaks: 'a fill-or-kill order passes over its own orders',
     site: 'fill-or-kill-own-orders',
-    change: condition('maker !== slot'),
+    change: condition('maker !== index'),
     caughtBy: 'test/matching/self-trades',
   },
   {

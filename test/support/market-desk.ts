@@ -67,7 +67,7 @@ export class MarketDesk {
   readonly engine: MarketEngine;
   nowNs: bigint = START_NS;
   /** The sequence of the last `triggered` of each order. */
-  readonly #toldAt = new Map<number, number>();
+  readonly #publishedAt = new Map<number, number>();
   #requestId = 0;
   #status: MarketStatus = MARKET_STATUS.active;
   #isPrevented = false;
@@ -98,9 +98,9 @@ export class MarketDesk {
 
   cancel(
     orderId: string,
-    { user = 'ada', hold = false, end = 1 }: { user?: string; hold?: boolean; end?: OrderEnd } = {},
+    { user = 'ada', mayPark = false, end = 1 }: { user?: string; mayPark?: boolean; end?: OrderEnd } = {},
   ): Told[] {
-    this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), hold, end });
+    this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), mayPark, end });
     return this.#heard();
   }
 
@@ -174,13 +174,13 @@ export class MarketDesk {
     end: OrderEnd | 0 = 0,
     words: { triggered?: number; budget?: number } = {},
   ): Told[] {
-    const triggered = words.triggered ?? this.#toldAt.get(order) ?? 0;
+    const triggered = words.triggered ?? this.#publishedAt.get(order) ?? 0;
     this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget: words.budget ?? 0, end });
     return this.#heard();
   }
 
-  pump(budget: number = PUMP_BUDGET): Told[] {
-    this.engine.pump(this.nowNs, budget);
+  poll(budget: number = PUMP_BUDGET): Told[] {
+    this.engine.poll(this.nowNs, budget);
     return this.#heard();
   }
 
@@ -191,7 +191,7 @@ export class MarketDesk {
   runTriggers(end: OrderEnd | 0 = 0): Told[] {
     const all = this.settleAll();
     for (let busy = true; busy; ) {
-      const told = this.pump();
+      const told = this.poll();
       for (const [, , order, , quantity] of only(told, 'triggered') as [string, number, number, number, number][])
         told.push(...this.release(order, quantity, end));
       all.push(...told);
@@ -260,7 +260,7 @@ export class MarketDesk {
     this.engine.checkBatch(this.recorder.toldLevels);
     const told = this.recorder.take();
     for (const [name, sequence, order] of told)
-      if (name === 'triggered') this.#toldAt.set(order as number, sequence as number);
+      if (name === 'triggered') this.#publishedAt.set(order as number, sequence as number);
     return told;
   }
 }

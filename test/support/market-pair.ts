@@ -138,8 +138,8 @@ export class MarketPair {
     return this.compare();
   }
 
-  cancel(terms: Named & { hold: boolean }): Told[] {
-    const command = { ...this.#keyed(terms), hold: terms.hold, end: ORDER_END.userRequested };
+  cancel(terms: Named & { mayPark: boolean }): Told[] {
+    const command = { ...this.#keyed(terms), mayPark: terms.mayPark, end: ORDER_END.userRequested };
     this.#call((engine) => engine.cancel(command));
     this.reference.cancel(terms);
     return this.compare();
@@ -155,8 +155,8 @@ export class MarketPair {
 
   /** @param words the answer to the last event, and no budget, if left out. */
   release(order: number, quantity: number, end: OrderEnd | 0, words: { late?: boolean; budget?: number } = {}): Told[] {
-    const toldAt = this.reference.orders.find(({ sequence }) => sequence === order)?.toldAt ?? 0;
-    const triggered = words.late === true ? toldAt - 1 : toldAt;
+    const publishedAt = this.reference.orders.find(({ sequence }) => sequence === order)?.publishedAt ?? 0;
+    const triggered = words.late === true ? publishedAt - 1 : publishedAt;
     const command = {
       receivedNs: this.nowNs as TimestampNs,
       order,
@@ -171,13 +171,13 @@ export class MarketPair {
   }
 
   /** @returns whether more waits. */
-  pump(budget: number = PUMP_BUDGET): boolean {
+  poll(budget: number = PUMP_BUDGET): boolean {
     const { nowNs } = this;
     let isBusy = false;
     this.#call((engine) => {
-      isBusy = engine.pump(nowNs, budget);
+      isBusy = engine.poll(nowNs, budget);
     });
-    assert.equal(isBusy, this.reference.pump(nowNs, budget), 'whether more waits');
+    assert.equal(isBusy, this.reference.poll(nowNs, budget), 'whether more waits');
     this.compare();
     return isBusy;
   }
@@ -265,8 +265,8 @@ export class MarketPair {
     const { reference } = this;
     for (let turn = 0; ; turn++) {
       this.settle(reference.lastTradeId);
-      const isBusy = this.pump();
-      const awaited = reference.orders.filter(({ isAwaited }) => isAwaited);
+      const isBusy = this.poll();
+      const awaited = reference.orders.filter(({ isAnswerPending }) => isAnswerPending);
       const word = turn < TURNS_MAX ? end : ORDER_END.marginInsufficient;
       for (const { sequence, told } of awaited) this.release(sequence, Number(told), word);
       if (!isBusy && awaited.length === 0 && reference.undecided.length === 0) return;
@@ -281,7 +281,7 @@ export class MarketPair {
     // Of orders that never rest, clearing keeps only those of which something was not released (AMB-110).
     for (const order of this.reference.orders)
       if (order.activated > 0n && !canRest(order) && !mayGrow(order))
-        this.cancel({ ...this.named(order.user, order.orderId), hold: false });
+        this.cancel({ ...this.named(order.user, order.orderId), mayPark: false });
     const recorder = new MarketRecorder();
     const rebuilt = this.#rebuilt(recorder, this.#kept(), true);
     const { sequence, lastTradeId } = this.engine;

@@ -24,8 +24,8 @@ import type { ReferenceOrder } from './reference-order.ts';
 
 const LIMITS = {
   priceDecimals: 1,
-  heldCancelNs: 5_000_000_000n,
-  heldCancelsPerUserMax: 2,
+  parkedCancelNs: 5_000_000_000n,
+  parkedCancelsPerUserMax: 2,
   rememberedIdsPerUserMax: 5,
   expiredPerTurn: 1,
 };
@@ -60,7 +60,7 @@ const MIXED = {
   rollback: 6,
   uncross: 3,
   settle: 8,
-  pump: 7,
+  poll: 7,
   release: 7,
   answer: 1,
   tick: 2,
@@ -163,7 +163,7 @@ export class MarketPlayer {
     rollback: (dealer) => this.#rollback(dealer),
     uncross: (dealer) => this.#pair.uncross(dealer.pick([1, 1, 2, 3, Number.POSITIVE_INFINITY])),
     settle: (dealer) => this.#settle(dealer),
-    pump: (dealer) => this.#pair.pump(dealer.pick([1, 2, 64])),
+    poll: (dealer) => this.#pair.poll(dealer.pick([1, 2, 64])),
     release: (dealer) => this.#release(dealer),
     answer: () => this.#answer(),
     tick: () => this.#pair.tick(),
@@ -288,7 +288,7 @@ export class MarketPlayer {
 
   #cancel(dealer: Dealer): void {
     const order = dealer.oneIn(2) ? this.#anyOrder(dealer) : undefined;
-    this.#pair.cancel({ ...this.#name(dealer, order), hold: dealer.oneIn(2) });
+    this.#pair.cancel({ ...this.#name(dealer, order), mayPark: dealer.oneIn(2) });
   }
 
   #cancelAll(dealer: Dealer): void {
@@ -322,7 +322,7 @@ export class MarketPlayer {
 
   /** Mostly the right answer to the last event, sometimes one that was overtaken. */
   #release(dealer: Dealer): void {
-    const awaited = this.#pair.reference.orders.filter(({ isAwaited }) => isAwaited);
+    const awaited = this.#pair.reference.orders.filter(({ isAnswerPending }) => isAnswerPending);
     const order = awaited.length > 0 && !dealer.oneIn(8) ? dealer.pick(awaited) : this.#anyOrder(dealer);
     if (order === undefined) return;
     const lots = Number(order.told ?? order.quantity);
@@ -335,10 +335,10 @@ export class MarketPlayer {
 
   /** The gateway releases everything that is published now. */
   #answer(): void {
-    this.#pair.pump();
-    for (const order of this.#pair.reference.orders.filter(({ isAwaited }) => isAwaited))
+    this.#pair.poll();
+    for (const order of this.#pair.reference.orders.filter(({ isAnswerPending }) => isAnswerPending))
       this.#pair.release(order.sequence, Number(order.told), 0);
-    this.#pair.pump();
+    this.#pair.poll();
   }
 
   #setRules(dealer: Dealer): void {

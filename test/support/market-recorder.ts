@@ -23,7 +23,7 @@ import type {
   ReplaceCommand,
 } from '../../src/matching/commands.ts';
 import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
-import { ToldLevels } from '../../src/matching/told-levels.ts';
+import { PublishedLevels } from '../../src/matching/published-levels.ts';
 
 /** Name, then values; times as one bigint. */
 export type Told = readonly [name: string, ...values: (string | number | bigint)[]];
@@ -79,7 +79,7 @@ export function compareLevels(a: Told, b: Told): number {
 
 export class MarketRecorder implements MarketEvents {
   told: Told[] = [];
-  readonly toldLevels: ToldLevels = new ToldLevels();
+  readonly toldLevels: PublishedLevels = new PublishedLevels();
   #levels: Told[] = [];
 
   /** The events since the last call. */
@@ -102,8 +102,8 @@ export class MarketRecorder implements MarketEvents {
   ended(...[sequence, order, end, fault, remaining, requestId]: Parameters<MarketEvents['ended']>): void {
     this.told.push(['ended', sequence, order, ORDER_END_WORD[end], fault, remaining, requestId]);
   }
-  covered(sequence: number, order: number): void {
-    this.told.push(['covered', sequence, order]);
+  cancelPending(sequence: number, order: number): void {
+    this.told.push(['cancelPending', sequence, order]);
   }
   replaced(
     ...[sequence, order, priority, price, total, high, low, ...rest]: Parameters<MarketEvents['replaced']>
@@ -125,8 +125,8 @@ export class MarketRecorder implements MarketEvents {
   allCancelled(requestId: number): void {
     this.told.push(['allCancelled', requestId]);
   }
-  heldCancelExpired(...[user, userAt, id, idAt, idBytes]: Parameters<MarketEvents['heldCancelExpired']>): void {
-    this.told.push(['heldCancelExpired', userOf(user, userAt), text(id, idAt, idBytes)]);
+  parkedCancelExpired(...[user, userAt, id, idAt, idBytes]: Parameters<MarketEvents['parkedCancelExpired']>): void {
+    this.told.push(['parkedCancelExpired', userOf(user, userAt), text(id, idAt, idBytes)]);
   }
   restored(...values: Parameters<MarketEvents['restored']>): void {
     this.told.push(['restored', ...values]);

@@ -63,7 +63,7 @@ export class ReferenceBook extends ReferenceUncrossing {
   create(terms: Terms): void {
     this.uncross();
     this.passTo(terms.receivedNs);
-    this.#meetCreate(terms);
+    this.#beforeCreate(terms);
     const refusal = this.#refusalOf(terms);
     if (refusal !== null) {
       this.told.push(['createRefused', 0, terms.requestId, refusal]);
@@ -83,35 +83,41 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.tellLevels();
   }
 
-  #meetCreate(terms: Terms): void {
+  #beforeCreate(terms: Terms): void {
     const { user, subAccount, side, kind, quantity, amount, parentId } = terms;
-    this.#meetNamed(terms);
-    if (parentId !== '') this.#meetNamed({ user, orderId: parentId });
+    this.#beforeCommand(terms);
+    if (parentId !== '') this.#beforeCommand({ user, orderId: parentId });
     else if (terms.triggerKind === TRIGGER.none) {
       const lots = kind === ORDER_KIND.marketQuote && quantity === 0 ? null : BigInt(quantity);
       const hasMoney = kind !== ORDER_KIND.limit && amount > 0;
       const money = hasMoney ? BigInt(amount) * 10n ** BigInt(this.limits.priceDecimals) : null;
-      this.clearWay({ side, price: this.wayPrice(terms), owner: { user, subAccount }, lots, money });
+      this.endExpiredWithin({ side, price: this.wayPrice(terms), owner: { user, subAccount }, lots, money });
     }
   }
 
-  #meetNamed(name: Name): void {
+  #beforeCommand(name: Name): void {
     const order = this.#known(name);
     if (order !== undefined) this.meet(order);
   }
 
-  #meetReplace(terms: ReferenceReplace): void {
-    this.#meetNamed(terms);
+  #beforeReplace(terms: ReferenceReplace): void {
+    this.#beforeCommand(terms);
     const order = this.#known(terms);
     if (order?.state !== 'resting' || terms.price === 0) return;
     const [has, asks] = [left(order), BigInt(terms.quantity)];
-    this.clearWay({ side: order.side, price: terms.price, owner: order, lots: has > asks ? has : asks, money: null });
+    this.endExpiredWithin({
+      side: order.side,
+      price: terms.price,
+      owner: order,
+      lots: has > asks ? has : asks,
+      money: null,
+    });
   }
 
   replace(terms: ReferenceReplace): void {
     this.uncross();
     this.passTo(terms.receivedNs);
-    this.#meetReplace(terms);
+    this.#beforeReplace(terms);
     const order = this.#known(terms);
     const refusal = this.#refusalOfReplace(order, terms);
     if (refusal !== null) this.told.push(['replaceRefused', terms.requestId, refusal]);
@@ -186,17 +192,17 @@ export class ReferenceBook extends ReferenceUncrossing {
 
   /** Earlier events and releases of it had other terms. */
   #tellAgain(order: ReferenceOrder): void {
-    order.isAwaited = false;
+    order.isAnswerPending = false;
     order.granted = null;
     order.told = null;
     this.placeQueue = this.placeQueue.filter((each) => each !== order);
     this.queueToTell(order);
   }
 
-  cancel(terms: Change & { hold: boolean }): void {
+  cancel(terms: Change & { mayPark: boolean }): void {
     this.uncross();
     this.passTo(terms.receivedNs);
-    this.#meetNamed(terms);
+    this.#beforeCommand(terms);
     const { user, orderId, requestId } = terms;
     const order = this.#known(terms);
     const isHeld = this.ids.holds.some(isNamed(terms));
@@ -204,13 +210,13 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (order !== undefined && this.#canBeCancelled(order)) {
       this.#cancel(order, requestId);
       this.told.push(['cancelAccepted', requestId, order.sequence]);
-    } else if (isKnown || !terms.hold) this.told.push(['cancelRefused', requestId, this.#whyNot(terms)]);
+    } else if (isKnown || !terms.mayPark) this.told.push(['cancelRefused', requestId, this.#whyNot(terms)]);
     else if (isHeld) this.told.push(['cancelAccepted', requestId, 0]);
-    else if (this.ids.holds.filter((hold) => hold.user === user).length >= this.limits.heldCancelsPerUserMax)
+    else if (this.ids.holds.filter((hold) => hold.user === user).length >= this.limits.parkedCancelsPerUserMax)
       this.told.push(['cancelRefused', requestId, 'ORDER_NOT_FOUND']);
     else {
       this.ids.take(terms);
-      this.ids.holds.push({ user, orderId, untilNs: terms.receivedNs + this.limits.heldCancelNs });
+      this.ids.holds.push({ user, orderId, untilNs: terms.receivedNs + this.limits.parkedCancelNs });
       this.told.push(['cancelAccepted', requestId, 0]);
     }
     this.tellLevels();
@@ -239,8 +245,8 @@ export class ReferenceBook extends ReferenceUncrossing {
   #cancel(order: ReferenceOrder, requestId: number, end: OrderEnd = ORDER_END.userRequested): void {
     if (isAlive(order)) this.end(order, end, { requestId });
     else {
-      order.state = 'covered';
-      this.told.push(['covered', ++this.sequence, order.sequence]);
+      order.state = 'cancelPending';
+      this.told.push(['cancelPending', ++this.sequence, order.sequence]);
     }
   }
 
@@ -255,7 +261,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.expire(this.limits.expiredPerTurn);
     this.tellLevels();
     for (const { user, orderId } of this.ids.holds.filter((hold) => hold.untilNs <= nowNs))
-      this.told.push(['heldCancelExpired', user, orderId]);
+      this.told.push(['parkedCancelExpired', user, orderId]);
     this.ids.holds = this.ids.holds.filter((hold) => hold.untilNs > nowNs);
   }
 
@@ -273,10 +279,10 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.uncross();
     this.passTo(command.receivedNs);
     const order = this.orders.find(({ sequence }) => sequence === command.order);
-    if (order === undefined || !order.isAwaited) return;
+    if (order === undefined || !order.isAnswerPending) return;
     if (this.meet(order)) return;
-    if (order.toldAt !== command.triggered || order.told !== BigInt(command.quantity)) return;
-    order.isAwaited = false;
+    if (order.publishedAt !== command.triggered || order.told !== BigInt(command.quantity)) return;
+    order.isAnswerPending = false;
     if (command.end !== 0) this.end(order, command.end);
     else {
       order.granted = order.told;
@@ -286,7 +292,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.tellLevels();
   }
 
-  pump(nowNs: bigint, budget: number): boolean {
+  poll(nowNs: bigint, budget: number): boolean {
     this.uncross();
     const isActive = this.status === MARKET_STATUS.active;
     if (!this.#isBehind() && !(isActive && this.#waits())) return false;
@@ -311,7 +317,7 @@ export class ReferenceBook extends ReferenceUncrossing {
   #mayEnter(order: ReferenceOrder): boolean {
     if (this.meet(order)) return false;
     const lots = isUnsized(order) ? null : order.granted;
-    this.clearWay({ side: order.side, price: this.wayPrice(order), owner: order, lots, money: null });
+    this.endExpiredWithin({ side: order.side, price: this.wayPrice(order), owner: order, lots, money: null });
     return isAlive(order);
   }
 
@@ -341,7 +347,7 @@ export class ReferenceBook extends ReferenceUncrossing {
   #decide(trade: ReferenceTrade, order: ReferenceOrder): void {
     trade.legs = trade.legs.filter((leg) => leg !== order);
     if (trade.legs.length === 0) this.undecided = this.undecided.filter((each) => each !== trade);
-    this.forgetIfDone(order);
+    this.releaseIfDone(order);
   }
 
   rollback(tradeId: number, reasons: { maker: RollbackReason; taker: RollbackReason }, nowNs: bigint): void {
@@ -375,7 +381,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     } else if (!wasResting && left(order) === 0n) {
       // It wants no more, yet.
       if (state === 'filled') order.fault = fault;
-    } else if (state === 'covered') {
+    } else if (state === 'cancelPending') {
       if (left(order) > 0n) this.end(order, ORDER_END.userRequested);
     } else if (isAtFault(fault)) this.end(order, ORDER_END.atFault, { faultReason: fault });
     else if (!canRest(order)) {
@@ -424,7 +430,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     const order = this.#known(terms);
     const wasCancelled = this.ids.rememberedOf(terms, this.nowNs)?.wasCancelled === true;
     const ended = order?.state === 'ended' && isCancel(order.end as OrderEnd);
-    return order?.state === 'covered' || ended || wasCancelled ? 'ALREADY_CANCELLED' : 'ORDER_NOT_FOUND';
+    return order?.state === 'cancelPending' || ended || wasCancelled ? 'ALREADY_CANCELLED' : 'ORDER_NOT_FOUND';
   }
 
   #known(name: Name): ReferenceOrder | undefined {
@@ -458,17 +464,17 @@ export function durable(book: ReferenceBook): Durable {
 }
 
 function wasCancelled({ state, end }: ReferenceOrder): boolean {
-  return state === 'covered' || (state === 'ended' && isCancel(end as OrderEnd));
+  return state === 'cancelPending' || (state === 'ended' && isCancel(end as OrderEnd));
 }
 
 /** As the row has it: a fired order that was published, or one that was released as far as its market reported. */
 function asKept(order: ReferenceOrder): ReferenceOrder {
-  if (order.state === 'ended' || order.state === 'covered') return order;
+  if (order.state === 'ended' || order.state === 'cancelPending') return order;
   const told = enabled(order);
-  const kept = { ...order, granted: null, grantedBudget: 0n, isAwaited: false, told: null, toldAt: 0 };
+  const kept = { ...order, granted: null, grantedBudget: 0n, isAnswerPending: false, told: null, publishedAt: 0 };
   if (order.state === 'dormant' || (order.state === 'fired' && !order.wasTold)) return { ...kept, state: 'dormant' };
   const isReleased = order.activated > 0n;
-  if (!isReleased) return { ...kept, told, isAwaited: told > 0n || isUnsized(order) };
+  if (!isReleased) return { ...kept, told, isAnswerPending: told > 0n || isUnsized(order) };
   const { filled, spent, activated, quantity } = order;
   const live = { ...kept, told, budgetFrom: { filled, spent }, parent: activated === quantity ? null : order.parent };
   const rests = canRest(live) && left(live) > 0n;

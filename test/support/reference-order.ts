@@ -5,7 +5,7 @@
  *   fired      the price came; waits for its release, or, as a child, for more of its parent's fills
  *   placing    on its way into the book, within one command
  *   resting    on the book
- *   filled     nothing left; a rollback may bring it back. covered: it may not
+ *   filled     nothing left; a rollback may bring it back. cancelPending: it may not
  *   ended      its end was published
  */
 import {
@@ -55,15 +55,15 @@ export interface ReferenceOrder {
   readonly expiryNs: bigint;
   /** Why it was at fault in a fill that was taken back while it stayed filled; 0 when it was not. */
   fault: RollbackReason;
-  state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'covered' | 'ended';
+  state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'cancelPending' | 'ended';
   end: OrderEnd | 0;
   /** What `triggered` said last, or null when that is void. */
   told: bigint | null;
   /** The sequence of that; 0 for what was restored. */
-  toldAt: number;
+  publishedAt: number;
   /** It was published at least once: then clearing has it as fired. */
   wasTold: boolean;
-  isAwaited: boolean;
+  isAnswerPending: boolean;
   /** Released, but not placed yet. */
   granted: bigint | null;
   grantedBudget: bigint;
@@ -110,10 +110,10 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     state: waits ? 'dormant' : 'placing',
     end: 0,
     told: null,
-    toldAt: 0,
+    publishedAt: 0,
     wasTold: false,
     fault: 0,
-    isAwaited: false,
+    isAnswerPending: false,
     granted: null,
     grantedBudget: 0n,
   };

@@ -103,8 +103,8 @@ export const RAW_MAX: bigint = 2n ** 53n - 1n;
 
 export interface ReferenceLimits {
   readonly priceDecimals: number;
-  readonly heldCancelNs: bigint;
-  readonly heldCancelsPerUserMax: number;
+  readonly parkedCancelNs: bigint;
+  readonly parkedCancelsPerUserMax: number;
   readonly rememberedIdsPerUserMax: number;
   /** Orders that one command ends at most because their time is over. */
   readonly expiredPerTurn: number;
@@ -225,7 +225,7 @@ export class ReferenceState {
 
   #becomeFilled(order: ReferenceOrder): void {
     order.state = 'filled';
-    this.forgetIfDone(order);
+    this.releaseIfDone(order);
   }
 
   #match(taker: ReferenceOrder, lots: bigint): void {
@@ -285,7 +285,7 @@ export class ReferenceState {
   }
 
   /** What is due on the way of an order that is about to enter goes, until its lots or its money are offered. */
-  clearWay({ side, price, owner, lots, money }: ReferenceWay): void {
+  endExpiredWithin({ side, price, owner, lots, money }: ReferenceWay): void {
     let offered = 0n;
     let worth = 0n;
     const due: ReferenceOrder[] = [];
@@ -340,7 +340,7 @@ export class ReferenceState {
     this.leaveQueues(order);
     const remaining = order.quantity > order.filled ? Number(order.quantity - order.filled) : 0;
     this.told.push(['ended', ++this.sequence, order.sequence, ORDER_END_WORD[end], faultReason, remaining, requestId]);
-    this.forgetIfDone(order);
+    this.releaseIfDone(order);
   }
 
   /** It wants no more than is filled; a rollback may free it again (AMB-19, AMB-32 e). */
@@ -353,10 +353,10 @@ export class ReferenceState {
     order.state = 'filled';
     this.leaveQueues(order);
     this.told.push(['ended', ++this.sequence, order.sequence, 'Filled', 0, 0, requestId]);
-    this.forgetIfDone(order);
+    this.releaseIfDone(order);
   }
 
-  forgetIfDone(order: ReferenceOrder): void {
+  releaseIfDone(order: ReferenceOrder): void {
     const isPending = this.undecided.some(({ legs }) => legs.includes(order));
     if (isPending || isAlive(order) || !this.orders.includes(order)) return;
     this.orders = this.orders.filter((each) => each !== order);
@@ -394,7 +394,7 @@ export class ReferenceState {
   leaveQueues(order: ReferenceOrder): void {
     this.tellQueue = this.tellQueue.filter((each) => each !== order);
     this.placeQueue = this.placeQueue.filter((each) => each !== order);
-    order.isAwaited = false;
+    order.isAnswerPending = false;
     order.granted = null;
   }
 
@@ -407,9 +407,9 @@ export class ReferenceState {
     const quantity = enabled(order);
     order.told = quantity;
     order.wasTold = true;
-    order.isAwaited = quantity > order.activated || isUnsized(order);
-    order.toldAt = ++this.sequence;
-    this.told.push(['triggered', order.toldAt, order.sequence, order.triggerPrice, Number(quantity)]);
+    order.isAnswerPending = quantity > order.activated || isUnsized(order);
+    order.publishedAt = ++this.sequence;
+    this.told.push(['triggered', order.publishedAt, order.sequence, order.triggerPrice, Number(quantity)]);
   }
 
   /** Puts what was granted in force. */

@@ -48,7 +48,7 @@ const COLUMNS: Columns = {
   parent: null,
   creationNs: null,
   timestampNs: null,
-  toldAt: null,
+  publishedAt: null,
   subAccount: asItIs,
   side: asItIs,
   kind: asItIs,
@@ -72,7 +72,7 @@ const COLUMNS: Columns = {
   end: asItIs,
   told: (lots) => lots ?? '-',
   wasTold: Number,
-  isAwaited: Number,
+  isAnswerPending: Number,
   granted: (lots) => lots ?? '-',
   grantedBudget: asItIs,
 };
@@ -148,8 +148,8 @@ class StateSet {
 
 const LIMITS = {
   priceDecimals: 0,
-  heldCancelNs: 5n,
-  heldCancelsPerUserMax: 2,
+  parkedCancelNs: 5n,
+  parkedCancelsPerUserMax: 2,
   rememberedIdsPerUserMax: 1_000,
   expiredPerTurn: 1,
 };
@@ -247,7 +247,7 @@ function tookBack(pair: MarketPair, base: MarketPair): boolean {
   const isCreate = orders.length === base.reference.orders.length + 1;
   if (newest === undefined || !isCreate || !isAlive(newest)) return false;
   if (undecided.length !== base.reference.undecided.length) return false;
-  pair.cancel({ ...pair.named(newest.user, newest.orderId), hold: false });
+  pair.cancel({ ...pair.named(newest.user, newest.orderId), mayPark: false });
   return true;
 }
 

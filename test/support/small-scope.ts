@@ -173,7 +173,7 @@ function commonSteps(): Step[] {
 
 function cancel(pair: MarketPair, at: number): boolean {
   const order = pair.reference.orders[at];
-  if (order !== undefined) pair.cancel({ ...pair.named(order.user, order.orderId), hold: false });
+  if (order !== undefined) pair.cancel({ ...pair.named(order.user, order.orderId), mayPark: false });
   return order !== undefined;
 }
 
@@ -197,10 +197,10 @@ function uncrossOne(pair: MarketPair): boolean {
 
 function answer(pair: MarketPair): boolean {
   if (pair.reference.tellQueue.length === 0) return false;
-  pair.pump();
-  for (const order of pair.reference.orders.filter(({ isAwaited }) => isAwaited))
+  pair.poll();
+  for (const order of pair.reference.orders.filter(({ isAnswerPending }) => isAnswerPending))
     pair.release(order.sequence, Number(order.told), 0);
-  pair.pump();
+  pair.poll();
   return true;
 }
 

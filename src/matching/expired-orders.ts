@@ -14,12 +14,12 @@ import { ORDER_END, ORDER_KIND, type OrderKind, SIDE, type Side } from '../core/
 import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { HashedKey, NewOrderCommand, ReplaceCommand } from './commands.ts';
-import type { Intake } from './intake.ts';
+import type { OrderLookup } from './order-lookup.ts';
 import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf } from './placement.ts';
 
 /** The part of the opposite side that an order could match. */
-export interface Way {
+export interface Reach {
   readonly side: Side;
   /** Owner of the order: with self-trade prevention the owner's resting orders are not matched. */
   readonly user: number;
@@ -33,42 +33,42 @@ export interface Way {
 
 /** Advances to a time and ends at most `budget` due orders. */
 export function expireSome(book: Book, high: number, low: number, budget: number): void {
-  for (const slot of book.expiries.pass(high, low, budget)) {
+  for (const index of book.expiries.pass(high, low, budget)) {
     // The end of a parent may have ended a child that is due as well.
-    if (isOpen(book, slot)) expire(book, slot);
+    if (isOpen(book, index)) expire(book, index);
   }
 }
 
 /** Ends the order if it is due. @returns whether it has ended. */
-export function endIfDue(book: Book, slot: number): boolean {
+export function endIfDue(book: Book, index: number): boolean {
   const { expiries } = book;
-  if (!expiries.isBehind || !isOpen(book, slot) || !expiries.isDue(slot)) return false;
-  expire(book, slot);
+  if (!expiries.isBehind || !isOpen(book, index) || !expiries.isDue(index)) return false;
+  expire(book, index);
   // Publish the level before another order changes it.
   book.commitDepth();
   return true;
 }
 
 /** Ends the due orders within this reach; returns at once when none is due. */
-export function clearWay(book: Book, way: Way): void {
+export function endExpiredWithin(book: Book, way: Reach): void {
   if (!book.expiries.isBehind) return;
-  const due = dueOn(book, way);
-  for (const slot of due) expire(book, slot);
+  const due = dueWithin(book, way);
+  for (const index of due) expire(book, index);
   if (due.length > 0) book.commitDepth();
 }
 
-function dueOn(book: Book, way: Way): readonly number[] {
+function dueWithin(book: Book, way: Reach): readonly number[] {
   const { expiries, orders } = book;
   const makers = book.otherSide(way.side);
   const due: number[] = [];
   let { lots, target } = way;
   for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, way.bound); level = makers.worse(level)) {
     const price = BigInt(makers.levelPrice(level));
-    for (let slot = makers.levelHead(level); slot !== NONE; slot = makers.behind(level, slot)) {
-      if (expiries.isDue(slot)) due.push(slot);
-      else if (!book.preventsSelfTrades || !isOwn(book, slot, way)) {
-        lots -= orders.remaining(slot);
-        if (target !== null) target -= price * BigInt(orders.remaining(slot));
+    for (let index = makers.levelHead(level); index !== NONE; index = makers.behind(level, index)) {
+      if (expiries.isDue(index)) due.push(index);
+      else if (!book.preventsSelfTrades || !isOwn(book, index, way)) {
+        lots -= orders.remaining(index);
+        if (target !== null) target -= price * BigInt(orders.remaining(index));
         if (lots <= 0 || (target !== null && target <= 0n)) return due;
       }
     }
@@ -82,63 +82,63 @@ export function boundOf(book: Book, { kind, side, price }: { kind: OrderKind; si
   return side === SIDE.buy ? book.highest : book.lowest;
 }
 
-function isOwn({ orders }: Book, slot: number, { user, subAccount }: Way): boolean {
-  return orders.userOf(slot) === user && orders.subAccountOf(slot) === subAccount;
+function isOwn({ orders }: Book, index: number, { user, subAccount }: Reach): boolean {
+  return orders.userOf(index) === user && orders.subAccountOf(index) === subAccount;
 }
 
-function isOpen({ orders }: Book, slot: number): boolean {
-  const state = orders.stateOf(slot);
+function isOpen({ orders }: Book, index: number): boolean {
+  const state = orders.stateOf(index);
   return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
 }
 
-function expire(book: Book, slot: number): void {
-  if (book.orders.stateOf(slot) === ORDER_STATE.resting) book.takeOff(slot);
-  book.end(slot, ORDER_END.expired);
+function expire(book: Book, index: number): void {
+  if (book.orders.stateOf(index) === ORDER_STATE.resting) book.takeOff(index);
+  book.end(index, ORDER_END.expired);
 }
 
 /** Ends the expired orders that a command would involve, before the command runs. */
-export class Overdue {
+export class ExpiredOrders {
   readonly #book: Book;
-  readonly #intake: Intake;
+  readonly #lookup: OrderLookup;
   readonly #quoteUnit: bigint;
 
   /** @param quoteUnit one raw quote unit in the engine's money scale. */
-  constructor(book: Book, intake: Intake, quoteUnit: bigint) {
+  constructor(book: Book, lookup: OrderLookup, quoteUnit: bigint) {
     this.#book = book;
-    this.#intake = intake;
+    this.#lookup = lookup;
     this.#quoteUnit = quoteUnit;
   }
 
   /** Ends the order that a command refers to if it is due. @returns the order's index if it is live, or NONE. */
-  meetNamed(key: HashedKey): number {
-    const slot = this.#intake.findLive(key);
-    return slot === NONE || endIfDue(this.#book, slot) ? NONE : slot;
+  beforeCommand(key: HashedKey): number {
+    const index = this.#lookup.findLive(key);
+    return index === NONE || endIfDue(this.#book, index) ? NONE : index;
   }
 
-  meetCreate(command: NewOrderCommand): void {
-    this.meetNamed(command);
+  beforeCreate(command: NewOrderCommand): void {
+    this.beforeCommand(command);
     if (command.parentIdBytes !== 0) {
-      const parent = this.#intake.findOther(command.parentWords, command.parentIdBytes);
+      const parent = this.#lookup.findOther(command.parentWords, command.parentIdBytes);
       if (parent !== NONE) endIfDue(this.#book, parent);
     } else if (command.triggerKind === 0) {
       const { side, subAccount } = command;
       const lots = lotsWanted(command);
       const { target } = moneyOf(command, this.#quoteUnit);
-      const { user } = this.#intake;
-      clearWay(this.#book, { side, user, subAccount, bound: boundOf(this.#book, command), lots, target });
+      const { user } = this.#lookup;
+      endExpiredWithin(this.#book, { side, user, subAccount, bound: boundOf(this.#book, command), lots, target });
     }
   }
 
-  meetReplace(command: ReplaceCommand): void {
+  beforeReplace(command: ReplaceCommand): void {
     const { orders } = this.#book;
-    const slot = this.meetNamed(command);
-    if (slot === NONE || orders.stateOf(slot) !== ORDER_STATE.resting || command.price === 0) return;
-    clearWay(this.#book, {
-      side: orders.sideOf(slot),
-      user: orders.userOf(slot),
-      subAccount: orders.subAccountOf(slot),
+    const index = this.beforeCommand(command);
+    if (index === NONE || orders.stateOf(index) !== ORDER_STATE.resting || command.price === 0) return;
+    endExpiredWithin(this.#book, {
+      side: orders.sideOf(index),
+      user: orders.userOf(index),
+      subAccount: orders.subAccountOf(index),
       bound: command.price,
-      lots: Math.max(orders.remaining(slot), command.quantity),
+      lots: Math.max(orders.remaining(index), command.quantity),
       target: null,
     });
   }

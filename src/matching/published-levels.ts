@@ -6,7 +6,7 @@ import type { Side } from '../core/order-terms.ts';
 
 const LEVELS_MAX = 8;
 
-export class ToldLevels {
+export class PublishedLevels {
   readonly #sides: Side[] = [];
   readonly #prices: number[] = [];
   readonly #quantities: number[] = [];

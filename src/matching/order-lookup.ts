@@ -17,7 +17,7 @@ import { MARK, ORDER_STATE } from './order-records.ts';
 import type { Triggers } from './triggers.ts';
 import type { UserTable } from './user-table.ts';
 
-export class Intake {
+export class OrderLookup {
   /** Index of the last added order, or NONE; the entry may be free or reused by now. */
   lastAdded: number = NONE;
   /** The user of the last look-up, or NONE. */
@@ -30,8 +30,8 @@ export class Intake {
   #entry: number = UNKNOWN;
   /** The record of this id if its 30 days are over. */
   #over: number = NONE;
-  #holdNs: bigint = HELD_CANCEL_NS;
-  #holdsMax: number = HELD_CANCELS_PER_USER_MAX;
+  #parkedNs: bigint = HELD_CANCEL_NS;
+  #parkedMax: number = HELD_CANCELS_PER_USER_MAX;
 
   constructor(orders: OrderPool, ids: OrderIds, users: UserTable) {
     this.#orders = orders;
@@ -62,7 +62,7 @@ export class Intake {
     this.#hash = hash;
     if (user === NONE) return NONE;
     this.#entry = this.ids.find(hash, user, words, orderIdAt, orderIdBytes);
-    return this.ids.slotOf(this.#entry);
+    return this.ids.indexOf(this.#entry);
   }
 
   /** After a findLive that found none. @returns the record that holds this id, or NONE; NONE also after its 30 days. */
@@ -82,7 +82,7 @@ export class Intake {
   findOther(words: Int32Array, bytes: number): number {
     if (this.user === NONE) return NONE;
     const hash = this.ids.hashOf(this.user, words, 0, bytes);
-    return this.ids.slotOf(this.ids.find(hash, this.user, words, 0, bytes));
+    return this.ids.indexOf(this.ids.find(hash, this.user, words, 0, bytes));
   }
 
   /** Index of a child's parent (TRG-04 to TRG-06, AMB-29), or the reject code. */
@@ -107,28 +107,28 @@ export class Intake {
   }
 
   /** Assigns the id of the last look-up to this order. */
-  addLive(slot: number, key: OrderKey): void {
-    this.ids.addLive(slot, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
-    this.lastAdded = slot;
+  addLive(index: number, key: OrderKey): void {
+    this.ids.addLive(index, this.#hash, key.words, key.orderIdAt, key.orderIdBytes);
+    this.lastAdded = index;
   }
 
   addRemembered(key: OrderKey, creationNs: bigint, wasCancelled: boolean): void {
     this.ids.rememberId(this.#hash, this.user, key, creationNs, wasCancelled);
   }
 
-  /** AMB-25; see MarketEngine.setHolds. */
-  setHolds(ns: bigint, perUserMax: number): void {
-    this.#holdNs = ns;
-    this.#holdsMax = perUserMax;
+  /** AMB-25; see MarketEngine.setParkedCancels. */
+  setParkedCancels(ns: bigint, perUserMax: number): void {
+    this.#parkedNs = ns;
+    this.#parkedMax = perUserMax;
   }
 
-  addHold(key: OrderKey, nowNs: bigint): void {
-    this.ids.hold(this.#hash, this.user, key, nowNs + this.#holdNs);
+  addParked(key: OrderKey, nowNs: bigint): void {
+    this.ids.park(this.#hash, this.user, key, nowNs + this.#parkedNs);
   }
 
   /** Whether the user may park one more cancel. */
-  mayHold(): boolean {
-    return (this.user === NONE ? 0 : (this.#users.heldCount[this.user] as number)) < this.#holdsMax;
+  mayPark(): boolean {
+    return (this.user === NONE ? 0 : (this.#users.parkedCount[this.user] as number)) < this.#parkedMax;
   }
 
   /** Whether a create signed at this time may be a replay of an id that is no longer remembered (AMB-08). */
@@ -139,46 +139,46 @@ export class Intake {
   }
 
   /** Whether the order rests or waits for its trigger. */
-  isOpen(slot: number): boolean {
-    const state = this.#orders.stateOf(slot);
+  isOpen(index: number): boolean {
+    const state = this.#orders.stateOf(index);
     return state === ORDER_STATE.resting || state === ORDER_STATE.dormant;
   }
 
   /** Whether the order has ended or its cancel is pending (AMB-23). */
-  isOver(slot: number): boolean {
-    const state = this.#orders.stateOf(slot);
-    return state === ORDER_STATE.filledCovered || state === ORDER_STATE.ended;
+  isOver(index: number): boolean {
+    const state = this.#orders.stateOf(index);
+    return state === ORDER_STATE.filledCancelPending || state === ORDER_STATE.ended;
   }
 
   /**
    * After a findLive without an order to change: finds its record. A wrong hash would hide existing entries, so the
-   * hash is checked here. @param slot an order that is filled or over, or NONE. @returns the record, or NONE. @throws
+   * hash is checked here. @param index an order that is filled or over, or NONE. @returns the record, or NONE. @throws
    * InvariantError
    */
-  findOver(slot: number, command: HashedKey & Received): number {
+  findOver(index: number, command: HashedKey & Received): number {
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
     const hash = this.ids.hashKey(words, userAt, orderIdAt, orderIdBytes);
     assert(idHash === hash, "an id is hashed with its market's key");
-    return slot === NONE ? this.findPast(command.receivedHigh, command.receivedLow) : NONE;
+    return index === NONE ? this.findPast(command.receivedHigh, command.receivedLow) : NONE;
   }
 
   /** The reject code when no order rests or waits under this id. */
-  whyNone(slot: number, command: HashedKey & Received): RejectCode {
-    return this.whyGone(slot, this.findOver(slot, command));
+  codeWithoutOpen(index: number, command: HashedKey & Received): RejectCode {
+    return this.codeWithoutOrder(index, this.findOver(index, command));
   }
 
   /**
-   * The reject code when there is no order to change. @param slot an order that is filled or over, or NONE; @param
+   * The reject code when there is no order to change. @param index an order that is filled or over, or NONE; @param
    * record or NONE.
    */
-  whyGone(slot: number, record: number): RejectCode {
-    if (slot === NONE) {
+  codeWithoutOrder(index: number, record: number): RejectCode {
+    if (index === NONE) {
       const wasCancelled = record !== NONE && this.ids.records.stateOf(record) === ID_STATE.rememberedCancelled;
       return wasCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
     }
-    const state = this.#orders.stateOf(slot);
-    const wasCancelled = state === ORDER_STATE.ended && isCancel(this.#orders.endOf(slot));
-    const isCancelled = state === ORDER_STATE.filledCovered || wasCancelled;
+    const state = this.#orders.stateOf(index);
+    const wasCancelled = state === ORDER_STATE.ended && isCancel(this.#orders.endOf(index));
+    const isCancelled = state === ORDER_STATE.filledCancelPending || wasCancelled;
     return isCancelled ? REJECT_CODE.ALREADY_CANCELLED : REJECT_CODE.ORDER_NOT_FOUND;
   }
 }

@@ -33,12 +33,12 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     assert.equal(told.length, 128, '64 each');
     for (let turn = 0; turn < 2; turn++) {
       assert.ok(desk.engine.isBehind);
-      told.push(...ends(desk.pump()));
+      told.push(...ends(desk.poll()));
     }
     const orders = Array.from({ length: CROWD }, (_, i) => i + 1);
     assert.deepEqual(told, expired(...orders.slice(10), ...orders.slice(0, 10)));
     assert.equal(desk.engine.isBehind, false);
-    assert.equal(desk.engine.pump(desk.nowNs, 64), false);
+    assert.equal(desk.engine.poll(desk.nowNs, 64), false);
     assert.deepEqual(desk.levels(BUY), []);
   });
 
@@ -51,7 +51,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
       [102, 1],
     ]);
     desk.setMarket(MARKET_STATUS.halted);
-    const told = desk.pump();
+    const told = desk.poll();
     assert.deepEqual(ends(told), expired(2));
     assert.deepEqual(only(told, 'levelChanged'), [['levelChanged', SELL, 100, 0]]);
   });
@@ -87,7 +87,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
   test('a post-only order crosses none of them (TIF-07)', () => {
     const desk = late();
     pass(desk);
-    desk.pump();
+    desk.poll();
     const told = desk.buy('p', 1, 102, { postOnly: true });
     assert.deepEqual(names(told), ['ended', 'ended', 'accepted']);
     assert.deepEqual(desk.levels(BUY), [[102, 1]]);
@@ -136,18 +136,18 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     };
     const fired = waiting();
     fired.wait(1_000n);
-    assert.deepEqual(ends(fired.pump()), expired(2, 4), 'not told');
+    assert.deepEqual(ends(fired.poll()), expired(2, 4), 'not told');
 
     const told = waiting();
-    told.pump();
+    told.poll();
     told.wait(1_000n);
     assert.deepEqual(ends(told.release(4, 1)), expired(2, 4), 'not released');
 
     const granted = waiting();
-    granted.pump();
+    granted.poll();
     granted.release(4, 1);
     granted.wait(1_000n);
-    assert.deepEqual(names(granted.pump()), ['ended', 'ended'], 'not placed');
+    assert.deepEqual(names(granted.poll()), ['ended', 'ended'], 'not placed');
   });
 
   test('what enters by a trigger or by a replace passes them over (AMB-19, AMB-28)', () => {
@@ -155,11 +155,11 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     desk.buy('waits', 1, 101, { above: 99 });
     tradeAt(desk, 99);
     desk.settleAll();
-    desk.pump();
+    desk.poll();
     desk.release(5, 1);
     desk.buy('moves', 1, 90);
     pass(desk);
-    const placed = desk.pump();
+    const placed = desk.poll();
     assert.deepEqual([names(placed), fills(placed)], [['ended', 'ended', 'activated'], []]);
     const moved = desk.replace('moves', { price: 102, timestampNs: START_NS + 2_000n });
     assert.deepEqual([ends(moved), fills(moved)], [expired(4), []]);
