@@ -49,7 +49,6 @@ function newUser(user: UserId): UserSlot {
 }
 
 /** A walk through all of them may take seconds: it says so often that somebody is working. */
-const USERS_PER_BEAT = 4_096;
 
 const NO_BALANCES: SubAccountSlot['balances'] = new Map();
 const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
@@ -163,17 +162,14 @@ export function flushChangedBalances(state: ClearingState, effects: Effect[]): v
   changedBalances.length = 0;
 }
 
-/** Every user there is. Beats on the way. */
+/** Every user there is. */
 export function* allUsers(state: ClearingState): Generator<UserSlot> {
-  let users = 0;
   for (const user of state.users.values()) {
-    if (users % USERS_PER_BEAT === 0) state.beat();
-    users += 1;
     yield user;
   }
 }
 
-/** Every sub-account there is. Beats on the way. */
+/** Every sub-account there is. */
 export function* allAccounts(state: ClearingState): Generator<SubAccountSlot> {
   for (const { subAccounts } of allUsers(state)) yield* subAccounts.values();
 }

@@ -25,8 +25,6 @@ import type {
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
-const ORDERS_PER_BEAT = 1_024;
-
 /** claims + faucet = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
   assert(totals.claims + totals.faucet === totals.vaultHoldings, `asset ${totals.asset} adds up`);
@@ -122,7 +120,6 @@ function checkOrders(state: ClearingState): void {
     assert(market.decidedSequence <= market.sequence, 'what is decided has arrived');
     let count = 0;
     for (const index of market.orders.indexes()) {
-      if (count % ORDERS_PER_BEAT === 0) state.beat();
       count += 1;
       const order = orderAt(market, index);
       const { row } = order;

@@ -16,6 +16,7 @@ import type { HashKey } from '../core/key-words.ts';
 import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
+import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { Outbox } from '../runtime/outbox.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
@@ -114,8 +115,11 @@ export class ClearingActor implements Actor {
   /** Where the journal is to begin; 0 when nothing of it has to go. */
   private pruneBelow = 0 as Sequence;
 
+  readonly #cycle: DutyCycle;
+
   constructor(options: ClearingOptions) {
     this.options = options;
+    this.#cycle = new DutyCycle(options.beat);
     this.door = new Outbox(options.door);
     this.markets = options.markets.map((outlet) => new Outbox(outlet));
     this.crash = new CrashPlan(options.hooks.crash);
@@ -136,10 +140,10 @@ export class ClearingActor implements Actor {
    * taken before all is sent.
    */
   private *recover(): Generator<void, void, undefined> {
-    const { durability, clock, beat, recovering: progress = () => undefined, idKey } = this.options;
+    const { durability, clock, recovering: progress = () => undefined, idKey } = this.options;
     const recovery = durability.recover();
     this.options.notBefore(recovery.lastTimeNs);
-    const boot = yield* recoverParts(recovery, { progress, beat, ...(idKey === undefined ? {} : { key: idKey }) });
+    const boot = yield* recoverParts(recovery, { progress, ...(idKey === undefined ? {} : { key: idKey }) });
     this.begin(boot);
     const state = this.ledger;
     const count = restoredCount(state);
@@ -255,20 +259,20 @@ export class ClearingActor implements Actor {
     const inputs = this.batch.inputs();
     const verdicts = this.judge(inputs);
     const payload = this.batch.seal(timeNs, verdicts);
-    this.options.beat();
+    this.#cycle.step();
     this.crash.at('before_flush');
     const startedMs = this.options.elapsedMs();
     // mutant: journal-before-effects
     this.sequence = durability.append(timeNs, payload);
     commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
-    this.options.beat();
+    this.#cycle.step();
     this.options.journalSequence?.set(this.sequence);
     this.crash.at('after_flush');
     this.batch.clear();
     const effects = this.apply({ timeNs, inputs, verdicts });
-    this.options.beat();
+    this.#cycle.step();
     this.release(effects, timeNs);
-    this.options.beat();
+    this.#cycle.step();
   }
 
   private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
@@ -322,10 +326,10 @@ export class ClearingActor implements Actor {
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
     const timeNs = this.options.clock.nowNs();
-    this.options.beat();
-    const { durability, beat } = this.options;
-    durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows, beat);
-    this.options.beat();
+    this.#cycle.step();
+    const { durability } = this.options;
+    durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows, () => this.#cycle.done());
+    this.#cycle.step();
     this.checkpointed = this.sequence;
     this.checkpointedAtMs = this.options.elapsedMs();
     this.options.journalSize?.(this.options.durability.journalSize);
@@ -355,17 +359,17 @@ export class ClearingActor implements Actor {
     this.questions = [];
     for (const { request, query } of questions) {
       const place = { sequence: this.sequence, checkpoint: this.checkpointed, delayMs: this.delayMs };
-      writeReply(request, answerQuery(query, this.ledger, place), this.door);
+      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, place)), this.door);
     }
   }
 
   /** One bounded commit a turn: orders do not wait for a long one. */
   private prune(): void {
-    const { durability, journalSize, beat } = this.options;
-    beat();
+    const { durability, journalSize } = this.options;
+    this.#cycle.step();
     if (durability.prune(this.pruneBelow, PRUNED_PER_TURN)) this.pruneBelow = 0 as Sequence;
     journalSize?.(durability.journalSize);
-    beat();
+    this.#cycle.step();
   }
 
   private takeHook(request: number, hook: ClearingHook): void {

@@ -7,7 +7,7 @@ import type { PriceSource } from '../risk/prices.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
-import { stateHash } from './state-hash.ts';
+import { hashState } from './state-hash.ts';
 import { countsView, ledgerView, userView } from './views.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -48,25 +48,31 @@ type Answering<Query extends ClearingQuery> = (
   state: ClearingState,
   place: JournalPlace,
   query: Query,
-) => Outcome<AnswerTo<Query>>;
+) => Outcome<AnswerTo<Query>> | Generator<number, Outcome<AnswerTo<Query>>>;
 
 const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQuery, { kind: Kind }>> } = {
-  ledger: (state) => accepted(ledgerView(state)),
+  *ledger(state) {
+    return accepted(yield* ledgerView(state));
+  },
   user: (state, _, query) => userView(state, query.user, query.isInSession),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   prices: (state) => accepted({ prices: knownPrices(state) }),
   hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),
-  state: (state, place) => accepted(stateView(state, place)),
+  *state(state, place) {
+    return accepted(yield* stateView(state, place));
+  },
 };
 
-export function answerQuery<Query extends ClearingQuery>(
+/** Answers a query, as a job: some walk through all users and orders. */
+export function* answerQuery<Query extends ClearingQuery>(
   query: Query,
   state: ClearingState,
   place: JournalPlace,
-): Outcome<AnswerTo<Query>> {
+): Generator<number, Outcome<AnswerTo<Query>>> {
   // The table holds the answering of this kind; TypeScript does not follow a generic index that far.
   const answering = ANSWERING[query.kind] as unknown as Answering<Query>;
-  return answering(state, place, query);
+  const answer = answering(state, place, query);
+  return 'ok' in answer ? answer : yield* answer;
 }
 
 function knownPrices(state: ClearingState): KnownPrices {
@@ -75,10 +81,10 @@ function knownPrices(state: ClearingState): KnownPrices {
 }
 
 /** All orders are walked once. */
-function stateView(state: ClearingState, place: JournalPlace): Answers['state'] {
+function* stateView(state: ClearingState, place: JournalPlace): Generator<number, Answers['state']> {
   /** Of each market: orders that wait for their trigger or for their release. */
   const untriggered = state.markets.map(() => 0);
-  const hash = stateHash(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
+  const hash = yield* hashState(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
     if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;
   });
   return {

@@ -53,9 +53,9 @@ export interface Durability {
   /**
    * All rows or none, on the disk when it returns.
    *
-   * @param beat called again and again while rows are encoded and written: a storm changes 100,000 at once.
+   * @param rowDone called with each row that is encoded and each that is written: a storm changes 100,000 at once.
    */
-  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], beat?: () => void): void;
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], rowDone?: () => void): void;
   /**
    * Removes the oldest journal records below a snapshot, at most so many and some MiB; the checkpoint is at `below` or
    * behind it.

@@ -36,8 +36,6 @@ export interface Boot {
 
 export interface RecoveryOptions {
   readonly progress?: RecoveryProgress;
-  /** Called now and then in what takes long without a `yield`. */
-  readonly beat?: () => void;
   /** As createClearingState's. */
   readonly key?: HashKey;
 }
@@ -62,7 +60,6 @@ export function* recoverParts(recovery: Recovery, options: RecoveryOptions): Gen
   const clean = batchCount === 0 && checkpoint?.clean === true;
   const loader = new StateLoader(nativeSha256, options.key);
   const { state } = loader;
-  if (options.beat !== undefined) state.beat = options.beat;
   yield* load(recovery, loader, options);
   if (clean && checkpoint.stateHash !== null) {
     assert(stateHash(state, nativeBytesHash()) === checkpoint.stateHash, 'the tables give the state of the stop');
@@ -103,7 +100,6 @@ function* replay(
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
     applyBatch(state, decodeBatch(record.payload), []);
     sequence = record.sequence;
-    state.beat();
     done += 1;
     if (done % PROGRESS_EVERY === 0) progress?.('replaying', done, batchCount);
     yield;

@@ -51,8 +51,6 @@ function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): v
   state.dirty.markets.add(market);
 }
 
-const ORDERS_PER_BEAT = 1_024;
-
 /**
  * What is left of a child whose parent is over: the market may have had no time to take off what the parent's fills have
  * not enabled (AMB-29).
@@ -74,10 +72,7 @@ function cut(state: ClearingState, order: LiveOrder): OrderEnd | null {
 
 function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
   // In the order of their admission: parents before children.
-  let seen = 0;
   for (const index of market.orders.indexes()) {
-    if (seen % ORDERS_PER_BEAT === 0) state.beat();
-    seen += 1;
     const row = market.orders.row(index);
     const end = (isCut(market, row) ? cut(state, orderAt(market, index)) : null) ?? endAtRestart(row);
     if (end === null) continue;

@@ -18,25 +18,59 @@ import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
-/** Sorting a million ids takes seconds. */
-const COMPARISONS_PER_BEAT = 65_536;
+/** Sorting a million ids takes seconds: it is done in runs, which are merged. */
+const RUN = 4_096;
 
-/** @param beat for a map with an entry a user or more; left out: of one that is small. */
-function sorted<V>(map: ReadonlyMap<string, V>, beat: () => void = () => undefined): readonly (readonly [string, V])[] {
-  if (map.size < 2) return [...map];
-  let compared = 0;
-  return [...map].sort(([a], [b]) => {
-    compared += 1;
-    if (compared % COMPARISONS_PER_BEAT === 0) beat();
-    return a < b ? -1 : 1;
-  });
+type Entry<V> = readonly [string, V];
+
+function compare([a]: Entry<unknown>, [b]: Entry<unknown>): number {
+  return a < b ? -1 : 1;
 }
 
-function writeAccounts(state: ClearingState, to: FactText): void {
-  for (const [id, { row, subAccounts }] of sorted(state.users, state.beat)) {
+/** By key. Of a map that is small. */
+function sorted<V>(map: ReadonlyMap<string, V>): readonly Entry<V>[] {
+  return map.size < 2 ? [...map] : [...map].sort(compare);
+}
+
+/** By key, of a map with an entry a user or more, as a job. */
+function* sortedLarge<V>(map: ReadonlyMap<string, V>): Generator<number, readonly Entry<V>[]> {
+  const entries = [...map];
+  let runs: Entry<V>[][] = [];
+  for (let from = 0; from < entries.length; from += RUN) {
+    runs.push(entries.slice(from, from + RUN).sort(compare));
+    yield RUN;
+  }
+  while (runs.length > 1) {
+    const longer: Entry<V>[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(merged(runs[at] ?? [], runs[at + 1] ?? []));
+      yield longer.at(-1)?.length ?? 0;
+    }
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function merged<V>(a: readonly Entry<V>[], b: readonly Entry<V>[]): Entry<V>[] {
+  const all: Entry<V>[] = [];
+  let at = 0;
+  for (const entry of a) {
+    for (let other = b[at]; other !== undefined && compare(other, entry) < 0; other = b[at]) {
+      all.push(other);
+      at += 1;
+    }
+    all.push(entry);
+  }
+  for (; at < b.length; at += 1) all.push(b[at] as Entry<V>);
+  return all;
+}
+
+function* writeAccounts(state: ClearingState, to: FactText): Generator<number, void> {
+  for (const [id, { row, subAccounts }] of yield* sortedLarge(state.users)) {
     to.text('user').text(id).text(`${row.isMarketMaker}`).number(row.configNonce);
     to.amount(row.transferNonce).amount(row.closePositionNonce).endLine();
     for (const [index, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(id, index, account, to);
+    yield 1;
   }
 }
 
@@ -87,13 +121,16 @@ function* registryLines(state: ClearingState): Generator<string> {
   for (const [id, { mark }] of sorted(state.risks)) if (mark !== null) yield `mark|${id}|${mark.price}|${mark.timeNs}`;
 }
 
-function* sumLines(state: ClearingState): Generator<string> {
+/** Vault holdings by asset. */
+function* totalsLines(state: ClearingState): Generator<string> {
   for (const [asset, totals] of sorted(state.totals)) {
     if (totals.vaultHoldings !== 0n || totals.faucet !== 0n) {
       yield `totals|${asset}|${totals.vaultHoldings}|${totals.faucet}`;
     }
   }
-  for (const [key, next] of sorted(state.depositCounters, state.beat)) yield `deposits|${key}|${next}`;
+}
+
+function* tallyLines(state: ClearingState): Generator<string> {
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
     const { count, digest, pending } = tally.row;
     yield `tally|${name}|${count}|${digest}|${toHex(pending)}`;
@@ -115,19 +152,26 @@ class FactLines {
     this.#to = new FactText(take);
   }
 
-  writeAll(see: SeeOrder): void {
-    writeAccounts(this.#state, this.#to);
-    for (const market of this.#state.markets) {
+  /** A job: a unit is a user or an order. */
+  *writeAll(see: SeeOrder): Generator<number, void> {
+    const state = this.#state;
+    yield* writeAccounts(state, this.#to);
+    for (const market of state.markets) {
       this.#to.text(marketLine(market)).endLine();
-      this.#writeOrders(market, see);
+      yield* this.#writeOrders(market, see);
     }
-    this.#writeLines(registryLines(this.#state));
-    this.#writeLines(sumLines(this.#state));
+    this.#writeLines(registryLines(state));
+    this.#writeLines(totalsLines(state));
+    for (const [key, next] of yield* sortedLarge(state.depositCounters)) {
+      this.#to.text(`deposits|${key}|${next}`).endLine();
+      yield 1;
+    }
+    this.#writeLines(tallyLines(state));
     this.#to.flush();
   }
 
   /** In the order of their sequences. That a price has fired an order is a fact before its record says so (trigger-heaps.ts). */
-  #writeOrders(market: MarketSlot, see: SeeOrder): void {
+  *#writeOrders(market: MarketSlot, see: SeeOrder): Generator<number, void> {
     for (const index of market.orders.indexes()) {
       const row = market.orders.row(index);
       see(row);
@@ -135,6 +179,7 @@ class FactLines {
       const { v, at } = isFired({ index, row, market }) ? this.#firedCopy(row) : row;
       OrderRecord.hash(v, at, this.#to);
       this.#to.endLine();
+      yield 1;
     }
   }
 
@@ -160,7 +205,7 @@ export function stateLines(state: ClearingState): readonly string[] {
   const take: TakeBytes = (bytes) => {
     text += decoder.decode(bytes, { stream: true });
   };
-  new FactLines(state, take).writeAll(() => undefined);
+  finish(new FactLines(state, take).writeAll(() => undefined));
   return text.split('\n').slice(0, -1);
 }
 
@@ -179,20 +224,28 @@ export function portableBytesHash(): BytesHash {
 }
 
 /**
- * Takes time in proportion to users and live orders, and beats meanwhile.
+ * A job: it takes time in proportion to users and live orders.
  *
  * @param hash a faster one, where there is one. @param see for a caller that would walk through all orders as well.
  * @returns 64 hex digits.
  */
-export function stateHash(
+export function* hashState(
   state: ClearingState,
   hash: BytesHash = portableBytesHash(),
   see: SeeOrder = () => undefined,
-): string {
-  const lines = new FactLines(state, (bytes) => {
-    state.beat();
-    hash.update(bytes);
-  });
-  lines.writeAll(see);
+): Generator<number, string> {
+  yield* new FactLines(state, (bytes) => hash.update(bytes)).writeAll(see);
   return hash.digest();
+}
+
+/** The same at once. @returns 64 hex digits. */
+export function stateHash(state: ClearingState, hash: BytesHash = portableBytesHash()): string {
+  return finish(hashState(state, hash));
+}
+
+function finish<Result>(job: Generator<number, Result>): Result {
+  for (;;) {
+    const next = job.next();
+    if (next.done === true) return next.value;
+  }
 }

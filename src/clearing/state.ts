@@ -214,8 +214,6 @@ export interface Dirty {
 
 export interface ClearingState {
   readonly sha256: Sha256;
-  /** Called again and again by what goes through all orders or users: whoever works is not frozen (AMB-111). */
-  beat: () => void;
   readonly users: Map<UserId, UserSlot>;
   readonly orders: LiveOrders;
   /** By market index. */
@@ -288,7 +286,6 @@ export function portableSha256(bytes: Uint8Array): string {
 export function createClearingState(sha256: Sha256 = portableSha256, key: HashKey = hashKeyOf(0n)): ClearingState {
   return {
     sha256,
-    beat: () => undefined,
     users: new Map(),
     orders: new LiveOrders(key),
     markets: [],

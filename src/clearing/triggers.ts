@@ -21,7 +21,6 @@ import { confirmPrice, isWorkingOff, nextFired } from './trigger-heaps.ts';
 
 /** Steps of one market before it is another one's turn. */
 const STEPS_PER_TURN = 64;
-const TURNS_PER_BEAT = 16;
 
 /**
  * A fill has confirmed at this price: what waits for it has fired, if it was admitted before (TRG-03). Records follow a
@@ -36,11 +35,8 @@ export function fireReached(state: ClearingState, market: MarketSlot, price: Raw
 export function fireSome(state: ClearingState, stepsMax: number): void {
   let left = stepsMax;
   // A set goes round: a market that is put in again comes last.
-  let turns = 0;
   for (const market of state.firing) {
     if (left <= 0) return;
-    if (turns % TURNS_PER_BEAT === 0) state.beat();
-    turns += 1;
     const steps = Math.min(left, STEPS_PER_TURN);
     left -= steps;
     state.firing.delete(market);

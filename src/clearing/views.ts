@@ -25,8 +25,8 @@ interface LedgerSums {
   backstop: bigint;
 }
 
-/** Counts balances anew, so the answer does not rest on the running sums. */
-function countBalances(state: ClearingState): Map<string, LedgerSums> {
+/** Counts balances anew, so the answer does not rest on the running sums. A job: a unit is a balance or a position. */
+function* countBalances(state: ClearingState): Generator<number, Map<string, LedgerSums>> {
   const { fee_account: feeAccount, backstop_account: backstopAccount } = state.settings;
   const sums = new Map<string, LedgerSums>();
   for (const slot of allBalances(state)) {
@@ -35,10 +35,12 @@ function countBalances(state: ClearingState): Map<string, LedgerSums> {
     if (slot.user === feeAccount) sum.fees += slot.owned;
     else if (slot.user === backstopAccount) sum.backstop += slot.owned;
     else sum.spot += slot.owned;
+    yield 1;
   }
   for (const { asset, legs } of allPositions(state)) {
     sumsOf(sums, asset).legs += legs.base;
     sumsOf(sums, USD).legs += legs.quote;
+    yield 1;
   }
   return sums;
 }
@@ -52,11 +54,11 @@ function sumsOf(sums: Map<string, LedgerSums>, asset: string): LedgerSums {
 }
 
 /**
- * `GET /operator/ledger`. Pools, isolated lots and dust have no entries as long as nothing of them is booked; the
+ * `GET /operator/ledger`, as a job. Pools, isolated lots and dust have no entries as long as nothing of them is booked; the
  * backstop's own spot balance is its capital.
  */
-export function ledgerView(state: ClearingState): View {
-  const sums = countBalances(state);
+export function* ledgerView(state: ClearingState): Generator<number, View> {
+  const sums = yield* countBalances(state);
   const assets = [...state.totals.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
   const entries = assets.map((totals): [string, View] => {
     const sum = sumsOf(sums, totals.asset);

@@ -8,6 +8,7 @@ import { gateOf } from '../http/public-listeners.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
+import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
@@ -24,7 +25,10 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
   return new MarketDataActor({
     clock: wiring.clock,
     clearingLane: wiring.laneOf(CLEARING),
-    openHistory: () => new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), wiring.beat),
+    openHistory: () => {
+      const cycle = new DutyCycle(() => wiring.beat());
+      return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());
+    },
     signals: new NodeWords(settings.words),
     streams,
     listenerOf: (marketData) => {

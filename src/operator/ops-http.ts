@@ -10,7 +10,7 @@
  *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that an
  *       answer may stay unread.
  *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. Those of all
- *       connections begin one after the other, with pauses (duty-cycle.ts).
+ *       connections begin one after the other, with pauses (paced-requests.ts).
  *   (4) Neither a token nor a body reaches a log line.
  *
  * Not here: what a route does.
@@ -27,7 +27,7 @@ import { BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { Query } from '../http/query.ts';
-import { DutyCycle } from './duty-cycle.ts';
+import { PacedRequests } from './paced-requests.ts';
 import { TokenGuard } from './token-guard.ts';
 
 export type OpsMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -107,7 +107,7 @@ export class OpsHttp {
   readonly #options: OpsHttpOptions;
   readonly #guard: TokenGuard;
   readonly #counts = new Map<string, number>();
-  readonly #cycle = new DutyCycle();
+  readonly #requests = new PacedRequests();
   /** Connections with a request whose answer has not been handed to the kernel. */
   readonly #answering = new WeakSet<Duplex>();
   readonly #server: Server;
@@ -173,7 +173,7 @@ export class OpsHttp {
     }
     this.#answering.add(socket);
     response.once('close', () => this.#answering.delete(socket));
-    await this.#cycle.begin(() => socket.destroyed);
+    await this.#requests.begin(() => socket.destroyed);
     await this.#serve(request, response);
   }
 

@@ -47,13 +47,12 @@ export interface CheckpointWrite extends Checkpoint {
   readonly rows: Iterable<RowWrite>;
   /** Finished orders last updated before this are forgotten, some per checkpoint (AMB-08, AMB-17). Left out: none. */
   readonly forgetBeforeNs?: TimestampNs;
-  /** Called again and again, as rows are encoded and as they are written. Left out: it is short. */
-  readonly heartbeat?: () => void;
+  /** Called with each row that is encoded and each that is written. */
+  readonly rowDone?: () => void;
 }
 
 /** The first version of the data in which a checkpoint has `journalBytes`. */
 const COUNTS_JOURNAL_BYTES = 7;
-const ROWS_PER_HEARTBEAT = 1_024;
 /** As large as what a checkpoint usually writes, so that no chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
@@ -88,16 +87,15 @@ export class CheckpointWriter {
     const writes = this.#writesOf(checkpoint);
 
     // After this point no row is encoded any more: the transaction only puts, and sums up what it puts.
-    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes, heartbeatsOf(checkpoint)));
+    this.#writer.commit(writes, new SumWatch(this.#writer, this.#bytes, checkpoint.rowDone));
   }
 
   #writesOf(checkpoint: CheckpointWrite): readonly Write[] {
     const counts = new UserCounts(this.#writer);
     const lists = new IdLists(this.#writer);
     const rows = new RowWrites(this.#writer, this.#bytes, { counts, lists, checkpoint: checkpoint.sequence });
-    const heartbeat = heartbeatsOf(checkpoint);
     for (const change of checkpoint.rows) {
-      heartbeat();
+      checkpoint.rowDone?.();
       rows.add(change);
     }
     const added = rows.end();
@@ -115,15 +113,6 @@ export class CheckpointWriter {
       checkpointMetaWrite(this.#bytes, checkpoint),
     ];
   }
-}
-
-/** To be called with every row. */
-function heartbeatsOf({ heartbeat }: CheckpointWrite): () => void {
-  let rows = 0;
-  return () => {
-    rows += 1;
-    if (rows % ROWS_PER_HEARTBEAT === 0) heartbeat?.();
-  };
 }
 
 /** The row of a checkpoint. */

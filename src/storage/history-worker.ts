@@ -9,6 +9,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
 import { AS_JSON, answerHistory } from '../gateway/orders/history-ask.ts';
+import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
 import { TableHistory } from './order-history.ts';
@@ -24,8 +25,9 @@ export function runHistoryThread(): void {
   const beat = (): void => void Atomics.add(life, HISTORY_WORD.beat, 1);
   Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
   const beats = setInterval(beat, BEAT_MS);
+  const cycle = new DutyCycle(beat);
   const reader = openReader(dataDirectory, { mapBytes });
-  const history = new TableHistory(reader, beat);
+  const history = new TableHistory(reader, () => cycle.done());
   port.on('message', (message: ToHistory) => {
     if (message === null) {
       port.close();

@@ -73,17 +73,15 @@ interface Owned {
 }
 
 const TRADES_PER_STEP = 512;
-/** Entries of a long list between two signs of life. */
-const ENTRIES_PER_HEARTBEAT = 1_024;
 
 export class History {
   readonly #reader: StorageReader;
-  readonly #heartbeat: () => void;
+  readonly #entryRead: () => void;
 
-  /** @param heartbeat called again and again while a long list is read. */
-  constructor(reader: StorageReader, heartbeat: () => void = () => undefined) {
+  /** @param entryRead called with each entry of a list that is read. */
+  constructor(reader: StorageReader, entryRead: () => void = () => undefined) {
     this.#reader = reader;
-    this.#heartbeat = heartbeat;
+    this.#entryRead = entryRead;
   }
 
   /**
@@ -260,7 +258,7 @@ export class History {
         let entries = 0;
         for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
           entries += 1;
-          if (entries % ENTRIES_PER_HEARTBEAT === 0) this.#heartbeat();
+          this.#entryRead();
           if (isFiltered && !subAccounts.includes(listed.item.subAccount)) continue;
           if (rank >= skip && rank < skip + limit) rows.push(rowOf(listed));
           rank += 1;

@@ -56,7 +56,7 @@ export class LmdbDurability implements Durability {
     return sequence;
   }
 
-  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], heartbeat: () => void = () => undefined): void {
+  checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], rowDone: () => void = () => undefined): void {
     const hash = mark.stateHash === null ? NO_HASH : must(parseHex(mark.stateHash, HASH_BYTES), 'a state hash is hex');
     this.#checkpoints.write({
       sequence: mark.sequence,
@@ -66,7 +66,7 @@ export class LmdbDurability implements Durability {
       journalBytes: this.#appendedBytes,
       rows,
       forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
-      heartbeat,
+      rowDone,
     });
   }
 

@@ -26,10 +26,10 @@ export class TableHistory implements OrderHistory {
   readonly #reader: StorageReader;
   readonly #history: History;
 
-  /** @param heartbeat called again and again while a long list is read. */
-  constructor(reader: StorageReader, heartbeat: () => void = () => undefined) {
+  /** @param entryRead called with each entry of a list that is read. */
+  constructor(reader: StorageReader, entryRead: () => void = () => undefined) {
     this.#reader = reader;
-    this.#history = new History(reader, heartbeat);
+    this.#history = new History(reader, entryRead);
   }
 
   read<T>(reader: (snapshot: HistorySnapshot) => T): T {

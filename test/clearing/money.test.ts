@@ -6,6 +6,7 @@ import { ledgerView, userView } from '../../src/clearing/views.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { Amount18 } from '../../src/core/units.ts';
+import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
 import {
   ALICE,
   acceptedValue,
@@ -78,7 +79,9 @@ suite('deposits', () => {
       ['userChanged', 'depositLanded', 'balanceChanged', 'replied'],
     );
     assert.equal(world.owned(ALICE, USD, 0), 1_234_567n * 10n ** 12n);
-    const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };
+    const { assets } = DutyCycle.unwatched.finish(ledgerView(world.state)) as {
+      assets: Record<string, Record<string, string>>;
+    };
     assert.equal(assets['0']?.['vault_holdings'], '1.234567');
     assert.equal(assets['0']?.['spot'], '1.234567');
     assert.equal(assets['0']?.['difference'], '0');
@@ -125,7 +128,9 @@ suite('faucet', () => {
     const world = ClearingWorld.withMarket();
     assert.deepEqual(world.fund(ALICE, USD, '1000.5', 1), { ok: true, value: { balance: '1000.5' } });
     assert.deepEqual(world.fund(ALICE, USD, '-0.5', 1), { ok: true, value: { balance: '1000' } });
-    const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };
+    const { assets } = DutyCycle.unwatched.finish(ledgerView(world.state)) as {
+      assets: Record<string, Record<string, string>>;
+    };
     assert.equal(assets['0']?.['faucet'], '-1000');
     assert.equal(assets['0']?.['vault_holdings'], '0');
     assert.equal(assets['0']?.['difference'], '0');
@@ -261,7 +266,9 @@ suite('users', () => {
     const world = ClearingWorld.withMarket();
     world.fund(FEES as UserId, USD, '12.5');
     world.fund(ALICE, USD, '1');
-    const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };
+    const { assets } = DutyCycle.unwatched.finish(ledgerView(world.state)) as {
+      assets: Record<string, Record<string, string>>;
+    };
     assert.equal(assets['0']?.['fees'], '12.5');
     assert.equal(assets['0']?.['spot'], '1');
     assert.equal(assets['0']?.['claims'], '0');

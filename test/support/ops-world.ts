@@ -24,6 +24,7 @@ import type { OpsParts, Waiting } from '../../src/operator/ops-parts.ts';
 import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
+import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { decodePlain, encodePlain } from '../../src/schema/plain-values.ts';
 import { liftedLimits } from './lifted-limits.ts';
@@ -104,7 +105,7 @@ export class OpsWorld {
       command: async (command) => this.#command(command),
       ask: async (query) => {
         const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs };
-        return travelled(answerQuery(travelled(query), this.state, place));
+        return travelled(DutyCycle.unwatched.finish(answerQuery(travelled(query), this.state, place)));
       },
       hookClearing: async (hook) => {
         this.hooks.push(hook);

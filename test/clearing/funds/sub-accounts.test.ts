@@ -7,6 +7,7 @@ import { ledgerView, userView } from '../../../src/clearing/views.ts';
 import { format18 } from '../../../src/core/decimal.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TIF, TRIGGER } from '../../../src/core/order-terms.ts';
 import { isRetryable } from '../../../src/core/reject.ts';
+import { DutyCycle } from '../../../src/runtime/duty-cycle.ts';
 import {
   ALICE,
   type Answer,
@@ -346,7 +347,9 @@ suite('what operators read of margin', () => {
     world.trade({ buyer: A, seller: B, price: 2000, quantity: 2 });
     world.fund(CAROL, ETH, '1');
     world.trade({ buyer: A, seller: { user: CAROL, subAccount: 0, isSpot: true }, price: 2000, quantity: 1 });
-    const { assets } = ledgerView(world.state) as { assets: Record<string, Record<string, string>> };
+    const { assets } = DutyCycle.unwatched.finish(ledgerView(world.state)) as {
+      assets: Record<string, Record<string, string>>;
+    };
     const read = (asset: string): readonly (string | undefined)[] =>
       ['margin_legs', 'fees', 'difference'].map((name) => assets[asset]?.[name]);
     // Two fees of 2 from quote legs, one of 1, and the 2000 that Carol was paid.

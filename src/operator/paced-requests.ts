@@ -19,7 +19,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-export class DutyCycle {
+export class PacedRequests {
   readonly #waiting: Waiting[] = [];
   #isBusy = false;
 
