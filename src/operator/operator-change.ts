@@ -14,7 +14,7 @@ export async function change(parts: OpsParts, command: OperatorCommand): Promise
   return reply;
 }
 
-/** The same for a request whose body is not read yet; one that is malformed reaches neither journal nor clearing. */
+/** The same from a request with its unread body; a malformed one reaches neither journal nor clearing. */
 export async function request(parts: OpsParts, asked: OperatorRequest): Promise<Reply> {
   const command = readRequest(asked);
   if (command.ok) return change(parts, command.value);

@@ -1,6 +1,6 @@
 /**
- * Lets requests begin one after the other, so that work which anybody may ask for leaves a thread time for everything else:
- * one piece of it in a turn of the loop, and about a quarter of the time where a piece takes from 1 to 17 ms.
+ * Starts requests one after the other, so that work which any client may request leaves a thread time for everything else:
+ * one piece of it in a pass of the loop, and about a quarter of the time where a piece takes from 1 to 17 ms.
  *
  *   begin ─▶ work, promises included ─▶ next turn of the loop ─▶ a pause three times as long as the work, if it was long ─▶ begin
  *

@@ -203,19 +203,19 @@ export function figuresOf(sums: MarginSums): AccountFigures {
   };
 }
 
-/** No borrows, or no need that is not met: nothing more is to be asked, since equity is never below the surplus. */
+/** No borrows, or a surplus at both prices: equity needs no check, it is never below the surplus. */
 export function isCovered({ hasBorrows, initialOracle, initialMark }: InitialSums): boolean {
   return !hasBorrows || (initialOracle >= 0n && initialMark >= 0n);
 }
 
-/** No borrows, or as much owned as owed at each price. */
+/** No borrows, or equity that is not negative at both prices. */
 export function coversDebts({ hasBorrows, oracle, mark }: StoredEquity): boolean {
   return !hasBorrows || (oracle >= 0n && mark >= 0n);
 }
 
 /**
- * Whether a trade leaves the account able to pay for what it lost: at each price it owns as much as it owes, or the trade
- * took nothing from it. What a bankrupt account loses is gained by somebody else and paid by nobody (docs/decisions/0014).
+ * Whether a trade leaves the account able to pay for what it lost: its equity is not negative at each price, or the
+ * trade did not lower it. The loss of a bankrupt account is a counterparty's gain that no account pays (docs/decisions/0014).
  */
 export function solvencyHolds(after: StoredEquity, before: () => StoredEquity): boolean {
   if (coversDebts(after)) return true;

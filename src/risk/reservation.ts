@@ -122,7 +122,7 @@ export function reservedByBuys<Market extends { readonly definition: MarketDefin
   return reserved as Amount18;
 }
 
-/** A base-sized buy without a cap, or a quote-sized sell without one: nothing in it says what it may spend. */
+/** A base-sized buy without a cap, or a quote-sized sell without one: it has no bound of its spending. */
 export function isUnbounded(
   { side, kind, amount }: Pick<Spender, 'side' | 'kind' | 'amount'>,
   quantity: number,

@@ -1,6 +1,6 @@
 /**
- * Long work in units. A job of the domain is a generator that yields how many units of work it has done since it last did,
- * and knows neither time nor heartbeats; the thread that runs the job drives it here.
+ * Long work in units. A job of the domain is a generator that yields the units of work done since its last yield; it has no
+ * clock and no heartbeat. The thread that runs the job drives it here.
  *
  *   finish    runs a job to its end in one call, with heartbeats on the way
  *   advance   runs one slice of a job, so that other work of the thread comes between two of them

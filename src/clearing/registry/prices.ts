@@ -1,8 +1,8 @@
 /**
  * Oracle prices (operator-api.md 5, AMB-108): the last accepted price of each asset with its publish time.
  *
- * A price that jumps further than the setting allows is refused and remembered; a second source that says nearly the
- * same confirms it.
+ * A price that jumps further than the setting allows is refused and remembered; a nearly equal price of a second
+ * source confirms it.
  *
  * Each accepted price moves the breaker of its oracle (CB-03, AMB-44).
  *

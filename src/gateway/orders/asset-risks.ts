@@ -123,7 +123,7 @@ export class AssetRisks {
     this.#put(asset, this.#riskOf(asset), { ...this.marks(asset), oracle });
   }
 
-  /** What trading in the asset says: its last price, and what all users have open. */
+  /** The last price of trading in the asset, and what all users have open. */
   setTrading(asset: AssetId, trading: Pick<AssetMarks, 'mark' | 'interest'>): void {
     this.#put(asset, this.#riskOf(asset), { ...trading, oracle: this.marks(asset).oracle });
   }

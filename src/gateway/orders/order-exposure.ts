@@ -24,7 +24,7 @@ export interface OrderExposure {
   marketPrice: bigint;
 }
 
-/** The queue of an order that is no spot sell, in a position that knows its market. */
+/** The queue of an order that is no spot sell, in a position whose market is set. */
 export function queueOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>): OrderQueue {
   if (isReduceOnly(terms)) {
     const { resting, arriving } = position.account.reduceOnlyOf(position);
