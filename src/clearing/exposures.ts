@@ -12,10 +12,10 @@
  * Not here: the rule (src/risk/exposure.ts), the account's capacity (account-margin.ts).
  */
 import { must } from '../core/assert.ts';
-import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_KIND, TRIGGER_STATE } from '../core/order-terms.ts';
 import { isMarginType } from '../risk/account-types.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
-import { exposureOf, isJudgedOnArrival, marketPrice, offsetLots } from '../risk/exposure.ts';
+import { EXPOSURE_BOOK, exposureBook, exposureOf, marketPrice, offsetLots } from '../risk/exposure.ts';
 import {
   type Exposure,
   type ExposureEntry,
@@ -28,21 +28,20 @@ import { baseOf, type LiveOrder, type OrderIndex, positionOf } from './live-orde
 import type { OrderRow } from './rows.ts';
 import type { BookExposure, ClearingState, ExposureKey } from './state.ts';
 
-/**
- * Of the book in which an order counts, among those of its account and side; null of one that never does. A spot sale does
- * not: it turns collateral into USD, which counts more.
- */
+/** Of the book in which an order counts, among those of its account and side; null of one that never does. */
 function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
   const { account, row, market } = order;
   if (!isMarginType(account.row)) return null;
-  const position = positionOf(state, order);
-  if (isReduceOnly(row)) return position === null || isJudgedOnArrival(row) ? null : market;
-  if (position !== null) return position;
-  return row.side === SIDE.buy ? baseOf(state, order) : null;
-}
-
-function isReduceOnly({ flags }: OrderRow): boolean {
-  return (flags & ORDER_FLAG.reduceOnly) !== 0;
+  switch (exposureBook(row)) {
+    case EXPOSURE_BOOK.margin:
+      return positionOf(state, order);
+    case EXPOSURE_BOOK.spotBuys:
+      return baseOf(state, order);
+    case EXPOSURE_BOOK.reduceOnly:
+      return positionOf(state, order) === null ? null : market;
+    default:
+      return null;
+  }
 }
 
 /** The book in which a live order counts; undefined of one that never does. */

@@ -22,7 +22,7 @@
 import { larger, mulDivCeil, notional18, powerOfTen, quantity18, RATE_SCALE } from '../core/arithmetic.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import { ORDER_KIND, type OrderKind, SIDE, type Side, TIF, type Tif } from '../core/order-terms.ts';
+import { ORDER_FLAG, ORDER_KIND, type OrderKind, SIDE, type Side, TIF, type Tif } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type RawQuantity } from '../core/units.ts';
 import { type AssetTerms, WEIGHT_ONE } from './asset-terms.ts';
 import { type Exposure, NO_EXPOSURE } from './exposure-queue.ts';
@@ -101,6 +101,32 @@ export function offsetLots(side: Side, base: bigint, quantityDecimals: number): 
  */
 export function isJudgedOnArrival({ kind, tif }: { readonly kind: OrderKind; readonly tif: Tif }): boolean {
   return kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+}
+
+/** Which orders of an account, market and side net as one queue. */
+export const EXPOSURE_BOOK = {
+  /** A spot sell: it turns collateral into USD, which counts more. */
+  none: 0,
+  /** Nets against nothing (AMB-47). */
+  spotBuys: 1,
+  margin: 2,
+  /** May rest or is sized in quote: what exceeds the position counts. */
+  reduceOnly: 3,
+  /** Judged on arrival: it must fit into the position, and adds no exposure. */
+  onArrival: 4,
+} as const;
+export type ExposureBook = (typeof EXPOSURE_BOOK)[keyof typeof EXPOSURE_BOOK];
+
+/** The book in which an order of a margin-type account counts. */
+export function exposureBook(
+  order: { readonly flags: number; readonly side: Side } & Parameters<typeof isJudgedOnArrival>[0],
+): ExposureBook {
+  if ((order.flags & ORDER_FLAG.reduceOnly) !== 0) {
+    // mutant: reduce-only-excess
+    return isJudgedOnArrival(order) ? EXPOSURE_BOOK.onArrival : EXPOSURE_BOOK.reduceOnly;
+  }
+  if ((order.flags & ORDER_FLAG.isSpot) === 0) return EXPOSURE_BOOK.margin;
+  return order.side === SIDE.buy ? EXPOSURE_BOOK.spotBuys : EXPOSURE_BOOK.none;
 }
 
 /** What is left for more risk, also `available_margin` (MRG-16). */

@@ -568,7 +568,7 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'what reduce-only orders exceed their position by adds exposure',
     site: 'reduce-only-excess',
-    change: swap(/\? (\w+) : (\w+)/, '? $2 : $1'),
+    change: swap(/\? (\S+) : (\S+);/, '? $2 : $1;'),
     caughtBy: 'test/gateway/orders/reduce-only',
   },
   {

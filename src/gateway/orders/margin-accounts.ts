@@ -5,14 +5,14 @@
  */
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import { SIDE, type Side } from '../../core/order-terms.ts';
+import type { Side } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
 import type { Measures } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import type { Holds, WordCount } from './holds.ts';
-import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
+import { isReduceOnly, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
 import { type OrderExposure, queueOf } from './order-exposure.ts';
@@ -117,17 +117,13 @@ export class MarginAccounts {
     const { market } = order;
     const account = this.account(order.user, order.subAccount);
     const position = account.position(market.definition.assetId);
-    if (isSpot(order) && order.side === SIDE.sell) return null;
+    const queue = queueOf(position, order);
+    if (queue === null) return null;
     account.enter(position, market);
     if (isReduceOnly(order)) this.withReduceOnly.add(position);
     this.withOrders.add(account);
     this.#place += 1;
-    return {
-      position,
-      queue: queueOf(position, order),
-      entry: newExposureEntry(order.index, this.#place),
-      marketPrice: 0n,
-    };
+    return { position, queue, entry: newExposureEntry(order.index, this.#place), marketPrice: 0n };
   }
 }
 

@@ -8,9 +8,9 @@
  * Not here: the rule for one order (src/risk/exposure.ts), netting (src/risk/exposure-queue.ts).
  */
 import { SIDE } from '../../core/order-terms.ts';
-import { exposureOf as exposureLeft, isJudgedOnArrival } from '../../risk/exposure.ts';
+import { EXPOSURE_BOOK, exposureBook, exposureOf as exposureLeft } from '../../risk/exposure.ts';
 import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../risk/exposure-queue.ts';
-import { filledOf, isReduceOnly, isSpot, type LiveOrder, type OrderTerms, type PendingReplace } from './live-order.ts';
+import { filledOf, type LiveOrder, type OrderTerms, type PendingReplace } from './live-order.ts';
 import type { OrderQueue, Position } from './margin-account.ts';
 import { filledNotionalOf, isOver, lotsWith, type Released } from './spending.ts';
 
@@ -24,15 +24,24 @@ export interface OrderExposure {
   marketPrice: bigint;
 }
 
-/** The queue of an order that is no spot sell, in a position whose market is set. */
-export function queueOf(position: Position, terms: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>): OrderQueue {
-  if (isReduceOnly(terms)) {
-    const { resting, arriving } = position.account.reduceOnlyOf(position);
-    // mutant: reduce-only-excess
-    return (isJudgedOnArrival(terms) ? arriving : resting)[terms.side];
+/** The queue in which an order counts, of those of its position; null of a spot sell. */
+export function queueOf(
+  position: Position,
+  order: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>,
+): OrderQueue | null {
+  const { side } = order;
+  switch (exposureBook(order)) {
+    case EXPOSURE_BOOK.none:
+      return null;
+    case EXPOSURE_BOOK.spotBuys:
+      return position.spotBuys;
+    case EXPOSURE_BOOK.margin:
+      return side === SIDE.buy ? position.buys : position.sells;
+    case EXPOSURE_BOOK.reduceOnly:
+      return position.account.reduceOnlyOf(position).resting[side];
+    case EXPOSURE_BOOK.onArrival:
+      return position.account.reduceOnlyOf(position).arriving[side];
   }
-  if (isSpot(terms)) return position.spotBuys;
-  return terms.side === SIDE.buy ? position.buys : position.sells;
 }
 
 /**
