@@ -3,9 +3,8 @@
  * signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
  */
 
-import { clearingReply } from '../codec/clearing-reply.ts';
+import { clearingReply, decodeRename, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
-import { decodeRename, renameReply } from '../codec/rename.ts';
 import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';

@@ -4,17 +4,89 @@
  * Not supported yet, so 404: transfers, withdrawals, settlements.
  */
 
+import { decodeAuth } from '../codec/auth-request.ts';
+import { authReply, nonceReply } from '../codec/operation-replies.ts';
+import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
 import type { UserId } from '../core/ids.ts';
+import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
+import { VERSION } from '../runtime/version.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
 import { type ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
 import { addMarginRoutes } from './margin-routes.ts';
-import { noShape, type RouteKit } from './oms-kit.ts';
+import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
-import { addSessionRoutes } from './session-routes.ts';
-import { addSystemRoutes } from './system-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
+
+// The service's clock, whether it takes orders, and the limits of a user.
+
+/** @param openStreams number of a user's open streams. */
+function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => number): void {
+  const { services } = kit;
+  kit.addPublic({
+    method: 'GET',
+    pattern: '/system/time',
+    shape: noShape,
+    serve: (call) => call.reply(timeReply(services.nowNs())),
+  });
+  kit.addPublic({
+    method: 'GET',
+    pattern: '/system/status',
+    shape: noShape,
+    serve: (call) => {
+      const takesOrders = !services.entry.isStopping;
+      call.reply(statusReply({ version: VERSION, takesOrders, markets: services.registry.markets() }));
+    },
+  });
+  kit.addSession({
+    method: 'GET',
+    pattern: '/limits/:user_id',
+    cost: 'action',
+    isChange: false,
+    namesUser: true,
+    shape: noShape,
+    serve: (call, { user }) =>
+      call.reply(limitsReply(services.limits.viewOf(user, services.nowNs()), openStreams(user))),
+  });
+}
+
+// Nonce, login, logout (wire.md 3).
+
+function addSessionRoutes(kit: RouteKit): void {
+  const { services } = kit;
+  kit.addPublic({
+    method: 'GET',
+    pattern: '/nonce/:user_id',
+    shape: ({ head }) => userOf(head),
+    loginOf: (user) => user,
+    serve: (call, user) => {
+      const { value, ceNonce } = services.sessions.issueNonce(user);
+      call.reply(nonceReply(value, ceNonce));
+    },
+  });
+  kit.addPublic({
+    method: 'POST',
+    pattern: '/auth',
+    shape: ({ body }) => decodeAuth(body, 0, body.length),
+    addressUnits: LOGIN_UNITS,
+    loginOf: ({ userId }) => userId,
+    serve: (call, request) => {
+      answer(call, services.sessions.login(request, call.address), ({ token, expiryNs }) => authReply(token, expiryNs));
+    },
+  });
+  kit.addSession({
+    method: 'POST',
+    pattern: '/logout',
+    shape: noShape,
+    cost: 'action',
+    isChange: false,
+    serve: (call, { user }) => {
+      services.sessions.logout(user);
+      call.reply('{}');
+    },
+  });
+}
 
 /** @param documents the API documents. @param openStreams number of a user's open streams. */
 export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {

@@ -71,144 +71,144 @@ export interface Listening {
 
 export class RingbookNode {
   readonly config: NodeConfig;
-  private readonly log: NodeThreads['log'];
-  private readonly threads: NodeThreads;
-  private readonly words: NodeWords;
-  private readonly budget: SharedBudget;
-  private readonly plan: Plan;
-  private readonly clock: SharedClock;
-  private readonly context: ThreadContext;
-  private readonly runner: EventLoopRunner;
-  private readonly supervisor: Supervisor;
-  private readonly verifier: SignatureVerifier;
-  private gatewayMetrics: GatewayMetrics | null = null;
-  private readonly unflushed = new UnflushedWindow((ms) => this.gatewayMetrics?.unflushed(ms));
-  private readonly requests = new Map<string, number>();
-  private readonly stalled = new Set<string>();
-  private readonly waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
-  private readonly marketsToOpen = new Set<number>();
-  private openGateway: Gateway | null = null;
-  private clearing: ClearingClient | null = null;
-  private history: HistoryThread | null = null;
-  private chains: ChainActor | null = null;
-  private oms: OmsServer | null = null;
-  private edge: EdgeMetrics | null = null;
-  private ops: OpsServer | null = null;
-  private feed: OracleFeed | null = null;
-  private sweeper: NodeJS.Timeout | null = null;
-  private readonly keeper: JournalKeeper;
-  private isEmpty = false;
+  readonly #log: NodeThreads['log'];
+  readonly #threads: NodeThreads;
+  readonly #words: NodeWords;
+  readonly #budget: SharedBudget;
+  readonly #plan: Plan;
+  readonly #clock: SharedClock;
+  readonly #context: ThreadContext;
+  readonly #runner: EventLoopRunner;
+  readonly #supervisor: Supervisor;
+  readonly #verifier: SignatureVerifier;
+  #gatewayMetrics: GatewayMetrics | null = null;
+  readonly #unflushed = new UnflushedWindow((ms) => this.#gatewayMetrics?.unflushed(ms));
+  readonly #requests = new Map<string, number>();
+  readonly #stalled = new Set<string>();
+  readonly #waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
+  readonly #marketsToOpen = new Set<number>();
+  #openGateway: Gateway | null = null;
+  #clearing: ClearingClient | null = null;
+  #history: HistoryThread | null = null;
+  #chains: ChainActor | null = null;
+  #oms: OmsServer | null = null;
+  #edge: EdgeMetrics | null = null;
+  #ops: OpsServer | null = null;
+  #feed: OracleFeed | null = null;
+  #sweeper: NodeJS.Timeout | null = null;
+  readonly #keeper: JournalKeeper;
+  #isEmpty = false;
   /** The journal's last sequence at this start: higher at every start that wrote anything. */
-  private startedAtSequence = 0;
+  #startedAtSequence = 0;
 
   /** @param threads begun already. */
   constructor(threads: NodeThreads) {
     const { config, log, words, budget, plan, clock, context, runner, supervisor } = threads;
-    this.threads = threads;
+    this.#threads = threads;
     this.config = config;
-    this.log = log;
-    this.words = words;
-    this.budget = budget;
-    this.plan = plan;
-    this.clock = clock;
-    this.context = context;
-    this.runner = runner;
-    this.supervisor = supervisor;
-    this.verifier = new SignatureVerifier(
+    this.#log = log;
+    this.#words = words;
+    this.#budget = budget;
+    this.#plan = plan;
+    this.#clock = clock;
+    this.#context = context;
+    this.#runner = runner;
+    this.#supervisor = supervisor;
+    this.#verifier = new SignatureVerifier(
       config.threads.verifyThreads,
-      (error) => this.supervisor.fail(diedOf('verify', error.message)),
+      (error) => this.#supervisor.fail(diedOf('verify', error.message)),
       threads.entryOf(VERIFY),
     );
-    this.keeper = new JournalKeeper({
+    this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
       keep: config.snapshots.keep,
-      prune: (below) => this.clearingClient.hook({ kind: 'prune', below }),
-      told: (sequence) => this.log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
-      failed: (reason) => this.log.error({ reason }, 'no snapshot, nothing is pruned'),
+      prune: (below) => this.#clearingClient.hook({ kind: 'prune', below }),
+      told: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
+      failed: (reason) => this.#log.error({ reason }, 'no snapshot, nothing is pruned'),
     });
   }
 
   /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken, fees would go to a public key, or the data is of another profile. */
   async start(): Promise<Listening> {
     const { config } = this;
-    const ops = await this.openOps();
-    await this.threads.whenTurning();
-    this.startGateway(await this.marketFactories());
-    await this.when(() => !this.waiting.has('clearing') && !this.waiting.has('markets'));
-    checkChains(config.profile, this.gateway.registry.rows());
-    await this.startChains();
-    await this.beginWith(ownAccounts(config, this.gateway.registry.rows()));
-    this.words.allowListening();
-    await this.when(() => this.words.mdsPort() !== 0);
-    if (this.words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
-    this.waiting.delete('market_data');
-    const oms = await this.openOms();
-    this.threads.progress.end();
-    this.startFeed();
-    this.sweeper = setInterval(() => this.gateway.sessions.sweep(), SESSION_SWEEP_MS);
-    this.keeper.start(this.config.snapshots.everyMs);
+    const ops = await this.#openOps();
+    await this.#threads.whenTurning();
+    this.#startGateway(await this.#marketFactories());
+    await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
+    checkChains(config.profile, this.#gateway.registry.rows());
+    await this.#startChains();
+    await this.#beginWith(ownAccounts(config, this.#gateway.registry.rows()));
+    this.#words.allowListening();
+    await this.#when(() => this.#words.mdsPort() !== 0);
+    if (this.#words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
+    this.#waiting.delete('market_data');
+    const oms = await this.#openOms();
+    this.#threads.progress.end();
+    this.#startFeed();
+    this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
+    this.#keeper.start(this.config.snapshots.everyMs);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
-    return { oms: this.url(oms, scheme), mds: this.url(this.words.mdsPort(), scheme), ops: this.url(ops) };
+    return { oms: this.#url(oms, scheme), mds: this.#url(this.#words.mdsPort(), scheme), ops: this.#url(ops) };
   }
 
   /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
   async stop(): Promise<void> {
-    if (this.sweeper !== null) clearInterval(this.sweeper);
-    this.feed?.stop();
-    this.keeper.stop();
-    await this.chains?.stop();
-    this.oms?.stopAccepting();
-    await this.when(() => this.openGateway === null || this.openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
-    await this.verifier.close();
-    await this.history?.close();
-    await this.supervisor.stop(STOP_MS_MAX);
-    this.threads.release();
-    this.oms?.close();
-    await this.ops?.close();
+    if (this.#sweeper !== null) clearInterval(this.#sweeper);
+    this.#feed?.stop();
+    this.#keeper.stop();
+    await this.#chains?.stop();
+    this.#oms?.stopAccepting();
+    await this.#when(() => this.#openGateway === null || this.#openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
+    await this.#verifier.close();
+    await this.#history?.close();
+    await this.#supervisor.stop(STOP_MS_MAX);
+    this.#threads.release();
+    this.#oms?.close();
+    await this.#ops?.close();
   }
 
   /** A broken invariant: the process ends with 70 (operator-api.md 1). */
   fail(reason: string): void {
-    this.supervisor.fail(diedOf(null, reason));
+    this.#supervisor.fail(diedOf(null, reason));
   }
 
   /** The seed of an empty directory, or its settings; those of another change where a public key has to go. */
-  private async beginWith(accounts: AccountSettings): Promise<void> {
+  async #beginWith(accounts: AccountSettings): Promise<void> {
     const { seed } = this.config;
-    if (!this.isEmpty) await patchAccounts(this.opsParts(), accounts);
-    else if (seed === 'none') await seedSettings(this.opsParts(), accounts);
-    else await seedNode(seed, this.opsParts(), must(this.chains, 'a seed needs chains'));
+    if (!this.#isEmpty) await patchAccounts(this.#opsParts(), accounts);
+    else if (seed === 'none') await seedSettings(this.#opsParts(), accounts);
+    else await seedNode(seed, this.#opsParts(), must(this.#chains, 'a seed needs chains'));
   }
 
-  private get gateway(): Gateway {
-    return must(this.openGateway, 'the gateway is open');
+  get #gateway(): Gateway {
+    return must(this.#openGateway, 'the gateway is open');
   }
 
-  private async openOps(): Promise<number> {
+  async #openOps(): Promise<number> {
     const { host, opsPort } = this.config;
-    this.ops = new OpsServer(this.opsParts(), () => this.chains);
+    this.#ops = new OpsServer(this.#opsParts(), () => this.#chains);
     try {
-      return await this.ops.listen({ host, port: opsPort });
+      return await this.#ops.listen({ host, port: opsPort });
     } catch {
       throw taken('RINGBOOK_OPS_PORT', opsPort);
     }
   }
 
-  private async openOms(): Promise<number> {
+  async #openOms(): Promise<number> {
     const { omsPort } = this.config;
-    const { host, port, tls, addresses } = this.threads.listenerSettings(omsPort);
+    const { host, port, tls, addresses } = this.#threads.listenerSettings(omsPort);
     const oms = new OmsServer({
-      services: this.gateway,
-      observer: this.observer(),
-      sequencesAfter: this.startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
+      services: this.#gateway,
+      observer: this.#observer(),
+      sequencesAfter: this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
       tls,
-      gate: gateOf(addresses, this.budget),
+      gate: gateOf(addresses, this.#budget),
       offersKeys: this.config.seed === 'dev',
-      alive: () => this.context.block.beat(),
+      alive: () => this.#context.block.beat(),
     });
-    this.oms = oms;
-    this.gateway.streams = oms.streams;
+    this.#oms = oms;
+    this.#gateway.streams = oms.streams;
     try {
       return await oms.listen({ host, port });
     } catch {
@@ -217,15 +217,15 @@ export class RingbookNode {
   }
 
   /** For markets on this thread; otherwise the module is not loaded. */
-  private async marketFactories(): Promise<ActorFactories> {
+  async #marketFactories(): Promise<ActorFactories> {
     if (this.config.threads.marketsOn === 'workers') return {};
     return (await import('./market-factory.ts')).marketFactories;
   }
 
   /** Actors of the main thread: from here on messages of markets and clearing are received. */
-  private startGateway(markets: ActorFactories): void {
+  #startGateway(markets: ActorFactories): void {
     const hosts = hostActors(
-      { ...this.context, settings: this.threads.settings(), restarted: false, poke: () => this.runner.poke() },
+      { ...this.#context, settings: this.#threads.settings(), restarted: false, poke: () => this.#runner.poke() },
       {
         ...markets,
         [FRONT_DOOR]: (wiring) => {
@@ -233,112 +233,114 @@ export class RingbookNode {
             wiring.outlet(marketActor(shard)),
           );
           const toClearing = wiring.outlet(CLEARING);
-          const clearing = new ClearingClient(toClearing, () => this.clock.nowNs(), wiring.poke);
-          this.clearing = clearing;
-          const metrics = new GatewayMetrics(wiring.metrics, this.log);
-          this.gatewayMetrics = metrics;
+          const clearing = new ClearingClient(toClearing, () => this.#clock.nowNs(), wiring.poke);
+          this.#clearing = clearing;
+          const metrics = new GatewayMetrics(wiring.metrics, this.#log);
+          this.#gatewayMetrics = metrics;
           const edge = new EdgeMetrics(wiring.metrics);
-          this.edge = edge;
+          this.#edge = edge;
           const gateway = new Gateway({
-            clock: this.clock,
+            clock: this.#clock,
             acks: this.config.acks,
             servesMargin: servesMargin(this.config.profile),
             refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NOBODY,
-            history: new TableHistory(openReader(this.config.dataDirectory, this.threads.mapOptions())),
-            pages: this.startHistory(),
-            verifier: this.verifier,
-            limits: this.userLimits(),
+            history: new TableHistory(openReader(this.config.dataDirectory, this.#threads.mapOptions())),
+            pages: this.#startHistory(),
+            verifier: this.#verifier,
+            limits: this.#userLimits(),
             sessionsPerAddress: sessionsPerAddress(this.config.addresses),
             shards,
-            idKey: hashKeyOf(this.threads.hashSeed),
+            idKey: hashKeyOf(this.#threads.hashSeed),
             poke: wiring.poke,
             command: (command) => clearing.command(command),
             counted: metrics,
           });
-          this.openGateway = gateway;
+          this.#openGateway = gateway;
           return new GatewayActor({
             gateway,
-            verifier: this.verifier,
+            verifier: this.#verifier,
             clearingLane: wiring.laneOf(CLEARING),
             outlets: [...shards, toClearing],
             replied: (request, reply) => clearing.replied(request, reply),
-            news: (news) => this.onNews(news),
-            marketOpened: (marketIndex) => this.onMarketOpened(marketIndex),
-            unflushed: this.unflushed,
+            news: (news) => this.#onNews(news),
+            marketOpened: (marketIndex) => this.#onMarketOpened(marketIndex),
+            unflushed: this.#unflushed,
             ticked: () => {
-              if (this.oms !== null) edge.level(this.oms);
-              this.watchThreads();
+              if (this.#oms !== null) edge.level(this.#oms);
+              this.#watchThreads();
             },
-            halted: () => this.oms?.close(),
+            halted: () => this.#oms?.close(),
           });
         },
       },
       'main',
     );
-    this.runner.start(hosts);
+    this.#runner.start(hosts);
   }
 
-  private startHistory(): HistoryThread {
-    const settings = { dataDirectory: this.config.dataDirectory, ...this.threads.mapOptions() };
-    const died = (error: Error): void => this.supervisor.fail(diedOf('history', error.message));
-    this.history = new HistoryThread(settings, died, this.threads.entryOf(HISTORY));
-    return this.history;
+  #startHistory(): HistoryThread {
+    const settings = { dataDirectory: this.config.dataDirectory, ...this.#threads.mapOptions() };
+    const died = (error: Error): void => this.#supervisor.fail(diedOf('history', error.message));
+    this.#history = new HistoryThread(settings, died, this.#threads.entryOf(HISTORY));
+    return this.#history;
   }
 
-  private onNews(news: NodeNews): void {
+  #onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged' && news.change.table === 'market') {
       const { marketIndex } = news.change.row.definition;
-      if (!this.gateway.openMarkets.has(marketIndex)) this.marketsToOpen.add(marketIndex);
+      if (!this.#gateway.openMarkets.has(marketIndex)) this.#marketsToOpen.add(marketIndex);
     }
     if (news.kind === 'restored') {
-      this.isEmpty = news.isEmpty;
-      this.startedAtSequence = news.journalSequence;
-      this.waiting.delete('clearing');
-      if (this.marketsToOpen.size === 0) this.waiting.delete('markets');
+      this.#isEmpty = news.isEmpty;
+      this.#startedAtSequence = news.journalSequence;
+      this.#waiting.delete('clearing');
+      if (this.#marketsToOpen.size === 0) this.#waiting.delete('markets');
     }
-    this.chains?.onNews(news);
+    this.#chains?.onNews(news);
   }
 
-  private onMarketOpened(marketIndex: number): void {
-    this.marketsToOpen.delete(marketIndex);
-    if (this.marketsToOpen.size === 0 && !this.waiting.has('clearing')) this.waiting.delete('markets');
+  #onMarketOpened(marketIndex: number): void {
+    this.#marketsToOpen.delete(marketIndex);
+    if (this.#marketsToOpen.size === 0 && !this.#waiting.has('clearing')) this.#waiting.delete('markets');
   }
 
-  private async startChains(): Promise<void> {
+  async #startChains(): Promise<void> {
     if (this.config.chains === 'simulated') {
-      this.chains = new ChainActor({
+      this.#chains = new ChainActor({
         directory: this.config.dataDirectory,
-        clock: this.clock,
+        clock: this.#clock,
         minesByItself: this.config.chainsMine === 'by-themselves',
-        command: (command) => this.clearingClient.command(command),
-        registry: () => this.gateway.registry.rows(),
+        command: (command) => this.#clearingClient.command(command),
+        registry: () => this.#gateway.registry.rows(),
         fail: (reason) => this.fail(reason),
       });
-      await this.chains.start();
+      await this.#chains.start();
     }
-    this.waiting.delete('chains');
+    this.#waiting.delete('chains');
   }
 
-  private startFeed(): void {
+  #startFeed(): void {
     const { oracleFeedMs } = this.config;
-    if (oracleFeedMs > 0) this.feed = new OracleFeed(this.opsParts(), oracleFeedMs);
+    if (oracleFeedMs > 0) this.#feed = new OracleFeed(this.#opsParts(), oracleFeedMs);
   }
 
-  private get clearingClient(): ClearingClient {
-    return must(this.clearing, 'the gateway has its client of clearing');
+  get #clearingClient(): ClearingClient {
+    return must(this.#clearing, 'the gateway has its client of clearing');
   }
 
   /** Those that are no threads of the topology. */
-  private watchThreads(): void {
-    const verify = this.verifier.hang();
-    if (verify !== null) this.supervisor.fail(hungOf('verify', verify));
-    const history = this.history?.hang() ?? null;
-    if (history !== null) this.supervisor.fail(hungOf('history', history));
+  #watchThreads(): void {
+    const verify = this.#verifier.hang();
+    if (verify !== null) this.#supervisor.fail(hungOf('verify', verify));
+    const history = this.#history?.hang() ?? null;
+    if (history !== null) this.#supervisor.fail(hungOf('history', history));
   }
 
-  private opsParts(): OpsParts {
-    const { config, clock, plan } = this;
-    const gateway = (): Gateway => this.gateway;
+  #opsParts(): OpsParts {
+    const { config } = this;
+    const clock = this.#clock;
+    const plan = this.#plan;
+    const gateway = (): Gateway => this.#gateway;
     return {
       get gateway(): Gateway {
         return gateway();
@@ -348,74 +350,74 @@ export class RingbookNode {
       commit: COMMIT,
       clock,
       plan,
-      waitingFor: () => [...this.waiting],
-      starting: () => this.threads.progress.step,
-      command: (command) => this.clearingClient.command(command),
-      ask: (query) => this.clearingClient.ask(query),
-      hookClearing: (hook) => this.clearingClient.hook(hook),
-      stallMarket: (marketIndex, isStalled) => this.stallMarket(marketIndex, isStalled),
-      settle: (timeoutMs) => this.settle(timeoutMs),
-      requestCounts: () => this.requests,
+      waitingFor: () => [...this.#waiting],
+      starting: () => this.#threads.progress.step,
+      command: (command) => this.#clearingClient.command(command),
+      ask: (query) => this.#clearingClient.ask(query),
+      hookClearing: (hook) => this.#clearingClient.hook(hook),
+      stallMarket: (marketIndex, isStalled) => this.#stallMarket(marketIndex, isStalled),
+      settle: (timeoutMs) => this.#settle(timeoutMs),
+      requestCounts: () => this.#requests,
       presence: (user) => ({
-        sessions: this.gateway.sessions.countOf(user),
-        streams: this.oms?.streams.countOf(user) ?? 0,
+        sessions: this.#gateway.sessions.countOf(user),
+        streams: this.#oms?.streams.countOf(user) ?? 0,
       }),
-      requirements: (user, subAccount) => this.gateway.margin.requirements(user, subAccount),
-      prices: () => this.openGateway?.prices() ?? [],
-      depthSequence: (marketIndex) => this.words.depthSequence(marketIndex),
-      refusals: (limit) => this.budget.refusals(limit),
-      unflushedSeconds: () => this.unflushed.seconds(performance.now()),
-      openOrders: () => this.gateway.orders.openOrders(null),
+      requirements: (user, subAccount) => this.#gateway.margin.requirements(user, subAccount),
+      prices: () => this.#openGateway?.prices() ?? [],
+      depthSequence: (marketIndex) => this.#words.depthSequence(marketIndex),
+      refusals: (limit) => this.#budget.refusals(limit),
+      unflushedSeconds: () => this.#unflushed.seconds(performance.now()),
+      openOrders: () => this.#gateway.orders.openOrders(null),
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }
 
-  private stallMarket(marketIndex: number, isStalled: boolean): void {
+  #stallMarket(marketIndex: number, isStalled: boolean): void {
     const actor = marketActor(marketIndex % this.config.threads.marketShards);
-    if (isStalled) this.stalled.add(actor);
-    else this.stalled.delete(actor);
-    this.words.stallShard(marketIndex % this.config.threads.marketShards, isStalled);
+    if (isStalled) this.#stalled.add(actor);
+    else this.#stalled.delete(actor);
+    this.#words.stallShard(marketIndex % this.config.threads.marketShards, isStalled);
   }
 
-  private settle(timeoutMs: number): Promise<boolean> {
+  #settle(timeoutMs: number): Promise<boolean> {
     const isBusy = (): boolean =>
-      this.verifier.inFlight > 0 ||
-      this.clearingClient.inFlight > 0 ||
-      this.chains?.isBusy() === true ||
-      this.words.depthWaits();
-    return whenAtRest(this.plan, { timeoutMs, isBusy, ignored: this.stalled });
+      this.#verifier.inFlight > 0 ||
+      this.#clearingClient.inFlight > 0 ||
+      this.#chains?.isBusy() === true ||
+      this.#words.depthWaits();
+    return whenAtRest(this.#plan, { timeoutMs, isBusy, ignored: this.#stalled });
   }
 
-  private observer(): EdgeObserver {
+  #observer(): EdgeObserver {
     return {
       answered: (pattern, status) => {
         // Many requests may be answered before the loop comes to its timers: each is a sign of life.
-        this.context.block.beat();
+        this.#context.block.beat();
         const key = `${pattern} ${status}`;
-        this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
+        this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
       },
       lagged: (pattern) => {
-        this.edge?.lagged();
-        this.log.warn({ stream: pattern }, 'a socket fell behind and is closed');
+        this.#edge?.lagged();
+        this.#log.warn({ stream: pattern }, 'a socket fell behind and is closed');
       },
       failed: (where, error) => {
         if (error instanceof InvariantError) this.fail(`${where}: ${error.message}`);
-        else this.log.error({ where, reason: error instanceof Error ? error.stack : String(error) }, 'request failed');
+        else this.#log.error({ where, reason: error instanceof Error ? error.stack : String(error) }, 'request failed');
       },
     };
   }
 
-  private userLimits(): UserLimits {
+  #userLimits(): UserLimits {
     const rates = this.config.rateLimits === 'lifted' ? LIFTED_RATES : STANDARD_RATES;
-    return new UserLimits(new RateLimits(this.budget, rates, this.clock.nowNs()));
+    return new UserLimits(new RateLimits(this.#budget, rates, this.#clock.nowNs()));
   }
 
-  private url(port: number, scheme: 'http' | 'https' = 'http'): string {
+  #url(port: number, scheme: 'http' | 'https' = 'http'): string {
     const { host } = this.config;
     return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
 
-  private async when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+  async #when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
     const deadlineMs = performance.now() + withinMs;
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

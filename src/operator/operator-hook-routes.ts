@@ -91,21 +91,25 @@ async function barrier(parts: OpsParts, body: Body): Promise<Reply> {
 
 /** `/operator/clearing`: most of it is a command to clearing or a hook of its thread; stalls are the markets'. */
 class ClearingHooks {
-  private readonly parts: OpsParts;
+  readonly #parts: OpsParts;
   /** Stalled markets, asset by index. */
-  private readonly stalled = new Map<number, AssetId>();
-  private isDropped = false;
+  readonly #stalled = new Map<number, AssetId>();
+  #isDropped = false;
 
   constructor(parts: OpsParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   async view(): Promise<Reply> {
-    const reply = await this.parts.ask({ kind: 'hooks' });
+    const reply = await this.#parts.ask({ kind: 'hooks' });
     if (!reply.ok) return reply;
     const { hold, held_fills, delay_ms, faults } = reply.value;
-    const stalls = [...this.stalled.values()].map((asset) => ({ kind: 'stall_market', asset_id: asset, remaining: 1 }));
-    const drops = this.isDropped ? [{ kind: 'drop_snapshot', remaining: 1 }] : [];
+    const stalls = [...this.#stalled.values()].map((asset) => ({
+      kind: 'stall_market',
+      asset_id: asset,
+      remaining: 1,
+    }));
+    const drops = this.#isDropped ? [{ kind: 'drop_snapshot', remaining: 1 }] : [];
     return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls, ...drops] });
   }
 
@@ -114,96 +118,96 @@ class ClearingHooks {
     const reader = new BodyReader(body, names);
     exactlyOne(reader, names);
     if (reader.failure !== null) return reader.failure;
-    const done = await this.applyOne(reader);
+    const done = await this.#applyOne(reader);
     return done.ok ? this.view() : done;
   }
 
-  private applyOne(reader: BodyReader): Promise<Reply> {
-    if (reader.has('hold')) return this.hold(reader.raw('hold'));
-    if (reader.has('release')) return this.release(reader.raw('release'));
-    if (reader.has('delay_ms')) return this.delay(reader);
-    return this.fault(reader.raw('fault'));
+  #applyOne(reader: BodyReader): Promise<Reply> {
+    if (reader.has('hold')) return this.#hold(reader.raw('hold'));
+    if (reader.has('release')) return this.#release(reader.raw('release'));
+    if (reader.has('delay_ms')) return this.#delay(reader);
+    return this.#fault(reader.raw('fault'));
   }
 
-  private async hold(value: unknown): Promise<Reply> {
-    if (value === true) return change(this.parts, { kind: 'hold', asset: 'all' });
+  async #hold(value: unknown): Promise<Reply> {
+    if (value === true) return change(this.#parts, { kind: 'hold', asset: 'all' });
     const reader = new BodyReader(value, ['asset_id']);
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return within('hold', reader.failure.reject);
-    const { assets, definitions } = this.parts.gateway.registry.rows();
+    const { assets, definitions } = this.#parts.gateway.registry.rows();
     if (!assets.has(asset) && !definitions.has(asset)) return rejected(assetNotFound(asset));
-    return change(this.parts, { kind: 'hold', asset });
+    return change(this.#parts, { kind: 'hold', asset });
   }
 
-  private async release(value: unknown): Promise<Reply> {
+  async #release(value: unknown): Promise<Reply> {
     if (value === true) {
-      for (const market of this.stalled.keys()) this.parts.stallMarket(market, false);
-      this.stalled.clear();
-      this.drop(false);
-      return change(this.parts, { kind: 'release', fills: null });
+      for (const market of this.#stalled.keys()) this.#parts.stallMarket(market, false);
+      this.#stalled.clear();
+      this.#drop(false);
+      return change(this.#parts, { kind: 'release', fills: null });
     }
     const reader = new BodyReader(value, ['fills']);
     const fills = reader.integer('fills', FILLS, undefined);
     if (reader.failure !== null) return within('release', reader.failure.reject);
-    return change(this.parts, { kind: 'release', fills });
+    return change(this.#parts, { kind: 'release', fills });
   }
 
-  private async delay(reader: BodyReader): Promise<Reply> {
+  async #delay(reader: BodyReader): Promise<Reply> {
     const ms = reader.integer('delay_ms', DELAY_MS, undefined);
-    return reader.failure ?? this.parts.hookClearing({ kind: 'delay', ms });
+    return reader.failure ?? this.#parts.hookClearing({ kind: 'delay', ms });
   }
 
   /** Kinds whose machinery does not exist are refused like any other unknown word. */
-  private async fault(value: unknown): Promise<Reply> {
+  async #fault(value: unknown): Promise<Reply> {
     if (value === null) {
-      const taken = await this.parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
-      return taken.ok ? change(this.parts, { kind: 'fault', fault: null }) : taken;
+      const taken = await this.#parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
+      return taken.ok ? change(this.#parts, { kind: 'fault', fault: null }) : taken;
     }
     const kinds = ['reject_fill', 'inject_order', 'inject_fill', 'drop_snapshot', 'stall_market', 'crash'] as const;
     const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     const reader = new BodyReader(value, members);
     const kind = reader.word('kind', kinds, undefined);
     if (reader.failure !== null) return within('fault', reader.failure.reject);
-    if (kind === 'reject_fill') return this.rejectFill(value);
-    if (kind === 'inject_order') return injectOrder(this.parts, value);
-    if (kind === 'inject_fill') return injectFill(this.parts, value);
-    if (kind === 'drop_snapshot') return this.dropSnapshot(value);
-    return kind === 'stall_market' ? this.stall(value) : this.crash(value);
+    if (kind === 'reject_fill') return this.#rejectFill(value);
+    if (kind === 'inject_order') return injectOrder(this.#parts, value);
+    if (kind === 'inject_fill') return injectFill(this.#parts, value);
+    if (kind === 'drop_snapshot') return this.#dropSnapshot(value);
+    return kind === 'stall_market' ? this.#stall(value) : this.#crash(value);
   }
 
-  private async rejectFill(value: unknown): Promise<Reply> {
+  async #rejectFill(value: unknown): Promise<Reply> {
     const fault = readRejectFill(value);
-    return fault.ok ? change(this.parts, { kind: 'fault', fault: fault.value }) : within('fault', fault.reject);
+    return fault.ok ? change(this.#parts, { kind: 'fault', fault: fault.value }) : within('fault', fault.reject);
   }
 
-  private async stall(value: unknown): Promise<Reply> {
+  async #stall(value: unknown): Promise<Reply> {
     const reader = new BodyReader(value, ['kind', 'asset_id'], 'fault.');
     const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
     if (reader.failure !== null) return reader.failure;
-    const market = this.parts.gateway.registry.rows().definitions.get(asset);
+    const market = this.#parts.gateway.registry.rows().definitions.get(asset);
     if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
-    this.stalled.set(market.marketIndex, asset);
-    this.parts.stallMarket(market.marketIndex, true);
-    await seenByAll(this.parts);
+    this.#stalled.set(market.marketIndex, asset);
+    this.#parts.stallMarket(market.marketIndex, true);
+    await seenByAll(this.#parts);
     return accepted({});
   }
 
-  private async dropSnapshot(value: unknown): Promise<Reply> {
+  async #dropSnapshot(value: unknown): Promise<Reply> {
     const reader = new BodyReader(value, ['kind'], 'fault.');
-    if (reader.failure === null) this.drop(true);
+    if (reader.failure === null) this.#drop(true);
     return reader.failure ?? accepted({});
   }
 
-  private drop(isDropped: boolean): void {
-    this.isDropped = isDropped;
-    this.parts.gateway.registry.isDropped = isDropped;
+  #drop(isDropped: boolean): void {
+    this.#isDropped = isDropped;
+    this.#parts.gateway.registry.isDropped = isDropped;
   }
 
-  private async crash(value: unknown): Promise<Reply> {
+  async #crash(value: unknown): Promise<Reply> {
     const reader = new BodyReader(value, ['kind', 'point', 'after_transactions'], 'fault.');
     const point = reader.word('point', CRASH_POINTS, undefined);
     const afterTransactions = reader.integer('after_transactions', TRANSACTIONS, 0);
-    return reader.failure ?? this.parts.hookClearing({ kind: 'crash', point, afterTransactions });
+    return reader.failure ?? this.#parts.hookClearing({ kind: 'crash', point, afterTransactions });
   }
 }
 

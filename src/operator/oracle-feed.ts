@@ -3,14 +3,14 @@ import type { AssetId } from '../core/ids.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 export class OracleFeed {
-  private readonly timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
 
   constructor(parts: Pick<OpsParts, 'ask' | 'command'>, everyMs: number) {
-    this.timer = setInterval(() => void republish(parts), everyMs);
+    this.#timer = setInterval(() => void republish(parts), everyMs);
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 }
 

@@ -2,7 +2,6 @@
  * A whole node on one thread: the real gateway, market shards, clearing and market data over real rings, turned by a
  * seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
  */
-
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
@@ -14,7 +13,8 @@ import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
-import type { FillStatus } from '../../src/core/order-terms.ts';
+import type { FillStatus, Side } from '../../src/core/order-terms.ts';
+import type { Views } from '../../src/core/views.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { GatewayActor } from '../../src/gateway/gateway-actor.ts';
@@ -30,11 +30,64 @@ import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { HandRunner, Simulation } from '../../src/runtime/simulation.ts';
 import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
+import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/schema/generated/messages.ts';
 import { type Asked, commandOf, mustCommand } from './asked.ts';
-import { DepthWatcher } from './depth-watcher.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-desk.ts';
 import { pagesOf } from './pages.ts';
+
+// The input of market data, kept plainly: the levels of every market and the trades that clearing confirmed.
+
+class DepthWatcher implements Actor {
+  readonly name: string = 'market-data';
+  /** `market side price` → quantity. */
+  readonly levels: Map<string, number> = new Map();
+  readonly trades: { readonly marketIndex: number; readonly tradeId: number; readonly quantity: number }[] = [];
+  readonly commits: Map<number, number> = new Map();
+
+  start(): void {}
+  stop(): void {}
+  endBatch(): void {}
+  tick(): void {}
+
+  ready(): boolean {
+    return true;
+  }
+
+  handle(_lane: number, typeId: number, v: Views, at: number): void {
+    if (typeId === LevelChanged.typeId) this.#onLevel(v, at);
+    else if (typeId === DepthReset.typeId) this.#forget(DepthReset.marketIndex(v, at));
+    else if (typeId === DepthCommitted.typeId) {
+      this.commits.set(DepthCommitted.marketIndex(v, at), DepthCommitted.commits(v, at));
+    } else if (typeId === FillConfirmed.typeId) {
+      this.trades.push({
+        marketIndex: FillConfirmed.marketIndex(v, at),
+        tradeId: FillConfirmed.tradeId(v, at),
+        quantity: FillConfirmed.quantity(v, at),
+      });
+    }
+  }
+
+  /** The levels of one market, best first. */
+  book(marketIndex: number, side: Side): readonly (readonly [number, number])[] {
+    const prefix = `${marketIndex} ${side} `;
+    const levels = [...this.levels]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, quantity]) => [Number(key.slice(prefix.length)), quantity] as const);
+    return levels.sort(([a], [b]) => (side === 0 ? b - a : a - b));
+  }
+
+  #onLevel(v: Views, at: number): void {
+    const key = `${LevelChanged.marketIndex(v, at)} ${LevelChanged.side(v, at)} ${LevelChanged.price(v, at)}`;
+    const quantity = LevelChanged.quantity(v, at);
+    if (quantity === 0) this.levels.delete(key);
+    else this.levels.set(key, quantity);
+  }
+
+  #forget(marketIndex: number): void {
+    for (const key of [...this.levels.keys()]) if (key.startsWith(`${marketIndex} `)) this.levels.delete(key);
+  }
+}
 
 const RING = 1 << 16;
 const JOURNAL = { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 };

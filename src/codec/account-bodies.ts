@@ -1,0 +1,34 @@
+/** Bodies of account actions: names of sub-accounts, and the reply of a write that clearing decides. */
+
+import { accepted, type Outcome } from '../core/outcome.ts';
+import { isRetryable, type Reject } from '../core/reject.ts';
+import { type JsonWritable, quote, writeJson } from './json-writer.ts';
+import { RENAME_REQUEST } from './shapes/account-shapes.ts';
+import { readShape } from './shapes/read-shape.ts';
+
+// `PATCH /account/{user_id}/sub-account/{account_index}/name`: its body and its reply (wire.md 7.17, AMB-64).
+
+/** @returns the name; INVALID_REQUEST when it is not allowed. */
+export function decodeRename(body: Uint8Array): Outcome<string> {
+  const request = readShape(RENAME_REQUEST, body);
+  return request.ok ? accepted(request.value.name) : request;
+}
+
+export function renameReply(subAccount: number, name: string): string {
+  return `{"sub_account_index":${subAccount},"name":${quote(name)}}`;
+}
+
+/**
+ * The body of a write that clearing decides (wire.md 5.1, AMB-67): status 200 in both cases.
+ *
+ *   {"success":true}
+ *   {"success":false,"details":{"code":"INVALID_NONCE","message":"…","retryable":false,"field":"nonce","last_nonce":7}}
+ *
+ * @param refusal null for success.
+ */
+export function clearingReply(refusal: Reject | null): string {
+  if (refusal === null) return '{"success":true}';
+  const { code, message, field, details } = refusal;
+  const reason: JsonWritable = { code, message, retryable: isRetryable(code), field, ...details };
+  return writeJson({ success: false, details: reason });
+}
