@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { SocketReader } from '../support/edge-client.ts';
+import { metricOf } from '../support/node-process.ts';
 import type { PlainClient } from '../support/plain-client.ts';
 import { choke, nudge } from '../support/stalled-reader.ts';
 import { TestNode } from '../support/test-node.ts';
@@ -129,11 +130,7 @@ suite('readers that stall', () => {
     return reader;
   }
 
-  async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${node.process.ops}/metrics`)).text();
-    const line = text.split('\n').find((each) => each.startsWith(`${name} `)) ?? assert.fail(name);
-    return Number(line.slice(name.length));
-  }
+  const metric = (name: string): Promise<number> => metricOf(node.process, name);
 
   const lagCloses = (service: 'oms' | 'mds'): Promise<number> =>
     metric(`ringbook_lag_closes_total{service="${service}"}`);

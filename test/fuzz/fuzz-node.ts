@@ -1,5 +1,6 @@
 /** The node under the fuzzer: a user with money and a valid session, and what must still be true afterwards. */
 import assert from 'node:assert/strict';
+import { metricsOf } from '../support/node-process.ts';
 import { PlainClient } from '../support/plain-client.ts';
 import { RICH, TestNode } from '../support/test-node.ts';
 import { type Campaign, findingText, runCampaign } from './campaign.ts';
@@ -62,7 +63,7 @@ export class FuzzNode {
   /** Alive, nothing answered 500, the ledger adds up, strangers trade as ever. */
   async isSound(): Promise<void> {
     assert.equal(this.hasEnded, false, this.node.process.stderr());
-    const metrics = await (await fetch(`${this.node.process.ops}/metrics`)).text();
+    const metrics = await metricsOf(this.node.process);
     const broken = metrics.split('\n').filter((line) => /^ringbook_requests_total\{.*code="50[0-2]"/.test(line));
     assert.deepEqual(broken, []);
     await this.login();

@@ -1,6 +1,7 @@
 /** Rollbacks by a user's own fault have a price, over the wire (A4, AMB-124). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
+import { metricOf } from '../support/node-process.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Trader } from '../support/wire-trader.ts';
@@ -27,15 +28,7 @@ suite('a user whose fills are rolled back by its own fault', () => {
   afterEach(() => world.clear());
   after(() => world.stop());
 
-  async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${world.process.ops}/metrics`)).text();
-    return Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(' ')[1],
-    );
-  }
+  const metric = (name: string): Promise<number> => metricOf(world.process, name);
 
   /** Fills of the taker that clearing refuses, one after the other. */
   async function fail(

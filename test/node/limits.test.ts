@@ -7,6 +7,7 @@ import { after, before, beforeEach, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { devKey } from '../../src/client/keys.ts';
+import { metricOf } from '../support/node-process.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
@@ -32,10 +33,8 @@ suite('budgets of requests', () => {
     return [String(view['user_units']), String(view['global_units'])];
   }
 
-  async function refusals(bucket: string): Promise<number> {
-    const text = await (await fetch(`${node.process.ops}/metrics`)).text();
-    return Number(new RegExp(`^ringbook_rate_limited_total\\{bucket="${bucket}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
-  }
+  const refusals = (bucket: string): Promise<number> =>
+    metricOf(node.process, `ringbook_rate_limited_total{bucket="${bucket}"}`);
 
   const cancelAll = (client: PlainClient): ReturnType<PlainClient['send']> =>
     client.send('DELETE', '/orders/cancel-all');

@@ -14,7 +14,7 @@ import type { OperationResponse, UserTrade } from '../../src/client/replies.ts';
 import type { OrderTicket } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
-import { barrier, type NodeProcess, operator, startNode } from '../support/node-process.ts';
+import { barrier, metricOf, type NodeProcess, operator, startNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
 import { choke, nudge } from '../support/stalled-reader.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
@@ -76,11 +76,7 @@ suite('a node under more than it can take', () => {
     for (const [asset, { difference }] of rows) assert.equal(difference, '0', `asset ${asset} adds up`);
   }
 
-  async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${node.ops}/metrics`)).text();
-    const line = text.split('\n').find((each) => each.startsWith(`${name} `)) ?? assert.fail(name);
-    return Number(line.slice(name.length));
-  }
+  const metric = (name: string): Promise<number> => metricOf(node, name);
 
   async function mailbox(name: string): Promise<number> {
     const answer = await operator(node, 'GET', '/operator/actors');

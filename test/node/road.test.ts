@@ -10,7 +10,7 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, metricsOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { eventually, SLOWEST } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
@@ -198,7 +198,7 @@ suite('a dev node', () => {
     for (const path of ['/livez', '/readyz', '/version']) {
       assert.equal((await fetch(`${node.ops}${path}`)).status, 200, path);
     }
-    const metrics = await (await fetch(`${node.ops}/metrics`)).text();
+    const metrics = await metricsOf(node);
     for (const family of [
       'ringbook_orders_total',
       'ringbook_fills_total',

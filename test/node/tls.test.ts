@@ -8,7 +8,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
-import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { metricOf, type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, writeTlsPair } from '../support/tls-pair.ts';
 import { PlainKey } from '../support/wire-texts.ts';
@@ -116,10 +116,7 @@ suite('a production node with a certificate', () => {
       readonly default: unknown;
     };
     assert.deepEqual(rates.default, { units_per_second: 200, capacity: 200 });
-    const metric = async (): Promise<number> => {
-      const text = await (await fetch(`${node.ops}/metrics`)).text();
-      return Number(/^ringbook_rate_limited_total\{bucket="address"\} (\d+)$/m.exec(text)?.[1]);
-    };
+    const metric = (): Promise<number> => metricOf(node, 'ringbook_rate_limited_total{bucket="address"}');
     assert.equal(await metric(), 0);
     // A budget of 2000 units refills with 100 a second; each of these costs one for the connection and two for the 401.
     for (const base of [node.oms, node.mds]) {

@@ -154,3 +154,16 @@ export async function barrier(node: Pick<NodeProcess, 'ops'>): Promise<number> {
   if (status !== 200) throw new Error(`the node does not come to rest: ${text}`);
   return Number(body['journal_sequence']);
 }
+
+/** The text of `/metrics`. */
+export async function metricsOf(node: Pick<NodeProcess, 'ops'>): Promise<string> {
+  return (await fetch(`${node.ops}/metrics`)).text();
+}
+
+/** The value of one sample of `/metrics`, named with its labels as in the text. */
+export async function metricOf(node: Pick<NodeProcess, 'ops'>, sample: string): Promise<number> {
+  const lines = (await metricsOf(node)).split('\n');
+  const line = lines.find((each) => each.startsWith(`${sample} `));
+  if (line === undefined) throw new Error(`/metrics has no ${sample}`);
+  return Number(line.slice(sample.length));
+}

@@ -7,18 +7,11 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { snapshotsIn } from '../../src/storage/data-files.ts';
 import { auditData, replayData } from '../../src/tools/audit-data.ts';
-import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { metricOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PRUNES = 2;
 const quiet = (): void => undefined;
-
-async function metric(node: NodeProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${node.ops}/metrics`)).text();
-  const [, value] = new RegExp(`^${name} ([0-9]+)$`, 'm').exec(text) ?? [];
-  assert.ok(value !== undefined, name);
-  return Number(value);
-}
 
 /** Trades until the node has reported so many prunings. @returns how many trades there were. */
 async function tradeUntilPruned(node: NodeProcess, client: RingbookClient): Promise<number> {
@@ -50,9 +43,9 @@ suite('a journal that is kept short', () => {
       }
       await operator(node, 'POST', '/operator/barrier', {});
       const { items } = await a.trades({ limit: 1_000 });
-      const first = await metric(node, 'ringbook_journal_first_sequence');
+      const first = await metricOf(node, 'ringbook_journal_first_sequence');
       assert.ok(first > 1, `the journal begins with ${first}`);
-      assert.ok((await metric(node, 'ringbook_journal_bytes')) < (await metric(node, 'ringbook_data_file_bytes')));
+      assert.ok((await metricOf(node, 'ringbook_journal_bytes')) < (await metricOf(node, 'ringbook_data_file_bytes')));
       await stopNode(node, 'SIGKILL');
       const { stateHash, map } = await auditData(options.dataDirectory, quiet);
       assert.ok(map.firstSequence >= first && selfTrades > 0);
