@@ -6,10 +6,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import type { Trader } from '../support/wire-trader.ts';
 
-type Json = Readonly<Record<string, unknown>>;
 interface Move {
   readonly source?: number;
   readonly target?: number;

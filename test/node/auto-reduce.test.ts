@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
-type Json = Readonly<Record<string, unknown>>;
 
 suite('auto-reduce', () => {
   let node: TestNode;
@@ -35,10 +34,7 @@ suite('auto-reduce', () => {
   });
   after(() => node.stop());
 
-  async function price(value: string): Promise<void> {
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: value }] });
-    await node.rest();
-  }
+  const price = (value: string): Promise<void> => node.oraclePrice(value);
 
   async function available(): Promise<number> {
     const { text } = await long.call('GET', `/margin/user/${long.userId}?sub_account=1`);

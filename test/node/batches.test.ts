@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { below, limit } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '100', '2': '1000' };
-type Json = Readonly<Record<string, unknown>>;
 
 suite('batches', () => {
   let world: TestNode;

@@ -79,7 +79,7 @@ suite('a user without funds, over the wire', () => {
 
   before(async () => {
     node = await TestNode.start();
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     stranger = await node.trader({});
   });
   after(() => node.stop());

@@ -25,10 +25,7 @@ suite('margin fills that clearing refuses', () => {
   afterEach(() => node.clear());
   after(() => node.stop());
 
-  async function price(value: string): Promise<void> {
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: value }] });
-    await node.rest();
-  }
+  const price = (value: string): Promise<void> => node.oraclePrice(value);
 
   /** A pending fill of 1 at 2000 that the taker bought. */
   async function held(): Promise<{ readonly sold: string; readonly bought: string }> {
@@ -103,7 +100,7 @@ suite('a protocol cap that is full', () => {
   before(async () => {
     node = await TestNode.start();
     await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     // 2 units.
     await node.operate('PATCH', '/operator/risk-parameters/2', {
       max_total_open_interest_notional: '4000000000000000000000',
@@ -156,7 +153,7 @@ suite('a cap of collateral that is full', () => {
   before(async () => {
     node = await TestNode.start();
     await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     await node.operate('PATCH', '/operator/risk-parameters/2', { max_collateral: '2000000000000000000' });
   });
   after(() => node.stop());

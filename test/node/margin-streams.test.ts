@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { eventually } from '../support/patience.ts';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 
@@ -30,10 +28,7 @@ suite('margin streams', () => {
   });
   after(() => node.stop());
 
-  async function price(value: string): Promise<void> {
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: value }] });
-    await node.rest();
-  }
+  const price = (value: string): Promise<void> => node.oraclePrice(value);
 
   /** Position objects of all frames, as `side size quote_liabilities`. */
   const shown = (): readonly string[] =>

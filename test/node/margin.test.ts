@@ -1,26 +1,19 @@
 /** Margin over the wire, through clearing: a long and a short are opened, marked, reduced, closed and folded. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { limit, marketBase } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const MARGIN: Ticket = { account: 1, isSpot: false };
 const REDUCE: Ticket = { ...MARGIN, reduceOnly: true };
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** One market of decimals 2 and 4, no fees, CF .90, LF .95, oracle 2000. */
 async function world(): Promise<TestNode> {
   const node = await TestNode.start();
   await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
-  await price(node, '2000');
+  await node.oraclePrice('2000');
   return node;
-}
-
-async function price(node: TestNode, value: string): Promise<void> {
-  await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: value }] });
-  await node.rest();
 }
 
 async function read(trader: Trader, path: string): Promise<Json> {
@@ -74,14 +67,14 @@ suite('margin', () => {
   });
 
   test('the price marks them (MRG-07 to 09, QRY-10)', async () => {
-    await price(node, '2100');
+    await node.oraclePrice('2100');
     await node.advance(61_000_000_000n);
     assert.deepEqual(
       [(await margin(long))['unrealized_pnl'], (await margin(short))['unrealized_pnl']],
       ['200', '-200'],
     );
     assert.equal((await margin(long))['account_equity'], '1200');
-    await price(node, '2000');
+    await node.oraclePrice('2000');
   });
 
   test('what does not fit is refused at the gateway, the position is not touched (MRG-24, SUB-06)', async () => {
@@ -120,7 +113,7 @@ suite('margin', () => {
     await node.restart('SIGTERM');
     await node.rest();
     // Marks and rates are stale until fresh.
-    await price(node, '2000');
+    await node.oraclePrice('2000');
     assert.deepEqual([await margin(long), await positions(long)], before);
     for (const { id } of [order, closing]) assert.equal((await long.cancel(id)).word, 'Received');
   });
@@ -147,11 +140,11 @@ suite('margin', () => {
     const bid = await long.buy(limit(200_000, 10_000), MARGIN);
     const ask = await short.sell(limit(200_000, 10_000, 'IOC'), MARGIN);
     assert.deepEqual([bid.word, ask.word], ['Received', 'Received']);
-    await price(node, '2400');
+    await node.oraclePrice('2400');
     await node.hook({ release: true });
     await short.until(ask.id, 'Canceled InsufficientMargin');
     assert.deepEqual(long.fillsOf(bid.id).at(-1), 'Rollbacked 2000 1 CounterpartyAtFault');
-    await price(node, '2000');
+    await node.oraclePrice('2000');
     await node.clear();
   });
 

@@ -192,7 +192,7 @@ suite('market orders', () => {
 
   test('what the band does not cover is not matched, and the operator sets the band (D21, AMB-39)', async () => {
     const user = await world.trader({ '0': '20000' });
-    await world.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2500' }] });
+    await world.oraclePrice('2500');
     await world.advance(61_000_000_000n);
     await asks([300_000, 10_000]);
     // 2750 USD at most: 0.9166 at 3000.

@@ -4,11 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { closePositionText, innerBody, limit, transferText } from '../support/wire-texts.ts';
 import type { Trader } from '../support/wire-trader.ts';
 
-type Json = Readonly<Record<string, unknown>>;
 const TRIES = 12;
 const WHOLE = `1000${'0'.repeat(18)}`;
 
@@ -19,7 +18,7 @@ suite('transfers that race orders', () => {
 
   before(async () => {
     node = await TestNode.start();
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     own = await node.trader({ '0': '1000' });
   });
   after(() => node.stop());

@@ -21,7 +21,7 @@ suite('reduce-only orders of keys that could not back them', () => {
   before(async () => {
     node = await TestNode.start();
     await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     maker = await node.trader({ '0': '100000' }, [1]);
     taker = await node.trader({ '0': '100000' }, [1]);
   });

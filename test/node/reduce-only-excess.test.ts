@@ -16,7 +16,7 @@ suite('resting reduce-only orders', () => {
   before(async () => {
     node = await TestNode.start();
     await node.market('2', { maker_fee_rate: 0, taker_fee_rate: 0 });
-    await node.operate('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '2000' }] });
+    await node.oraclePrice('2000');
     long = await node.trader({ '0': '10000' }, [1]);
     short = await node.trader({ '0': '10000' }, [1]);
   });

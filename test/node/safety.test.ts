@@ -6,12 +6,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { askUpgrade } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
-import { TestNode } from '../support/test-node.ts';
+import { type Json, TestNode } from '../support/test-node.ts';
 import { above, limit } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
 
 const FUNDS = { '0': '1000000', '1': '100', '2': '1000' };
-type Json = Readonly<Record<string, unknown>>;
 
 suite('arranged in advance', () => {
   let world: TestNode;

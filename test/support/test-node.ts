@@ -13,7 +13,7 @@ const START_NS = 1_800_000_000_000_000_000n;
 /** Seed bytes of users, so that no two suites of one node share one. */
 let nextSeedByte = 0x50;
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 export type Funds = Readonly<Record<string, string>>;
 /** Enough of everything for any order of a test. */
 export const RICH: Funds = { '0': '1000000', '1': '50', '2': '1000', '3': '100000' };
@@ -187,6 +187,12 @@ export class TestNode {
   /** Undefined: those of the seed. */
   decimalsOf(asset: string): Decimals | undefined {
     return this.#decimals.get(asset);
+  }
+
+  /** Oracle price of an asset; everything that follows from it has happened. */
+  async oraclePrice(price: string, asset = '2'): Promise<void> {
+    await this.operate('POST', '/operator/prices', { prices: [{ asset_id: asset, price }] });
+    await this.rest();
   }
 
   async market(asset: string, settings: object): Promise<void> {

@@ -7,7 +7,7 @@ import type { SigningKey } from '../../src/client/keys.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { behindEverything, parsedFrames } from './edge-client.ts';
 import { eventually } from './patience.ts';
-import type { TestNode } from './test-node.ts';
+import type { Json, TestNode } from './test-node.ts';
 import {
   cancelBody,
   cancelText,
@@ -20,8 +20,6 @@ import {
   replaceText,
   type Side,
 } from './wire-texts.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Members of an order that differ from those of a plain spot order. */
 export interface Ticket extends Partial<Omit<OrderWords, 'side' | 'price' | 'quantity' | 'tif' | 'details'>> {
