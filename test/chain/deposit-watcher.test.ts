@@ -1,4 +1,4 @@
-/** Laws of the deposit watcher: majority, confirmations, canonical blocks, order, once. */
+/** The deposit watcher: majority, confirmations, canonical blocks, order, once. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

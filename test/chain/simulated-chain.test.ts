@@ -1,4 +1,4 @@
-/** Laws of the simulated chain and its vault. */
+/** The simulated chain and its vault. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Laws of the bodies of batches (wire.md 7.7, G5, AMB-26). */
+/** The bodies of batches (wire.md 7.7, G5, AMB-26). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -24,7 +24,7 @@ export class FuzzNode {
 
   static async start(): Promise<FuzzNode> {
     const node = await TestNode.start();
-    // More sockets at once than a user has: how many there may be is no law of what is in their frames.
+    // More sockets at once than a user has: how many there may be is not tested by their frames.
     await node.operate('PUT', '/operator/stream-caps', { default: 1_000, market_maker: 1_000 });
     const user = await new PlainClient(
       FUZZ_KEY,

@@ -1,4 +1,4 @@
-/** Laws of the cancels that a session alone authorizes, over HTTP. */
+/** The cancels that a session alone authorizes, over HTTP. */
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';

@@ -1,4 +1,4 @@
-/** Laws of cancel-all, and of cancels that come while everything is pending. */
+/** Cancel-all, and cancels that come while everything is pending. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON } from '../../src/core/order-terms.ts';

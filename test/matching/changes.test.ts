@@ -1,4 +1,4 @@
-/** Laws of replace, cancel, held cancels and the memory of order ids. */
+/** Replace, cancel, held cancels and the memory of order ids. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';

@@ -1,4 +1,4 @@
-/** Laws of children: trigger orders that come alive as their parent fills. */
+/** Children: trigger orders that come alive as their parent fills. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';

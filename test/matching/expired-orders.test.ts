@@ -1,4 +1,4 @@
-/** Laws of orders that are due in a crowd: they are removed some at a time, and until then they are not observable. */
+/** Orders that are due in a crowd: they are removed some at a time, and until then they are not observable. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { MARKET_STATUS, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';

@@ -1,4 +1,4 @@
-/** Laws of the watch on expiries: no order is missed, and no call pays for all orders at once (ORD-20). */
+/** The watch on expiries: no order is missed, and no call pays for all orders at once (ORD-20). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Laws of market orders: sized in base or in quote, caps, budgets, fill-or-kill, the collar. */
+/** Market orders: sized in base or in quote, caps, budgets, fill-or-kill, the collar. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';

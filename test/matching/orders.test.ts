@@ -1,4 +1,4 @@
-/** Laws of admission, matching, time in force and expiry. */
+/** Admission, matching, time in force and expiry. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';

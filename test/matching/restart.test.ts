@@ -1,4 +1,4 @@
-/** Laws of a restart: what clearing kept comes back as it stood (AMB-110). */
+/** A restart: what clearing kept comes back as it stood (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';

@@ -1,4 +1,4 @@
-/** Laws of rollback (AMB-32, AMB-34). */
+/** Rollback (AMB-32, AMB-34). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';

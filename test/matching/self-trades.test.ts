@@ -1,4 +1,4 @@
-/** Laws of self-trade prevention: cancel what rests, match the others. */
+/** Self-trade prevention: cancel what rests, match the others. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';

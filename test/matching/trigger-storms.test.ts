@@ -1,5 +1,5 @@
 /**
- * Laws of many triggers that one price reaches: no step grows with their number, and an order that ends meanwhile has
+ * Many triggers that one price reaches: no step grows with their number, and an order that ends meanwhile has
  * ended.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Laws of trigger orders: when they fire, how they are released, how they are replaced. */
+/** Trigger orders: when they fire, how they are released, how they are replaced. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';

@@ -1,4 +1,4 @@
-/** Laws of a book that is crossed by what came back: after rollbacks (AMB-32) and after a restart (AMB-110). */
+/** A book that is crossed by what came back: after rollbacks (AMB-32) and after a restart (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

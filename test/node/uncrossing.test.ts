@@ -32,7 +32,7 @@ class World {
     this.node = this.#start(SIMULATION_START_NS);
     const { node } = this;
     for (const assetId of ['0' as AssetId, ASSET]) node.command({ kind: 'putAsset', method: 'put', assetId, body: {} });
-    // The cool-down of thieves is another law (node/faults.test.ts).
+    // The cool-down of thieves is tested elsewhere (node/faults.test.ts).
     node.command({ kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: { fault_budget: 100_000 } });
     const body = { book_price_decimals: 2, book_quantity_decimals: 4 };
     node.command({ kind: 'putMarket', method: 'put', assetId: ASSET, body });

@@ -21,7 +21,7 @@ import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaig
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
 import { liveDamageCampaign } from '../support/live-damage-campaign.ts';
-import { accountCampaign } from '../support/margin-laws.ts';
+import { accountCampaign } from '../support/margin-invariants.ts';
 import {
   crashAtFlush,
   drainUnderLoad,

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Amount18 } from '../../src/core/units.ts';
 import { initialMarginHolds } from '../../src/risk/account.ts';
 import { afterFill, type Legs, magnitude, NO_LEGS, reduces } from '../../src/risk/position.ts';
-import { figuresLaw, oraclePrice, pressureLaw, signedAmount } from '../support/margin-laws.ts';
+import { figuresInvariant, oraclePrice, pressureInvariant, signedAmount } from '../support/margin-invariants.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** Cheap cases: many of them. */
@@ -14,12 +14,12 @@ const PARAMETERS = propertyParameters(1_200);
 
 suite('margin equals its reference', () => {
   test('every figure of an account is that of the fractions (MRG-03 to MRG-08, AMB-44, AMB-46, AMB-47, AMB-53)', (t) => {
-    fc.assert(figuresLaw(), PARAMETERS);
+    fc.assert(figuresInvariant(), PARAMETERS);
     t.diagnostic(`${PARAMETERS.numRuns} accounts`);
   });
 
   test('pressure is that of lots counted one by one (MRG-17 to MRG-21, MRG-23, AMB-50)', (t) => {
-    fc.assert(pressureLaw(), PARAMETERS);
+    fc.assert(pressureInvariant(), PARAMETERS);
     t.diagnostic(`${PARAMETERS.numRuns} accounts`);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Draws a history from a seed while it is played, and keeps it: when a law breaks, what was done is a script that can be
+ * Draws a history from a seed while it is played, and keeps it: when an invariant breaks, what was done is a script that can be
  * played again and made shorter (shrinking.ts).
  */
 import { SeededRandom } from '../../src/runtime/simulation.ts';

@@ -13,7 +13,7 @@ import { playAll } from './histories.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
 import { Tally } from './playing.ts';
 import { parseScript, scriptText } from './script.ts';
-import { lawOf, shrink } from './shrinking.ts';
+import { invariantOf, shrink } from './shrinking.ts';
 
 const OPERATIONS = 4_000;
 
@@ -43,7 +43,7 @@ suite('histories of a node', () => {
       const commands = operations.reduce((sum, count) => sum + count, 0);
       assert.ok(commands < 10, `${broken.script.events.length} events became ${scriptText(short)}`);
       const again = await playScript(parseScript(scriptText(short)));
-      assert.equal(lawOf(again), lawOf(broken.cause));
+      assert.equal(invariantOf(again), invariantOf(broken.cause));
       bug.mock.restore();
       assert.equal(await playScript(short), null, 'without the bug it is fine');
     } finally {

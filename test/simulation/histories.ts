@@ -47,7 +47,7 @@ async function shortened({ script, cause }: BrokenLaw): Promise<Error> {
   return new Error(`of ${from}; repeat with\n  ${repeat}\n${why}`, { cause });
 }
 
-/** What must have happened in a long run of histories, so that no law holds for want of cases. */
+/** What must have happened in a long run of histories, so that no invariant holds for want of cases. */
 export const HAPPENINGS: readonly string[] = [
   ...['create', 'createBatch', 'replace', 'replaceBatch', 'cancel', 'cancelAll', 'cancelBatch', 'cancelAllAfter'],
   ...['hangUp', 'transfer', 'close', 'rename', 'login', 'logout', 'read', 'price', 'faucet', 'deposit', 'patchMarket'],

@@ -1,6 +1,6 @@
 /**
  * What users see on their streams alone: orders, fills, positions, spot balances. Like a client it starts from reads
- * and follows events; what it then holds must be what reads return (laws.ts).
+ * and follows events; what it then holds must be what reads return (invariants.ts).
  *
  *   Created, Replaced, Triggered, Canceled, Removed ─▶ orders
  *   Pending, Confirmed, Rollbacked ─────────────────▶ fills ─▶ balances, positions

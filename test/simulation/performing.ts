@@ -2,7 +2,7 @@
  * Carries an action out as the edge of the node would: session, budget, then the gateway; commands of operators and
  * events of the chain go to clearing. Every pending answer is counted.
  *
- * Not here: which action comes next (drawing.ts), what must hold then (laws.ts).
+ * Not here: which action comes next (drawing.ts), what must hold then (invariants.ts).
  */
 import assert from 'node:assert/strict';
 import type { CreateRequest } from '../../src/codec/signed-order.ts';

@@ -1,7 +1,7 @@
 /**
- * Plays a script, life after life of a node on one disk, and holds everything to its laws.
+ * Plays a script, life after life of a node on one disk, and holds everything to its invariants.
  *
- *   events ─▶ performer ─▶ node ─▶ listeners, readers          at rest: laws.ts
+ *   events ─▶ performer ─▶ node ─▶ listeners, readers          at rest: invariants.ts
  *                            └─▶ disk ─▶ shadow ledger          at the end of a life: the journal is the truth
  *
  * A shadow ledger applies each life's part of the journal once: its hash must be that of the ledger that lived, and
@@ -25,7 +25,7 @@ import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';
 import { Disk, historyOfDisk, PowerLost } from './disk.ts';
-import { checkAtRest, checkMargins, reread } from './laws.ts';
+import { checkAtRest, checkMargins, reread } from './invariants.ts';
 import { Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
@@ -37,7 +37,7 @@ const BATCH_RECORDS_MAX = 64;
 const SENT_AGAIN = 5;
 /** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
 const SMALLEST_ORDER = 11n * 10n ** 15n;
-/** What happened, by name, so that no law holds for want of cases. */
+/** What happened, by name, so that no invariant holds for want of cases. */
 export class Tally {
   readonly counts: Map<string, number> = new Map();
 
@@ -85,7 +85,7 @@ export class Player {
     return this.#disk.journal;
   }
 
-  /** @throws whatever law is broken. */
+  /** @throws whatever invariant is broken. */
   async play(event: ScriptEvent): Promise<void> {
     try {
       await this.#playUnharmed(event);

@@ -21,7 +21,7 @@ export type ScriptEvent =
   | { readonly do: 'act'; readonly action: Action; readonly turns: number; readonly seed: number }
   /** No turn for this actor during the next so many actions. */
   | { readonly do: 'slow'; readonly actor: string; readonly actions: number }
-  /** Holds and faults end, everything is answered and decided, all laws are checked. */
+  /** Holds and faults end, everything is answered and decided, all invariants are checked. */
   | { readonly do: 'rest' }
   | { readonly do: 'kill'; readonly next: LifeOptions }
   | { readonly do: 'powerCut'; readonly cut: PowerCut; readonly next: LifeOptions };

@@ -1,14 +1,14 @@
 /**
- * Makes a script that breaks a law shorter: leaves out halves, quarters, … single events, and whatever orders of batches
- * can go, as long as the same law breaks (delta debugging). The schedule of what stays is its own, so it stays.
+ * Makes a script that breaks an invariant shorter: leaves out halves, quarters, … single events, and whatever orders of batches
+ * can go, as long as the same invariant breaks (delta debugging). The schedule of what stays is its own, so it stays.
  */
 import type { Script, ScriptEvent } from './script.ts';
 
 /** @returns what broke, or null. */
 export type Play = (script: Script) => Promise<unknown>;
 
-/** Which law it is, without the names and figures in its words. */
-export function lawOf(error: unknown): string {
+/** Which invariant it is, without the names and figures in its words. */
+export function invariantOf(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return line.replace(/[0-9a-f]*[0-9][0-9a-f]*/g, '#');
 }
@@ -23,13 +23,13 @@ export async function shrink(
   tried: (left: number) => void = () => undefined,
   playsMax = 2_000,
 ): Promise<Script> {
-  const law = lawOf(await play(script));
+  const invariant = invariantOf(await play(script));
   let plays = 0;
   const breaks = async (events: readonly ScriptEvent[]): Promise<boolean> => {
     plays += 1;
     const error = await play({ ...script, events });
     tried(events.length);
-    return error !== null && lawOf(error) === law;
+    return error !== null && invariantOf(error) === invariant;
   };
   let { events } = script;
   for (let size = Math.ceil(events.length / 2); size >= 1 && plays < playsMax; ) {

@@ -1,7 +1,7 @@
 /**
  * How tests wait: for the event itself, never for a guess of how long it takes.
  *
- * The one length of time here is when a test gives up on what must come. No law is about it, so it is far beyond what
+ * The one length of time here is when a test gives up on what must come. No test is about it, so it is far beyond what
  * the slowest and most crowded machine needs.
  */
 import assert from 'node:assert/strict';

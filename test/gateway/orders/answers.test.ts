@@ -1,4 +1,4 @@
-/** Laws of answers to requests, of a restart, and of inventory. */
+/** Answers to requests, a restart, and inventory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';

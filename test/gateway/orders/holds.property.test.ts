@@ -75,14 +75,14 @@ function largest(needs: readonly bigint[]): bigint {
 
 suite('holds, properties', () => {
   test('at every moment holds equal the sum over the orders and pending the sum over undecided fills (AMB-52, AMB-112)', () => {
-    const law = (steps: readonly (readonly [number, number])[]): void => {
+    const property = (steps: readonly (readonly [number, number])[]): void => {
       play(steps, (market) => checkBalances(market));
     };
-    fc.assert(fc.property(story, law), propertyParameters(60));
+    fc.assert(fc.property(story, property), propertyParameters(60));
   });
 
   test('an order that waits for its trigger holds nothing, one that is let through was covered when it was (AMB-28)', () => {
-    const law = (steps: readonly (readonly [number, number])[]): void => {
+    const property = (steps: readonly (readonly [number, number])[]): void => {
       play(steps, ({ desk, orders, answers }) => {
         for (const { order, end } of answers.splice(0)) {
           const told = orders.find(({ sequence }) => sequence === order);
@@ -93,11 +93,11 @@ suite('holds, properties', () => {
         }
       });
     };
-    fc.assert(fc.property(story, law), propertyParameters(30));
+    fc.assert(fc.property(story, property), propertyParameters(30));
   });
 
   test('when all is over nothing is held or pending, each order had one end published, and nothing is left to cancel', () => {
-    const law = (steps: readonly (readonly [number, number])[]): void => {
+    const property = (steps: readonly (readonly [number, number])[]): void => {
       const market = play(steps, () => undefined);
       market.finish();
       checkBalances(market);
@@ -118,6 +118,6 @@ suite('holds, properties', () => {
         assert.ok(kinds.filter((kind) => kind === 'Triggered').length <= 1);
       }
     };
-    fc.assert(fc.property(story, law), propertyParameters(60));
+    fc.assert(fc.property(story, property), propertyParameters(60));
   });
 });

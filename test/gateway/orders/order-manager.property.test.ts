@@ -51,8 +51,8 @@ function play(
   return exchange;
 }
 
-function holds(law: string, check: (steps: readonly (readonly [number, number])[]) => void): void {
-  test(law, () => fc.assert(fc.property(story, check), PARAMETERS));
+function holds(name: string, check: (steps: readonly (readonly [number, number])[]) => void): void {
+  test(name, () => fc.assert(fc.property(story, check), PARAMETERS));
 }
 
 /** What the market's resting orders hold of a balance, computed from nothing but the market. */

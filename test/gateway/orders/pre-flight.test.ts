@@ -100,8 +100,8 @@ suite('pre-flight of a create', () => {
       'REQUEST_TOO_OLD post_sign_timestamp',
     ],
   ];
-  for (const [law, wish, change, expected] of rows) {
-    test(law, () => assert.equal(verdict(wish, change), expected));
+  for (const [name, wish, change, expected] of rows) {
+    test(name, () => assert.equal(verdict(wish, change), expected));
   }
 
   const marketRows: readonly (readonly [string, OrderWish, string])[] = [
@@ -124,8 +124,8 @@ suite('pre-flight of a create', () => {
     ['one sized in base may (AMB-29)', { market: { base: 10 }, above: 5, parent: 'p' }, 'ok'],
     ['a parent has the id of an order (AMB-07)', { above: 5, parent: 'a b' }, 'INVALID_ORDER parent_order_id'],
   ];
-  for (const [law, wish, expected] of marketRows) {
-    test(`a market order or trigger: ${law}`, () => assert.equal(verdict(wish), expected));
+  for (const [name, wish, expected] of marketRows) {
+    test(`a market order or trigger: ${name}`, () => assert.equal(verdict(wish), expected));
   }
 
   test('a market order needs a limit of the taker rate (AMB-09)', () => {

@@ -1,4 +1,4 @@
-/** Laws of the tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
+/** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';

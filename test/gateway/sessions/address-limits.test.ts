@@ -1,4 +1,4 @@
-/** Laws of what an address may cost before it has logged in (AMB-91). */
+/** What an address may cost before it has logged in (AMB-91). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { TimestampNs } from '../../../src/core/units.ts';

@@ -1,4 +1,4 @@
-/** Laws of dead-man timers (docs/trading.md, "When you may go away"). */
+/** Dead-man timers (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

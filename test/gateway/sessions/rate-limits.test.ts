@@ -1,4 +1,4 @@
-/** Laws of budgets: what fits, what is refused, and that nothing is taken twice or lost. */
+/** Budgets: what fits, what is refused, and that nothing is taken twice or lost. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

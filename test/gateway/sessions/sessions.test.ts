@@ -1,4 +1,4 @@
-/** Laws of nonces, tokens and logging in. */
+/** Nonces, tokens and logging in. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';

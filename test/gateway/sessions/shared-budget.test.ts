@@ -1,5 +1,5 @@
 /**
- * Laws of the budget that threads share: nothing is lost or given twice, whichever thread read the clock when (LIM-02,
+ * The budget that threads share: nothing is lost or given twice, whichever thread read the clock when (LIM-02,
  * LIM-06).
  */
 import assert from 'node:assert/strict';

@@ -91,7 +91,7 @@ const account: fc.Arbitrary<AccountDraw> = fc.record({
 });
 
 /** Every figure of an account is that of the fractions. */
-export function figuresLaw(): fc.IPropertyWithHooks<[AccountDraw]> {
+export function figuresInvariant(): fc.IPropertyWithHooks<[AccountDraw]> {
   return fc.property(account, ({ usd, holdings }) => {
     const sums = emptySums();
     const legs: PlainLeg[] = [{ asset: null, raw: usd }];
@@ -139,7 +139,7 @@ const heldLots = fc.integer({ min: -60, max: 60 });
 const rate = fc.integer({ min: 0, max: 2_000 });
 
 /** The pressure of both sides of a book is that of lots counted one by one. */
-export function pressureLaw(): fc.IPropertyWithHooks<PressureDraw> {
+export function pressureInvariant(): fc.IPropertyWithHooks<PressureDraw> {
   return fc.property(
     plainAsset,
     fc.array(openOrder, { maxLength: 8 }),
@@ -189,7 +189,7 @@ export function accountCampaign(
   for (let part = 0; tried < accounts && problems.length === 0; part += 1) {
     const numRuns = Math.min(PART, accounts - tried);
     const parameters = { seed: seed + part, numRuns };
-    for (const report of [reportOf(figuresLaw(), parameters), reportOf(pressureLaw(), parameters)]) {
+    for (const report of [reportOf(figuresInvariant(), parameters), reportOf(pressureInvariant(), parameters)]) {
       if (report !== null) problems.push(`seed ${seed + part}: ${report}`);
     }
     tried += numRuns;
@@ -199,6 +199,6 @@ export function accountCampaign(
 }
 
 /** @returns what fails, shrunk, or null. */
-function reportOf<T>(law: fc.IPropertyWithHooks<T>, parameters: PropertyParameters): string | null {
-  return fc.defaultReportMessage(fc.check(law, parameters)) ?? null;
+function reportOf<T>(property: fc.IPropertyWithHooks<T>, parameters: PropertyParameters): string | null {
+  return fc.defaultReportMessage(fc.check(property, parameters)) ?? null;
 }
