@@ -124,15 +124,15 @@ export class Plan implements Overlay {
   /** Of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
-  private planned: AssetTerms | null = null;
+  #planned: AssetTerms | null = null;
   /** Where the fees go; null before the fee account is known. */
-  private readonly feeBalance: BalanceSlot | null;
+  readonly #feeBalance: BalanceSlot | null;
 
   constructor(state: ClearingState, market: MarketSlot) {
     this.risk = riskSlot(state, market.definition.assetId);
     this.measures = this.risk;
     const feeUser = state.users.get(state.settings.fee_account);
-    this.feeBalance = feeUser?.subAccounts.get(SPOT_ACCOUNT)?.balances.get(USD) ?? null;
+    this.#feeBalance = feeUser?.subAccounts.get(SPOT_ACCOUNT)?.balances.get(USD) ?? null;
   }
 
   owned(slot: BalanceSlot): Amount18 {
@@ -146,8 +146,8 @@ export class Plan implements Overlay {
   /** With the interest that the plan would leave: it decides the factor. */
   terms(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
     if (slot !== this.risk) return termsOf(slot, nowNs);
-    this.planned ??= termsWith(slot, this.measures, nowNs);
-    return this.planned;
+    this.#planned ??= termsWith(slot, this.measures, nowNs);
+    return this.#planned;
   }
 
   /**
@@ -166,14 +166,14 @@ export class Plan implements Overlay {
 
   /** Whether the fee account can hold the fees so far. */
   feesFit(): boolean {
-    return (this.feeBalance === null ? 0n : this.owned(this.feeBalance)) + this.fees <= AMOUNT18_MAX;
+    return (this.#feeBalance === null ? 0n : this.owned(this.#feeBalance)) + this.fees <= AMOUNT18_MAX;
   }
 
   /** Writes a fill into the plan: both parties and the fees. A balance may fall below zero here; it is never booked so. */
   add(fill: Fill): void {
-    this.addParty(fill, fill.maker);
-    this.addParty(fill, fill.taker);
-    this.planned = null;
+    this.#addParty(fill, fill.maker);
+    this.#addParty(fill, fill.taker);
+    this.#planned = null;
   }
 
   /** The measures after the change of one party alone (CAP-01). */
@@ -190,7 +190,7 @@ export class Plan implements Overlay {
     return { credits, borrows, collateral: collateral + delta };
   }
 
-  private addParty(fill: Fill, party: Party): void {
+  #addParty(fill: Fill, party: Party): void {
     this.measures = this.measuresAfter(fill, party);
     const { slot, fee } = party;
     const delta = baseDelta(fill, party);

@@ -1,4 +1,4 @@
-/** Nothing that a client or an operator asks for makes an amount that rows and messages cannot hold (AMB-116, I16). */
+/** No request of a client or an operator makes an amount that rows and messages cannot hold (AMB-116, I16). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { format18 } from '../../src/core/decimal.ts';

@@ -160,7 +160,7 @@ test('what orders count follows fills, replaces, releases and the position (MRG-
   assert.equal(left(), null);
 });
 
-test('an order that comes after its account was asked counts with the next question (TRF-08, AMB-50, AMB-65)', () => {
+test('an order that comes after a query of its account counts in the next one (TRF-08, AMB-50, AMB-65)', () => {
   const world = MarginWorld.make();
   world.fund(ALICE, USD, '10000', 1);
   let nonce = 0n;

@@ -1,4 +1,4 @@
-/** Lines as bytes say what template strings say. */
+/** Lines as bytes equal template strings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -60,7 +60,7 @@ suite('fills', () => {
     assert.equal(decided?.throughSequence, 3);
   });
 
-  test('fills of one batch tell each balance once, as it is after all; what they and a request changed comes before its reply', () => {
+  test('fills of one batch publish each balance once, as it is after all; what they and a request changed comes before its reply', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 40_000 });
     const taker = world.create({ user: ALICE, side: SIDE.buy, quantity: 40_000 });
@@ -132,7 +132,7 @@ suite('fills', () => {
     assert.equal(world.owned(ALICE, USD), 10_000n * E18 - (11n * E18) / 10n);
   });
 
-  test('a match older than five minutes is nobody’s fault, one of exactly five minutes stands (FIL-12, FIL-16, AMB-33)', () => {
+  test('a match older than five minutes has no side at fault, one of exactly five minutes stands (FIL-12, FIL-16, AMB-33)', () => {
     for (const [late, expected] of [
       [1n, [[R.staleMatch, R.staleMatch]]],
       [0n, []],
@@ -321,7 +321,7 @@ suite('fills', () => {
     ]);
   });
 
-  test('a market that says filled before it hears of a rollback has not ended its order (AMB-19, AMB-32 e)', () => {
+  test('a market that publishes filled before it receives a rollback has not ended its order (AMB-19, AMB-32 e)', () => {
     const world = funded();
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 20_000 });
     world.match(maker, world.create({ user: CAROL }), 10_000);

@@ -138,7 +138,7 @@ suite('faults', () => {
 });
 
 suite('signatures', () => {
-  test('a signature is asked for once, at the first fill, also of orders that wait or come in the same batch (GEN-05)', () => {
+  test('a signature is verified once, at the first fill, also of orders that wait or come in the same batch (GEN-05)', () => {
     const { world, maker, taker } = pair();
     const fill = world.matchInput(maker, taker, 1);
     assert.deepEqual(

@@ -38,7 +38,7 @@ suite('margin fills', () => {
     assert.equal(world.owned(CAROL, USD), e18('6000'));
   });
 
-  test('every changed position is told once, after the fill (STR-03, AMB-36)', () => {
+  test('every changed position is published once, after the fill (STR-03, AMB-36)', () => {
     const world = funded();
     const maker = world.place(SIDE.sell, B, 2000, 1);
     const taker = world.place(SIDE.buy, A, 2000, 1);
@@ -102,7 +102,7 @@ suite('margin fills', () => {
     }
   });
 
-  test('without a borrow nothing is asked of the margin, the oracle stale or not (MRG-13, SUB-03, CB-06)', () => {
+  test('without a borrow no margin is required, the oracle stale or not (MRG-13, SUB-03, CB-06)', () => {
     const world = funded();
     world.fund(CAROL, USD, '3000', 1);
     world.fund(CAROL, USD, '3000');
@@ -329,7 +329,7 @@ suite('protocol caps', () => {
     assert.equal(trade(2000, 2), 'confirmed');
     assert.deepEqual(trade(2000, 0.0001), ['ProtocolCapBreach', 'ProtocolCapBreach']);
     assert.equal(world.trade({ buyer: B, seller: A, price: 2010, quantity: 0.01 }), 'confirmed');
-    // At the mark of 2010 there is room for 1.9900 only; what reduces passes above the cap (CAP-02).
+    // At the mark of 2010 there is headroom for 1.9900 only; what reduces passes above the cap (CAP-02).
     assert.deepEqual(trade(2000, 0.0001), ['ProtocolCapBreach', 'ProtocolCapBreach']);
     assert.equal(world.trade({ buyer: B, seller: A, price: 2010, quantity: 0.5 }), 'confirmed');
   });

@@ -108,7 +108,7 @@ suite('market orders', () => {
     assert.deepEqual(reasonsOf(world.match(maker, taker, 4_000)), []);
   });
 
-  test('a budget is the front door’s, not the user’s: clearing judges by what is owned (AMB-39)', () => {
+  test('a budget is the gateway’s, not the user’s: clearing judges by what is owned (AMB-39)', () => {
     const world = funded();
     const maker = resting(world);
     const taker = world.create(marketTerms({ quantity: 40_000, budget: DOLLAR }));

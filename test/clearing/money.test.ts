@@ -108,7 +108,7 @@ suite('deposits', () => {
     assert.equal(acceptedValue(reply(deposit(world, { user: BOB })))['result'], 'credited');
   });
 
-  test('a deposit of an unknown token, or beyond all measure, is counted, not credited, and told', () => {
+  test('a deposit of an unknown token, or beyond all measure, is counted, not credited, and reported', () => {
     const world = ClearingWorld.withMarket();
     const unknown = deposit(world, { token: '77'.repeat(32) });
     assert.equal(acceptedValue(reply(unknown))['result'], 'unknownToken');
@@ -162,7 +162,7 @@ suite('transfers', () => {
     return world;
   }
 
-  test('a transfer moves a spot balance and says so (TRF-14)', () => {
+  test('a transfer moves a spot balance and publishes it (TRF-14)', () => {
     const world = funded();
     const effects = transfer(world);
     assert.equal(world.owned(ALICE, USD, 0), 2_999n * E18);
@@ -262,7 +262,7 @@ suite('users', () => {
     assert.equal(codeOf(reply(patch({ is_mm: true, fee: 1 }))), 'INVALID_REQUEST');
   });
 
-  test('the fee account’s money is told apart in the ledger (operator-api.md 6)', () => {
+  test('the fee account’s money is separate in the ledger (operator-api.md 6)', () => {
     const world = ClearingWorld.withMarket();
     world.fund(FEES as UserId, USD, '12.5');
     world.fund(ALICE, USD, '1');

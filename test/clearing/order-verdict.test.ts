@@ -22,7 +22,7 @@ const LIMIT = { ...NAME, price: '3000.25', quantity: '0.5' };
 /** A row and what was signed. */
 type SignedRow = OrderRow & SignedText;
 
-/** A row as clearing would hold it for an order that A signed; `terms` are those that the front door read. */
+/** A row as clearing would hold it for an order that A signed; `terms` are those that the gateway read. */
 function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<OrderRow> = LIMIT_TERMS): SignedRow {
   const { body } = signCreate(KEY, signed, NOW);
   const bytes = Buffer.from(body);

@@ -1,6 +1,6 @@
 /**
- * What a whole node leaves behind, however it ends under load: what was told as confirmed is there, once, and everything
- * adds up. A share of what `node dist/test/reliability/run.js node-kills`, `drain` and `full-disk` try.
+ * What a whole node leaves behind, however it ends under load: what was reported as confirmed is there, once, and
+ * everything adds up. A share of what `node dist/test/reliability/run.js node-kills`, `drain` and `full-disk` try.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -30,11 +30,11 @@ suite('recovery of a whole node', () => {
     });
   }
 
-  test('SIGTERM under load drains: the last checkpoint is clean, and everything told is there (AMB-110)', async () => {
+  test('SIGTERM under load drains: the last checkpoint is clean, and everything published is there (AMB-110)', async () => {
     assert.ok((await drainUnderLoad(SEED + 2)).confirmed > 0);
   });
 
-  test('a data file that cannot grow ends the node at once with 70 and one line, and what was told is there', async () => {
+  test('a data file that cannot grow ends the node at once with 70 and one line, and what was published is there', async () => {
     assert.ok((await fillTheDisk(SEED + 3)).confirmed > 0);
   });
 

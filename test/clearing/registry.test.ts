@@ -387,7 +387,7 @@ suite('oracle prices', () => {
     assert.equal(world.state.prices.get(ETH)?.jump, null);
   });
 
-  test('every accepted price is told, refused ones are not', () => {
+  test('every accepted price is published, refused ones are not', () => {
     const world = ClearingWorld.withMarket();
     const effects = world.send({
       kind: 'setPrices',

@@ -1,4 +1,4 @@
-/** What everybody is told after a start, and in which order (AMB-110). */
+/** What every actor gets after a start, and in which order (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
@@ -20,7 +20,7 @@ interface Told {
   readonly parent: number;
 }
 
-/** Keeps the orders that it is told of. */
+/** Keeps the orders that it gets. */
 class OrderSink implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
   readonly told: Told[] = [];
@@ -92,8 +92,8 @@ function later(world: ClearingWorld): { readonly prioritySequence: Sequence } {
   return { prioritySequence: world.next().sequence };
 }
 
-suite('orders that are told after a start', () => {
-  test('each once, in the order of admission, to its market and to the front door (AMB-110)', () => {
+suite('orders that are sent after a start', () => {
+  test('each once, in the order of admission, to its market and to the gateway (AMB-110)', () => {
     const world = funded();
     const [first, second, third] = [world.create(), world.create(), world.create()];
     world.replace(first, { ...later(world), price: 190_000 as RawPrice });

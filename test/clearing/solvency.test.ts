@@ -49,7 +49,7 @@ suite('a trade that only reduces', () => {
     assert.equal(world.trade({ ...close, price: 1001 }), 'confirmed');
   });
 
-  test('of an account that owes more than it has passes where the trade itself costs nothing (MRG-14, MRG-15)', () => {
+  test('of an account with more debt than assets passes where the trade itself costs nothing (MRG-14, MRG-15)', () => {
     const world = puppets('short');
     world.pass(MARK_STALE_NS + 1n);
     world.prices({ [ETH]: '4000' });
@@ -142,7 +142,7 @@ const step = fc.oneof(
 );
 type Trade = typeof trade extends fc.Arbitrary<infer T> ? T : never;
 
-/** Σ over the owner's accounts of what each is worth at a price, where debts of one are nobody else's. */
+/** Σ over the owner's accounts of what each is worth at a price, where debts of one do not count for another. */
 function worth(world: MarginWorld, price: bigint): bigint {
   let sum = 0n;
   for (const { user, subAccount = 1 } of OWN) {

@@ -17,8 +17,8 @@ const E18 = 10n ** 18n;
 const PRICE = 200_000 as RawPrice;
 
 /**
- * Bob buys 4 ETH of Carol, and his children sell or buy what that enables: `terms` of each. Alice and Carol stand on both
- * sides with more than anybody wants, so that whoever enters is matched as far as the steps say.
+ * Bob buys 4 ETH of Carol, and his children sell or buy what that enables: `terms` of each. Alice and Carol stand on
+ * both sides with more than all others want, so that an incoming order is matched as far as the steps go.
  */
 class Family {
   readonly world: ClearingWorld = ClearingWorld.withMarket();
@@ -88,7 +88,7 @@ class Family {
     return reply(effects);
   }
 
-  /** The world goes on with what its tables say. */
+  /** The world goes on from its tables. */
   reload(): void {
     const before = this.world.state;
     this.#tables.checkpoint(before);
@@ -176,7 +176,7 @@ function play(family: Family, move: Step): void {
 }
 
 suite('a state out of its tables', () => {
-  test('a checkpoint in the match of a child that never rests forgets nothing of the match (AMB-29, AMB-52, AMB-110)', () => {
+  test('a checkpoint in the match of a child that never rests loses nothing of the match (AMB-29, AMB-52, AMB-110)', () => {
     const { family, world, child } = entered();
     family.reload();
     family.match(child, 3_000);
@@ -211,7 +211,7 @@ suite('a state out of its tables', () => {
     family.reload();
   });
 
-  test('families of all kinds, reloaded at any batch, are told the same and hold the same (AMB-29, AMB-52, AMB-110)', () => {
+  test('families of all kinds, reloaded at any batch, get the same events and hold the same (AMB-29, AMB-52, AMB-110)', () => {
     const kinds = fc.array(fc.constantFrom(...CHILD_TERMS), { minLength: 3, maxLength: 3 });
     const steps = fc.array(step, { minLength: 10, maxLength: 60 });
     fc.assert(
@@ -261,7 +261,7 @@ suite('a state out of its tables', () => {
   });
 });
 
-/** Raw prices and lots of which a handful adds up to more than a double can say, and small ones. */
+/** Raw prices and lots of which a handful adds up to more than a double can hold, and small ones. */
 const price = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 2 ** 40, max: 2 ** 44 }));
 const quantity = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 2 ** 51, max: 2 ** 53 - 1 }));
 const few = fc.integer({ min: 1, max: 300 });

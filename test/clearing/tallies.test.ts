@@ -27,7 +27,7 @@ function plainTally(list: readonly Uint8Array[]): { readonly digest: string; rea
 }
 
 suite('tallies', () => {
-  test('what a tally says depends on its facts alone, wherever it was carried on from its row', () => {
+  test('a digest depends on its facts alone, wherever it was carried on from its row', () => {
     fc.assert(
       fc.property(facts, fc.array(fc.nat(60), { maxLength: 4 }), (list, carriedAt) => {
         let tally = new Tally('trades');

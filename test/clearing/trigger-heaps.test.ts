@@ -93,7 +93,7 @@ class Waiters {
   }
 }
 
-/** What a market says, one word at a time, so that nothing fires before its step. */
+/** Events of a market, one at a time, so that nothing fires before its step. */
 const word = fc.record({
   does: fc.constantFrom('add', 'add', 'move', 'drop', 'price', 'work'),
   kind,
@@ -179,7 +179,7 @@ class SlowMarket {
   }
 }
 
-/** A market with so many stops on one price, and a fill there that is not told yet. */
+/** A market with so many stops on one price, and a fill there that is not published yet. */
 function crowd(count: number): { world: ClearingWorld; fill: Matched } {
   const world = ClearingWorld.withMarket();
   world.fund(BOB, ETH, '10');
@@ -203,7 +203,7 @@ function rowsFired({ state }: ClearingWorld): number {
 }
 
 suite('trigger heaps', () => {
-  test('a price fires exactly what a plain list says, moved and ended orders included (AMB-20, AMB-28)', () => {
+  test('a price fires exactly what a plain list does, moved and ended orders included (AMB-20, AMB-28)', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const waiters = new Waiters();
@@ -247,7 +247,7 @@ suite('trigger heaps', () => {
     assert.equal(stateHash(world.state), hash, 'what has fired had fired before its row said so');
   });
 
-  test('a check finds thousands in line one by one, whoever else stands there', () => {
+  test('a check finds thousands in line one by one, whatever else is in it', () => {
     const count = 2_000;
     const { world, fill } = crowd(FIRED_PER_TURN * 4);
     world.send(fill);
@@ -279,7 +279,7 @@ suite('trigger heaps', () => {
     assert.ok(!isWatchedRight(first), 'nowhere');
   });
 
-  test('while thousands of triggers fire, a checkpoint and a replay know of all of them (TRG-03, AMB-110)', () => {
+  test('while thousands of triggers fire, a checkpoint and a replay have all of them (TRG-03, AMB-110)', () => {
     const count = 1_000;
     const { world, fill } = crowd(count);
     world.send(fill);
@@ -295,7 +295,7 @@ suite('trigger heaps', () => {
     assert.equal(rowsFired(world), count, 'markets and front door are told of rows');
   });
 
-  test('a trigger that is moved for ever takes no room for ever', () => {
+  test('a trigger that is moved for ever takes no space for ever', () => {
     const waiters = new Waiters();
     for (let count = 0; count < 10; count += 1) waiters.play({ does: 'create', kind: TRIGGER.above, price: 20 });
     for (let count = 0; count < 1_000; count += 1) {

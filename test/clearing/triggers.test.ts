@@ -123,7 +123,7 @@ suite('triggers', () => {
     assert.deepEqual(states(), [fired, dormant, dormant, fired]);
   });
 
-  test('a trigger that its market moved before it heard of the price waits again (AMB-20)', () => {
+  test('a trigger that its market moved before it received the price waits again (AMB-20)', () => {
     const world = funded();
     const order = world.create({ ...SELL, triggerKind: TRIGGER.above, triggerPrice: 200_000 });
     world.match(world.create(SELL), world.create(), 10_000);
@@ -197,7 +197,7 @@ suite('children', () => {
     assert.equal(world.finished(child)?.end, ORDER_END.filled);
   });
 
-  test('what an IOC child did not get is held no more once its market speaks of something else (AMB-29, AMB-52)', () => {
+  test('what an IOC child did not get is held no more once its market has another event (AMB-29, AMB-52)', () => {
     const { world, parent, child } = family({ tif: TIF.ioc });
     const buyer = world.create({ price: 210_000, quantity: 40_000 });
     fillParent(world, parent, 10_000);
@@ -210,7 +210,7 @@ suite('children', () => {
     assert.equal(world.held(BOB, ETH), E18 / 2n, 'what is enabled since is held');
   });
 
-  test('what a finished parent has enabled stays, the rest goes when its market says so (AMB-29)', () => {
+  test('what a finished parent has enabled stays, the rest goes with its market’s event (AMB-29)', () => {
     const { world, parent, child } = family();
     fillParent(world, parent, 10_000);
     world.end(parent, ORDER_END.userRequested);
@@ -263,7 +263,7 @@ suite('children', () => {
     assert.equal(world.order(child)?.enabledQuantity, 15_000);
   });
 
-  test('a child that is replaced before its market hears of its parent’s end is enabled no further (AMB-19, AMB-29, AMB-110)', () => {
+  test('a child that is replaced before its market receives its parent’s end is enabled no further (AMB-19, AMB-29, AMB-110)', () => {
     for (const quantity of [35_000, 20_000, 8_000]) {
       const { world, parent, child } = family();
       fillParent(world, parent, 10_000);
@@ -310,7 +310,7 @@ suite('children', () => {
 });
 
 suite('covered orders', () => {
-  test('a covered order is gone for good: a start ends it as its user asked (AMB-23, AMB-110)', () => {
+  test('a covered order is gone for good: a start ends it as its user requested (AMB-23, AMB-110)', () => {
     const world = funded();
     const maker = world.create({ ...SELL, quantity: 20_000 });
     world.send({ kind: 'hold', request: 1, asset: ETH });
@@ -331,7 +331,7 @@ suite('covered orders', () => {
     assert.equal(world.finished(maker)?.end, ORDER_END.filled);
   });
 
-  test('one of which a fill rolled back lives until its market says that it was cancelled (AMB-23, AMB-32 d)', () => {
+  test('one of which a fill rolled back lives until its market publishes the cancel (AMB-23, AMB-32 d)', () => {
     const world = funded();
     const maker = world.create(SELL);
     world.match(maker, world.create({ user: CAROL }), 10_000);

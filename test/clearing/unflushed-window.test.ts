@@ -5,7 +5,7 @@ import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import { propertyParameters } from '../support/property.ts';
 
 suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
-  test('it is open from the first word that is not flushed until all that was said is', () => {
+  test('it is open from the first event that is not flushed until all are', () => {
     const window = new UnflushedWindow();
     assert.equal(window.seconds(1_000), 0);
     window.heard(0, 1, 1_000);
@@ -15,7 +15,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
     assert.equal(window.seconds(3_000), 0);
   });
 
-  test('a flush that covers a part leaves it open since what it did not cover was said', () => {
+  test('a flush that covers a part leaves it open since the first event that it did not cover', () => {
     const window = new UnflushedWindow();
     window.heard(0, 1, 1_000);
     window.heard(0, 2, 1_200);
@@ -29,7 +29,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
     assert.equal(window.seconds(5_000), 0);
   });
 
-  test('it is never told shorter than it is, and too long by what is not kept at most', () => {
+  test('it is never reported shorter than it is, and too long by what is not kept at most', () => {
     const words = fc.array(
       fc.record({ waitMs: fc.integer({ min: 0, max: 3 }), flushes: fc.integer({ min: 0, max: 6 }) }),
       {
@@ -58,7 +58,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
     );
   });
 
-  test('each flush tells how long the oldest word that it covers has waited', () => {
+  test('each flush reports how long the oldest event that it covers has waited', () => {
     const measured: number[] = [];
     const window = new UnflushedWindow((ms) => measured.push(ms));
     window.heard(0, 1, 1_000);
@@ -82,7 +82,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
     assert.equal(window.seconds(9_000), 0);
   });
 
-  test('a word that was flushed before it was heard opens nothing', () => {
+  test('an event that was flushed before it was received opens nothing', () => {
     const window = new UnflushedWindow();
     window.flushed(3, 7, 1_000);
     window.heard(3, 7, 1_001);

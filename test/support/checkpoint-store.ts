@@ -97,13 +97,13 @@ export function past(row: OrderRow): PastOrder {
   return { ...row, parentId: '' };
 }
 
-/** The signed text of an order of market 0 unless told otherwise. */
+/** The signed text of an order of market 0 by default. */
 export function signedText(sequence: number, more: Partial<SignedTextRow> = {}): SignedTextRow {
   const signature = new Uint8Array(64).fill(sequence);
   return { marketIndex: 0, orderSequence: sequence as Sequence, text: `{"order":${sequence}}`, signature, ...more };
 }
 
-/** A trade between users 1 (maker) and 2 unless told otherwise. */
+/** A trade between users 1 (maker) and 2 by default. */
 export function trade(tradeId: number, more: Partial<TradeRow> = {}): TradeRow {
   const side = { subAccount: 1, orderSequence: tradeId as Sequence, fee: 1n as Amount18 };
   return {

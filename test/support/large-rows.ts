@@ -131,7 +131,7 @@ function* orderRows(state: ClearingState, size: LargeRowsSize, signed: SignedTex
   }
 }
 
-/** The text of the model under another order: it says other terms, which no test here looks at. */
+/** The text of the model under another order: it has other terms, which no test here reads. */
 function textRow({ marketIndex, orderSequence }: OrderRow, signed: SignedText): RowWrite {
   return { table: 'signedText', row: { marketIndex, orderSequence, ...signed } };
 }

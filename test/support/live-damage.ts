@@ -120,7 +120,7 @@ function oneOf<T>(all: readonly T[], random: SeededRandom): T {
 }
 
 /** @param last only so many entries from the end of the table. */
-/** A bit of an entry of this table, of one of the last ones if `last` says so. */
+/** A bit of an entry of this table, of one of the last ones if `last` is set. */
 export function flipIn(
   path: string,
   random: SeededRandom,

@@ -44,7 +44,7 @@ function funded(risk: Readonly<Record<string, unknown>> = {}): MarginWorld {
   return world;
 }
 
-/** What the answer says: 'done', or the code and the field. */
+/** The content of the answer: 'done', or the code and the field. */
 function said(answer: Answer): string {
   return answer.ok ? 'done' : `${answer.reject.code} ${answer.reject.field ?? ''}`.trim();
 }
@@ -273,7 +273,7 @@ suite('closing a position', () => {
     return world;
   }
 
-  test('a gain is folded into spot USD, the position goes, and the account hears of it (EX-23, POS-04, POS-05)', () => {
+  test('a gain is folded into spot USD, the position goes, and the account’s event is published (EX-23, POS-04, POS-05)', () => {
     const world = flat(1990, 2010, '1000');
     assert.deepEqual(world.legs(ALICE), ['0', '36', '0']);
     const effects = world.closePosition(ALICE);
