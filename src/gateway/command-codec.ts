@@ -3,13 +3,23 @@
  * trigger fired, each written into a claimed record. A command about an id carries the hash of the id, so that no market
  * computes one; the key of the hash is the same for every market of the node.
  */
-import type { UserId } from '../core/ids.ts';
+import { assert } from '../core/assert.ts';
+import type { OrderId, UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
+import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { ORDER_END, type OrderEnd, TRIGGER } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { createBytes, writeCreateHash, writeNewOrderFields } from '../order/order-codec.ts';
-import { CancelAllOrders, CancelOrder, NewOrder, ReleaseOrder, ReplaceOrder } from '../schema/generated/messages.ts';
+import { createBytes, writeCreateHash } from '../order/order-codec.ts';
+import {
+  CancelAllOrders,
+  CancelOrder,
+  NewOrder,
+  OrderRecord,
+  type OrderRecordView,
+  ReleaseOrder,
+  ReplaceOrder,
+} from '../schema/generated/messages.ts';
 import type { ReduceWord, ReleaseWord } from './orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
 
@@ -25,16 +35,33 @@ export interface Stamp {
   readonly key: HashKey;
 }
 
-/** @param budget what the hold allows the order to use, from `reserveCreate` (AMB-39). */
-export function writeCreate(v: Views, at: number, prepared: PreparedCreate, budget: number, stamp: Stamp): void {
-  const { market, terms, text } = prepared;
-  const parentIdAt = terms.parentId === '' ? 0 : positionOf(terms.parentId, text);
-  const { requestId, receivedNs } = stamp;
-  const { marketIndex } = market.definition;
-  const around = { requestId, receivedNs, marketIndex, budget, textBytes: text.length, parentIdAt };
-  writeNewOrderFields(v, at, terms, prepared, around);
+/** @param order its record, as the gateway keeps it; the market adds the sequences and times of its admission. */
+export function writeCreate(
+  v: Views,
+  at: number,
+  order: OrderRecordView,
+  { terms, text, signature }: Pick<PreparedCreate, 'terms' | 'text' | 'signature'>,
+  stamp: Stamp,
+): void {
+  assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
+  const record = at + NewOrder.orderAt;
+  NewOrder.setRequestId(v, at, stamp.requestId);
+  NewOrder.setReceivedNs(v, at, stamp.receivedNs);
+  OrderRecord.copy(order.v, order.at, v, record);
+  // The gateway derives what is enabled of a child from its parent; from here on the clearing engine counts it.
+  OrderRecord.setEnabledQuantity(v, record, OrderRecord.quantity(v, record));
+  if (terms.parentId !== '') OrderRecord.setParentIdAt(v, record, parentIdIn(text, terms.parentId));
+  NewOrder.setSignature(v, at, signature);
+  NewOrder.setTextBytes(v, at, text.length);
   v.u8.set(text, at + NewOrder.bytes);
   writeCreateHash(v, at, createBytes(text.length), stamp.key);
+}
+
+/** Where the text of a child names its parent: any place that has the bytes of its id. */
+function parentIdIn(text: Uint8Array, parentId: OrderId | ''): number {
+  const at = Buffer.from(text.buffer, text.byteOffset, text.length).indexOf(parentId, 'latin1');
+  assert(at >= 0, "a child's text names its parent");
+  return at;
 }
 
 interface Keyed {
@@ -52,10 +79,6 @@ function writeHash(v: Views, at: number, message: Keyed, key: HashKey): void {
     at,
     hashId(key, v.i32, (at + userAt) >>> 2, (at + orderIdAt) >>> 2, message.orderIdBytes(v, at)),
   );
-}
-
-function positionOf(id: string, text: Uint8Array): number {
-  return Buffer.from(text.buffer, text.byteOffset, text.length).indexOf(id, 'latin1');
 }
 
 export function writeReplace(v: Views, at: number, prepared: PreparedReplace, stamp: Stamp): void {

@@ -45,7 +45,13 @@ import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts
 import { createBytes } from '../order/order-codec.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
-import { CancelAllOrders, CancelOrder, NewOrder, ReplaceOrder } from '../schema/generated/messages.ts';
+import {
+  CancelAllOrders,
+  CancelOrder,
+  NewOrder,
+  type OrderRecordView,
+  ReplaceOrder,
+} from '../schema/generated/messages.ts';
 import {
   type Stamp,
   writeCancel,
@@ -153,8 +159,8 @@ interface Item<Prepared extends PreparedRequest = PreparedRequest> {
 /** What was taken for a request. */
 interface Reserved {
   readonly requestId: number;
-  /** Of a create (AMB-39). */
-  readonly budget: number;
+  /** Of a create: its record. */
+  readonly order: OrderRecordView | null;
 }
 
 /** Of a create that may be retried: its membership, which a retry may move to the group of its own connection. */
@@ -373,7 +379,7 @@ export class OrderEntry {
       at = outlet.claim(typeId, bytes, isUrgent);
     }
     const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
-    write(outlet.views, at, prepared, reserved.value.budget, origin.isControl, stamp);
+    write(outlet.views, at, prepared, reserved.value.order, origin.isControl, stamp);
     outlet.commit();
     poke();
   }
@@ -381,7 +387,7 @@ export class OrderEntry {
   /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
   #reserve(prepared: PreparedRequest, origin: CreateOrigin, reply: Reply): Outcome<Reserved> {
     const { requests, createRefusal, nowNs } = this.#parts;
-    if (prepared.kind === 'cancel') return withoutBudget(requests.reserveCancel(prepared, reply));
+    if (prepared.kind === 'cancel') return withoutOrder(requests.reserveCancel(prepared, reply));
     const { user, group = null } = origin;
     const membership = origin.membership ?? (group === null ? null : new Membership(group));
     if (membership?.group?.isEnded === true) return rejected(CONNECTION_ENDED);
@@ -390,7 +396,7 @@ export class OrderEntry {
     const reserved =
       prepared.kind === 'create'
         ? requests.reserveCreate(prepared, nowNs(), reply)
-        : withoutBudget(requests.reserveReplace(prepared, reply));
+        : withoutOrder(requests.reserveReplace(prepared, reply));
     if (reserved.ok && membership !== null) requests.join(reserved.value.requestId, membership);
     return reserved;
   }
@@ -458,8 +464,8 @@ export class OrderEntry {
     sendNote(outlet, marketIndex, COMMAND_NOTE.batchBegins);
     for (const { prepared, reserved } of taken) {
       const at = claimed(outlet.claim(typeOf(prepared), bytesOf(prepared)));
-      const { requestId, budget } = reserved;
-      write(outlet.views, at, prepared, budget, origin.isControl, { requestId, receivedNs, key });
+      const { requestId, order } = reserved;
+      write(outlet.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
       outlet.commit();
     }
     sendNote(outlet, marketIndex, COMMAND_NOTE.batchEnds);
@@ -620,17 +626,17 @@ function write(
   v: Views,
   at: number,
   prepared: PreparedRequest,
-  budget: number,
+  order: OrderRecordView | null,
   isControl: boolean,
   stamp: Stamp,
 ): void {
-  if (prepared.kind === 'create') writeCreate(v, at, prepared, budget, stamp);
+  if (prepared.kind === 'create') writeCreate(v, at, must(order, 'a create has its record'), prepared, stamp);
   else if (prepared.kind === 'replace') writeReplace(v, at, prepared, stamp);
   else writeCancel(v, at, prepared, isControl, stamp);
 }
 
-function withoutBudget(reserved: Outcome<number>): Outcome<Reserved> {
-  return reserved.ok ? accepted({ requestId: reserved.value, budget: 0 }) : reserved;
+function withoutOrder(reserved: Outcome<number>): Outcome<Reserved> {
+  return reserved.ok ? accepted({ requestId: reserved.value, order: null }) : reserved;
 }
 
 /** The check of the same turn made sure that the request has its place. */

@@ -10,6 +10,7 @@ import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import type { LiveOrder } from '../../src/gateway/orders/live-order.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
@@ -152,7 +153,7 @@ export class MarginDesk {
   }
 
   /** Check and reserve. @returns the code, or `ok`; with `orders` what the market will name it by. */
-  request(wish: MarginWish): Outcome<{ readonly requestId: number }> {
+  request(wish: MarginWish): Outcome<{ readonly requestId: number; readonly order: LiveOrder }> {
     const user = wish.user ?? ALICE;
     const checked = this.manager.requests.checkCreate(this.#create(wish, user), {
       user,

@@ -314,9 +314,11 @@ export class OrderDesk extends ImitationMarket {
   reserve(wish: OrderWish = {}): Outcome<{ readonly requestId: number; readonly budget: number }> {
     const user = wish.user ?? ALICE;
     const checked = this.manager.requests.checkCreate(createRequest(wish), { user, now: NOW, looksUp: true });
-    return checked.ok
-      ? this.manager.requests.reserveCreate(checked.value, NOW, this.sink.reply(checked.value.terms.orderId))
-      : checked;
+    if (!checked.ok) return checked;
+    const reply = this.sink.reply(checked.value.terms.orderId);
+    const reserved = this.manager.requests.reserveCreate(checked.value, NOW, reply);
+    if (!reserved.ok) return reserved;
+    return { ok: true, value: { requestId: reserved.value.requestId, budget: reserved.value.order.budget } };
   }
 
   /** As `reserve`, for those who need no budget. @returns the request id. */

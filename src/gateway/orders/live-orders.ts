@@ -68,6 +68,8 @@ export interface LiveOrdersParts {
 }
 
 const SUB_ACCOUNTS = 65_536;
+/** Of a record's field. */
+const FEE_RATE_MAX = 0xffff_ffff;
 
 export class LiveOrders {
   readonly store: OrderStore;
@@ -217,7 +219,8 @@ export class LiveOrders {
     order.budget = budget;
     order.triggerPrice = triggerPrice;
     order.triggerState = isParked ? TRIGGER_STATE.dormant : TRIGGER_STATE.live;
-    order.maxFeeRate = maxFeeRate;
+    // A limit above every rate limits nothing, so saturating keeps its meaning.
+    order.maxFeeRate = Math.min(maxFeeRate, FEE_RATE_MAX);
     order.parentIdBytes = terms.parentId.length;
     order.releasedQuantity = isParked ? 0 : RELEASED_WHOLE;
     order.pageWord = NOT_LISTED;

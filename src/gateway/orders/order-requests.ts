@@ -148,7 +148,7 @@ export class OrderRequests {
   /**
    * Takes the hold, after the signature was verified and while the market's ring is not full.
    *
-   * @returns the request id, and what a market order without a bound of its own may spend (AMB-39); rejects
+   * @returns the request id and the order, with what a market order without a bound of its own may spend (AMB-39); rejects
    *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
    *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
@@ -156,7 +156,7 @@ export class OrderRequests {
     prepared: PreparedCreate,
     now: TimestampNs,
     reply: Reply = UNANSWERED,
-  ): Outcome<{ readonly requestId: number; readonly budget: number }> {
+  ): Outcome<{ readonly requestId: number; readonly order: LiveOrder }> {
     const { market, terms, text, signature } = prepared;
     const { orders, pending, holds, book } = this.#parts;
     const { marketIndex, assetId, status } = market.definition;
@@ -200,7 +200,7 @@ export class OrderRequests {
       reply,
     };
     const requestId = pending.add(request);
-    return accepted({ requestId, budget });
+    return accepted({ requestId, order });
   }
 
   /** Gives an order of a margin-type account its place. @returns why it may not be sent, or null. */

@@ -147,7 +147,6 @@ function prepare(
     creationNs,
     goodUntilNs,
   };
-  const lifeEndNs = (creationNs + ORDER_LIFE_NS) as TimestampNs;
   return {
     kind: 'create',
     market,
@@ -156,7 +155,6 @@ function prepare(
     quantity,
     triggerPrice: trigger?.condition.price ?? (0 as RawPrice),
     maxFeeRate: order.maxTradingFeesRate,
-    expiryNs: tif === TIF.gtd && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs,
     text: request.text,
     signature: request.signature,
   };

@@ -22,8 +22,6 @@ export interface PreparedCreate {
   /** 0 without a trigger. */
   readonly triggerPrice: RawPrice;
   readonly maxFeeRate: number;
-  /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
-  readonly expiryNs: TimestampNs;
   readonly text: Uint8Array;
   readonly signature: Uint8Array;
   /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */

@@ -309,7 +309,7 @@ suite('margin market orders', () => {
     desk.spot(USD, 10_000);
     const reserved = desk.request({ side: buy, market: { base: 10_000 } });
     assert.ok(reserved.ok);
-    assert.equal('budget' in reserved.value && reserved.value.budget, 0);
+    assert.equal(reserved.value.order.budget, 0);
   });
 });
 
