@@ -11,19 +11,18 @@ import { applyBatch } from '../src/clearing/clearing.ts';
 import type { EffectSinks, RecordSink } from '../src/clearing/effect-codec.ts';
 import { loadState } from '../src/clearing/loading.ts';
 import { recoverParts } from '../src/clearing/recovery.ts';
-import { RestoredCommandReader } from '../src/clearing/restored-word.ts';
 import { restore } from '../src/clearing/restoring.ts';
 import type { ClearingState } from '../src/clearing/state.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { SIDE } from '../src/core/order-terms.ts';
 import type { TimestampNs } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
-import { readBalance, UserTexts } from '../src/gateway/event-codec.ts';
+import { readBalance, readRestored, UserTexts } from '../src/gateway/event-codec.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
-import { restoreOrder } from '../src/gateway/restored-record.ts';
 import { HostedMarket } from '../src/matching/hosted-market.ts';
+import { RestoredCommandReader } from '../src/matching/market-commands.ts';
 import { Outbox, type Outlet } from '../src/runtime/outbox.ts';
-import { BalanceChanged, MarketRestored, OrderRestoredAtBoot } from '../src/schema/generated/messages.ts';
+import { BalanceChanged, MarketRestored, OrderRecord, OrderRestoredAtBoot } from '../src/schema/generated/messages.ts';
 import { LmdbDurability } from '../src/storage/lmdb-durability.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
 import { makeLargeRows } from '../test/support/large-rows.ts';
@@ -121,7 +120,8 @@ class GatewayReader {
   }
 
   readonly heard = (typeId: number, v: Views): void => {
-    if (typeId === OrderRestoredAtBoot.typeId) restoreOrder(this.manager, v, 0);
+    if (typeId === OrderRestoredAtBoot.typeId)
+      this.manager.restoreOrder(v, OrderRestoredAtBoot.orderAt, readRestored(v, 0));
     else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0, this.#users));
   };
 }
@@ -142,7 +142,7 @@ class MarketReader {
 
   readonly heard = (typeId: number, v: Views): void => {
     if (typeId === OrderRestoredAtBoot.typeId) {
-      const market = this.#at(OrderRestoredAtBoot.marketIndex(v, 0));
+      const market = this.#at(OrderRecord.marketIndex(v, OrderRestoredAtBoot.orderAt));
       market.engine.restoreOrder(this.#reader.read(v, 0, market.moneyUnit));
     } else if (typeId === MarketRestored.typeId) {
       const position = { sequence: MarketRestored.sequence(v, 0), lastTradeId: MarketRestored.lastTradeId(v, 0) };

@@ -8,8 +8,10 @@
  *   everything cold   front door; markets also where they need it
  */
 
-import { unreachable } from '../core/assert.ts';
+import { assert, unreachable } from '../core/assert.ts';
+import type { OrderId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { PriceSource } from '../risk/prices.ts';
@@ -27,6 +29,9 @@ import {
   NodeEvent,
   NodeReply,
   OrderIdRemembered,
+  OrderRecord,
+  type OrderRecordView,
+  OrderRestoredAtBoot,
   PositionChanged,
   UserChanged,
 } from '../schema/generated/messages.ts';
@@ -38,7 +43,7 @@ import type {
   MarketDecided as MarketDecidedEffect,
   MarketRiskChanged as MarketRiskEffect,
 } from './effects.ts';
-import type { BalanceRow, PositionRow, TradeRow, UserRow } from './rows.ts';
+import type { BalanceRow, OrderRow, PositionRow, TradeRow, UserRow } from './rows.ts';
 
 /** Effects that are structs. */
 type HotKind =
@@ -247,6 +252,36 @@ export function writeFlushed(flushed: JournalFlushedFields, sink: RecordSink): v
   if (at < 0) return;
   JournalFlushed.write(sink.views, at, flushed);
   sink.commit();
+}
+
+/** What of a restored order is not in its record. */
+export interface RestoredState {
+  /** Sequence of its parent; 0 when there is none or it lives no more. */
+  readonly parent: Sequence | 0;
+  /** As signed; '' of an order that is no child. */
+  readonly parentId: OrderId | '';
+}
+
+export function writeRestoredOrder(
+  order: OrderRecordView,
+  { parent, parentId }: RestoredState,
+  sink: RecordSink,
+): void {
+  assert(parentId.length === order.parentIdBytes, 'the id of a parent is as long as its record says');
+  const at = sink.claim(OrderRestoredAtBoot.typeId, OrderRestoredAtBoot.bytes + parentId.length);
+  if (at < 0) return;
+  const v = sink.views;
+  OrderRestoredAtBoot.setInForce(v, at, inForceOf(order));
+  OrderRestoredAtBoot.setParent(v, at, parent);
+  OrderRecord.copy(order.v, order.at, v, at + OrderRestoredAtBoot.orderAt);
+  if (parentId !== '') writeText(v, at + OrderRestoredAtBoot.bytes, parentId);
+  sink.commit();
+}
+
+/** Lots that the market has released, or never kept back. */
+function inForceOf({ triggerState, parentSequence, quantity, activatedQuantity }: OrderRow): number {
+  if (triggerState !== TRIGGER_STATE.live) return 0;
+  return parentSequence === 0 ? quantity : activatedQuantity;
 }
 
 /** An order id that stays taken (AMB-08). */

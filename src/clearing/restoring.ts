@@ -17,6 +17,7 @@ import type { OrderId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isGiven } from '../gateway/orders/accounts.ts';
 import { isOpen } from '../risk/position.ts';
+import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { allAccounts, allBalances, allUsers } from './balances.ts';
 import { hasLiveParent } from './children.ts';
 import type { Durability } from './durability.ts';
@@ -30,12 +31,12 @@ import {
   writeNews,
   writePosition,
   writeRememberedId,
+  writeRestoredOrder,
   writeUserChanged,
 } from './effect-codec.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { marketRow } from './registry/registry-markets.ts';
-import { RestoredOrderWord } from './restored-word.ts';
 import { riskSlot } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -105,14 +106,18 @@ function writeMarket(market: MarketSlot, to: EffectSinks): void {
 }
 
 /** Writes orders of a market, to it and to the gateway. */
-function orderWriter(market: MarketSlot, to: EffectSinks, { durability }: RestoredPast): (row: OrderRow) => void {
-  const { marketIndex } = market.definition;
-  const writer = new RestoredOrderWord();
-  return (row) => {
+function orderWriter(
+  market: MarketSlot,
+  to: EffectSinks,
+  { durability }: RestoredPast,
+): (order: OrderRecordView) => void {
+  const toMarket = to.market(market.definition.marketIndex);
+  return (order) => {
     // A child that was released whole, or whose parent has ended, has no parent that may activate more of it (AMB-29).
-    writer.set(row, hasLiveParent(market, row) ? row.parentSequence : 0, parentIdOf(market, row, durability));
-    writer.write(to.market(marketIndex));
-    writer.write(to.door);
+    const parent = hasLiveParent(market, order) ? order.parentSequence : 0;
+    const state = { parent, parentId: parentIdOf(market, order, durability) };
+    writeRestoredOrder(order, state, toMarket);
+    writeRestoredOrder(order, state, to.door);
   };
 }
 

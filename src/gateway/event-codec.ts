@@ -6,9 +6,17 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import type { Side } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { readText, readUser } from '../schema/fields.ts';
-import { BalanceChanged, MarketRiskChanged, Matched, PositionChanged } from '../schema/generated/messages.ts';
+import { readOrderId, readText, readUser } from '../schema/fields.ts';
+import {
+  BalanceChanged,
+  MarketRiskChanged,
+  Matched,
+  OrderRecord,
+  OrderRestoredAtBoot,
+  PositionChanged,
+} from '../schema/generated/messages.ts';
 import type { AssetMarks } from './orders/asset-risks.ts';
+import type { RestoredOrder } from './orders/order-manager.ts';
 import type { Match } from './orders/trade-view.ts';
 
 const USER_WORDS = 8;
@@ -77,5 +85,15 @@ export function readMarketRisk(
     marketIndex: MarketRiskChanged.marketIndex(v, at),
     mark: readMark(v, at),
     interest: { credits: MarketRiskChanged.credits(v, at), borrows: MarketRiskChanged.borrows(v, at) },
+  };
+}
+
+/** What of an OrderRestoredAtBoot is not in its record. */
+export function readRestored(v: Views, at: number): RestoredOrder {
+  const parentIdBytes = OrderRecord.parentIdBytes(v, at + OrderRestoredAtBoot.orderAt);
+  return {
+    inForce: OrderRestoredAtBoot.inForce(v, at),
+    parent: OrderRestoredAtBoot.parent(v, at),
+    parentId: readOrderId(v, at + OrderRestoredAtBoot.bytes, parentIdBytes),
   };
 }

@@ -40,10 +40,9 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
-import { readBalance, readMarketRisk, readMatch, readPosition, UserTexts } from './event-codec.ts';
+import { readBalance, readMarketRisk, readMatch, readPosition, readRestored, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
 import type { OrderWord } from './orders/words.ts';
-import { restoreOrder } from './restored-record.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
 
 export interface GatewayActorParts {
@@ -224,7 +223,7 @@ export class GatewayActor implements Actor {
         });
         break;
       case OrderRestoredAtBoot.typeId:
-        restoreOrder(gateway.orders, v, at);
+        gateway.orders.restoreOrder(v, at + OrderRestoredAtBoot.orderAt, readRestored(v, at));
         break;
       case MarketRestored.typeId:
         this.#opening.add(MarketRestored.marketIndex(v, at));

@@ -13,7 +13,6 @@
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
 import type { Effect, RegistryChanged } from '../clearing/effects.ts';
 import { DEFAULT_HOLDS, type Holds, readHolds } from '../clearing/registry/stored-settings.ts';
-import { RestoredCommandReader } from '../clearing/restored-word.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -44,7 +43,7 @@ import {
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { HostedMarket } from './hosted-market.ts';
-import { CommandReader, readRememberedId } from './market-commands.ts';
+import { CommandReader, RestoredCommandReader, readRememberedId } from './market-commands.ts';
 import type { MarketEngine } from './market-engine.ts';
 
 /**
@@ -249,7 +248,7 @@ export class MarketShardActor implements Actor {
         break;
       }
       case OrderRestoredAtBoot.typeId:
-        this.#onRestoredOrder(this.#market(OrderRestoredAtBoot.marketIndex(v, at)), v, at);
+        this.#onRestoredOrder(this.#market(OrderRecord.marketIndex(v, at + OrderRestoredAtBoot.orderAt)), v, at);
         break;
       case OrderIdRemembered.typeId:
         this.#market(OrderIdRemembered.marketIndex(v, at)).engine.restoreRememberedId(readRememberedId(v, at));

@@ -1,10 +1,16 @@
 /**
  * Reads messages as commands of an engine, in place: one record per kind, refilled for each message, so nothing is
  * allocated per message. Times stay two words and keys stay in the ring.
- *
- * Messages of restored orders are read in clearing/restored-word.ts.
  */
-import { ORDER_END, type OrderEnd, type RollbackReason, type TriggerKind } from '../core/order-terms.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderEnd,
+  type RollbackReason,
+  TRIGGER_STATE,
+  type TriggerKind,
+} from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { createHash, fillExpiry } from '../order/order-codec.ts';
@@ -15,6 +21,7 @@ import {
   NewOrder,
   OrderIdRemembered,
   OrderRecord,
+  OrderRestoredAtBoot,
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
@@ -28,6 +35,7 @@ import type {
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
+  RestoredOrder,
   RollbackCommand,
 } from './commands.ts';
 
@@ -243,4 +251,75 @@ export function readRememberedId(v: Views, at: number): RememberedId {
   };
   fillKey(id, OrderIdRemembered, v, at);
   return id;
+}
+
+/** Reads restored orders for an engine into one object, refilled for each: a start reads a million of them. */
+export class RestoredCommandReader {
+  readonly #command: RestoredOrder = {
+    words: new Int32Array(0),
+    userAt: 0,
+    orderIdAt: 0,
+    orderIdBytes: 0,
+    order: 0,
+    prioritySequence: 0,
+    subAccount: 0,
+    side: 0,
+    kind: 0,
+    tif: 0,
+    flags: 0,
+    price: 0,
+    quantity: 0,
+    amount: 0,
+    budget: 0,
+    filledQuantity: 0,
+    inForce: 0,
+    spent: 0n,
+    triggerState: TRIGGER_STATE.live,
+    triggerKind: 0,
+    triggerPrice: 0,
+    parent: 0,
+    creationHigh: 0,
+    creationLow: 0,
+    timestampHigh: 0,
+    timestampLow: 0,
+    expiryHigh: 0,
+    expiryLow: 0,
+  };
+
+  /**
+   * @param moneyUnit the engine's unit of money, with 18 decimals.
+   * @returns valid until the next call, and while the message lies where it is.
+   */
+  read(v: Views, at: number, moneyUnit: bigint): RestoredOrder {
+    const command = this.#command;
+    const record = at + OrderRestoredAtBoot.orderAt;
+    const kind = OrderRecord.kind(v, record);
+    fillKey(command, OrderRecord, v, record);
+    command.order = OrderRecord.orderSequence(v, record);
+    command.prioritySequence = OrderRecord.prioritySequence(v, record);
+    command.subAccount = OrderRecord.subAccount(v, record);
+    command.side = OrderRecord.side(v, record);
+    command.kind = kind;
+    command.tif = OrderRecord.tif(v, record);
+    // That a fill of it was rolled back means nothing to a market.
+    command.flags = OrderRecord.flags(v, record) & ~ORDER_FLAG.rolledBack;
+    command.price = OrderRecord.price(v, record);
+    command.quantity = OrderRecord.quantity(v, record);
+    command.amount = OrderRecord.amount(v, record);
+    command.budget = OrderRecord.budget(v, record);
+    command.filledQuantity = OrderRecord.filledQuantity(v, record);
+    command.inForce = OrderRestoredAtBoot.inForce(v, at);
+    // A limit order is bound by lots alone.
+    command.spent = kind === ORDER_KIND.limit ? 0n : OrderRecord.filledNotional(v, record) / moneyUnit;
+    command.triggerState = OrderRecord.triggerState(v, record);
+    command.triggerKind = OrderRecord.triggerKind(v, record);
+    command.triggerPrice = OrderRecord.triggerPrice(v, record);
+    command.parent = OrderRestoredAtBoot.parent(v, at);
+    command.creationHigh = OrderRecord.creationNsHigh(v, record);
+    command.creationLow = OrderRecord.creationNsLow(v, record);
+    command.timestampHigh = OrderRecord.timestampNsHigh(v, record);
+    command.timestampLow = OrderRecord.timestampNsLow(v, record);
+    fillExpiry(command, v, record);
+    return command;
+  }
 }

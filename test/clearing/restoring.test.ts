@@ -10,7 +10,7 @@ import type { ClearingState } from '../../src/clearing/state.ts';
 import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
+import { OrderRecord, OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
 import { ALICE, BOB, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
 
 const MARK = { timeNs: 0n as TimestampNs, sequence: 1 as Sequence, clean: false, stateHash: null };
@@ -34,7 +34,7 @@ class OrderSink implements RecordSink {
   commit(): void {
     if (this.#type !== OrderRestoredAtBoot.typeId) return;
     this.told.push({
-      order: OrderRestoredAtBoot.order(this.views, 0),
+      order: OrderRecord.orderSequence(this.views, OrderRestoredAtBoot.orderAt),
       parent: OrderRestoredAtBoot.parent(this.views, 0),
     });
   }

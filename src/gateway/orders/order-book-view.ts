@@ -118,6 +118,7 @@ export class OrderBookView {
   restored(order: LiveOrder, inForce: number, parent: number): void {
     const isReleased = order.triggerState === TRIGGER_STATE.live;
     order.activatedQuantity = inForce;
+    order.droppedQuantity = 0;
     order.releasedQuantity = isReleased ? (isChild(order) ? inForce : RELEASED_WHOLE) : 0;
     // A part of a child that never rests has met all that it could.
     order.isIdle = isChild(order) && neverRests(order) && inForce > 0;

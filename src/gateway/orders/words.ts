@@ -1,11 +1,9 @@
 /**
- * What the order manager hears: from the market about orders, from clearing about fills, and how an order stood at a
- * restart. The two speak over rings of their own; each is heard in its own order.
+ * What the order manager receives: from the market about orders, from the clearing engine about fills. The two send over rings
+ * of their own; the messages of each come in its own order.
  *
  * Not here: balances, users and the registry, which come as clearing's rows.
  */
-import type { OrderRow } from '../../clearing/rows.ts';
-import type { OrderId } from '../../core/ids.ts';
 import type { OrderEnd, RollbackReason, TriggerKind } from '../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 
@@ -94,25 +92,3 @@ export interface FillRolledBack extends OfTrade {
 export type FillOutcome =
   | { readonly kind: 'confirmed'; readonly word: FillConfirmed; readonly heardAt: number }
   | { readonly kind: 'rolledBack'; readonly word: FillRolledBack };
-
-/** A live order as clearing kept it at a restart. */
-export interface RestoredOrder
-  extends Omit<
-    OrderRow,
-    | 'end'
-    | 'faultReason'
-    | 'verdict'
-    | 'activatedQuantity'
-    | 'droppedQuantity'
-    | 'maxFeeRate'
-    | 'parentIdAt'
-    | 'parentIdBytes'
-    | 'admittedNs'
-    | 'prioritySequence'
-    | 'parentSequence'
-  > {
-  /** Lots that its market has released, or never kept back. */
-  readonly inForce: number;
-  /** As signed, '' of an order that is no child. */
-  readonly parentId: OrderId | '';
-}

@@ -2834,301 +2834,49 @@ export const JournalFlushed = {
 
 /** The plain form of OrderRestoredAtBoot. */
 export interface OrderRestoredAtBootFields {
-  readonly order: Sequence;
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly amount: number;
-  readonly budget: number;
-  readonly triggerPrice: RawPrice;
-  readonly enabledQuantity: number;
   readonly inForce: number;
-  readonly filledQuantity: number;
-  readonly filledNotional: Amount18;
-  readonly fees: Amount18;
-  readonly creationNs: TimestampNs;
-  readonly goodUntilNs: TimestampNs;
-  readonly timestampNs: TimestampNs;
-  readonly lastUpdateNs: TimestampNs;
-  readonly marketIndex: number;
-  readonly subAccount: number;
-  readonly side: Side;
-  readonly kind: OrderKind;
-  readonly tif: Tif;
-  readonly flags: number;
-  readonly triggerKind: TriggerKind;
-  readonly triggerState: TriggerState;
-  readonly parentIdBytes: number;
-  readonly expiryNs: TimestampNs;
-  readonly prioritySequence: Sequence;
   readonly parent: Sequence | 0;
-  readonly user: UserId;
-  readonly orderId: OrderId;
+  readonly order: OrderRecordFields;
 }
 
 /**
- * At boot: one live order with the values in force, `flags` those that the node set included. The first part is what the
- * front door keeps, as it lies here; `expiry_ns`, `priority_sequence` and `parent` (0 when there is none or it lives no
- * more) are the market's. Tail: the id of its parent, `parent_id_bytes` of ASCII.
+ * At boot: one live order with its record. `in_force`: lots that its market has released, or never kept back. `parent`: the
+ * sequence of its parent, 0 when there is none or it lives no more. Tail: the id of its parent as signed, as long as the
+ * record's `parent_id_bytes`.
  */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 272,
-  order: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
-  setOrder: (v: Views, at: number, value: number): void => {
+  bytes: 304,
+  inForce: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setInForce: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  price: (v: Views, at: number): RawPrice => v.f64[(at + 8) >>> 3] as RawPrice,
-  setPrice: (v: Views, at: number, value: number): void => {
+  parent: (v: Views, at: number): Sequence | 0 => v.f64[(at + 8) >>> 3] as Sequence | 0,
+  setParent: (v: Views, at: number, value: number): void => {
     v.f64[(at + 8) >>> 3] = value;
   },
-  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 16) >>> 3] as RawQuantity,
-  setQuantity: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 16) >>> 3] = value;
-  },
-  amount: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
-  setAmount: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 24) >>> 3] = value;
-  },
-  budget: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
-  setBudget: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 32) >>> 3] = value;
-  },
-  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 40) >>> 3] as RawPrice,
-  setTriggerPrice: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 40) >>> 3] = value;
-  },
-  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
-  setEnabledQuantity: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 48) >>> 3] = value;
-  },
-  inForce: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
-  setInForce: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 56) >>> 3] = value;
-  },
-  filledQuantity: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
-  setFilledQuantity: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 64) >>> 3] = value;
-  },
-  filledNotionalAt: 72,
-  filledNotional: (v: Views, at: number): Amount18 => readInt128(v, at + 72) as Amount18,
-  setFilledNotional: (v: Views, at: number, value: bigint): void => {
-    writeInt128(v, at + 72, value);
-  },
-  feesAt: 88,
-  fees: (v: Views, at: number): Amount18 => readInt128(v, at + 88) as Amount18,
-  setFees: (v: Views, at: number, value: bigint): void => {
-    writeInt128(v, at + 88, value);
-  },
-  creationNsAt: 104,
-  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 104) >>> 3] as TimestampNs,
-  setCreationNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 104) >>> 3] = value;
-  },
-  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 108) >>> 2] as number,
-  creationNsLow: (v: Views, at: number): number => v.u32[(at + 104) >>> 2] as number,
-  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 104) >>> 2] = low;
-    v.u32[(at + 108) >>> 2] = high;
-  },
-  goodUntilNsAt: 112,
-  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 112) >>> 3] as TimestampNs,
-  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 112) >>> 3] = value;
-  },
-  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 116) >>> 2] as number,
-  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 112) >>> 2] as number,
-  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 112) >>> 2] = low;
-    v.u32[(at + 116) >>> 2] = high;
-  },
-  timestampNsAt: 120,
-  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 120) >>> 3] as TimestampNs,
-  setTimestampNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 120) >>> 3] = value;
-  },
-  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 124) >>> 2] as number,
-  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 120) >>> 2] as number,
-  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 120) >>> 2] = low;
-    v.u32[(at + 124) >>> 2] = high;
-  },
-  lastUpdateNsAt: 128,
-  lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 128) >>> 3] as TimestampNs,
-  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 128) >>> 3] = value;
-  },
-  lastUpdateNsHigh: (v: Views, at: number): number => v.u32[(at + 132) >>> 2] as number,
-  lastUpdateNsLow: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
-  setLastUpdateNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 128) >>> 2] = low;
-    v.u32[(at + 132) >>> 2] = high;
-  },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 136) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 136) >>> 2] = value;
-  },
-  subAccount: (v: Views, at: number): number => v.u16[(at + 140) >>> 1] as number,
-  setSubAccount: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 140) >>> 1] = value;
-  },
-  side: (v: Views, at: number): Side => v.u8[at + 142] as Side,
-  setSide: (v: Views, at: number, value: number): void => {
-    v.u8[at + 142] = value;
-  },
-  kind: (v: Views, at: number): OrderKind => v.u8[at + 143] as OrderKind,
-  setKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 143] = value;
-  },
-  tif: (v: Views, at: number): Tif => v.u8[at + 144] as Tif,
-  setTif: (v: Views, at: number, value: number): void => {
-    v.u8[at + 144] = value;
-  },
-  flags: (v: Views, at: number): number => v.u8[at + 145] as number,
-  setFlags: (v: Views, at: number, value: number): void => {
-    v.u8[at + 145] = value;
-  },
-  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 146] as TriggerKind,
-  setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 146] = value;
-  },
-  triggerState: (v: Views, at: number): TriggerState => v.u8[at + 147] as TriggerState,
-  setTriggerState: (v: Views, at: number, value: number): void => {
-    v.u8[at + 147] = value;
-  },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 148] as number,
-  setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 148] = value;
-  },
-  parentIdBytes: (v: Views, at: number): number => v.u8[at + 149] as number,
-  setParentIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 149] = value;
-  },
-  expiryNsAt: 152,
-  expiryNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
-  setExpiryNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 152) >>> 3] = value;
-  },
-  expiryNsHigh: (v: Views, at: number): number => v.u32[(at + 156) >>> 2] as number,
-  expiryNsLow: (v: Views, at: number): number => v.u32[(at + 152) >>> 2] as number,
-  setExpiryNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 152) >>> 2] = low;
-    v.u32[(at + 156) >>> 2] = high;
-  },
-  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 160) >>> 3] as Sequence,
-  setPrioritySequence: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 160) >>> 3] = value;
-  },
-  parent: (v: Views, at: number): Sequence | 0 => v.f64[(at + 168) >>> 3] as Sequence | 0,
-  setParent: (v: Views, at: number, value: number): void => {
-    v.f64[(at + 168) >>> 3] = value;
-  },
-  userAt: 176,
-  userLength: 32,
-  user: (v: Views, at: number): UserId => readUser(v, at + 176),
-  setUser: (v: Views, at: number, value: UserId): void => {
-    writeUser(v, at + 176, value);
-  },
-  orderIdAt: 208,
-  orderIdLength: 64,
-  orderId: (v: Views, at: number): OrderId => readText(v, at + 208, v.u8[at + 148] as number) as OrderId,
-  setOrderId: (v: Views, at: number, value: OrderId): void => {
-    v.u8[at + 148] = writeTextField(v, at + 208, 64, value);
+  orderAt: 16,
+  order: (v: Views, at: number): OrderRecordFields => OrderRecord.read(v, at + 16),
+  setOrder: (v: Views, at: number, value: OrderRecordFields): void => {
+    OrderRecord.write(v, at + 16, value);
   },
   read: (v: Views, at: number): OrderRestoredAtBootFields => ({
-    order: v.f64[at >>> 3] as Sequence,
-    price: v.f64[(at + 8) >>> 3] as RawPrice,
-    quantity: v.f64[(at + 16) >>> 3] as RawQuantity,
-    amount: v.f64[(at + 24) >>> 3] as number,
-    budget: v.f64[(at + 32) >>> 3] as number,
-    triggerPrice: v.f64[(at + 40) >>> 3] as RawPrice,
-    enabledQuantity: v.f64[(at + 48) >>> 3] as number,
-    inForce: v.f64[(at + 56) >>> 3] as number,
-    filledQuantity: v.f64[(at + 64) >>> 3] as number,
-    filledNotional: readInt128(v, at + 72) as Amount18,
-    fees: readInt128(v, at + 88) as Amount18,
-    creationNs: v.u64[(at + 104) >>> 3] as TimestampNs,
-    goodUntilNs: v.u64[(at + 112) >>> 3] as TimestampNs,
-    timestampNs: v.u64[(at + 120) >>> 3] as TimestampNs,
-    lastUpdateNs: v.u64[(at + 128) >>> 3] as TimestampNs,
-    marketIndex: v.u32[(at + 136) >>> 2] as number,
-    subAccount: v.u16[(at + 140) >>> 1] as number,
-    side: v.u8[at + 142] as Side,
-    kind: v.u8[at + 143] as OrderKind,
-    tif: v.u8[at + 144] as Tif,
-    flags: v.u8[at + 145] as number,
-    triggerKind: v.u8[at + 146] as TriggerKind,
-    triggerState: v.u8[at + 147] as TriggerState,
-    parentIdBytes: v.u8[at + 149] as number,
-    expiryNs: v.u64[(at + 152) >>> 3] as TimestampNs,
-    prioritySequence: v.f64[(at + 160) >>> 3] as Sequence,
-    parent: v.f64[(at + 168) >>> 3] as Sequence | 0,
-    user: readUser(v, at + 176),
-    orderId: readText(v, at + 208, v.u8[at + 148] as number) as OrderId,
+    inForce: v.f64[at >>> 3] as number,
+    parent: v.f64[(at + 8) >>> 3] as Sequence | 0,
+    order: OrderRecord.read(v, at + 16),
   }),
   write: (v: Views, at: number, fields: OrderRestoredAtBootFields): void => {
-    v.f64[at >>> 3] = fields.order;
-    v.f64[(at + 8) >>> 3] = fields.price;
-    v.f64[(at + 16) >>> 3] = fields.quantity;
-    v.f64[(at + 24) >>> 3] = fields.amount;
-    v.f64[(at + 32) >>> 3] = fields.budget;
-    v.f64[(at + 40) >>> 3] = fields.triggerPrice;
-    v.f64[(at + 48) >>> 3] = fields.enabledQuantity;
-    v.f64[(at + 56) >>> 3] = fields.inForce;
-    v.f64[(at + 64) >>> 3] = fields.filledQuantity;
-    writeInt128(v, at + 72, fields.filledNotional);
-    writeInt128(v, at + 88, fields.fees);
-    v.u64[(at + 104) >>> 3] = fields.creationNs;
-    v.u64[(at + 112) >>> 3] = fields.goodUntilNs;
-    v.u64[(at + 120) >>> 3] = fields.timestampNs;
-    v.u64[(at + 128) >>> 3] = fields.lastUpdateNs;
-    v.u32[(at + 136) >>> 2] = fields.marketIndex;
-    v.u16[(at + 140) >>> 1] = fields.subAccount;
-    v.u8[at + 142] = fields.side;
-    v.u8[at + 143] = fields.kind;
-    v.u8[at + 144] = fields.tif;
-    v.u8[at + 145] = fields.flags;
-    v.u8[at + 146] = fields.triggerKind;
-    v.u8[at + 147] = fields.triggerState;
-    v.u8[at + 149] = fields.parentIdBytes;
-    v.u64[(at + 152) >>> 3] = fields.expiryNs;
-    v.f64[(at + 160) >>> 3] = fields.prioritySequence;
-    v.f64[(at + 168) >>> 3] = fields.parent;
-    writeUser(v, at + 176, fields.user);
-    v.u8[at + 148] = writeTextField(v, at + 208, 64, fields.orderId);
+    v.f64[at >>> 3] = fields.inForce;
+    v.f64[(at + 8) >>> 3] = fields.parent;
+    OrderRecord.write(v, at + 16, fields.order);
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 272),
+    copyStruct(from, fromAt, to, toAt, 304),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.number(v.f64[(at + 8) >>> 3] as number);
-    to.number(v.f64[(at + 16) >>> 3] as number);
-    to.number(v.f64[(at + 24) >>> 3] as number);
-    to.number(v.f64[(at + 32) >>> 3] as number);
-    to.number(v.f64[(at + 40) >>> 3] as number);
-    to.number(v.f64[(at + 48) >>> 3] as number);
-    to.number(v.f64[(at + 56) >>> 3] as number);
-    to.number(v.f64[(at + 64) >>> 3] as number);
-    to.amount(readInt128(v, at + 72));
-    to.amount(readInt128(v, at + 88));
-    to.nanoseconds(v.u64[(at + 104) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 112) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 120) >>> 3] as bigint);
-    to.nanoseconds(v.u64[(at + 128) >>> 3] as bigint);
-    to.number(v.u32[(at + 136) >>> 2] as number);
-    to.number(v.u16[(at + 140) >>> 1] as number);
-    to.number(v.u8[at + 142] as number);
-    to.number(v.u8[at + 143] as number);
-    to.number(v.u8[at + 144] as number);
-    to.number(v.u8[at + 145] as number);
-    to.number(v.u8[at + 146] as number);
-    to.number(v.u8[at + 147] as number);
-    to.number(v.u8[at + 149] as number);
-    to.nanoseconds(v.u64[(at + 152) >>> 3] as bigint);
-    to.number(v.f64[(at + 160) >>> 3] as number);
-    to.number(v.f64[(at + 168) >>> 3] as number);
-    to.text(readUser(v, at + 176));
-    to.text(readText(v, at + 208, v.u8[at + 148] as number));
+    OrderRecord.hash(v, at + 16, to);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OrderRestoredAtBoot.read(v, at)),
