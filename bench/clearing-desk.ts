@@ -12,13 +12,21 @@ import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
 import { type EffectSinks, type RecordSink, writeEffect } from '../src/clearing/effect-codec.ts';
 import type { Effect } from '../src/clearing/effects.ts';
-import type { NewOrder as OrderFields } from '../src/clearing/inputs.ts';
 import { BatchBuffer } from '../src/clearing/journal-batch.ts';
+import type { OrderRow } from '../src/clearing/rows.ts';
 import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
-import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
+import {
+  ORDER_KIND,
+  SIDE,
+  SIGNATURE_VERDICT,
+  type Side,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../src/core/order-terms.ts';
 import {
   type Amount18,
   ONE_18,
@@ -26,10 +34,11 @@ import {
   type RawQuantity,
   type Sequence,
   type TimestampNs,
+  ZERO_18,
 } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
-import { newOrderBytes, writeNewOrder } from '../src/order/order-codec.ts';
-import { Matched, NewOrder, OrderAdmitted, OrderRecord } from '../src/schema/generated/messages.ts';
+import { writeText } from '../src/schema/fields.ts';
+import { Matched, NewOrder, OrderAdmitted } from '../src/schema/generated/messages.ts';
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
@@ -40,6 +49,7 @@ export const USD = '0' as AssetId;
 export const FILLS_PER_BATCH = 500;
 const TRADERS = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).padStart(64, 'a') as UserId);
 const TEXT = '{"order":"a signed text of usual length"}'.padEnd(450, ' ');
+const SIGNATURE = new Uint8Array(NewOrder.signatureLength);
 /** The node's default: a checkpoint is due after this many changed rows. */
 const CHECKPOINT_ROWS = 6_000;
 const MAKER_LOTS = 10_000_000_000_000;
@@ -89,11 +99,16 @@ export function world(): ClearingState {
   return state;
 }
 
-function orderOf(user: UserId, side: Side, flags: number, name: string, quantity: number): OrderFields {
+/** The terms of an order; its market, sequence and times are those of its admission. */
+function orderOf(user: UserId, side: Side, flags: number, sequence: Sequence, quantity: number): OrderRow {
   return {
+    marketIndex: 0,
+    orderSequence: sequence,
+    prioritySequence: sequence,
+    parentSequence: 0,
     user,
     subAccount: 1,
-    orderId: name as OrderId,
+    orderId: `order-${sequence}` as OrderId,
     side,
     kind: ORDER_KIND.limit,
     tif: TIF.gtc,
@@ -104,13 +119,24 @@ function orderOf(user: UserId, side: Side, flags: number, name: string, quantity
     budget: 0,
     triggerKind: TRIGGER.none,
     triggerPrice: 0 as RawPrice,
-    parentId: '',
+    triggerState: TRIGGER_STATE.live,
+    parentIdAt: 0,
+    parentIdBytes: 0,
+    enabledQuantity: quantity,
+    activatedQuantity: 0,
+    droppedQuantity: 0,
+    filledQuantity: 0,
+    filledNotional: ZERO_18,
+    fees: ZERO_18,
     maxFeeRate: 1_000,
     creationNs: T0,
+    timestampNs: T0,
     goodUntilNs: 0n as TimestampNs,
-    expiryNs: (T0 + 2_592_000_000_000_000n) as TimestampNs,
-    text: TEXT,
-    signature: new Uint8Array(64),
+    admittedNs: T0,
+    lastUpdateNs: T0,
+    end: 0,
+    faultReason: 0,
+    verdict: SIGNATURE_VERDICT.unknown,
   };
 }
 
@@ -199,16 +225,13 @@ export class Desk {
 
   #admit(user: UserId, side: Side, lots: number): number {
     this.#sequence += 1;
-    const order = orderOf(user, side, this.#flags, `order-${this.#sequence}`, lots);
-    this.#records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + newOrderBytes(order), (v, at) => {
-      OrderAdmitted.setSequence(v, at, this.#sequence);
-      OrderAdmitted.setTimeNs(v, at, this.#timeNs);
-      OrderAdmitted.setMarketIndex(v, at, 0);
-      OrderAdmitted.setRefusal(v, at, 0);
+    const sequence = this.#sequence as Sequence;
+    const order = orderOf(user, side, this.#flags, sequence, lots);
+    this.#records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + NewOrder.bytes + TEXT.length, (v, at) => {
+      OrderAdmitted.write(v, at, { sequence, timeNs: this.#timeNs as TimestampNs, marketIndex: 0, refusal: 0 });
       const create = at + OrderAdmitted.bytes;
-      writeNewOrder(v, create, order, { requestId: 0, receivedNs: T0, marketIndex: 0 });
-      OrderRecord.setOrderSequence(v, create + NewOrder.orderAt, this.#sequence as Sequence);
-      OrderRecord.setPrioritySequence(v, create + NewOrder.orderAt, this.#sequence as Sequence);
+      NewOrder.write(v, create, { requestId: 0, receivedNs: T0, order, signature: SIGNATURE, textBytes: TEXT.length });
+      writeText(v, create + NewOrder.bytes, TEXT);
     });
     return this.#sequence;
   }

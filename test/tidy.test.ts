@@ -48,11 +48,7 @@ const TABLE: Readonly<Record<string, Module>> = {
 };
 
 /** Imports against the table that are still to go, as file and module: each is gone with the piece that it belongs to. */
-const STILL_WRONG: readonly string[] = [
-  'src/clearing/restoring.ts gateway',
-  'src/order/fill-injection.ts matching',
-  'src/order/order-codec.ts clearing',
-];
+const STILL_WRONG: readonly string[] = ['src/clearing/restoring.ts gateway', 'src/order/fill-injection.ts matching'];
 
 /** Modules that decide: no clock, no I/O, no chance; rings and messages in their shells alone. */
 const PURE = ['core', 'schema', 'codec', 'order', 'risk', 'matching', 'clearing', 'gateway', 'market-data'];

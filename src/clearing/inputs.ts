@@ -8,10 +8,10 @@
  * Not here: how an input travels or is stored.
  */
 
-import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
-import type { OrderKind, RollbackReason, Side, Tif, TriggerKind } from '../core/order-terms.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
+import type { RollbackReason } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
 import type {
   MatchedFields,
   OrderActivatedFields,
@@ -27,34 +27,6 @@ import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
 import type { OrderRow, SignedText } from './rows.ts';
-
-/** An order as it was admitted: the signed fields, the bytes that were signed, and the expiry that follows from them. */
-export interface NewOrder {
-  readonly user: UserId;
-  readonly subAccount: number;
-  readonly orderId: OrderId;
-  readonly side: Side;
-  readonly kind: OrderKind;
-  readonly tif: Tif;
-  /** Bits of ORDER_FLAG. */
-  readonly flags: number;
-  /** price, quantity, amount, budget by kind: the table in schemas/messages.fbs; 0 where a kind has none. */
-  readonly price: RawPrice;
-  readonly quantity: RawQuantity;
-  readonly amount: number;
-  readonly budget: number;
-  readonly triggerKind: TriggerKind;
-  readonly triggerPrice: RawPrice;
-  /** Of a child, else ''. */
-  readonly parentId: OrderId | '';
-  readonly maxFeeRate: number;
-  readonly creationNs: TimestampNs;
-  /** 0n unless GTD. */
-  readonly goodUntilNs: TimestampNs;
-  readonly expiryNs: TimestampNs;
-  readonly text: string;
-  readonly signature: Uint8Array;
-}
 
 interface FromMarket {
   readonly marketIndex: number;

@@ -1,144 +1,144 @@
-/** A new order and the market's events through their messages, for every field of every kind. */
+/** A create as its message: to a market a command, from there an input of the clearing engine. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { NewOrder as OrderFields } from '../../src/clearing/inputs.ts';
+import { BatchBuffer } from '../../src/clearing/journal-batch.ts';
+import { type OrderRow, plainRow } from '../../src/clearing/rows.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { orderExpiryNs } from '../../src/core/order-terms.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
-import { viewsOf } from '../../src/core/views.ts';
+import { fromWords } from '../../src/core/time-words.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import { type Views, viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/matching/market-commands.ts';
-import {
-  createBytes,
-  newOrderBytes,
-  readNewOrder,
-  writeCreateHash,
-  writeNewOrder,
-} from '../../src/order/order-codec.ts';
+import { createBytes, writeCreateHash } from '../../src/order/order-codec.ts';
+import { writeText } from '../../src/schema/fields.ts';
+import { NewOrder, OrderAdmitted } from '../../src/schema/generated/messages.ts';
 import { propertyParameters } from '../support/property.ts';
+import { orderRow } from '../support/row-arbitraries.ts';
 
-const raw = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-/** An order's life ends within 64 bits. */
-const ns = fc.oneof(
+const AT = 8;
+const KEY = hashKeyOf(5n);
+const RECEIVED_NS = 1_760_000_000_123_456_789n as TimestampNs;
+
+interface Create {
+  readonly order: OrderRow;
+  readonly parentId: string;
+  readonly text: string;
+  readonly signature: Uint8Array;
+}
+
+/** An order's life ends within 64 bits; carries of its words included. */
+const creationNs = fc.oneof(
   fc.bigInt({ min: 0n, max: (1n << 64n) - 1n - ORDER_LIFE_NS }),
   fc.bigInt({ min: 1n, max: 64n }).map((n) => (n << 32n) - 1n),
 );
-const orderId = fc.stringMatching(/^[A-Za-z0-9+/=_-]{1,64}$/);
-const signature = fc.uint8Array({ minLength: 64, maxLength: 64 });
-const user = fc.stringMatching(/^[0-9a-f]{64}$/);
+const goodUntilNs = fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: (1n << 64n) - 1n }));
 
 /** Text around the parent's id, as a signature would cover it. */
-function textOf(parentId: string, before: string): string {
-  return `{"order_id":"${before}","trigger":{"parent_order_id":${parentId === '' ? 'null' : `"${parentId}"`}}}`;
-}
-
-const orders = fc
+const creates: fc.Arbitrary<Create> = fc
   .record({
-    user,
-    subAccount: fc.integer({ min: 0, max: 65_535 }),
-    orderId,
-    side: fc.constantFrom(0, 1),
-    kind: fc.constantFrom(0, 1, 2),
-    tif: fc.constantFrom(0, 1, 2, 3),
-    flags: fc.integer({ min: 0, max: 63 }),
-    price: raw,
-    quantity: raw,
-    amount: raw,
-    budget: raw,
-    triggerKind: fc.constantFrom(0, 1, 2),
-    triggerPrice: raw,
-    parentId: fc.oneof(fc.constant(''), orderId),
-    maxFeeRate: fc.integer({ min: 0, max: 0xffff_ffff }),
-    creationNs: ns,
-    goodUntilNs: fc.oneof(fc.constant(0n), ns),
-    signature,
+    order: orderRow,
+    creationNs,
+    goodUntilNs,
+    parentId: fc.stringMatching(/^[A-Za-z0-9+/=_-]{0,64}$/),
+    signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
   })
-  .map((order) => {
-    const expiryNs = orderExpiryNs(order.creationNs as TimestampNs, order.goodUntilNs as TimestampNs);
-    return { ...order, expiryNs, text: textOf(order.parentId, order.orderId) } as unknown as OrderFields;
+  .map(({ order, parentId, signature, ...times }) => {
+    const text = `{"order_id":"${order.orderId}","trigger":{"parent_order_id":"${parentId}"}}`;
+    const parent = { parentIdAt: text.length - parentId.length - 3, parentIdBytes: parentId.length };
+    return { order: { ...order, ...times, ...parent } as OrderRow, parentId, text, signature };
   });
 
-const KEY = hashKeyOf(5n);
-const envelope = { requestId: 77, receivedNs: 1_760_000_000_123_456_789n, marketIndex: 5 };
-
-function written(order: OrderFields) {
-  const bytes = (newOrderBytes(order) + 23) & ~7;
-  const views = viewsOf(new ArrayBuffer(bytes + 8), 8, bytes);
+/** The message behind what comes before it, as it lies in the ring of a market: with its hash. */
+function written({ order, text, signature }: Create, at = AT): { readonly v: Views; readonly bytes: number } {
+  const bytes = createBytes(text.length);
+  const room = (at + bytes + 7) & ~7;
+  const v = viewsOf(new ArrayBuffer(room), 0, room);
   // What lay there before must not matter.
-  views.u8.fill(0xa5);
-  writeNewOrder(views, 8, order, envelope);
-  return views;
+  v.u8.fill(0xa5);
+  NewOrder.write(v, at, { requestId: 77, receivedNs: RECEIVED_NS, order, signature, textBytes: text.length });
+  writeText(v, at + NewOrder.bytes, text);
+  writeCreateHash(v, at, bytes, KEY);
+  return { v, bytes };
 }
 
-suite('a new order as a message', () => {
-  test('comes back as it was written', () => {
+suite('a create as a message', () => {
+  test('is read by the clearing engine as it was written, accepted or refused', () => {
     fc.assert(
-      fc.property(orders, (order) => assert.deepEqual(readNewOrder(written(order), 8), order)),
+      fc.property(creates, fc.boolean(), (create, isRefused) => {
+        const { v } = written(create, OrderAdmitted.bytes);
+        const batch = new BatchBuffer();
+        const place = { marketIndex: 3, sequence: 9 as Sequence, timeNs: RECEIVED_NS };
+        OrderAdmitted.write(v, 0, { ...place, refusal: isRefused ? 1 : 0 });
+        const { order, text, signature } = create;
+        const kind = isRefused ? 'createRefused' : 'created';
+        batch.add(OrderAdmitted.typeId, v, 0, OrderAdmitted.bytes + NewOrder.bytes + text.length);
+        const [input] = batch.inputs();
+        assert.ok(input?.kind === 'created' || input?.kind === 'createRefused');
+        assert.deepEqual({ ...input, order: plainRow(input.order) }, { kind, ...place, order, text, signature });
+      }),
       propertyParameters(60),
     );
   });
 
-  test('is its user’s, whoever was read before: also one of whom only the end is another', () => {
+  test('has its own user, whichever was read before: also one that differs only in the last byte', () => {
     const near = fc.tuple(fc.constantFrom('00000000', 'ffffffff', '0000ff00'), fc.nat({ max: 3 }), fc.nat({ max: 3 }));
     const users = fc.array(near, { minLength: 2, maxLength: 30 });
     fc.assert(
-      fc.property(users, orders, (names, order) => {
+      fc.property(users, creates, (names, create) => {
         for (const [first, middle, last] of names) {
-          const own = `${first}${String(middle).repeat(16)}${'a'.repeat(39)}${last}`;
-          assert.equal(readNewOrder(written({ ...order, user: own as UserId }), 8).user, own);
+          const user = `${first}${String(middle).repeat(16)}${'a'.repeat(39)}${last}` as UserId;
+          const { v } = written({ ...create, order: { ...create.order, user } });
+          assert.equal(NewOrder.read(v, AT).order.user, user);
         }
       }),
       propertyParameters(60),
     );
   });
 
-  test('is the same to a market: keys and the parent as words, times as two', () => {
+  test('is a command to a market: keys and the parent as words, times as two words each', () => {
     const reader = new CommandReader();
     fc.assert(
-      fc.property(orders, (order) => {
-        const views = written(order);
-        const record = createBytes(order.text.length);
-        writeCreateHash(views, 8, record, KEY);
-        assert.deepEqual(readNewOrder(views, 8), order, 'the hash lies behind everything else');
-        const command = reader.readCreate(views, 8, record);
+      fc.property(creates, (create) => {
+        const { v, bytes } = written(create);
+        const { order, parentId } = create;
+        const command = reader.readCreate(v, AT, bytes);
         const { words, userAt, orderIdAt, orderIdBytes } = command;
         assert.equal(command.idHash, hashId(KEY, words, userAt, orderIdAt, orderIdBytes));
-        const bytes = new Uint8Array(command.words.buffer, command.words.byteOffset);
-        const text = (at: number, length: number): string =>
-          Buffer.from(bytes.slice(4 * at, 4 * at + length)).toString('latin1');
-        assert.equal(Buffer.from(text(command.userAt, 32), 'latin1').toString('hex'), order.user);
-        assert.equal(text(command.orderIdAt, command.orderIdBytes), order.orderId);
-        const parent = Buffer.from(command.parentWords.buffer).toString('latin1', 0, command.parentIdBytes);
-        assert.equal(parent, order.parentId);
-        const rest = Buffer.from(command.parentWords.buffer).subarray(command.parentIdBytes);
-        if (command.parentIdBytes > 0)
-          assert.ok(
-            rest.every((byte) => byte === 0),
-            'filled up with zeros',
-          );
-        const time = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low);
-        assert.equal(time(command.creationHigh, command.creationLow), order.creationNs);
-        assert.equal(time(command.expiryHigh, command.expiryLow), order.expiryNs);
-        assert.equal(time(command.receivedHigh, command.receivedLow), envelope.receivedNs);
-        const { requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount } = command;
-        assert.deepEqual(
-          { requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount },
-          {
-            requestId: envelope.requestId,
-            side: order.side,
-            kind: order.kind,
-            tif: order.tif,
-            flags: order.flags,
-            price: order.price,
-            quantity: order.quantity,
-            amount: order.amount,
-            budget: order.budget,
-            subAccount: order.subAccount,
-          },
+        const textAt = (word: number, length: number): string =>
+          Buffer.from(words.buffer, words.byteOffset).toString('latin1', 4 * word, 4 * word + length);
+        assert.equal(Buffer.from(textAt(userAt, 32), 'latin1').toString('hex'), order.user);
+        assert.equal(textAt(orderIdAt, orderIdBytes), order.orderId);
+        const parent = Buffer.from(command.parentWords.buffer);
+        assert.equal(parent.toString('latin1', 0, command.parentIdBytes), parentId);
+        if (parentId !== '') assert.ok(parent.subarray(parentId.length).every((byte) => byte === 0));
+        assert.equal(fromWords(command.creationHigh, command.creationLow), order.creationNs);
+        assert.equal(
+          fromWords(command.expiryHigh, command.expiryLow),
+          orderExpiryNs(order.creationNs, order.goodUntilNs),
         );
-        assert.deepEqual([command.triggerKind, command.triggerPrice], [order.triggerKind, order.triggerPrice]);
+        assert.equal(fromWords(command.receivedHigh, command.receivedLow), RECEIVED_NS);
+        const { requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount } = command;
+        const { triggerKind, triggerPrice } = command;
+        assert.deepEqual(
+          [requestId, side, kind, tif, flags, price, quantity, amount, budget, subAccount, triggerKind, triggerPrice],
+          [
+            77,
+            order.side,
+            order.kind,
+            order.tif,
+            order.flags,
+            order.price,
+            order.quantity,
+            order.amount,
+            order.budget,
+            order.subAccount,
+            order.triggerKind,
+            order.triggerPrice,
+          ],
+        );
       }),
       propertyParameters(60),
     );

@@ -10,10 +10,10 @@ import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
-import type { Batch, ClearingInput, Created, Matched, NewOrder, Replaced, Verdict } from '../../src/clearing/inputs.ts';
+import type { Batch, ClearingInput, Created, Matched, Replaced, Verdict } from '../../src/clearing/inputs.ts';
 import { LOAD_ORDER, loadState } from '../../src/clearing/loading.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
-import { type OrderRow, plainRow, type RowWrite, type TableName } from '../../src/clearing/rows.ts';
+import { type OrderRow, plainRow, type RowWrite, type SignedText, type TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import {
@@ -22,11 +22,12 @@ import {
   type OrderEnd,
   type RollbackReason,
   SIDE,
+  SIGNATURE_VERDICT,
   TIF,
   TRIGGER,
   TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
-import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
 
@@ -44,10 +45,13 @@ export const ETH: AssetId = '2' as AssetId;
 export const CHAIN = '000000000000007a69';
 export const TOKEN: string = '5a'.repeat(20) + '00'.repeat(12);
 
-export type OrderTerms = Partial<Omit<NewOrder, 'price' | 'quantity' | 'triggerPrice'>> & {
+/** Of a create; what is not given is as of a limit buy of Alice. */
+export type OrderTerms = Partial<Omit<OrderRow, 'price' | 'quantity' | 'triggerPrice'> & SignedText> & {
   price?: number;
   quantity?: number;
   triggerPrice?: number;
+  /** As the text names it. */
+  parentId?: string;
 };
 /** Numbers of a market's event. */
 interface Place {
@@ -139,52 +143,53 @@ export class ClearingWorld {
     return { marketIndex, sequence, timeNs: this.nowNs };
   }
 
-  terms(terms: OrderTerms = {}): NewOrder {
+  /** What a market sends of an order that it admitted, or refused. */
+  admission(terms: OrderTerms = {}, place: Place = this.next(), parent: Sequence | 0 = 0): Omit<Created, 'kind'> {
+    const { marketIndex, sequence, timeNs } = place;
     this.#orders += 1;
-    const { price = 200_000, quantity = 10_000, triggerPrice = 0, ...rest } = terms;
-    return {
-      user: ALICE,
-      subAccount: 0,
-      orderId: `order-${this.#orders}` as OrderId,
-      side: SIDE.buy,
-      kind: ORDER_KIND.limit,
-      tif: TIF.gtc,
-      flags: ORDER_FLAG.isSpot,
+    const { price = 200_000, quantity = 10_000, triggerPrice = 0, parentId = '', ...rest } = terms;
+    const { text = '{"signer":""}', signature = new Uint8Array(64).fill(7), ...given } = rest;
+    const triggerKind = given.triggerKind ?? TRIGGER.none;
+    const creationNs = given.creationNs ?? this.nowNs;
+    const order: OrderRow = {
+      orderSequence: sequence,
+      prioritySequence: sequence,
+      parentSequence: parent,
       price: price as RawPrice,
       quantity: quantity as RawQuantity,
       amount: 0,
       budget: 0,
-      triggerKind: TRIGGER.none,
       triggerPrice: triggerPrice as RawPrice,
-      parentId: '',
-      maxFeeRate: 1_000,
-      creationNs: this.nowNs,
+      enabledQuantity: quantity,
+      activatedQuantity: 0,
+      droppedQuantity: 0,
+      filledQuantity: 0,
+      filledNotional: ZERO_18,
+      fees: ZERO_18,
+      creationNs,
+      timestampNs: creationNs,
       goodUntilNs: 0n as TimestampNs,
-      expiryNs: (this.nowNs + DAYS_30) as TimestampNs,
-      text: '{"signer":""}',
-      signature: new Uint8Array(64).fill(7),
-      ...rest,
+      admittedNs: timeNs,
+      lastUpdateNs: timeNs,
+      maxFeeRate: 1_000,
+      marketIndex,
+      subAccount: 0,
+      parentIdAt: Math.max(0, text.indexOf(parentId)),
+      flags: ORDER_FLAG.isSpot,
+      side: SIDE.buy,
+      kind: ORDER_KIND.limit,
+      tif: TIF.gtc,
+      triggerKind,
+      triggerState: triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
+      end: 0,
+      faultReason: 0,
+      verdict: SIGNATURE_VERDICT.unknown,
+      parentIdBytes: parentId.length,
+      user: ALICE,
+      orderId: `order-${this.#orders}` as OrderId,
+      ...given,
     };
-  }
-
-  /** What a market sends of an order that it admitted, or refused. */
-  admission(terms: OrderTerms = {}, place: Place = this.next(), parent: Sequence | 0 = 0): Omit<Created, 'kind'> {
-    const { text, signature, expiryNs: _, parentId, ...order } = this.terms(terms);
-    return {
-      ...place,
-      text,
-      signature,
-      order: {
-        ...order,
-        ...{ marketIndex: place.marketIndex, orderSequence: place.sequence, prioritySequence: place.sequence },
-        ...{ parentSequence: parent, parentIdAt: Math.max(0, text.indexOf(parentId)), parentIdBytes: parentId.length },
-        triggerState: order.triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
-        ...{ enabledQuantity: order.quantity, activatedQuantity: 0, droppedQuantity: 0 },
-        ...{ filledQuantity: 0, filledNotional: 0n as Amount18, fees: 0n as Amount18 },
-        ...{ timestampNs: order.creationNs, admittedNs: place.timeNs, lastUpdateNs: place.timeNs },
-        ...{ end: 0, faultReason: 0, verdict: 0 },
-      },
-    };
+    return { ...place, order, text, signature };
   }
 
   /** An admitted order. @returns its name. */
