@@ -8,7 +8,7 @@ import { loadRows } from '../../src/storage/load-rows.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
 import { verifyMap } from '../../src/storage/verify-map.ts';
-import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
+import { CheckpointStore, order, signedText, trade, userOf } from '../support/checkpoint-store.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const WHOLE = { since: null };
@@ -18,8 +18,11 @@ const LARGE = 300_000;
 async function written(): Promise<string> {
   const store = new CheckpointStore();
   for (let step = 1; step <= 40; step += 1) {
-    const rows = [{ table: 'order', row: order(step) } as const, { table: 'trade', row: trade(step) } as const];
-    store.checkpoint(rows);
+    store.checkpoint([
+      { table: 'order', row: order(step) },
+      { table: 'trade', row: trade(step) },
+      { table: 'signedText', row: signedText(step) },
+    ]);
   }
   store.journal.append(41n as never, new Uint8Array(LARGE).fill(9));
   await store.close();
@@ -38,7 +41,10 @@ suite('verification of a map', () => {
   test('what was written is accepted: every page is in use once, free or meta, and everything is counted', () => {
     const report = verifyMap(directory, WHOLE);
     assert.deepEqual([report.records, report.firstSequence, report.mark.sequence, report.checkpoint], [41, 1, 41, 40]);
-    assert.deepEqual([report.tables['orderBlock'], report.tables['tradeBlock']], [40, 40]);
+    assert.deepEqual(
+      [report.tables['orderBlock'], report.tables['tradeBlock'], report.tables['signedText']],
+      [40, 40, 40],
+    );
     assert.equal(report.pagesRead + report.freePages + 2, report.pages);
   });
 
