@@ -7,7 +7,6 @@
  *   batch()      processes the next batch
  */
 
-import { dirtyRowCount, drainDirtyRows } from '../src/clearing/checkpoint.ts';
 import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
 import { type EffectSinks, type RecordSink, writeEffect } from '../src/clearing/effect-codec.ts';
@@ -16,6 +15,7 @@ import { BatchBuffer } from '../src/clearing/journal-batch.ts';
 import type { OrderRow } from '../src/clearing/rows.ts';
 import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
+import { dirtyRowCount, drainDirtyRows } from '../src/clearing/tables.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
 import {

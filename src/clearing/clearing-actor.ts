@@ -21,7 +21,6 @@ import { Outbox } from '../runtime/outbox.ts';
 import type { Outlet } from '../runtime/outlet.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
-import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './checkpoint.ts';
 import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from './clearing.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
@@ -47,6 +46,7 @@ import type { MarketRow, OrderRow, SignedText } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { stateHash } from './state-hash.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './tables.ts';
 import { fireSome } from './triggers.ts';
 
 /** Journal records that a turn removes at most. */

@@ -1,11 +1,28 @@
 /**
- * What the clearing actor needs of the disk. The node gives it LMDB (lmdb-durability.ts), the simulation a memory that
- * forgets what was not flushed.
+ * What the clearing actor needs of the disk. The node implements it on LMDB (lmdb-durability.ts), the simulation in
+ * memory, which loses what was not flushed.
  */
 
+import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { IdWatermark, Tombstone } from './checkpoint.ts';
 import type { RowWrite, SignedText } from './rows.ts';
+
+/** An order id that is taken for 30 days after its creation (AMB-08). */
+export interface Tombstone {
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly creationNs: TimestampNs;
+  /** Whether a cancel of it is answered ALREADY_CANCELLED (AMB-23). */
+  readonly wasCancelled: boolean;
+}
+
+/** Stands for ids that had to make room: creates signed at or before it may be replays (AMB-08). */
+export interface IdWatermark {
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly creationNs: TimestampNs;
+}
 
 export interface JournaledBatch {
   readonly sequence: Sequence;

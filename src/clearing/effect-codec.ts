@@ -36,7 +36,7 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
-import type { IdWatermark, Tombstone } from './checkpoint.ts';
+import type { IdWatermark, Tombstone } from './durability.ts';
 import type {
   Effect,
   FillRolledBack,

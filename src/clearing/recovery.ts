@@ -18,11 +18,11 @@ import { checkLedger, checkSums } from './checks.ts';
 import { applyBatch } from './clearing.ts';
 import type { Durability, Recovery } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
-import { StateLoader } from './loading.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { nativeBytesHash, nativeSha256 } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { stateHash } from './state-hash.ts';
+import { StateLoader } from './tables.ts';
 
 export interface Boot {
   readonly state: ClearingState;

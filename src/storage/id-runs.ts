@@ -12,7 +12,7 @@
  *
  * Not here: what goes when (finished-orders.ts), how many ids a list holds (id-lists.ts).
  */
-import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
+import type { IdWatermark, Tombstone } from '../clearing/durability.ts';
 import type { OrderId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';

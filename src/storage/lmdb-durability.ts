@@ -1,6 +1,13 @@
 /** Clearing's disk: the journal, checkpoints and remembered ids in one LMDB environment (durability.ts). */
-import type { IdWatermark, Tombstone } from '../clearing/checkpoint.ts';
-import type { CheckpointMark, Durability, JournaledBatch, JournalSize, Recovery } from '../clearing/durability.ts';
+import type {
+  CheckpointMark,
+  Durability,
+  IdWatermark,
+  JournaledBatch,
+  JournalSize,
+  Recovery,
+  Tombstone,
+} from '../clearing/durability.ts';
 import type { RowWrite, SignedText } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';

@@ -6,8 +6,9 @@
  * lets go of the map again, so a slow consumer pins nothing. No checkpoint may be written meanwhile: a restart loads
  * before it writes.
  */
-import { LOAD_ORDER } from '../clearing/loading.ts';
+
 import type { RowWrite, TableName } from '../clearing/rows.ts';
+import { LOAD_ORDER } from '../clearing/tables.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { Entry, StorageReader } from './environment.ts';

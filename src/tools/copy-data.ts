@@ -16,10 +16,10 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/checkpoint.ts';
 import { applyBatch } from '../clearing/clearing.ts';
 import { decodeBatch } from '../clearing/journal-batch.ts';
 import type { ClearingState } from '../clearing/state.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/tables.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import {

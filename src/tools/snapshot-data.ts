@@ -11,9 +11,9 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadState } from '../clearing/loading.ts';
 import { nativeBytesHash, nativeSha256 } from '../clearing/sha256.ts';
 import { stateHash } from '../clearing/state-hash.ts';
+import { loadState } from '../clearing/tables.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';

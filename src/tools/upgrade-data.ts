@@ -13,8 +13,8 @@
  */
 import { cpSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadState } from '../clearing/loading.ts';
 import { stateHash } from '../clearing/state-hash.ts';
+import { loadState } from '../clearing/tables.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { Sequence } from '../core/units.ts';

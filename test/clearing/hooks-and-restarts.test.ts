@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { hooksView } from '../../src/clearing/hooks.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
+import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../../src/clearing/tables.ts';
 import { countsView } from '../../src/clearing/views.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
+import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { must } from '../../src/core/assert.ts';
 import { ORDER_END, TRIGGER } from '../../src/core/order-terms.ts';
 import { NONE } from '../../src/core/pools.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { canCheckpoint } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Batch } from '../../src/clearing/inputs.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash, stateLines } from '../../src/clearing/state-hash.ts';
+import { canCheckpoint } from '../../src/clearing/tables.ts';
 import { must } from '../../src/core/assert.ts';
 import { Player } from '../support/clearing-player.ts';
 import { moves, type Step, step, USERS } from '../support/clearing-steps.ts';

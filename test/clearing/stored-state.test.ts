@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { canCheckpoint } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import { stateLines } from '../../src/clearing/state-hash.ts';
+import { canCheckpoint } from '../../src/clearing/tables.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
 import { ALICE, BOB, CAROL, ClearingWorld, ETH, heldOf, PlainTables, reply, USD } from '../support/clearing-world.ts';

@@ -1,11 +1,11 @@
 /** Clearing sends heartbeats between the steps of its longest turns: no client's sweep may look like a hang. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import { answerQuery } from '../../src/clearing/clearing-queries.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
+import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { fireReached } from '../../src/clearing/triggers.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { RawPrice } from '../../src/core/units.ts';

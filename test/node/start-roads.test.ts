@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import type { Durability, Recovery } from '../../src/clearing/durability.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
 import type { RowWrite } from '../../src/clearing/rows.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
+import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';

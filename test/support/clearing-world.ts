@@ -5,16 +5,15 @@
  */
 import assert from 'node:assert/strict';
 import { allBalances, balanceRow } from '../../src/clearing/balances.ts';
-import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
 import type { Batch, ClearingInput, Created, Matched, Replaced, Verdict } from '../../src/clearing/inputs.ts';
-import { LOAD_ORDER, loadState } from '../../src/clearing/loading.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
 import { type OrderRow, plainRow, type RowWrite, type SignedText, type TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
+import { drainDirtyRows, LOAD_ORDER, loadState } from '../../src/clearing/tables.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import {
   ORDER_FLAG,

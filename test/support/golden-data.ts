@@ -6,12 +6,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { canCheckpoint, drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { ClearingInput } from '../../src/clearing/inputs.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
+import { canCheckpoint, drainDirtyRows } from '../../src/clearing/tables.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';

@@ -6,11 +6,11 @@
  */
 import { createHash } from 'node:crypto';
 import { balanceRow } from '../../src/clearing/balances.ts';
-import { drainDirtyRows } from '../../src/clearing/checkpoint.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
 import { marketRow } from '../../src/clearing/registry/registry-markets.ts';
 import { type OrderRow, plainRow, type RowWrite, type SignedText } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
+import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { TIF, TRIGGER } from '../../src/core/order-terms.ts';

@@ -2,9 +2,14 @@
  * Clearing's disk as the simulation has it: what was appended is flushed, a checkpoint is whole, and a kill keeps both.
  * Rows are kept by the keys that rows.ts names.
  */
-import type { IdWatermark, Tombstone } from '../../src/clearing/checkpoint.ts';
-import type { CheckpointMark, Durability, JournalSize, Recovery } from '../../src/clearing/durability.ts';
-import { LOAD_ORDER } from '../../src/clearing/loading.ts';
+import type {
+  CheckpointMark,
+  Durability,
+  IdWatermark,
+  JournalSize,
+  Recovery,
+  Tombstone,
+} from '../../src/clearing/durability.ts';
 import {
   type MarketRow,
   type OrderRow,
@@ -14,6 +19,7 @@ import {
   type SignedTextRow,
   type TradeRow,
 } from '../../src/clearing/rows.ts';
+import { LOAD_ORDER } from '../../src/clearing/tables.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';

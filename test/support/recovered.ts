@@ -2,8 +2,8 @@
 
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
-import { loadState } from '../../src/clearing/loading.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
+import { loadState } from '../../src/clearing/tables.ts';
 import { readJournal } from '../../src/storage/journal.ts';
 import { auditData, replayData, withReader } from '../../src/tools/audit-data.ts';
 

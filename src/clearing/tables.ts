@@ -1,0 +1,214 @@
+/**
+ * The tables of clearing: how a row comes into memory at a start, and which rows a checkpoint writes. One entry a table;
+ * the row types are in rows.ts, keys and bytes in src/storage.
+ *
+ *   start        loadState / StateLoader: row after row, table by table in LOAD_ORDER, each table in key order
+ *   checkpoint   canCheckpoint? ─▶ drainDirtyRows ─▶ storage writes them ─▶ the next checkpoint begins empty
+ *
+ * A checkpoint reflects the journal up to the last applied batch, so it is taken between batches and only when nothing
+ * lives that rows do not carry: held inputs, test faults, a match group that is not complete.
+ */
+import { add18 } from '../core/arithmetic.ts';
+import { assert, must } from '../core/assert.ts';
+import type { HashKey } from '../core/key-words.ts';
+import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
+import { depositCounterKey } from './funds/deposits.ts';
+import { isHolding } from './hooks.ts';
+import { addLiveOrder } from './orders.ts';
+import { placeLegs, positionRow, positionSlot } from './positions.ts';
+import { placeAsset } from './registry/registry-assets.ts';
+import { placeConfig } from './registry/registry-config.ts';
+import { marketRow, placeMarket } from './registry/registry-markets.ts';
+import { markRow, placeMark, placePrice } from './risks.ts';
+import type { BalanceRow, RowWrite, TableName, Tables } from './rows.ts';
+import { type ClearingState, createClearingState, type Sha256 } from './state.ts';
+import { fireAll } from './triggers.ts';
+
+interface ClearingTable<Row> {
+  /** Places a row of a checkpoint in memory. @throws InvariantError when it contradicts the rows before it. */
+  readonly load: (state: ClearingState, row: Row) => void;
+  /** The rows that changed since the last call, whole; they count as unchanged from then on. */
+  readonly takeChanged: (state: ClearingState) => Row[];
+}
+
+/** Empties the set. */
+function taken<Changed, Row>(changed: Set<Changed>, rowOf: (one: Changed) => Row): Row[] {
+  const rows = Array.from(changed, rowOf);
+  changed.clear();
+  return rows;
+}
+
+/** In the order in which a start loads them: a row comes after the rows that it names, orders come last. */
+const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
+  user: {
+    load: (state, row) => state.users.set(row.user, { row, subAccounts: new Map() }),
+    takeChanged: ({ dirty }) => taken(dirty.users, ({ row }) => row),
+  },
+  subAccount: {
+    load: (state, row) => {
+      const user = must(state.users.get(row.user), 'the user of a sub-account is loaded');
+      user.subAccounts.set(row.subAccount, emptyAccount(row));
+    },
+    takeChanged: ({ dirty }) => taken(dirty.subAccounts, ({ row }) => row),
+  },
+  asset: {
+    load: placeAsset,
+    takeChanged: ({ dirty, assets }) => taken(dirty.assets, (id) => must(assets.get(id), 'a dirty asset exists')),
+  },
+  market: {
+    load: placeMarket,
+    takeChanged: ({ dirty }) => taken(dirty.markets, marketRow),
+  },
+  balance: {
+    load: loadBalance,
+    takeChanged: ({ dirty }) => taken(dirty.balances, balanceRow),
+  },
+  position: {
+    load: (state, row) => {
+      const account = state.users.get(row.user)?.subAccounts.get(row.subAccount);
+      const slot = positionSlot(state, must(account, 'the sub-account of a position is loaded'), row.asset);
+      placeLegs(state, slot, { base: row.base, quote: row.quote, entry: row.entry });
+    },
+    takeChanged: ({ dirty }) => taken(dirty.positions, positionRow),
+  },
+  price: {
+    load: placePrice,
+    takeChanged: ({ dirty, prices }) => taken(dirty.prices, (id) => must(prices.get(id), 'a dirty price exists')),
+  },
+  mark: {
+    load: placeMark,
+    takeChanged: ({ dirty }) => taken(dirty.marks, markRow),
+  },
+  deposit: {
+    load: (state, { chainId, user, depositNonce }) => {
+      const key = depositCounterKey(chainId, user);
+      state.depositCounters.set(key, Math.max(state.depositCounters.get(key) ?? 0, depositNonce + 1));
+    },
+    takeChanged: ({ dirty }) => dirty.deposits.splice(0),
+  },
+  config: {
+    load: placeConfig,
+    takeChanged: ({ dirty, configs }) => taken(dirty.configs, (key) => must(configs.get(key), 'a dirty object exists')),
+  },
+  totals: {
+    load: (state, { asset, vaultHoldings, faucet }) => {
+      Object.assign(totalsOf(state, asset), { vaultHoldings, faucet });
+    },
+    takeChanged: ({ dirty }) =>
+      taken(dirty.totals, ({ asset, vaultHoldings, faucet }) => ({ asset, vaultHoldings, faucet })),
+  },
+  tally: {
+    load: (state, row) => state.tallies[row.name].restore(row),
+    takeChanged: ({ dirty }) => taken(dirty.tallies, ({ row }) => row),
+  },
+  order: {
+    load: (state, row) => {
+      if (row.end !== 0) return;
+      const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
+      assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
+      addLiveOrder(state, market, row);
+    },
+    takeChanged: ({ dirty, orders }) => {
+      const rows = [...orders.takeDirty(), ...dirty.finishedOrders];
+      dirty.finishedOrders.clear();
+      return rows;
+    },
+  },
+  signedText: {
+    load: () => undefined,
+    takeChanged: ({ markets }) => markets.flatMap((market) => market.signedTexts.splice(0)),
+  },
+  trade: {
+    load: () => undefined,
+    takeChanged: ({ dirty }) => dirty.trades.splice(0),
+  },
+};
+
+function loadBalance(state: ClearingState, row: BalanceRow): void {
+  const user = must(state.users.get(row.user), 'the user of a balance is loaded');
+  const slot = balanceSlot(state, user, row.subAccount, row.asset);
+  placeOwned(slot, row.owned);
+  slot.locked = row.locked;
+  slot.totals.claims = add18(slot.totals.claims, add18(row.owned, row.locked));
+}
+
+// ---- a start
+
+/** The order of tables at a start; signed texts and trades are history and stay where they are. */
+export const LOAD_ORDER: readonly TableName[] = (Object.keys(TABLES) as TableName[]).filter(
+  (table) => table !== 'signedText' && table !== 'trade',
+);
+
+/**
+ * The state that the rows of a checkpoint describe.
+ *
+ * @param rows table by table in LOAD_ORDER, each table in key order. Finished orders, signed texts and trades may be left
+ *   out; of deposits, all are needed, or the last of each user and chain.
+ * @param sha256 as createClearingState's.
+ * @throws InvariantError when the rows contradict each other.
+ */
+export function loadState(rows: Iterable<RowWrite>, sha256?: Sha256): ClearingState {
+  const loader = new StateLoader(sha256);
+  for (const row of rows) loader.add(row);
+  return loader.finish();
+}
+
+/** A state made from the rows of a checkpoint, one at a time. */
+export class StateLoader {
+  /** Of the rows that were added so far. */
+  readonly state: ClearingState;
+
+  /** @param sha256 @param key as createClearingState's. */
+  constructor(sha256?: Sha256, key?: HashKey) {
+    this.state = createClearingState(sha256, key);
+  }
+
+  /** The next row. @throws InvariantError when it contradicts those before it. */
+  add({ table, row }: RowWrite): void {
+    // A RowWrite has the row of its table.
+    (TABLES[table] as ClearingTable<Tables[TableName]>).load(this.state, row);
+  }
+
+  /** All rows were added. */
+  finish(): ClearingState {
+    this.state.touchedRisks.clear();
+    return this.state;
+  }
+}
+
+// ---- a checkpoint
+
+/** Whether the rows hold every durable fact: false while a test hook or an incomplete match group is in force. */
+export function canCheckpoint(state: ClearingState): boolean {
+  const { hooks } = state;
+  const hooked = isHolding(hooks) || hooks.faults.length > 0 || hooks.waiting.length > 0;
+  return !hooked && state.markets.every((market) => market.unit.length === 0);
+}
+
+/** How many rows the next checkpoint would write. */
+export function dirtyRowCount({ dirty, orders, markets }: ClearingState): number {
+  const { finishedOrders, trades, deposits, ...sets } = dirty;
+  const inSets = Object.values(sets).reduce((sum, set) => sum + set.size, 0);
+  const texts = markets.reduce((sum, { signedTexts }) => sum + signedTexts.length, 0);
+  return inSets + orders.dirtyCount + finishedOrders.length + texts + trades.length + deposits.length;
+}
+
+/**
+ * Every row that changed since the last call, whole; they count as unchanged from here on. Finished orders and signed texts
+ * leave memory here.
+ *
+ * @returns rows of orders are accessors, valid until the next input is applied.
+ */
+export function drainDirtyRows(state: ClearingState): RowWrite[] {
+  assert(canCheckpoint(state), 'a checkpoint is taken when rows hold everything');
+  // What is among those is dirty, and is not put there again.
+  const { changedBalances, changedPositions, touchedMarkets } = state;
+  const isBetweenBatches = changedBalances.length + changedPositions.length + touchedMarkets.size === 0;
+  assert(isBetweenBatches, 'a checkpoint is taken between batches');
+  fireAll(state);
+  const rows: RowWrite[] = [];
+  for (const [table, { takeChanged }] of Object.entries(TABLES)) {
+    for (const row of takeChanged(state)) rows.push({ table, row } as RowWrite);
+  }
+  return rows;
+}
