@@ -1,8 +1,7 @@
 /**
- * What the front door knows of users: who is a market maker, which sub-accounts exist. Follows clearing's word.
+ * Users at the gateway: market makers, and existing sub-accounts. Follows clearing's events.
  *
- * A user whom clearing does not know yet has sub-accounts 0 (spot) and 1 (cross margin), like everybody (AMB-63,
- * AMB-139).
+ * A user without a row in clearing has sub-accounts 0 (spot) and 1 (cross margin), like all others (AMB-63, AMB-139).
  */
 import type { SubAccountKind, SubAccountRow, UserRow } from '../../clearing/rows.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
@@ -20,7 +19,7 @@ const GIVEN: ReadonlyMap<number, SubAccount> = new Map<number, SubAccount>([
   [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
 ]);
 
-/** Of the first two, as everybody has them from the beginning. */
+/** Of the first two, which every user has from the beginning. */
 export function isGiven(row: SubAccountRow): boolean {
   const given = GIVEN.get(row.subAccount);
   return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;

@@ -1,6 +1,6 @@
 /**
  * Assets as pre-flight weighs them: prices with their breakers, risk rows, the initial-margin factor that follows from
- * what all users have open. Follows clearing's word; what time alone changes is found by `refresh` (AMB-43, AMB-44).
+ * what all users have open. Follows clearing's events; what time alone changes is found by `refresh` (AMB-43, AMB-44).
  *
  * Not here: the rules (src/risk), accounts (margin-account.ts).
  */
@@ -91,7 +91,7 @@ export class AssetRisks {
     return asset === USD ? USD_ASSET : (this.#assets.get(asset) ?? this.#unknown).terms;
   }
 
-  /** The sources themselves, for who shows their age. */
+  /** The sources themselves, to show their age. */
   marks(asset: AssetId): AssetMarks {
     return this.#assets.get(asset) ?? NO_MARKS;
   }

@@ -1,17 +1,17 @@
 /**
- * Accounts whose capacity has become negative, and their orders that give way for it (AR-01 to AR-06, AMB-61, EX-17).
+ * Accounts with a negative capacity, and the reduction of their orders (AR-01 to AR-06, AMB-61, EX-17).
  *
  *   price, position, order ─▶ capacity < 0 ─▶ plan ─▶ replace or cancel, made by the node ─▶ market ─▶ Replaced, Canceled
  *                                 ▲             ▲ not enough in one look: the next one goes on          │
  *                                 │             └──────────────────────────────────────────────────────┤
  *                                 └────────────────── cooldown of the sub-account ◀────────────────────┘
  *
- * Left alone: market makers; orders as reduction-plan.ts tells; after a start, accounts until every asset that they have to
- * do with has had a new price (AMB-110).
+ * Exempt: market makers; orders as in reduction-plan.ts; after a start, accounts until each of their assets has had a new
+ * price (AMB-110).
  *
- * Looked at in rounds, a bounded number of accounts and orders a time, as the front door does nothing else meanwhile. An
- * account that has more to reduce than that is asked again with the next look: what was sent counts as reduced, and the
- * rest is planned by what is known then. Its cooldown begins with the first of them. Not here: the messages (src/node).
+ * Checked in rounds, a bounded number of accounts and orders a time, as the gateway does nothing else meanwhile. An account
+ * that has more to reduce than that is checked again in the next round: what was sent counts as reduced, and the rest is
+ * planned by what is known then. Its cooldown begins with the first of them. Not here: the messages (src/node).
  */
 import type { Side } from '../../core/order-terms.ts';
 import type { TimestampNs } from '../../core/units.ts';
@@ -23,14 +23,14 @@ import type { MarginAccounts } from './margin-accounts.ts';
 import { planReductions, type Reduction, type Sent } from './reduction-plan.ts';
 import type { OrderSettings } from './settings.ts';
 
-/** Accounts that one look passes, and those of them whose capacity it works out. */
+/** Accounts that one check passes, and those of them with a computed capacity. */
 const PASSED_MAX = 1_024;
 const WORKED_OUT_MAX = 64;
-/** Orders that one look reduces, and after how many planned over it leaves the other accounts to the next. */
+/** Orders that one check reduces, and planned orders after which it leaves the other accounts to the next. */
 export const REDUCED_MAX = 1_024;
 const PLANNED_OVER_MAX = 4_096;
 
-/** Takes a reduction to the market; false: there is no room, nothing was done. */
+/** Sends a reduction to the market; false: the ring is full, nothing was done. */
 export type Reduce = (reduction: Reduction) => boolean;
 
 export interface AutoReduceParts {
@@ -38,14 +38,14 @@ export interface AutoReduceParts {
   readonly reduce: Reduce;
 }
 
-/** Reductions of one side that one look could not hold. */
+/** Reductions of one side that exceed one check. */
 interface Unfinished {
   readonly side: Side;
-  /** By the exposure entry of the order, the total that was asked for. */
+  /** By the exposure entry of the order, the requested total. */
   readonly sent: Map<ExposureEntry, number>;
 }
 
-/** Of an account that has orders: when it was looked at last, and until when it is left alone. */
+/** Of an account with orders: the time of its last check, and the end of its cooldown. */
 interface Watched {
   version: number;
   isExempt: boolean;
@@ -61,7 +61,7 @@ export class AutoReduce {
   readonly #orders: LiveOrders;
   readonly #reduce: Reduce;
   readonly #watched = new Map<MarginAccount, Watched>();
-  /** Of what one look may do. */
+  /** Of the work of one check. */
   readonly #left = { reduced: 0, plannedOver: 0 };
   #round: Iterator<MarginAccount> = [].values();
 
@@ -91,7 +91,7 @@ export class AutoReduce {
     return false;
   }
 
-  /** In rounds; null when nobody is left. */
+  /** In rounds; null at the end of a round. */
   #next(): MarginAccount | null {
     const next = this.#round.next();
     if (next.done !== true) return next.value;

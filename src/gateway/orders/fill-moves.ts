@@ -38,7 +38,7 @@ export function pendMove(move: FillMove, holds: Holds): void {
   else move.position.account.pend(move.position, move);
 }
 
-/** @param confirmedAt the count of clearing's words when it said so. */
+/** @param confirmedAt the count of clearing's events at its confirmation. */
 export function confirmMove(move: FillMove, holds: Holds, confirmedAt: number): void {
   if (move.kind === 'spot') holds.confirm(move, confirmedAt);
   else move.position.account.confirm(move.position, move, confirmedAt);

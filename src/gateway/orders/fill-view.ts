@@ -1,14 +1,14 @@
 /**
- * The front door's optimistic view of fills: matches, and what clearing makes of them.
+ * The gateway's optimistic view of fills: matches, and their outcomes in clearing.
  *
  *   market   matched
  *   clearing fill confirmed, fill rolled back
  *
- * The two speak over rings of their own. Clearing may be heard on a fill before the market: its outcome then waits for
+ * The two have rings of their own. Clearing's event of a fill may arrive before the match: its outcome then waits for
  * the match, so that `Pending` always comes first (AMB-35).
  *
  * Invariants
- *   (1) A fill is told `Pending` once per side, then its outcome once per side.
+ *   (1) A fill is published as `Pending` once per side, then its outcome once per side.
  *   (2) What an order has pending is the sum of its matches without an outcome.
  *
  * Not here: orders as such (order-book-view.ts), figures of a trade (trade-view.ts).
@@ -46,7 +46,7 @@ export class FillView {
   readonly #words: WordCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
-  /** Outcomes heard before their matches, by market and trade. */
+  /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
   constructor(book: OrderBookView, words: WordCount, parts: OrderBookParts) {

@@ -1,7 +1,7 @@
 /**
- * What a page needs of the tables, as a question that can be answered on another thread, and the answer.
+ * What a page needs of the tables, as a query that can be answered on another thread, and the answer.
  *
- *   pages.ts ── HistoryAsk ─▶ whoever has the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
+ *   pages.ts ── HistoryAsk ─▶ a reader of the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
  *
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
@@ -20,7 +20,7 @@ export interface OrderDoubts {
   readonly marketIndexes: Int32Array;
   /** 0: a create on its way, in the tables if its id is. */
   readonly sequences: Float64Array;
-  /** Only tables that know more of the market than this can know the order as finished. */
+  /** Only tables that are ahead of this in the market can have the order as finished. */
   readonly heard: Float64Array;
   readonly orderIds: readonly OrderId[];
 }
@@ -43,7 +43,7 @@ export interface OrderPivots {
   readonly places: readonly OrderPlace[];
 }
 
-/** How far this process has heard of markets, index by index: see OrderDoubts.heard. */
+/** How far this process is in markets, index by index: see OrderDoubts.heard. */
 export interface HeardMarkets {
   readonly marketIndexes: readonly number[];
   readonly heard: readonly number[];
@@ -58,7 +58,7 @@ export type HistoryAsk =
       readonly limit: number;
       readonly pivots: OrderPivots;
       readonly doubts: OrderDoubts;
-      /** Markets of orders that are not in doubt unless the tables know more of their market. */
+      /** Markets of orders that are not in doubt unless the tables are ahead in their market. */
       readonly markets: HeardMarkets;
     }
   | {
@@ -89,7 +89,7 @@ export interface OrderAnswer<T> {
   readonly rows: readonly Placed<OrderPlace, T>[];
   /** Which doubts are in the tables, by their index. */
   readonly inTables: readonly number[];
-  /** The tables know more of a market than was heard: orders that were not in doubt may be in them. Then nothing else counts. */
+  /** The tables are ahead in a market: orders that were not in doubt may be in them. Then nothing else counts. */
   readonly isAhead: boolean;
   /** The merge begins with this one of memory and with the tables' at `offset`, which `rows` begin with. */
   readonly heldFrom: number;

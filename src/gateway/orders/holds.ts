@@ -3,7 +3,7 @@
  *
  *   available = owned − held − pending − settling − setAside
  *
- *   owned      clearing's flushed word; withdrawal and settlement locks have left it (AMB-72)
+ *   owned      as clearing has flushed it; withdrawal and settlement locks have left it (AMB-72)
  *   held       what live orders, and orders on their way to the market, may still spend
  *   pending    what fills will really cost that clearing has not decided
  *   settling   the same for fills that are confirmed, until the balance that contains them arrives
@@ -14,12 +14,12 @@
  *
  * Invariants
  *   (1) held = the sum of the holds of all orders that spend from the balance, at the fees in force; pending likewise of
- *       undecided fills. Who asks for a balance wakes its user first (sleepers.ts).
+ *       undecided fills.
  *   (2) held, pending, settling ≥ 0; setAside ≥ leaving ≥ 0.
- *   (3) An order is let through only if its hold fits into what is available.
+ *   (3) An order is accepted only if its hold fits into what is available.
  *
  * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
- * Then nothing more is let through until it is positive again.
+ * Then no order is accepted until it is positive again.
  *
  * What fills bring is not available before clearing has booked it; in a margin account it is collateral at once, as the
  * optimistic view of such an account is whole (`optimisticOf`).
@@ -38,8 +38,7 @@ import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import { holdOf } from './spending.ts';
 
-// Which users have anything: a spot balance or a position, as clearing has flushed it. What is limited for keys that cost
-// nothing asks here (src/gateway/sessions).
+// Users with a spot balance or a position, as clearing has flushed it. Limits for free keys use this (src/gateway/sessions).
 // Orders add nothing to it: one that could fill is backed by a balance or a position.
 // Invariant: a user is counted once for each balance that is not zero and once for each position that is not.
 
@@ -85,7 +84,7 @@ export interface Balance {
   readonly subAccount: number;
   readonly asset: AssetId;
   owned: bigint;
-  /** At the fees as they were after `heldAt` changes: `heldOf` says what is held now. */
+  /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
   held: bigint;
   heldAt: number;
   readonly fees: FeeChanges;
@@ -107,12 +106,12 @@ export interface Balance {
   summed: bigint;
 }
 
-/** How often a taker fee has changed: a balance of which nobody asks is counted again when somebody does. */
+/** How often a taker fee has changed: a balance is summed again at its next read. */
 interface FeeChanges {
   count: number;
 }
 
-/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, when asked. */
+/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
 export function heldOf(balance: Balance): bigint {
   const { buys, fees } = balance;
   if (balance.heldAt === fees.count) return balance.held;
@@ -156,7 +155,7 @@ export interface BalanceKey {
   readonly asset: AssetId;
 }
 
-/** A balance as it is asked about; available = owned − the others. */
+/** A balance as reads return it; available = owned − the others. */
 export interface Funds {
   readonly owned: bigint;
   readonly held: bigint;
@@ -176,7 +175,7 @@ export interface SpotMove {
   readonly credit: Amount18;
 }
 
-/** Numbers clearing's words on balances and positions, in the order in which they are heard. */
+/** Numbers clearing's events of balances and positions, in the order of their arrival. */
 export class WordCount {
   #count = 0;
 
@@ -199,7 +198,7 @@ export class Holds {
   readonly #accounts: Accounts;
   readonly #collateral = new Map<AssetId, CollateralSum>();
 
-  /** @param words counts clearing's words on balances and positions. */
+  /** @param words counts clearing's events of balances and positions. */
   constructor(words: WordCount = new WordCount(), accounts: Accounts = new Accounts()) {
     this.#words = words;
     this.#accounts = accounts;
@@ -235,7 +234,7 @@ export class Holds {
     return must(this.#balances[number], 'a balance that has a number is there');
   }
 
-  /** The balance, made with nothing in it if clearing has not spoken of it. */
+  /** The balance, created empty if clearing has published none. */
   balance(key: BalanceKey): Balance {
     const account = this.#account(key.user, key.subAccount);
     const known = account.balances.get(key.asset);
@@ -293,7 +292,7 @@ export class Holds {
     return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
   }
 
-  /** What is available; zero where clearing has never spoken of the balance. */
+  /** What is available; zero where clearing has published no balance. */
   available(key: BalanceKey): Amount18 {
     const balance = this.find(key);
     return balance === undefined ? ZERO_18 : availableOf(balance);
@@ -312,7 +311,7 @@ export class Holds {
   }
 
   /**
-   * Clearing's absolute balance; it contains every fill confirmed before it. Nobody is woken: no hold depends on it.
+   * Clearing's absolute balance; it contains every fill confirmed before it. No hold depends on it.
    *
    * @returns the balance as it is now.
    */
@@ -357,7 +356,7 @@ export class Holds {
     this.#fees.count += 1;
   }
 
-  /** A fill whose outcome clearing owes: the order's balance pays, another one receives. */
+  /** A fill without an outcome: the order's balance pays, another one receives. */
   pend({ from, debit, to, credit }: SpotMove): void {
     assert(debit >= 0n && credit >= 0n, 'a fill debits what it spends and credits what it gets');
     from.pending += debit;
@@ -370,7 +369,7 @@ export class Holds {
   /**
    * The fill is booked.
    *
-   * @param confirmedAt the count of words when clearing said so; a balance that came after it contains the fill.
+   * @param confirmedAt the count of events at its confirmation; a balance that came after it contains the fill.
    */
   confirm(move: SpotMove, confirmedAt: number): void {
     this.rollBack(move);

@@ -1,6 +1,6 @@
 /**
  * Inventory: what is owned and not locked, per sub-account (wire.md 7.13, QRY-09, AMB-72). Order holds do not reduce
- * it. Zero entries are left out, except USD's. A user nobody knows has accounts 0 and 1 (AMB-139).
+ * it. Zero entries are left out, except USD's. An unknown user has accounts 0 and 1 (AMB-139).
  */
 import { format18 } from '../../core/decimal.ts';
 import { compareAssetIds, USD, type UserId } from '../../core/ids.ts';

@@ -13,9 +13,9 @@
  *
  * Invariants
  *   (1) The offset of a queue that nets is the opposite optimistic base, in lots.
- *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them is told.
+ *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them arrives.
  *
- * Not here: what an order may still add (order-exposure.ts), who is admitted (margin-check.ts), the formulas (src/risk).
+ * Not here: what an order may still add (order-exposure.ts), the check of an order (margin-check.ts), the formulas (src/risk).
  */
 import { assert } from '../../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
@@ -176,7 +176,7 @@ export class MarginAccount {
     this.#moved(position);
   }
 
-  /** A fill whose outcome clearing owes. */
+  /** A fill without an outcome. */
   pend(position: Position, move: LegMove): void {
     addTo(position.pending, move, 1n);
     this.#moved(position);
@@ -187,7 +187,7 @@ export class MarginAccount {
     this.#moved(position);
   }
 
-  /** @param confirmedAt the count of clearing's words when it said so; a position told later contains the fill. */
+  /** @param confirmedAt the count of clearing's events at its confirmation; a position that came after it contains the fill. */
   confirm(position: Position, move: LegMove, confirmedAt: number): void {
     addTo(position.pending, move, -1n);
     if (position.messageNumber <= confirmedAt) addTo(position.settling, move, 1n);
@@ -201,7 +201,7 @@ export class MarginAccount {
     this.#moved(position);
   }
 
-  /** The reduce-only orders of a position whose market is known, made with none in it. */
+  /** The reduce-only orders of a position with a known market, created empty. */
   reduceOnlyOf(position: Position): ReduceOnlyOrders {
     if (position.reduceOnly === null) {
       const queues = (): readonly [OrderQueue, OrderQueue] => [new ExposureQueue(), new ExposureQueue()];
@@ -251,7 +251,7 @@ export class MarginAccount {
     return this.#changes + this.#exposures;
   }
 
-  /** Whether an oracle or mark price of anything that it owns, owes or trades is younger than this. */
+  /** Whether an oracle or mark price of any of its assets, debts or markets is younger than this. */
   pricedSince(sinceNs: TimestampNs): boolean {
     const assets = this.#assets;
     for (const balance of this.spot.balances.values()) {

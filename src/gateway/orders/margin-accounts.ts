@@ -1,7 +1,7 @@
 /**
- * The margin-type sub-accounts of all users, made when clearing or an order first speaks of one.
+ * The margin-type sub-accounts of all users, created at the first event or order of one.
  *
- * Who asks for one wakes its user first (sleepers.ts). Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
+ * Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
  */
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
@@ -17,7 +17,7 @@ import { MarginAccount, optimisticBase, type Position } from './margin-account.t
 import type { OrderFault } from './order-events.ts';
 import { type OrderExposure, queueOf } from './order-exposure.ts';
 
-/** Clearing's word on a position, flushed and absolute. */
+/** Clearing's event of a position, flushed and absolute. */
 export interface PositionWord {
   readonly user: UserId;
   readonly subAccount: number;

@@ -1,5 +1,5 @@
 /**
- * Whether an order of a margin-type account may be let through (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
+ * Whether an order of a margin-type account is accepted (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
  * MRG-26).
  *
  *   reduce-only   fill or kill, immediate or cancel, sized in base: with others of them on their way it must fit into the
@@ -9,8 +9,8 @@
  *                 capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
- * A market maker's post-only order is not asked for capacity (AMB-55). A spot buy is asked only in an account that
- * borrows or may (MRG-13), and trades whatever the prices are (CB-06).
+ * A market maker's post-only order needs no capacity (AMB-55). A spot buy needs it only in an account that borrows or may
+ * (MRG-13), and trades whatever the prices are (CB-06).
  *
  * The caller has brought the asset assets up to now.
  */
@@ -82,7 +82,7 @@ export class MarginCheck {
     const counted = queue.countedWith(entry, exposure);
     const addsNotional = counted > queue.counted;
     const { isBroken } = this.#margins.assets.terms(market.definition.assetId).prices;
-    // Where there never was a price, what a market order adds is worth nothing: its lots tell.
+    // Where there never was a price, what a market order adds is worth nothing: its lots count.
     const addsLots = queue.outgrows(entry, exposure.lots);
     if (isBroken && !isSpot(order) && (addsNotional || addsLots)) return NO_PRICE;
     const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
@@ -117,7 +117,7 @@ export class MarginCheck {
     return additionBreaksCap(risk, prices, this.#margins.measures(assetId), addition);
   }
 
-  /** Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be taken to meet. */
+  /** Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be assumed to match. */
   #mostLots({ kind, market, quantity }: LiveOrder, { lots, total }: Exposure): number {
     if (kind !== ORDER_KIND.marketQuote || quantity !== 0 || total === null) return lots;
     const lowest = this.#margins.assets.worstPrice(SIDE.sell, market);

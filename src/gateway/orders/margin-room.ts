@@ -1,12 +1,12 @@
 /**
- * The margin side of the order manager: what clearing says of positions, prices and risk, and what follows from it for
- * orders and for reads.
+ * The margin side of the order manager: clearing's events of positions, prices and risk, and their consequences for orders
+ * and reads.
  *
  *   clearing ── position, oracle price, market risk, risk row ─▶ asset-risks.ts, margin-accounts.ts
  *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions
  *   reads ── margin-view.ts, simulation.ts
  *
- * Everything that is asked at a time brings the prices up to it first.
+ * Every check and read at a time brings the prices up to it first.
  */
 import type { SubAccountKind } from '../../clearing/rows.ts';
 import type { SimulationView } from '../../codec/margin-replies.ts';
@@ -35,8 +35,8 @@ import type { Reduction } from './reduction-plan.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
 
-// Orders that the node itself makes smaller or takes off: requests like a user's, whose answer nobody is told. While one
-// is on its way the order is in flight, so nothing else of the node touches it (AR-04).
+// Orders that the node itself reduces or cancels: requests like a user's, without a sender. While one is pending the
+// order is in flight, so nothing else of the node touches it (AR-04).
 
 class Reductions {
   readonly #pending: PendingRequests;
@@ -53,17 +53,17 @@ class Reductions {
     return this.#onTheWay;
   }
 
-  /** @returns false: there is no room now. */
+  /** @returns false: the ring or the table of requests is full now. */
   reduce({ order, total }: Reduction): boolean {
     return this.#send(order, total, ORDER_END.autoReduced);
   }
 
-  /** @returns false: there is no room now. */
+  /** @returns false: the ring or the table of requests is full now. */
   cancelReduceOnly(order: LiveOrder): boolean {
     return this.#send(order, 0, ORDER_END.reduceOnly);
   }
 
-  /** @returns false: there is no room now. */
+  /** @returns false: the ring or the table of requests is full now. */
   cancelUncovered(order: LiveOrder): boolean {
     return this.#send(order, 0, ORDER_END.marginInsufficient);
   }
@@ -126,7 +126,7 @@ export class MarginRoom {
     this.#view = new MarginView(this.#sources);
   }
 
-  // ---- clearing's word, all of it flushed
+  // ---- events of clearing, all of them flushed
 
   /** Absolute, like a balance. */
   onPositionChanged(word: PositionWord): void {
@@ -158,16 +158,16 @@ export class MarginRoom {
     this.#isRestoring = true;
   }
 
-  /** Every order of a start has come. Restored prices may be old: no orders give way to them. */
+  /** Every order of a start has come. Restored prices may be old: no order is reduced for them. */
   onRestored(): void {
     this.#isRestoring = false;
     this.assets.awaitPrices();
   }
 
-  // ---- now and then
+  // ---- at every turn
 
   /**
-   * Every turn: orders of accounts whose capacity has become negative give way (AR-01), and reduce-only ones in excess.
+   * Every turn: orders of accounts with a negative capacity are reduced (AR-01), and reduce-only ones in excess.
    *
    * @returns whether there is more to look at: the next turn should not wait for something to happen.
    */
@@ -181,7 +181,7 @@ export class MarginRoom {
 
   // ---- reads
 
-  /** Whether the sub-account is of a margin type; one that does not exist is as `made` says. */
+  /** Whether the sub-account is of a margin type; one that does not exist is as in `made`. */
   isOrBecomes(user: UserId, subAccount: number, made: SubAccountKind | null): boolean {
     return isMarginType({ kind: this.#kinds.find(user, subAccount)?.kind ?? made ?? 'spot' });
   }
@@ -201,7 +201,7 @@ export class MarginRoom {
     return this.accounts.peek(user, subAccount).capacity();
   }
 
-  /** What the orders of a margin-type account press on each side of it with (AMB-47). */
+  /** The margin requirement of the orders of a margin-type account by side (AMB-47). */
   requirements(user: UserId, subAccount: number, now: TimestampNs): Requirements {
     this.assets.refresh(now);
     return this.accounts.peek(user, subAccount).requirements();
@@ -213,7 +213,7 @@ export class MarginRoom {
     return this.#view;
   }
 
-  /** A trade tried on (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
+  /** A simulated trade (SIM-01). @returns INVALID_REQUEST, MARKET_NOT_FOUND. */
   simulate(trial: Trial, now: TimestampNs): Outcome<SimulationView> {
     this.assets.refresh(now);
     return simulate(this.#sources, this.#settings.preflightMinimum, trial);

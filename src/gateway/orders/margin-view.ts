@@ -76,7 +76,7 @@ export function sumsOf({ spot, positions }: AccountLegs, assets: AssetRisks): Ma
   return sums;
 }
 
-/** Figures of an account that is as `legs` say and has `available` left. */
+/** Figures of an account with these `legs` and `available` left. */
 export function figuresWith(legs: AccountLegs, available: Amount18, assets: AssetRisks): MarginFigures {
   const figures = figuresOf(sumsOf(legs, assets));
   const positions = [...legs.positions].filter(([, { base }]) => base !== 0n);

@@ -1,4 +1,4 @@
-/** The markets as the front door knows them, with what it keeps per market. Follows clearing's registry. */
+/** The markets at the gateway, with its state per market. Follows clearing's registry. */
 import { must } from '../../core/assert.ts';
 import type { AssetId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
@@ -7,16 +7,16 @@ import type { RawPrice } from '../../core/units.ts';
 import { filledOf, type LiveOrder } from './live-order.ts';
 import type { PendingTrade } from './trade-view.ts';
 
-// The best resting order of each side of a market that order entry has seen, which knows no book: a hint for the budget of
+// The best resting order of each side of a market among those that the gateway has seen, which has no book: a hint for the budget of
 // a market order where no price of the asset is known (AMB-39).
-// It is looked at when it is asked for: one that does not rest any more is forgotten, and none is known until the market
-// speaks of another. So an order costs a comparison when it comes, and nothing when it goes. One that crosses the best of
+// It is checked at its use: one that does not rest any more is dropped, and there is none until an event of another order
+// of the market. So an order costs a comparison when it comes, and nothing when it goes. One that crosses the best of
 // the other side is about to match, and is not seen. Not here: the book itself (src/matching).
 
 class BestSeen {
   readonly #best: [LiveOrder | null, LiveOrder | null] = [null, null];
 
-  /** The market has spoken of an order that may rest now, or at another price. */
+  /** An order that may rest now, or at another price. */
   see(order: LiveOrder): void {
     if (!rests(order)) return;
     const { side } = order;
@@ -58,9 +58,9 @@ export interface MarketSlot {
   readonly bestSeen: BestSeen;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
-  /** A part of a child that never rests is being matched: nothing but its fills has been heard since. */
+  /** A part of a child that never rests is being matched: no event but its fills has arrived since. */
   entering: LiveOrder | null;
-  /** The last market sequence heard from the market itself. */
+  /** The last market sequence received from the market itself. */
   seenSequence: number;
   /** The last market sequence that clearing has decided and flushed. */
   decidedSequence: number;

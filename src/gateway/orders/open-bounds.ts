@@ -2,16 +2,16 @@
  * How many live orders there may be (AMB-124): in a sub-account and market, of a user, and of all users. Parked triggers and
  * children are live.
  *
- * The bound of the node is memory that all share, so the fuller it is the fewer orders let a user have one more. What an
- * order costs its user says how far it may go:
+ * The bound of the node is memory that all share, so the fuller it is the fewer orders a user may have for one more. The
+ * cost of an order to its user decides its part:
  *
  *   waits for its trigger, holds nothing                          up to a quarter of the bound
  *   holds at least the minimum notional of its market, or margin  up to half
  *   of a user with fewer than 1,000 live orders                   up to three quarters
  *   of a user with fewer than 10                                  up to 15 of 16 parts
- *   of a market maker, whom the operator has named                all of it
+ *   of a market maker, registered by the operator                 all of it
  *
- * An order that waits needs a user who owns something: a key that cost nothing parks nothing.
+ * A waiting order needs a user with a balance or a position: a free key parks nothing.
  */
 import type { UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
@@ -66,7 +66,7 @@ export function checkOpenOrders(counts: OpenOrderCounts, order: OneMore): Outcom
     : tooMany(`the node has room for ${Math.floor((ofNode * parts) / PARTS)} of such open orders, of ${ofNode} in all`);
 }
 
-/** How far the node may be filled for one more order of a user who has `own`. */
+/** How far the node may be filled for one more order of a user with `own` orders. */
 function partsFor(own: number, isParked: boolean): number {
   if (own < FEW_ORDERS) return FEW_PARTS;
   if (isParked) return PARKED_PARTS;

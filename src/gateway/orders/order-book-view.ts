@@ -1,14 +1,14 @@
 /**
- * The front door's optimistic view of orders: what the market says, applied to orders and holds.
+ * The gateway's optimistic view of orders: events of markets, applied to orders and holds.
  *
  *   admitted, replaced, restored, covered, triggered, activated, ended        (fills: fill-view.ts)
  *
- * Every change ends in `settle`: the hold is made to follow from the order, then the order's terminal event is told
- * if it is due. Holds are changed before anything is said (AMB-32).
+ * Every change ends in `settle`: the hold is made to follow from the order, then the order's terminal event is published
+ * if it is due. Holds are changed before any event (AMB-32).
  *
  * Invariants
  *   (1) Holds equal the sum over the orders in memory (holds.ts, spending.ts).
- *   (2) An order is told exactly one terminal event, after its `Created`; a crossing post-only has no `Created`.
+ *   (2) An order gets exactly one terminal event, after its `Created`; a crossing post-only has no `Created`.
  *
  * Not here: requests and their answers (order-manager.ts), what a release needs (releases.ts).
  */
@@ -39,7 +39,7 @@ import { isOver, spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
 import type { ActivatedWord, EndedWord, OrderWord, ReplacedWord, TriggeredWord } from './words.ts';
 
-/** With what an order ends whose release was refused; every other end of one that waits is no release. */
+/** The ends of a refused release; every other end of a waiting order is no release. */
 const RELEASE_ENDS: ReadonlySet<OrderEnd> = new Set([
   ORDER_END.postOnlyWouldCross,
   ORDER_END.marginInsufficient,
@@ -55,7 +55,7 @@ export interface OrderBookParts {
 
 /** What comes in a start before its market opens. */
 interface RestoredOrders {
-  /** By index, orders whose trigger had fired. */
+  /** By index, orders with a fired trigger. */
   readonly fired: number[];
   /** Index of the child, sequence of its parent. */
   readonly children: { readonly child: number; readonly parent: number }[];
@@ -78,7 +78,7 @@ export class OrderBookView {
   // ---- on the way
 
   /**
-   * A draft with its hold; there is room for it. A child is linked to its parent from here on: the two rings may bring the
+   * A draft with its hold; the caller has checked the bound. A child is linked to its parent from here on: the two rings may bring the
    * parent's last fill, and let it leave memory, before the market's message that it accepted the child.
    */
   add(order: LiveOrder): void {
@@ -108,7 +108,7 @@ export class OrderBookView {
    * One that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled. Its
    * balance and its exposure are set.
    *
-   * One whose trigger fired but was not answered has nothing released yet; the hold is taken when its market opens
+   * One with a fired trigger and without an answer has nothing released yet; the hold is taken when its market opens
    * (releases.ts). One that was released in part is activated again by its market. Clearing ends orders with a pending
    * cancel and those that never rest at a restart, unless more of a child may be released, so neither of them comes here.
    *
@@ -162,7 +162,7 @@ export class OrderBookView {
     this.#orders.changed(order);
   }
 
-  // ---- the market's word
+  // ---- events of the market
 
   #enter(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
     this.#orders.accept(order, sequence);
@@ -181,7 +181,7 @@ export class OrderBookView {
     if (isChild(order)) {
       const parent = this.#findParent(order);
       if (parent !== undefined) this.#orders.link(order, parent);
-      // The parent was filled, flushed and let go before the market received the order, and the market accepted it.
+      // The parent was filled, flushed and dropped before the market received the order, and the market accepted it.
       else if (!order.hadParent) order.enabledQuantity = order.quantity;
     }
     order.market.bestSeen.see(order);
@@ -209,7 +209,7 @@ export class OrderBookView {
       order.triggerPrice = word.triggerPrice;
     }
     if (word.timestampNs > order.timestampNs) this.#orders.retime(order, word.timestampNs);
-    // A replace to what is filled already is two words: the market's `filled` has the next sequence (AMB-19).
+    // A replace to the filled quantity is two events: the market's `filled` has the next sequence (AMB-19).
     order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
     this.rehold(order);
     market.bestSeen.see(order);
@@ -218,8 +218,8 @@ export class OrderBookView {
   }
 
   /**
-   * A child that is in force whole is replaced like any order; of another only what is told to be released counts. Where
-   * its parent is over and has activated all of it, nobody is left to activate what a replace adds: that is (AMB-29).
+   * A fully released child is replaced like any order; of another only released lots count. Where its parent has ended and
+   * has activated all of it, no later event activates what a replace adds: that is released with it (AMB-29).
    */
   #growWith(order: LiveOrder, quantity: number): void {
     if (!isChild(order)) return;
@@ -237,9 +237,9 @@ export class OrderBookView {
   }
 
   /**
-   * All of it was pending when it was cancelled: its end is told when its fills are decided (AMB-23). They are before
-   * this word in the market's sequence, so clearing may have filled it before and leave its row as it was: the last
-   * word on it stays what it is, and it may have left memory.
+   * All of it was pending when it was cancelled: its end is published when its fills are decided (AMB-23). They are before
+   * this event in the market's sequence, so clearing may have filled it before and leave its row as it was: the last
+   * event of it stays the same, and it may have left memory.
    */
   covered(market: MarketSlot, word: OrderWord): void {
     const order = this.#find(market, word);
@@ -248,7 +248,7 @@ export class OrderBookView {
     this.rehold(order);
   }
 
-  /** @returns the order, which waits for this door's word from now on (AMB-28). */
+  /** @returns the order, which waits for its release from now on (AMB-28). */
   triggered(market: MarketSlot, word: TriggeredWord): LiveOrder {
     const order = must(this.#find(market, word), 'a triggered order is in memory');
     // A child that is released in parts stays live while more of it is activated (AMB-29).
@@ -258,7 +258,7 @@ export class OrderBookView {
     return order;
   }
 
-  /** The first release is told as `Triggered`; later parts of a child are not (TRG-08). */
+  /** The first release is published as `Triggered`; later parts of a child are not (TRG-08). */
   activated(market: MarketSlot, word: ActivatedWord): void {
     const order = must(this.#find(market, word), 'an activated order is in memory');
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
@@ -284,9 +284,8 @@ export class OrderBookView {
   }
 
   /**
-   * The order is off the book. `filled` of a limit order (a replace to what is filled already) says nothing that the
-   * fills do not say, and a rollback may still undo it (AMB-32 e); of a market order it says that its target or cap is
-   * met (AMB-37).
+   * The order is off the book. `filled` of a limit order (a replace to the filled quantity) adds nothing to its fills, and
+   * a rollback may still undo it (AMB-32 e); of a market order it means that its target or cap is reached (AMB-37).
    */
   ended(market: MarketSlot, word: EndedWord): void {
     const order = this.#find(market, word);

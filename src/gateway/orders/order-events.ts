@@ -1,6 +1,6 @@
 /**
  * What the order manager emits: events of `/orders` (wire.md 9.4) and fills (wire.md 7.10). Values only; the edge writes
- * the frames, and only for users who listen.
+ * the frames, and only for users with a reader.
  */
 
 import type { OrderEventView } from '../../codec/order-events.ts';
@@ -27,20 +27,20 @@ export interface UserTrade extends UserTradeView {
   readonly fee: Amount18;
 }
 
-/** This door's word on an order whose trigger fired: it holds what `quantity` lots need, or the order ends (AMB-28). */
+/** The answer to a fired trigger: the order holds what `quantity` lots need, or it ends (AMB-28). */
 export interface ReleaseWord {
   readonly marketIndex: number;
   readonly order: number;
-  /** Sequence of the market's word that it answers; 0 for an order that had fired before a restart. */
+  /** Sequence of the trigger event that it answers; 0 for an order that had fired before a restart. */
   readonly triggered: number;
-  /** As the market told it. */
+  /** As in the trigger event. */
   readonly quantity: number;
   /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
   readonly budget: number;
   readonly end: OrderEnd | 0;
 }
 
-/** The node's own word on an order: its new total, or its end (AMB-27, AMB-61). */
+/** The node's own command on an order: its new total, or its end (AMB-27, AMB-61). */
 export interface ReduceWord extends OrderName {
   readonly requestId: number;
   readonly marketIndex: number;
@@ -59,14 +59,14 @@ export interface OrderFault {
   readonly matchedNs: TimestampNs;
 }
 
-/** Where the order manager speaks to; calls come in the order in which things happened. */
+/** Receives what the order manager emits; calls come in the order of the events. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
   userTrade(user: UserId, trade: UserTrade): void;
-  /** After the trade was told as rolled back; of a fill-or-kill once, of the node's own orders never. */
+  /** After the rolled-back trade was published; of a fill-or-kill once, of the node's own orders never. */
   fault(fault: OrderFault): void;
-  /** To the market; never lost, so it may wait for room. */
+  /** To the market; never lost, so it may wait while the ring is full. */
   release(word: ReleaseWord): void;
-  /** To the market, by a request that has its number. @returns false: there is no room, nothing was sent. */
+  /** To the market, by a request that has its number. @returns false: the ring is full, nothing was sent. */
   reduce(word: ReduceWord): boolean;
 }

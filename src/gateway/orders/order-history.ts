@@ -47,7 +47,7 @@ export interface HistorySnapshot {
   /** Every confirmed trade of the market up to this id is in the tables, and no later one. */
   lastTradeId(marketIndex: number): number;
   /**
-   * Whether the order is in the tables as finished (`end` is not 0), or was; or a later one of its id, which says the same.
+   * Whether the order is in the tables as finished (`end` is not 0), or was; or a later one of its id, which has the same meaning.
    *
    * @param orderId its own.
    */

@@ -1,14 +1,14 @@
 /**
- * Life of an order on `/orders` and in records (AMB-23, AMB-32, AMB-128): which word its status is, and which one
- * terminal event it gets, when.
+ * Life of an order on `/orders` and in records (AMB-23, AMB-32, AMB-128): its status, and its one terminal
+ * event, with its time.
  *
- *   Canceled   at once, when someone or something takes a remainder off, or when the order is at fault in a rollback
+ *   Canceled   at once, when a remainder is cancelled, or when the order is at fault in a rollback
  *   Removed    when nothing of it lives and no fill of it is pending, with final numbers
  *
- * The market names every end, except that an order whose whole quantity is confirmed is filled without a word. A market
- * order whose target or cap is met ends `filled`; when its fills roll back nothing more is said, and it ended short.
+ * The market publishes every end, except that an order with its whole quantity confirmed is filled without an event. A
+ * market order that reaches its target or cap ends `filled`; no event follows when its fills roll back, and it ended short.
  *
- * An order whose whole quantity is pending has no remainder to take off: a cancel then waits for its fills, and ends as
+ * An order with its whole quantity pending has no remainder to cancel: a cancel then waits for its fills, and ends as
  * `Removed` `Filled`, or as `Canceled` when one of them rolls back.
  */
 import {
@@ -32,7 +32,7 @@ export interface LifeFigures {
   readonly triggerState: TriggerState;
 }
 
-/** The status word; a rollback may lead back from `Filled`. */
+/** The status; a rollback may lead back from `Filled`. */
 export function statusOf(figures: LifeFigures): OrderStatus {
   if (isFull(figures.quantity, figures.filledQuantity) || figures.end === ORDER_END.filled) return 'Filled';
   if (figures.end === ORDER_END.expired) return 'Expired';
@@ -46,7 +46,7 @@ export function statusOfLive(order: LiveOrder): OrderStatus {
   return statusOf({ end: endOf(order), faultReason, quantity, filledQuantity: filledOf(order), triggerState });
 }
 
-/** Whether its status is `Untriggered`, `Open` or `PartiallyFilled` (AMB-17). Asked with every change of an order. */
+/** Whether its status is `Untriggered`, `Open` or `PartiallyFilled` (AMB-17). Computed at every change of an order. */
 export function isOpen(
   order: Pick<LiveOrder, 'end' | 'isSpent' | 'faultReason' | 'quantity' | 'pendingQuantity' | 'filledQuantity'>,
 ): boolean {
@@ -54,7 +54,7 @@ export function isOpen(
   return !isFull(order.quantity, filledOf(order));
 }
 
-/** What never rests is over when it was matched, and short when a fill of it rolled back, whatever it was said to end with. */
+/** An order that never rests has ended when it was matched, and is short when a fill of it rolled back, whatever its end. */
 function endOf(order: LiveOrder): OrderEnd | 0 {
   if (order.end === 0 && order.isSpent) return ORDER_END.rolledBack;
   return order.end === ORDER_END.filled && order.wasRolledBack ? ORDER_END.immediateOrCancel : order.end;
@@ -65,7 +65,7 @@ export interface TerminalEvent {
   readonly reason: string;
 }
 
-/** The terminal event that is due now; null when none is, or it has been told. */
+/** The terminal event that is due now; null when none is, or it has been published. */
 export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   // mutant: terminal-event-once
   if (order.sequence === 0 || order.isClosed) return null;
@@ -84,7 +84,7 @@ function isComplete(order: LiveOrder): boolean {
   return isFull(order.quantity, filledOf(order)) || (order.end === ORDER_END.filled && !order.wasRolledBack);
 }
 
-/** Somebody took a remainder off; or an order that ended by itself is at fault in a fill it had. */
+/** A remainder was cancelled; or an order that ended by itself is at fault in a fill it had. */
 function isCancelled(order: LiveOrder, end: OrderEnd): boolean {
   if (isCancel(end)) return true;
   return order.faultReason !== 0 && (end === ORDER_END.immediateOrCancel || end === ORDER_END.filled);

@@ -2,7 +2,7 @@
  * The order manager: the gateway's side of every order, on one thread.
  *
  *   request ─check─▶ ─reserve─▶ market ─ack─▶ answer                  order-requests.ts, pending-requests.ts
- *                    market, clearing ─words─▶ order events, fills    order-book-view.ts, fill-view.ts, releases.ts
+ *                    market, clearing ─▶ order events      , fills    order-book-view.ts, fill-view.ts, releases.ts
  *                    memory and tables ─▶ reads                       pages.ts, inventory.ts
  *
  * Not here: JSON, signatures, rates, rings.
@@ -130,7 +130,7 @@ export class OrderManager {
     );
   }
 
-  // ---- the market's word
+  // ---- events of the market
 
   /** Comes before the answer to the create. */
   onAdmitted(word: AdmittedWord): void {
@@ -167,7 +167,7 @@ export class OrderManager {
   }
 
   onEnded(word: EndedWord): void {
-    // A taker that meets an order of its owner goes on after the end of that.
+    // A taker that matches an order of its owner goes on after the end of that.
     const taker = word.end === ORDER_END.selfTradePrevented ? ANY_TAKER : 0;
     const market = this.#heard(word, taker);
     this.#book.ended(market, word);
@@ -186,7 +186,7 @@ export class OrderManager {
     this.#releases.marketOpened(this.#markets.at(marketIndex));
   }
 
-  // ---- clearing's word, all of it flushed
+  // ---- events of clearing, all of them flushed
 
   onFillConfirmed(word: FillConfirmed): void {
     this.#fills.confirmed(this.#markets.at(word.marketIndex), word);
@@ -212,7 +212,7 @@ export class OrderManager {
   }
 
   /**
-   * @param flushed.sequence the journal is flushed through it, and everything it decided has been told.
+   * @param flushed.sequence the journal is flushed through it, and everything it decided has been published.
    * @param flushed.checkpoint the last sequence that the tables reflect.
    */
   onJournalFlushed(flushed: { readonly sequence: number; readonly checkpoint: number }): void {
@@ -244,7 +244,7 @@ export class OrderManager {
     if (settings.acks === 'optimistic') this.#pending.answerAll();
   }
 
-  /** Every turn: cancels orders whose hold is not owned after a booking (AMB-112). @returns whether there is more to do. */
+  /** Every turn: cancels orders with a hold that is not owned after a booking (AMB-112). @returns whether there is more to do. */
   cancelUncovered(): boolean {
     return !this.#uncovered.isEmpty && this.#markets.areDecided && this.#uncovered.look();
   }
@@ -277,7 +277,7 @@ export class OrderManager {
 
   // ---- reads
 
-  /** A page whose part of the tables somebody else reads; rows as `show` makes them. */
+  /** A page whose part of the tables is read elsewhere; rows as `show` makes them. */
   planOrderPage<T>(query: OrderPageQuery, show: Show<T>): PagePlan<T> {
     return planOrderPage(this.#pages, query, show);
   }
@@ -304,7 +304,7 @@ export class OrderManager {
     return this.requests.settings;
   }
 
-  /** Orders whose trigger fired and that wait for what would cover them. */
+  /** Orders with a fired trigger that wait for cover. */
   get shortReleases(): number {
     return this.#releases.shortCount;
   }
@@ -326,7 +326,7 @@ export class OrderManager {
 
   // ---- helpers
 
-  /** @param taker whose matching the word is a part of; 0: nobody's. */
+  /** @param taker the order with whose matching the event belongs; 0: none. */
   #heard(word: { readonly marketIndex: number; readonly sequence: number }, taker = 0): MarketSlot {
     const market = this.#markets.at(word.marketIndex);
     if (word.sequence > market.seenSequence) market.seenSequence = word.sequence;

@@ -1,21 +1,21 @@
 /**
  * Pages of orders and trades: memory and tables merged, newest first (QRY-01 to QRY-04, PAG-01 to PAG-03, AMB-105).
  *
- *   plan: what memory has now, and what is asked of the tables ─▶ (maybe on another thread) ─▶ finish: the page
+ *   plan: what memory has now, and the query of the tables ─▶ (maybe on another thread) ─▶ finish: the page
  *
  * The two overlap while a checkpoint is in the tables and not yet announced. Each thing is then taken from the tables:
  *
  *   trade     in the tables up to their last trade id of its market, else in memory
- *   finished  in the tables if they say so, which they can only up to their sequence of its market
- *   order     in memory, unless the tables know more of its market than the front door has heard, and say finished
- *   create    on its way: in memory, unless its id is in the tables, which the market is about to say
+ *   finished  in the tables if it is there, which is so only up to their sequence of its market
+ *   order     in memory, unless the tables are ahead of the gateway in its market, and have it as finished
+ *   create    pending: in memory, unless its id is in the tables, so that an event of the market will follow
  *
  * So a page misses nothing that was there when it was planned and shows nothing twice, however much later the tables are
- * read: what they have learnt in between they say themselves. Open orders are in memory alone.
+ * read: they contain themselves what was written in between. Open orders are in memory alone.
  *
  * A page of orders is found by counting: memory is a list with ranks (page-list.ts), frozen as it is when the page is
  * planned, so a page costs the rows it shows. Which orders may be in the tables too is known but for one case: the tables
- * know more of a market than this process has heard. Then the page is planned again; or all of memory is looked up.
+ * are ahead of this process in a market. Then the page is planned again; or all of memory is looked up.
  *
  * Merging m sorted things in memory with n in the tables needs of the tables, for the page at rank r, only the ranks
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
@@ -72,11 +72,11 @@ export interface Page<T> {
 export interface PagePlan<T> {
   /** Null: memory has all of it. */
   readonly ask: HistoryAsk | null;
-  /** Rows are made when they are asked for. @returns null: the tables were ahead of memory; plan again, or `askAll`. */
+  /** Rows are made when they are printed. @returns null: the tables were ahead of memory; plan again, or `askAll`. */
   finish(answer: HistoryAnswer<T> | null): Page<() => T> | null;
-  /** In the place of `ask` a question that `finish` can always take the answer of; it costs as much as memory has. */
+  /** Instead of `ask` a query whose answer `finish` can always take; its cost is the number of orders in memory. */
   askAll(): HistoryAsk | null;
-  /** Rows of this plan are asked for no more: orders of it that are finished may leave memory. */
+  /** No more rows of this plan are printed: finished orders of it may leave memory. */
   release(): void;
 }
 
@@ -127,7 +127,7 @@ export function planOrderPage<T>(
   };
 }
 
-/** How far the process has heard of those markets: what the market said, and what clearing has decided of it. */
+/** How far the process is in those markets: the last event of the market, and the last that clearing has decided. */
 function heardOf(markets: Markets, marketIndexes: readonly number[]): HeardMarkets {
   const heard = marketIndexes.map((marketIndex) => {
     const { seenSequence, decidedSequence } = markets.at(marketIndex);

@@ -212,7 +212,7 @@ function checkPostSign(view: PreFlightView, postSignNs: TimestampNs, now: Timest
   return FINE;
 }
 
-/** The limit covers the rate that the order may meet: the maker's for post-only, else the taker's (AMB-09). */
+/** The limit covers the highest rate of the order: the maker's for post-only, else the taker's (AMB-09). */
 function checkFees(market: MarketSlot, order: SignedOrder, { postOnly }: OrderFigures): Outcome<null> {
   const { makerFeeRate, takerFeeRate } = market.definition;
   const rate = postOnly ? makerFeeRate : takerFeeRate;
@@ -243,7 +243,7 @@ export function checkReplace(
 }
 
 /**
- * The minimums bind a new total and a new price, unless the total completes the order: a maker may ask for what is filled
+ * The minimums bind a new total and a new price, unless the total completes the order: a maker may replace to the filled quantity
  * (AMB-19, AMB-42). A reduce-only order has no minimum notional here: it may have become as small as its position.
  */
 export function checkNewFigures(

@@ -1,12 +1,12 @@
 /**
- * Resting reduce-only orders that are larger than their position, taken off where the operator wants it (setting
- * `reduce_only_excess_cancel`, AMB-27): each is depth whose fill clearing would undo, at the cost of who meets it.
+ * Cancels of resting reduce-only orders that are larger than their position, where the operator has set it (setting
+ * `reduce_only_excess_cancel`, AMB-27): each is depth with a fill that clearing would undo, at the cost of its taker.
  *
- *   position told ─────────────────────▶ its orders
+ *   position event ────────────────────▶ its orders
  *   turn ─▶ positions, in rounds ─▶ those of which something has moved since ─▶ their orders
  *
- * The rounds find what a position's word does not tell: an order that was in flight, a fill that was rolled back, a
- * setting just turned on, a market that had no room, more orders than one walk takes off. Dormant orders rest nowhere and
+ * The rounds find what a position event does not show: an order that was in flight, a fill that was rolled back, a
+ * setting just turned on, a ring that was full, more orders than one walk cancels. Dormant orders rest nowhere and
  * are left alone.
  */
 import { SIDE } from '../../core/order-terms.ts';
@@ -17,12 +17,12 @@ import { optimisticBase, type Position } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
 import { isReducible } from './reduction-plan.ts';
 
-/** Positions that one turn passes, those of them whose orders it walks, and orders that one walk takes off. */
+/** Positions that one turn passes, those of them with a walk of their orders, and orders that one walk cancels. */
 const PASSED_MAX = 256;
 const WALKED_MAX = 4;
 const TAKEN_OFF_MAX = 1_024;
 
-/** Takes an order off the book; false: there is no room, nothing was done. */
+/** Cancels an order; false: the ring is full, nothing was done. */
 export type CancelReduceOnly = (order: LiveOrder) => boolean;
 
 export class ReduceOnlyExcess {

@@ -1,5 +1,5 @@
 /**
- * Which open orders of an account give way (AR-01, AR-02, AR-04, AMB-61, EX-17): of the heavier side, farthest from the
+ * The open orders of an account that are reduced (AR-01, AR-02, AR-04, AMB-61, EX-17): of the heavier side, farthest from the
  * market first, by the fewest lots that suffice.
  *
  *   orders that count ─▶ farthest first ─▶ whole, whole, … in part ─▶ what is left is bearable, or so many are planned
@@ -9,7 +9,7 @@
  * for a trigger and what the position covers, of reduce-only orders too. What is left below the market's minimum is
  * cancelled, and so is a child of which more may come.
  *
- * Not here: when an account is asked, and who is exempt (auto-reduce.ts).
+ * Not here: when an account is checked, and which are exempt (auto-reduce.ts).
  */
 import { larger, powerOfTen } from '../../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE, type Side, TIF } from '../../core/order-terms.ts';
@@ -53,7 +53,7 @@ export interface ReductionPlan {
   readonly candidates: number;
 }
 
-/** One queue of the heavier side while a plan is made: what it counts and weighs without all that gives way so far. */
+/** One queue of the heavier side while a plan is made: its counts and weights without the reductions so far. */
 interface PlannedQueue {
   readonly position: Position;
   /** In 10^-18 USD of one unit. */
@@ -62,7 +62,7 @@ interface PlannedQueue {
   requirement: bigint;
 }
 
-/** One order of the heavier side that may give way. */
+/** One order of the heavier side that may be reduced. */
 interface Candidate {
   readonly queue: PlannedQueue;
   readonly order: LiveOrder;
@@ -70,7 +70,7 @@ interface Candidate {
   readonly lots: number;
   readonly counted: number;
   readonly lotPrice: bigint;
-  /** |limit − reference| / reference, nearly: what is too close to tell by it is told by the prices. */
+  /** |limit − reference| / reference, nearly: where it cannot separate two orders their prices do. */
   readonly distance: number;
 }
 
@@ -89,7 +89,7 @@ export function planReductions(account: MarginAccount, parts: PlanParts, most: n
     const others = requirement - queue.requirement;
     const less = (off: number): bigint =>
       account.requirementOf(queue.position, side, queue.counted - lotPrice * BigInt(off));
-    // Most of many go whole: one question, where the search asks as often as the number of lots has bits.
+    // Most of many are cancelled whole: one test, where the search takes as many as the number of lots has bits.
     const without = less(counted);
     const suffices = (off: number): boolean => others + less(off) <= bearable;
     const off = others + without <= bearable ? fewestLots(counted, suffices) : counted;

@@ -3,21 +3,21 @@
  * (AMB-28, AMB-29).
  *
  *   market ──triggered(quantity)──▶ hold for it ──release──▶ market ──activated──▶ the order lives
- *                                    └──too little──▶ short ──clearing has passed the word──▶ hold, or
+ *                                    └──too little──▶ short ──clearing is past the trigger──▶ hold, or
  *                                                              release(marginInsufficient) ──▶ ended
  *
- * The market may be heard on a trigger before clearing is heard on the balances of the very fills that it follows from,
- * such as what its parent bought for a child to sell. So an order that is short waits: clearing speaks in order, and once
- * it has passed the market's word, all that came before that word is in the balances. Nor is one refused while another
- * holds all there was, because it names no bound: that one ends as soon as the market has matched it. Until then nobody
- * behind it is asked: so of thousands that fire at once and take all, each is asked a few times, however many there are.
- * Bounded by the orders that wait.
+ * The trigger event of a market may arrive before the balances of the very fills that it follows from, such as the fill of
+ * the parent of a child that sells. So an order that is short waits: events of clearing arrive in order, and once clearing
+ * is past the trigger event, all that came before that event is in the balances. Nor is an order refused while another
+ * one without a bound of its own holds the whole balance: that one ends as soon as the market has matched it. Until then
+ * the orders behind it are not checked: so of thousands that fire at once and take all, each is checked a few times.
+ * Bounded by the waiting orders.
  *
- * An order of a margin-type account is asked for capacity in the same way, and a reduce-only one that matches at once for
- * the position that it shrinks; what would grow it ends with `reduceOnly`.
+ * The capacity of an order in a margin-type account is checked in the same way, and the position of a reduce-only one that
+ * matches at once; one that would grow the position ends with `reduceOnly`.
  *
- * A word about no lots yet (a child whose parent has not filled) is not answered; it comes again when there are some. At
- * a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
+ * A trigger event with zero lots (a child whose parent has not filled) is not answered; another one follows with the lots.
+ * At a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd } from '../../core/order-terms.ts';
 import type { AssetRisks } from './asset-risks.ts';
@@ -33,16 +33,16 @@ import type { OrderSink } from './order-events.ts';
 import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } from './spending.ts';
 import type { TriggeredWord } from './words.ts';
 
-/** What the market told. */
+/** A trigger event of a market. */
 interface Told {
-  /** Sequence of the word; 0 at a restart. */
+  /** Sequence of the event; 0 at a restart. */
   readonly sequence: number;
   readonly quantity: number;
 }
 
-/** What is short was found so with this: it is not asked again with the same, but for the last time. */
+/** The state in which an order was found short: with the same state it is checked again only for the final answer. */
 interface Short extends Told {
-  /** Lower numbers were told before. */
+  /** In the order of their trigger events. */
   readonly number: number;
   readonly lastSequence: number;
   readonly available: bigint;
@@ -55,7 +55,7 @@ interface Short extends Told {
  */
 type Purse = MarginAccount | Balance | MarketSlot;
 
-/** Those of a purse that wait, oldest first, by the balance that they spend; null for margin orders. */
+/** Waiting orders of a purse, oldest first, by the balance that they spend; null for margin orders. */
 type Waiting = Map<Balance | null, Line>;
 /** By the index of the order. */
 type Line = Map<number, Short>;
@@ -67,7 +67,7 @@ interface Takers {
   readonly left: bigint;
 }
 
-/** Where a look at a purse stands in one of its lines. */
+/** Where a check of a purse stands in one of its lines. */
 interface Walk {
   readonly balance: Balance | null;
   readonly rest: Iterator<[number, Short]>;
@@ -99,7 +99,7 @@ export class Releases {
     this.#sink = sink;
   }
 
-  /** Orders that wait for what would cover them. */
+  /** Orders that wait for cover. */
   get shortCount(): number {
     return this.#shortCount;
   }
@@ -108,7 +108,7 @@ export class Releases {
     this.#answer(this.#book.triggered(market, word), word);
   }
 
-  /** The market has spoken of an order: if it took all there was, others may be covered by what it leaves. */
+  /** An event of an order has arrived: if it took the whole balance, others may be covered by what it leaves. */
   heardOf(market: MarketSlot, sequence: number): void {
     if (this.#takers.size === 0) return;
     const order = this.#orders.ofSequence(market.definition.marketIndex, sequence);
@@ -132,7 +132,7 @@ export class Releases {
     }
   }
 
-  /** Those of a purse who may get something, whatever becomes of the ones before them. */
+  /** Orders of a purse that may be covered, whatever the result of those before them. */
   *#oldestFirst(waiting: Waiting): Generator<readonly [number, Short]> {
     const walks = Array.from(waiting, ([balance, line]): Walk => {
       const rest = line.entries();
@@ -204,7 +204,7 @@ export class Releases {
     return line;
   }
 
-  /** It does not wait any more, if it did. */
+  /** Idempotent. */
   #forget(order: LiveOrder): void {
     const purse = purseOf(order);
     const waiting = this.#short.get(purse);
@@ -215,7 +215,7 @@ export class Releases {
     if (waiting.size === 0) this.#short.delete(purse);
   }
 
-  /** The last word on what the market told. */
+  /** The final answer to the trigger event. */
   #end(order: LiveOrder, told: Told, end: OrderEnd | 0): void {
     this.#forget(order);
     this.#release(order, told, end);
@@ -262,14 +262,14 @@ export class Releases {
     return false;
   }
 
-  /** Somebody has taken all of it, and nothing has come since: nobody is asked until that one has ended. */
+  /** One order has taken all of it, and nothing was added since: the others are checked after its end. */
   #isTaken(balance: Balance | null): boolean {
     if (balance === null || !this.#hasTaker(balance, null)) return false;
     const { left = 0n } = this.#takers.get(balance) ?? {};
     return availableOf(balance) <= left;
   }
 
-  /** Clearing has not passed the market's word, or an order that took all there was for a moment has not ended. */
+  /** Clearing is not past the trigger event, or an order that took the whole balance for a moment has not ended. */
   #mayBeCovered(order: LiveOrder, told: Told): boolean {
     if (order.market.decidedSequence < told.sequence) return true;
     const { balance } = order;
@@ -287,7 +287,7 @@ function purseOf({ exposure, balance, market }: LiveOrder): Purse {
   return exposure?.position.account ?? balance ?? market;
 }
 
-/** Whether all that decides is as it was: what the market said of it last, what it may spend, its margin account. */
+/** Whether the last event of the order, the available balance and the margin account are unchanged. */
 function isAsBefore({ lastSequence, balance, exposure }: LiveOrder, short: Short): boolean {
   return (
     short.lastSequence === lastSequence &&
@@ -296,7 +296,7 @@ function isAsBefore({ lastSequence, balance, exposure }: LiveOrder, short: Short
   );
 }
 
-/** A child that was let through further keeps that: its parent's fills are final. What it has dropped stays dropped. */
+/** The released lots of a child never decrease: its parent's fills are final. Dropped lots stay dropped. */
 function lotsAtRelease(order: LiveOrder, quantity: number): Omit<Released, 'budget'> {
   if (!isChild(order)) return { releasedQuantity: RELEASED_WHOLE, droppedQuantity: 0, isIdle: false };
   const droppedQuantity = order.isIdle ? order.releasedQuantity - filledOf(order) : order.droppedQuantity;

@@ -33,7 +33,7 @@ export interface SetAside {
 export interface Taking {
   readonly from: BalanceKey;
   readonly amount: Amount18;
-  /** Whether it leaves the sub-account, whose margin then goes without it. */
+  /** Whether it leaves the sub-account and its margin. */
   readonly leaves: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A trade tried on (SIM-01 to SIM-04, AMB-71, wire.md 7.16): the account after pending transfers and a fill of all of the
- * trade as taker at its price, and what pre-flight would say of the order. The same functions as pre-flight and reads;
+ * A simulated trade (SIM-01 to SIM-04, AMB-71, wire.md 7.16): the account after pending transfers and a fill of all of the
+ * trade as taker at its price, and the verdict of pre-flight on the order. The same functions as pre-flight and reads;
  * nothing changes.
  *
  *   before     the account with the pending transfers
@@ -37,7 +37,7 @@ import type { MarketSlot } from './markets.ts';
 /** Notional of a simulated trade (SIM-03). */
 export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
 
-/** A trade of a user, as it was asked for. */
+/** A trade of a user, as requested. */
 export type Trial = SimulateRequest & { readonly user: UserId };
 
 /** The trade in figures. */
@@ -190,7 +190,7 @@ class Model {
     return (isSpot || isMarginType(type)) && mayTrade(type, { ...this.#trial, reduces }, risk);
   }
 
-  /** What pre-flight would say of the order (margin-check.ts). */
+  /** The verdict of pre-flight on the order (margin-check.ts). */
   isAdmitted(minimum: Amount18): boolean {
     const { user, subAccount, asset, side, isSpot } = this.#trial;
     const { assets, accounts } = this.#sources;

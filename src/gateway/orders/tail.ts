@@ -2,15 +2,15 @@
  * The tail: finished orders and confirmed trades that no checkpoint holds yet, kept for reads (design: reads miss
  * nothing that was confirmed).
  *
- *   told ──decided by clearing──▶ undated ──journal flushed──▶ dated ──checkpoint reaches the date──▶ dropped
+ *   published ──decided by clearing──▶ undated ──journal flushed──▶ dated ──checkpoint reaches the date──▶ dropped
  *
  * The date is the number of the first journal flush that clearing announces after it decided the thing; the flush that
- * really held it may be earlier, so the tail lets go late, never early. What both the tail and the tables hold is
+ * really held it may be earlier, so the tail drops late, never early. What both the tail and the tables hold is
  * sorted out when it is read (pages.ts).
  *
  * Bounded by what clearing can decide between two checkpoints, which are spaced by time and by journal length. What a
- * checkpoint holds goes some at a flush, and twice as much as the flush has dated: all of it at once would hold up whoever
- * waits, and less would not keep up.
+ * checkpoint holds goes some at a flush, and twice as much as the flush has dated: all of it at once would delay the
+ * next request, and less would not keep up.
  */
 import { must } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
@@ -25,7 +25,7 @@ export interface TailTrade {
   journal: number;
 }
 
-/** What the tail asks of an order: the last word of its market on it, and how far clearing has decided that market. */
+/** What the tail needs of an order: the last event of it, and how far clearing has decided its market. */
 export interface FinishedOrder {
   readonly lastSequence: number;
   readonly market: { readonly decidedSequence: number };

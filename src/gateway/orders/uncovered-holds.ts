@@ -20,14 +20,14 @@ import { type Balance, excessOf } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import { holdOf, isOver } from './spending.ts';
 
-/** Cancels of one balance, and balances whose orders one look walks. */
+/** Cancels of one balance, and balances with a walk of their orders in one check. */
 const CANCELS_MAX = 64;
 const WALKED_MAX = 4;
 
-/** Takes an order to be cancelled to its market; false: there is no room, nothing was done. */
+/** Sends the cancel of an order to its market; false: the ring is full, nothing was done. */
 export type CancelUncovered = (order: LiveOrder) => boolean;
 
-/** A balance, and the orders of which it waits for a word before it is looked at again. */
+/** A balance, and the orders with an expected event, before which it is not checked again. */
 interface Uncovered {
   readonly user: UserId;
   /** The whole of what was decided with the booking was received from clearing. */
@@ -52,7 +52,7 @@ export class UncoveredHolds {
     this.#balances.set(balance, { user, isFlushed: false, waitsFor: [] });
   }
 
-  /** Clearing has told all that it decided up to here. */
+  /** Clearing has published all that it decided up to here. */
   flushed(): void {
     for (const uncovered of this.#balances.values()) uncovered.isFlushed = true;
   }
@@ -102,7 +102,7 @@ export class UncoveredHolds {
   }
 }
 
-/** Whether a word of its market is on its way that may change what it holds. */
+/** Whether an expected event of its market may change its hold. */
 function isAwaited(order: LiveOrder): boolean {
   return !isOver(order) && (order.sequence === 0 || order.requests > 0);
 }

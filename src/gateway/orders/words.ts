@@ -13,7 +13,7 @@ import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/un
 export interface AdmittedWord {
   readonly requestId: number;
   readonly marketIndex: number;
-  /** The order's name from here on. */
+  /** Identifies the order in all later events. */
   readonly sequence: number;
   readonly timeNs: TimestampNs;
   /** 0, or WOULD_CROSS: a crossing post-only, which leaves a record (AMB-16). */
@@ -33,9 +33,9 @@ export interface MarketAck {
 
 export interface OrderWord {
   readonly marketIndex: number;
-  /** Market sequence of this word. */
+  /** Market sequence of this event. */
   readonly sequence: number;
-  /** Sequence of the order's admission: its name. */
+  /** Sequence of the order's admission, which identifies it. */
   readonly order: number;
   readonly timeNs: TimestampNs;
 }
@@ -57,7 +57,7 @@ export interface EndedWord extends OrderWord {
   readonly faultReason: RollbackReason;
 }
 
-/** The condition holds. `quantity` lots altogether wait to be let through; 0 for none yet, or for an order sized in quote. */
+/** The condition holds. `quantity` lots altogether wait for their release; 0 for none yet, or for an order sized in quote. */
 export interface TriggeredWord extends OrderWord {
   readonly triggerPrice: RawPrice;
   readonly quantity: number;
@@ -73,7 +73,7 @@ export interface ActivatedWord extends OrderWord {
 interface OfTrade {
   readonly marketIndex: number;
   readonly tradeId: number;
-  /** When the front door heard it. */
+  /** The time of its arrival at the gateway. */
   readonly timeNs: TimestampNs;
 }
 
