@@ -2,17 +2,22 @@
  * The order manager by itself, on one thread: what a create, its admission, a fill and a cancel cost, and the memory of a
  * live order. Rings, JSON and signatures are not in it.
  */
+
 import { assert } from '../src/core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../src/core/ids.ts';
-import { ORDER_END, SIDE } from '../src/core/order-terms.ts';
+import { ORDER_END, SIDE, TRIGGER, TRIGGER_STATE } from '../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../src/core/units.ts';
+import { viewsOf } from '../src/core/views.ts';
 import type { OrderSink } from '../src/gateway/orders/order-events.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { DEFAULT_SETTINGS } from '../src/gateway/orders/settings.ts';
+import { writeText, writeUser } from '../src/schema/fields.ts';
+import { OrderRecord } from '../src/schema/generated/messages.ts';
 import {
   BASE,
   cancelRequest,
   createRequest,
+  EMPTY_RECORD,
   ID_KEY,
   MARKET,
   mustPass,
@@ -35,6 +40,12 @@ function silentSink(): OrderSink {
   };
 }
 
+/** As different from others as a public key is. */
+function userOf(at: number): UserId {
+  const words = Array.from({ length: 8 }, (_, word) => Math.imul(at * 8 + word + 1, 0x9e37_79b1) >>> 0);
+  return words.map((word) => word.toString(16).padStart(8, '0')).join('') as UserId;
+}
+
 /** Market and clearing at once: what is created is admitted, what is cancelled ends. */
 class Desk {
   readonly manager: OrderManager = new OrderManager({ sink: silentSink(), history: NO_HISTORY, idKey: ID_KEY });
@@ -44,7 +55,7 @@ class Desk {
   #flushes = 0;
 
   constructor(users: number) {
-    this.users = Array.from({ length: users }, (_, at) => at.toString(16).padStart(64, '0') as UserId);
+    this.users = Array.from({ length: users }, (_, at) => userOf(at));
     this.manager.onMarketChanged(MARKET);
     const many = { ...DEFAULT_SETTINGS, openOrdersMax: 1e9, openOrdersUserMax: 1e9, openOrdersNodeMax: 1e9 };
     this.manager.onSettingsChanged(many);
@@ -142,6 +153,33 @@ function roundOf(
   return { create, fill, cancel };
 }
 
+/** Orders of a start, some waiting for a trigger: what each costs this thread, and what it takes of memory. */
+function restored(users: number, each: number): { readonly us: number; readonly bytes: number } {
+  const desk = new Desk(users);
+  const v = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
+  OrderRecord.write(v, 0, EMPTY_RECORD);
+  const count = users * each;
+  const before = memory();
+  const us = usPer(count, () => {
+    for (let at = 0; at < count; at += 1) {
+      const waits = at % 6 === 0;
+      OrderRecord.setOrderSequence(v, 0, at + 1);
+      OrderRecord.setPrice(v, 0, 200_000 + 5 * (at % 500));
+      OrderRecord.setTimestampNs(v, 0, NOW + BigInt(at));
+      OrderRecord.setTriggerKind(v, 0, waits ? TRIGGER.above : TRIGGER.none);
+      OrderRecord.setTriggerState(v, 0, waits ? TRIGGER_STATE.dormant : TRIGGER_STATE.live);
+      writeUser(v, OrderRecord.userAt, desk.users[(at * 7_919) % users] as UserId);
+      const id = `restored-${at}`;
+      writeText(v, OrderRecord.orderIdAt, id);
+      OrderRecord.setOrderIdBytes(v, 0, id.length);
+      desk.manager.restoreOrder(v, 0, { inForce: waits ? 0 : 10_000, parent: 0, parentId: '' });
+    }
+  });
+  const bytes = (memory() - before) / count;
+  assert(desk.manager.openOrders(null) === count, 'every restored order is live');
+  return { us, bytes };
+}
+
 function memory(): number {
   globalThis.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -164,6 +202,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
       ?.status === 'Open',
     'what was not is open',
   );
+  const start = restored(users, each);
   const live = `beside ${users * each} live orders`;
   return {
     name: 'orders',
@@ -172,6 +211,8 @@ export async function run(scale: Scale): Promise<BenchResult> {
       { label: `fill with its outcome, ${live}`, value: median(figures.map(({ fill }) => fill)), unit: 'us' },
       { label: `cancel and end, ${live}`, value: median(figures.map(({ cancel }) => cancel)), unit: 'us' },
       { label: 'memory of a live order', value: perOrder, unit: 'bytes' },
+      { label: `restored order, of ${users * each}`, value: start.us, unit: 'us' },
+      { label: 'memory of a restored order', value: start.bytes, unit: 'bytes' },
     ],
     checks: 'orders in memory and the status of one',
   };

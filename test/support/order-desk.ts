@@ -232,7 +232,8 @@ export type RestoredRow = Partial<OrderRecordFields & RestoredOrder>;
 
 const RECORD = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
 const NO_TIME = 0n as TimestampNs;
-const EMPTY_RECORD: OrderRecordFields = {
+/** A limit sell of Alice in the test market, without fills. */
+export const EMPTY_RECORD: OrderRecordFields = {
   orderSequence: 40 as Sequence,
   prioritySequence: 40 as Sequence,
   parentSequence: 0,
