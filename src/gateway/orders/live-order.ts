@@ -57,9 +57,10 @@ export interface PendingReplace {
   readonly quantity: RawQuantity;
 }
 
-/** Fills of an order that clearing has not decided, beside their quantity. */
+/** Fills of an order that clearing has not decided. */
 export interface PendingFills {
   count: number;
+  quantity: number;
   notional: bigint;
   fees: bigint;
 }
@@ -163,7 +164,7 @@ export class LiveOrder extends OrderRecordView {
 
   /** Lots of fills that clearing has not decided. */
   get pendingQuantity(): number {
-    return this.#figures.f64[(this.#at + CELL.pendingQuantity) >>> 3] as number;
+    return this.#pending?.quantity ?? 0;
   }
 
   get pendingFills(): number {
@@ -184,14 +185,14 @@ export class LiveOrder extends OrderRecordView {
 
   /** A fill came, or was decided: then all figures are negative. */
   addPending(quantity: number, notional: bigint, fee: bigint): void {
-    this.#figures.f64[(this.#at + CELL.pendingQuantity) >>> 3] = this.pendingQuantity + quantity;
     let pending = this.#pending;
     if (pending === undefined) {
-      pending = { count: 0, notional: 0n, fees: 0n };
+      pending = { count: 0, quantity: 0, notional: 0n, fees: 0n };
       this.#orders.pending.set(this.index, pending);
       this.#set(FLAG.pending, true);
     }
     pending.count += quantity > 0 ? 1 : -1;
+    pending.quantity += quantity;
     pending.notional += notional;
     pending.fees += fee;
     if (pending.count > 0) return;

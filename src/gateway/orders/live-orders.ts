@@ -47,10 +47,9 @@ export const ORDERS_MAX = 16_777_216;
 
 interface OrdersOfUser {
   readonly user: UserId;
-  /** Unfinished orders by market and sub-account (openKey). */
-  readonly open: Map<number, number>;
-  /** Unfinished orders in all. */
+  /** Unfinished orders in all, and by group of `pages`: market and sub-account. */
   openTotal: number;
+  readonly open: number[];
   /** What pages show of them. */
   readonly pages: PageList;
 }
@@ -67,7 +66,6 @@ export interface LiveOrdersParts {
   readonly key: HashKey;
 }
 
-const SUB_ACCOUNTS = 65_536;
 /** Of a record's field. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
@@ -166,7 +164,8 @@ export class LiveOrders {
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#byUser.get(user)?.open.get(openKey(marketIndex, subAccount)) ?? 0;
+    const own = this.#byUser.get(user);
+    return own === undefined ? 0 : (own.open[own.pages.groups.find(marketIndex, subAccount)] ?? 0);
   }
 
   /** Orders of a user that count against the cap (AMB-124). */
@@ -181,8 +180,10 @@ export class LiveOrders {
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
-    const keys = this.#byUser.get(user)?.open.keys() ?? [];
-    return [...new Set(Array.from(keys, (key) => Math.floor(key / SUB_ACCOUNTS)))].sort((a, b) => a - b);
+    const own = this.#byUser.get(user);
+    if (own === undefined) return [];
+    const open = own.pages.groups.all.filter((_, group) => (own.open[group] ?? 0) > 0);
+    return [...new Set(open.map(({ marketIndex }) => marketIndex))].sort((a, b) => a - b);
   }
 
   // ---- into memory
@@ -269,7 +270,7 @@ export class LiveOrders {
 
   #addUser(order: LiveOrder): OrdersOfUser {
     const user = order.recordedUser;
-    const own = { user, open: new Map<number, number>(), openTotal: 0, pages: new PageList(this) };
+    const own = { user, openTotal: 0, open: [], pages: new PageList(this) };
     this.#users[this.store.userOf(order.index)] = own;
     this.#byUser.set(user, own);
     return own;
@@ -431,16 +432,12 @@ export class LiveOrders {
   }
 
   #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
-    const key = openKey(order.marketIndex, order.subAccount);
-    const count = (own.open.get(key) ?? 0) + change;
+    const group = own.pages.groups.numberOf(order);
+    while (own.open.length <= group) own.open.push(0);
+    const count = (own.open[group] as number) + change;
     assert(count >= 0, 'open orders are never negative');
+    own.open[group] = count;
     own.openTotal += change;
     this.#open += change;
-    if (count === 0) own.open.delete(key);
-    else own.open.set(key, count);
   }
-}
-
-function openKey(marketIndex: number, subAccount: number): number {
-  return marketIndex * SUB_ACCOUNTS + subAccount;
 }

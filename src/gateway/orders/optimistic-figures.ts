@@ -2,7 +2,7 @@
  * What the gateway keeps of an order beside its record (src/order/order-store.ts): figures of what clearing has not decided,
  * and where the order stands in the gateway's lists. In memory only; a start begins with none of it.
  *
- *   cell, 56 bytes, one an index of the store   │ released │ last sequence │ pending │ spend, Int128 │ five words │
+ *   cell, 48 bytes, one an index of the store   │ released │ last sequence │ spend, Int128 │ four words │
  *
  * Cells lie in chunks, so nothing is copied when there are more. What few orders have (pending
  * amounts, replaces in flight, memberships) is in maps of live-orders.ts; the exposures of margin orders lie in
@@ -15,20 +15,19 @@ import type { OrderExposure } from './order-exposure.ts';
 
 const CHUNK_SHIFT = 12;
 const CHUNK_CELLS: number = 1 << CHUNK_SHIFT;
-const CELL_BYTES = 56;
+const CELL_BYTES = 48;
 const CELL_WORDS: number = CELL_BYTES >>> 2;
 
 /** Offsets of a cell's members, in bytes. */
 export const CELL = {
   releasedQuantity: 0,
   lastSequence: 8,
-  pendingQuantity: 16,
-  spend: 24,
-  pageWord: 40,
-  flags: 44,
-  requests: 48,
+  spend: 16,
+  pageWord: 32,
+  flags: 36,
+  requests: 40,
   /** Number of the balance (holds.ts) plus 1; 0: none. */
-  balance: 52,
+  balance: 44,
 } as const;
 
 /** Cells of consecutive indexes. */

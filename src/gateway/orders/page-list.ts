@@ -140,12 +140,40 @@ export interface Pivot {
   readonly place: OrderPlace;
 }
 
-export class PageList {
-  readonly #orders: ListedOrders;
-  #chunks: Chunk[] = [];
-  readonly #groups: Group[] = [];
+/** The groups of one user, numbered. */
+export class Groups {
+  readonly all: Group[] = [];
   /** By `groupKey`; null while a look through all groups is as fast. */
   #numbers: Map<number, number> | null = null;
+
+  /** -1 when there is none. */
+  find(marketIndex: number, subAccount: number): number {
+    if (this.#numbers !== null) return this.#numbers.get(groupKey(marketIndex, subAccount)) ?? -1;
+    for (let at = 0; at < this.all.length; at += 1) {
+      const group = this.all[at];
+      if (group?.marketIndex === marketIndex && group.subAccount === subAccount) return at;
+    }
+    return -1;
+  }
+
+  /** The number of an order's group, which is new if the order is the first in it. */
+  numberOf({ marketIndex, subAccount }: Pick<LiveOrder, 'marketIndex' | 'subAccount'>): number {
+    const known = this.find(marketIndex, subAccount);
+    if (known >= 0) return known;
+    const number = this.all.length;
+    this.all.push({ marketIndex, subAccount });
+    if (number === FEW_GROUPS) {
+      const entries = this.all.map((group, at) => [groupKey(group.marketIndex, group.subAccount), at] as const);
+      this.#numbers = new Map(entries);
+    } else this.#numbers?.set(groupKey(marketIndex, subAccount), number);
+    return number;
+  }
+}
+
+export class PageList {
+  readonly groups: Groups = new Groups();
+  readonly #orders: ListedOrders;
+  #chunks: Chunk[] = [];
 
   constructor(orders: ListedOrders) {
     this.#orders = orders;
@@ -154,7 +182,7 @@ export class PageList {
   /** The order becomes a part of pages; it is not listed yet. */
   insert(order: LiveOrder): void {
     assert(order.pageWord === NOT_LISTED, 'an order is listed once');
-    const word = (this.#groupOf(order) << GROUP_SHIFT) | flagsOf(order);
+    const word = (this.groups.numberOf(order) << GROUP_SHIFT) | flagsOf(order);
     order.pageWord = word;
     if (this.#chunks.length === 0) this.#chunks.push(new Chunk(0));
     const at = Math.max(0, this.#chunkFor(order));
@@ -188,36 +216,14 @@ export class PageList {
 
   /** Markets that the orders of a filter may be in. */
   marketsOf(filter: ListFilter): readonly number[] {
-    const groups = this.#groups.filter((group) => isMeant(filter, group));
+    const groups = this.groups.all.filter((group) => isMeant(filter, group));
     return [...new Set(groups.map(({ marketIndex }) => marketIndex))];
   }
 
   /** By group number 1 where the filter takes it; null: it takes all. */
   #matching(filter: ListFilter): Uint8Array | null {
     if (filter.marketIndex === null && filter.subAccounts === null) return null;
-    return Uint8Array.from(this.#groups, (group) => (isMeant(filter, group) ? 1 : 0));
-  }
-
-  #groupOf({ marketIndex, subAccount }: LiveOrder): number {
-    const known = this.#findGroup(marketIndex, subAccount);
-    if (known >= 0) return known;
-    const number = this.#groups.length;
-    this.#groups.push({ marketIndex, subAccount });
-    if (number === FEW_GROUPS) {
-      const entries = this.#groups.map((group, at) => [groupKey(group.marketIndex, group.subAccount), at] as const);
-      this.#numbers = new Map(entries);
-    } else this.#numbers?.set(groupKey(marketIndex, subAccount), number);
-    return number;
-  }
-
-  /** -1 when there is none. */
-  #findGroup(marketIndex: number, subAccount: number): number {
-    if (this.#numbers !== null) return this.#numbers.get(groupKey(marketIndex, subAccount)) ?? -1;
-    for (let at = 0; at < this.#groups.length; at += 1) {
-      const group = this.#groups[at];
-      if (group?.marketIndex === marketIndex && group.subAccount === subAccount) return at;
-    }
-    return -1;
+    return Uint8Array.from(this.groups.all, (group) => (isMeant(filter, group) ? 1 : 0));
   }
 
   // ---- chunks
