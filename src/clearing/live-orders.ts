@@ -9,8 +9,8 @@
  * The orders of a market are added in the order of their sequences, which is the order of their admission: so a parent
  * comes before its children.
  */
-import { assert } from '../core/assert.ts';
-import { USD } from '../core/ids.ts';
+import { assert, must } from '../core/assert.ts';
+import { USD, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { ORDER_FLAG } from '../core/order-terms.ts';
 import { grown, NONE } from '../core/pools.ts';
@@ -22,7 +22,7 @@ import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { accountBalance } from './balances.ts';
 import { positionSlot } from './positions.ts';
 import type { OrderRow } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from './state.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, SubAccountSlot, UserSlot } from './state.ts';
 
 /** Index of a live order in the store; NONE for none. */
 export type OrderIndex = number;
@@ -42,6 +42,8 @@ export interface LiveOrder {
 export class LiveOrders {
   readonly store: OrderStore;
   readonly #accounts: (SubAccountSlot | null)[] = [];
+  /** By the number that the store gives a user with orders: found by it faster than by the text of the user's id. */
+  readonly #owners: UserSlot[] = [];
   /** Holds a row that is not a record yet. */
   readonly #plain: Views = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
   #heapPlaces = new Int32Array(CAPACITY_MIN);
@@ -77,12 +79,13 @@ export class LiveOrders {
     this.#heapPlaces[index] = place;
   }
 
-  /** A copy of the row, which has its final market and sequence. */
-  add(row: OrderRow, account: SubAccountSlot): OrderIndex {
+  /** A copy of the row, which has its final market and sequence. @param users its user and sub-account are there. */
+  add(row: OrderRow, users: ReadonlyMap<UserId, UserSlot>): OrderIndex {
     const index = row instanceof OrderRecordView ? this.store.insertCopy(row.v, row.at) : this.#addPlain(row);
     assert(index !== NONE, 'live orders are bounded: markets have fewer');
     if (index >= this.#heapPlaces.length) this.#grow();
-    this.#accounts[index] = account;
+    const { subAccounts } = this.#ownerOf(index, users);
+    this.#accounts[index] = must(subAccounts.get(row.subAccount), 'the sub-account of an order exists');
     this.#heapPlaces[index] = NONE;
     return index;
   }
@@ -110,6 +113,15 @@ export class LiveOrders {
       this.#clean(index);
       yield this.store.view(index);
     }
+  }
+
+  /** A number is given to another user once its user has no order left. */
+  #ownerOf(index: OrderIndex, users: ReadonlyMap<UserId, UserSlot>): UserSlot {
+    const number = this.store.userOf(index);
+    if (this.store.countOfUser(number) === 1) {
+      this.#owners[number] = must(users.get(this.store.view(index).user), 'the user of an order is known');
+    }
+    return this.#owners[number] as UserSlot;
   }
 
   #addPlain(row: OrderRow): OrderIndex {
@@ -169,8 +181,8 @@ export class MarketOrders {
   }
 
   /** @param row its sequence is above that of every live order of the market. */
-  add(row: OrderRow, account: SubAccountSlot): OrderIndex {
-    return this.#all.add(row, account);
+  add(row: OrderRow, users: ReadonlyMap<UserId, UserSlot>): OrderIndex {
+    return this.#all.add(row, users);
   }
 
   remove(index: OrderIndex): void {

@@ -82,9 +82,7 @@ export function addLiveOrder(
   admit?: (record: OrderRecordView) => void,
 ): LiveOrder {
   assert(row.end === 0, 'a live order has not ended');
-  const owner = must(state.users.get(row.user), 'the user of an order is known');
-  const account = must(owner.subAccounts.get(row.subAccount), 'the sub-account of an order exists');
-  const order = orderAt(market, market.orders.add(row, account));
+  const order = orderAt(market, market.orders.add(row, state.users));
   admit?.(order.row);
   setSpend(state, order, ZERO_18, spendOf(order.row, market.definition));
   addExposure(state, order);
