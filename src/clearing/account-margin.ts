@@ -1,5 +1,5 @@
 /**
- * The margin figures of an account as clearing knows it: confirmed balances and legs, or those that a plan would leave;
+ * Margin figures of an account by confirmed balances and legs, or by those that a plan would leave;
  * and the capacity that its open orders leave it.
  *
  * Not here: the formulas (src/risk), which orders count (exposures.ts).
@@ -28,7 +28,7 @@ import { countedOf } from './exposures.ts';
 import { termsOf } from './risks.ts';
 import type { BalanceSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
 
-/** What is asked about instead of what is confirmed. */
+/** Figures in place of the confirmed ones. */
 export interface Overlay {
   owned(slot: BalanceSlot): Amount18;
   legs(slot: PositionSlot): Legs;

@@ -37,7 +37,7 @@ export function ensureUser(state: ClearingState, user: UserId, effects: Effect[]
   return slot;
 }
 
-/** The user's slot, or for a user never seen one that is no fact: what it asks for is judged, and can only be refused. */
+/** The user's slot, or for a user never seen one that is no fact: a request of it can only be refused. */
 export function askingUser(state: ClearingState, user: UserId): UserSlot {
   return state.users.get(user) ?? newUser(user);
 }
@@ -48,7 +48,7 @@ function newUser(user: UserId): UserSlot {
   return { row, subAccounts: new Map(accounts) };
 }
 
-/** A walk through all of them may take seconds: it says so often that somebody is working. */
+/** A walk through all of them may take seconds: the heartbeat goes on meanwhile. */
 
 const NO_BALANCES: SubAccountSlot['balances'] = new Map();
 const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
@@ -129,7 +129,7 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
-  // What is among the changed ones is told, and looked after, at the end of the batch or before.
+  // The changed ones are published, and checked, at the end of the batch or before.
   if (slot.isChanged) return;
   slot.isChanged = true;
   state.changedBalances.push(slot);
@@ -151,7 +151,7 @@ export function balanceRow(slot: BalanceSlot): BalanceRow {
   return { user, subAccount, asset, owned, locked };
 }
 
-/** Tells the balances that changed since the last call, and forgets that they did. */
+/** Publishes the balances that changed since the last call. */
 export function flushChangedBalances(state: ClearingState, effects: Effect[]): void {
   const { changedBalances } = state;
   if (changedBalances.length === 0) return;

@@ -21,7 +21,7 @@ export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
 /**
  * Lots of the order that may trade when its quantity is as given. Where the parent is over here, and its market may not
  * have received that yet: no more than its fills enabled, if that was not all of the child; else all that the market lets
- * a child have of a parent that is filled (AMB-29). Once it has, its own events say what is left of the child.
+ * a child have of a parent that is filled (AMB-29). Its later events carry what is left of the child.
  */
 export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: number): number {
   if (row.parentSequence === 0) return quantity;

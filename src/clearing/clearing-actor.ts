@@ -69,23 +69,23 @@ export interface ClearingOptions {
   readonly checkpointRecords: number;
   /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
   readonly checkpointRows: number;
-  /** A sweep of a thousand orders is one batch: the thread says between its steps that it is alive. */
+  /** The heartbeat, between the steps of a batch: a sweep of a thousand orders is one batch. */
   readonly beat: () => void;
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
   readonly journalSequence?: { set(sequence: number): void };
-  /** Told at checkpoints and when records were pruned. */
+  /** Called at checkpoints and when records were pruned. */
   readonly journalSize?: (size: JournalSize) => void;
-  /** Told how far a recovery is. */
+  /** Called with the progress of a recovery. */
   readonly recovering?: RecoveryProgress;
   /** Test hooks: waits, and the end of the process. */
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
 
 /**
- * Of a start, between two looks at time, command and heartbeat: some ten milliseconds. Whoever hears is woken after each
- * turn, which costs as much as a hundred orders.
+ * Parts of a start in one turn, which is some ten milliseconds. The receivers are woken after each turn, which costs as
+ * much as a hundred orders.
  */
 const PARTS_PER_TURN = 64;
 
@@ -96,296 +96,298 @@ interface Question {
 
 export class ClearingActor implements Actor {
   readonly name = 'clearing';
-  private readonly options: ClearingOptions;
-  private readonly door: Outbox;
-  private readonly markets: readonly Outbox[];
-  private readonly sinks: EffectSinks;
-  private readonly batch = new BatchBuffer();
-  private readonly passed = new PassedTime();
-  private readonly crash: CrashPlan;
-  private state: ClearingState | null = null;
-  private restoring: Iterator<void> | null = null;
-  private questions: Question[] = [];
-  /** Markets whose shards were told that everything of them is restored. */
-  private readonly openMarkets = new Set<number>();
-  private sequence = 0 as Sequence;
-  private checkpointed = 0 as Sequence;
-  private checkpointedAtMs = 0;
-  private delayMs = 0;
+  readonly #options: ClearingOptions;
+  readonly #door: Outbox;
+  readonly #markets: readonly Outbox[];
+  readonly #sinks: EffectSinks;
+  readonly #batch = new BatchBuffer();
+  readonly #passed = new PassedTime();
+  readonly #crash: CrashPlan;
+  #state: ClearingState | null = null;
+  #restoring: Iterator<void> | null = null;
+  #questions: Question[] = [];
+  /** Markets whose shards have received MarketRestored. */
+  readonly #openMarkets = new Set<number>();
+  #sequence = 0 as Sequence;
+  #checkpointed = 0 as Sequence;
+  #checkpointedAtMs = 0;
+  #delayMs = 0;
   /** Where the journal is to begin; 0 when nothing of it has to go. */
-  private pruneBelow = 0 as Sequence;
+  #pruneBelow = 0 as Sequence;
 
   readonly #cycle: DutyCycle;
 
   constructor(options: ClearingOptions) {
-    this.options = options;
+    this.#options = options;
     this.#cycle = new DutyCycle(options.beat);
-    this.door = new Outbox(options.door);
-    this.markets = options.markets.map((outlet) => new Outbox(outlet));
-    this.crash = new CrashPlan(options.hooks.crash);
-    this.sinks = {
-      door: this.door,
+    this.#door = new Outbox(options.door);
+    this.#markets = options.markets.map((outlet) => new Outbox(outlet));
+    this.#crash = new CrashPlan(options.hooks.crash);
+    this.#sinks = {
+      door: this.#door,
       data: options.data,
-      shards: this.markets,
-      market: (index) => must(this.markets[index % this.markets.length], 'a shard for every market'),
+      shards: this.#markets,
+      market: (index) => must(this.#markets[index % this.#markets.length], 'a shard for every market'),
     };
   }
 
   start(): void {
-    this.restoring = this.recover();
+    this.#restoring = this.#recover();
   }
 
   /**
    * Loads what the disk holds and sends what lives to all who hold a view of it: a part whenever there is room. No input is
    * taken before all is sent.
    */
-  private *recover(): Generator<void, void, undefined> {
-    const { durability, clock, recovering: progress = () => undefined, idKey } = this.options;
+  *#recover(): Generator<void, void, undefined> {
+    const { durability, clock, recovering: progress = () => undefined, idKey } = this.#options;
     const recovery = durability.recover();
-    this.options.notBefore(recovery.lastTimeNs);
+    this.#options.notBefore(recovery.lastTimeNs);
     const boot = yield* recoverParts(recovery, { progress, ...(idKey === undefined ? {} : { key: idKey }) });
-    this.begin(boot);
+    this.#begin(boot);
     const state = this.ledger;
     const count = restoredCount(state);
-    for (const sent of restore(state, this.sinks, { durability, nowNs: clock.nowNs() })) {
+    for (const sent of restore(state, this.#sinks, { durability, nowNs: clock.nowNs() })) {
       progress('restoring', sent, count);
       yield;
     }
     progress('restoring', count, count);
-    const { sequence } = this;
-    this.options.journalSize?.(durability.journalSize);
-    writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.door);
-    this.sendHistory();
+    const sequence = this.#sequence;
+    this.#options.journalSize?.(durability.journalSize);
+    writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.#door);
+    this.#sendHistory();
   }
 
   /** All of the disk is sound and in memory. */
-  private begin(boot: Boot): void {
-    this.state = boot.state;
-    this.sequence = boot.sequence;
-    this.checkpointed = boot.checkpointed;
-    this.checkpointedAtMs = this.options.elapsedMs();
-    this.markRestart(boot);
+  #begin(boot: Boot): void {
+    this.#state = boot.state;
+    this.#sequence = boot.sequence;
+    this.#checkpointed = boot.checkpointed;
+    this.#checkpointedAtMs = this.#options.elapsedMs();
+    this.#markRestart(boot);
     // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
-    if (this.sequence > this.checkpointed && canCheckpoint(boot.state)) this.checkpoint(false);
-    for (const { definition } of boot.state.markets) this.openMarkets.add(definition.marketIndex);
+    if (this.#sequence > this.#checkpointed && canCheckpoint(boot.state)) this.#checkpoint(false);
+    for (const { definition } of boot.state.markets) this.#openMarkets.add(definition.marketIndex);
   }
 
-  /** Nothing new is taken while something said waits for room, or has yet to be told after a start. */
+  /** No input is taken while messages wait for room, or have yet to be sent after a start. */
   ready(): boolean {
-    return this.restoring === null && this.flushOutboxes();
+    return this.#restoring === null && this.#flushOutboxes();
   }
 
   hasMore(): boolean {
-    return this.restoring === null ? this.isFiring() : this.flushOutboxes();
+    return this.#restoring === null ? this.#isFiring() : this.#flushOutboxes();
   }
 
-  /** Whether rows have yet to say which orders a price has fired. */
-  private isFiring(): boolean {
-    return this.state !== null && this.state.firing.size > 0;
+  /** Whether a price has fired orders whose records do not show it yet. */
+  #isFiring(): boolean {
+    return this.#state !== null && this.#state.firing.size > 0;
   }
 
   handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
     if (typeId === NodeQuery.typeId) {
       const query = readPlain<ClearingQuery>(views, at + NodeQuery.bytes, NodeQuery.textBytes(views, at));
-      this.questions.push({ request: NodeQuery.requestId(views, at), query });
+      this.#questions.push({ request: NodeQuery.requestId(views, at), query });
     } else if (typeId === NodeHook.typeId) {
       const hook = readPlain<ClearingHook>(views, at + NodeHook.bytes, NodeHook.textBytes(views, at));
-      this.takeHook(NodeHook.requestId(views, at), hook);
+      this.#takeHook(NodeHook.requestId(views, at), hook);
     } else {
-      this.batch.add(typeId, views, at, bytes);
+      this.#batch.add(typeId, views, at, bytes);
     }
   }
 
   endBatch(): void {
-    if (this.restoring !== null) {
-      this.restoreMore(this.restoring);
+    if (this.#restoring !== null) {
+      this.#restoreMore(this.#restoring);
       return;
     }
-    if (this.batch.count > 0) this.commit();
+    if (this.#batch.count > 0) this.#commit();
     else fireSome(this.ledger, FIRED_PER_TURN);
-    this.answer();
-    if (this.isCheckpointDue()) this.checkpoint(false);
-    if (this.pruneBelow > 0) this.prune();
-    if (this.options.data.needsResync()) this.resyncData();
-    this.flush();
+    this.#answer();
+    if (this.#isCheckpointDue()) this.#checkpoint(false);
+    if (this.#pruneBelow > 0) this.#prune();
+    if (this.#options.data.needsResync()) this.#resyncData();
+    this.#flush();
   }
 
-  private restoreMore(parts: Iterator<void>): void {
-    for (let part = 0; part < PARTS_PER_TURN && this.flushOutboxes(); part += 1) {
+  #restoreMore(parts: Iterator<void>): void {
+    for (let part = 0; part < PARTS_PER_TURN && this.#flushOutboxes(); part += 1) {
       if (parts.next().done !== true) continue;
-      this.restoring = null;
+      this.#restoring = null;
       break;
     }
-    this.flush();
+    this.#flush();
   }
 
   tick(nowNs: bigint): void {
-    if (this.restoring !== null) return;
-    this.passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) => writeDecided(decided, this.options.data));
+    if (this.#restoring !== null) return;
+    this.#passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) =>
+      writeDecided(decided, this.#options.data),
+    );
   }
 
   /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */
   isRecovering(): boolean {
-    return this.restoring !== null;
+    return this.#restoring !== null;
   }
 
   isQuiet(): boolean {
-    return this.restoring === null && this.door.isEmpty && this.markets.every((outbox) => outbox.isEmpty);
+    return this.#restoring === null && this.#door.isEmpty && this.#markets.every((outbox) => outbox.isEmpty);
   }
 
   /**
    * The last checkpoint: a start that finds it clean needs no replay and no gap in the numbering. A thread stops when its
-   * actors are at rest (`isQuiet`), so all of the disk was read and told.
+   * actors are at rest (`isQuiet`), so the start is complete.
    */
   stop(): void {
-    if (canCheckpoint(this.ledger)) this.checkpoint(true);
-    this.flush();
-    void this.options.durability.close();
+    if (canCheckpoint(this.ledger)) this.#checkpoint(true);
+    this.#flush();
+    void this.#options.durability.close();
   }
 
   halt(): void {
-    void this.options.durability.close();
+    void this.#options.durability.close();
   }
 
   /** For tests and the simulation: the applied state. */
   get ledger(): ClearingState {
-    return must(this.state, 'clearing has started');
+    return must(this.#state, 'clearing has started');
   }
 
-  private commit(): void {
-    const { clock, durability, commitNs } = this.options;
-    if (this.delayMs > 0) this.options.hooks.wait(this.delayMs);
+  #commit(): void {
+    const { clock, durability, commitNs } = this.#options;
+    if (this.#delayMs > 0) this.#options.hooks.wait(this.#delayMs);
     const timeNs = clock.nowNs();
-    const inputs = this.batch.inputs();
-    const verdicts = this.judge(inputs);
-    const payload = this.batch.seal(timeNs, verdicts);
+    const inputs = this.#batch.inputs();
+    const verdicts = this.#judge(inputs);
+    const payload = this.#batch.seal(timeNs, verdicts);
     this.#cycle.step();
-    this.crash.at('before_flush');
-    const startedMs = this.options.elapsedMs();
+    this.#crash.at('before_flush');
+    const startedMs = this.#options.elapsedMs();
     // mutant: journal-before-effects
-    this.sequence = durability.append(timeNs, payload);
-    commitNs?.((this.options.elapsedMs() - startedMs) * 1e6);
+    this.#sequence = durability.append(timeNs, payload);
+    commitNs?.((this.#options.elapsedMs() - startedMs) * 1e6);
     this.#cycle.step();
-    this.options.journalSequence?.set(this.sequence);
-    this.crash.at('after_flush');
-    this.batch.clear();
-    const effects = this.apply({ timeNs, inputs, verdicts });
+    this.#options.journalSequence?.set(this.#sequence);
+    this.#crash.at('after_flush');
+    this.#batch.clear();
+    const effects = this.#apply({ timeNs, inputs, verdicts });
     this.#cycle.step();
-    this.release(effects, timeNs);
+    this.#release(effects, timeNs);
     this.#cycle.step();
   }
 
-  private judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
-    const { durability, verifyOrder } = this.options;
+  #judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
+    const { durability, verifyOrder } = this.#options;
     return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {
       const { marketIndex, orderSequence: order } = row;
       const text =
         signed ?? must(durability.signedText(marketIndex, order), 'the signed text of a live order is stored');
-      return { marketIndex, order, valid: verifyOrder(row, text, this.assetOf(marketIndex)) };
+      return { marketIndex, order, valid: verifyOrder(row, text, this.#assetOf(marketIndex)) };
     });
   }
 
-  private assetOf(marketIndex: number): AssetId {
+  #assetOf(marketIndex: number): AssetId {
     return must(this.ledger.markets[marketIndex], 'an order is of a known market').definition.assetId;
   }
 
-  private apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {
+  #apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {
     const effects: Effect[] = [];
     applyBatch(this.ledger, batch, effects);
     return effects;
   }
 
-  private release(effects: readonly Effect[], timeNs: TimestampNs): void {
+  #release(effects: readonly Effect[], timeNs: TimestampNs): void {
     for (const effect of effects) {
-      writeEffect(effect, this.sinks);
-      if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.openIfNew(effect.change.row);
+      writeEffect(effect, this.#sinks);
+      if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.#openIfNew(effect.change.row);
     }
-    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
   }
 
-  /** A new market's shard opens it as soon as it is told that nothing is restored. */
-  private openIfNew(row: MarketRow): void {
+  /** A new market's shard opens it with the message that nothing is restored. */
+  #openIfNew(row: MarketRow): void {
     const { marketIndex } = row.definition;
-    if (this.openMarkets.has(marketIndex)) return;
-    this.openMarkets.add(marketIndex);
-    writeMarketRestored(row, this.sinks.market(marketIndex));
+    if (this.#openMarkets.has(marketIndex)) return;
+    this.#openMarkets.add(marketIndex);
+    writeMarketRestored(row, this.#sinks.market(marketIndex));
   }
 
-  private isCheckpointDue(): boolean {
-    const { elapsedMs, checkpointMs, checkpointRecords, checkpointRows } = this.options;
-    const behind = this.sequence - this.checkpointed;
+  #isCheckpointDue(): boolean {
+    const { elapsedMs, checkpointMs, checkpointRecords, checkpointRows } = this.#options;
+    const behind = this.#sequence - this.#checkpointed;
     const isDue =
       behind >= checkpointRecords ||
-      elapsedMs() - this.checkpointedAtMs >= checkpointMs ||
+      elapsedMs() - this.#checkpointedAtMs >= checkpointMs ||
       dirtyRowCount(this.ledger) >= checkpointRows;
     // While triggers fire, it would have to write all of them at once.
-    return behind > 0 && isDue && !this.isFiring() && canCheckpoint(this.ledger);
+    return behind > 0 && isDue && !this.#isFiring() && canCheckpoint(this.ledger);
   }
 
-  private checkpoint(clean: boolean): void {
+  #checkpoint(clean: boolean): void {
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
-    const timeNs = this.options.clock.nowNs();
+    const timeNs = this.#options.clock.nowNs();
     this.#cycle.step();
-    const { durability } = this.options;
-    durability.checkpoint({ timeNs, sequence: this.sequence, clean, stateHash: hash }, rows, () => this.#cycle.done());
+    const { durability } = this.#options;
+    durability.checkpoint({ timeNs, sequence: this.#sequence, clean, stateHash: hash }, rows, () => this.#cycle.done());
     this.#cycle.step();
-    this.checkpointed = this.sequence;
-    this.checkpointedAtMs = this.options.elapsedMs();
-    this.options.journalSize?.(this.options.durability.journalSize);
-    writeFlushed({ sequence: this.sequence, checkpoint: this.checkpointed, timeNs }, this.door);
+    this.#checkpointed = this.#sequence;
+    this.#checkpointedAtMs = this.#options.elapsedMs();
+    this.#options.journalSize?.(this.#options.durability.journalSize);
+    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
   }
 
   /**
    * The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). After a clean
-   * stop no sequence was lost, but markets ended before clearing had said its last words: what it refused since then
-   * must not come back. The mark is taken back before anything is announced.
+   * stop no sequence was lost, but markets stopped before clearing's last messages: what it refused since then must not
+   * come back. The mark is taken back before anything is announced.
    */
-  private markRestart(boot: Boot): void {
-    const { clock, durability } = this.options;
+  #markRestart(boot: Boot): void {
+    const { clock, durability } = this.#options;
     if (boot.isEmpty) return;
     const timeNs = clock.nowNs();
-    if (boot.clean) durability.checkpoint({ timeNs, sequence: this.sequence, clean: false, stateHash: null }, []);
-    this.batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
-    const inputs = this.batch.inputs();
-    this.sequence = durability.append(timeNs, this.batch.seal(timeNs, []));
-    this.batch.clear();
-    this.apply({ timeNs, inputs, verdicts: [] });
+    if (boot.clean) durability.checkpoint({ timeNs, sequence: this.#sequence, clean: false, stateHash: null }, []);
+    this.#batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
+    const inputs = this.#batch.inputs();
+    this.#sequence = durability.append(timeNs, this.#batch.seal(timeNs, []));
+    this.#batch.clear();
+    this.#apply({ timeNs, inputs, verdicts: [] });
   }
 
-  private answer(): void {
-    const questions = this.questions;
+  #answer(): void {
+    const questions = this.#questions;
     if (questions.length === 0) return;
-    this.questions = [];
+    this.#questions = [];
     for (const { request, query } of questions) {
-      const place = { sequence: this.sequence, checkpoint: this.checkpointed, delayMs: this.delayMs };
-      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, place)), this.door);
+      const place = { sequence: this.#sequence, checkpoint: this.#checkpointed, delayMs: this.#delayMs };
+      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, place)), this.#door);
     }
   }
 
   /** One bounded commit a turn: orders do not wait for a long one. */
-  private prune(): void {
-    const { durability, journalSize } = this.options;
+  #prune(): void {
+    const { durability, journalSize } = this.#options;
     this.#cycle.step();
-    if (durability.prune(this.pruneBelow, PRUNED_PER_TURN)) this.pruneBelow = 0 as Sequence;
+    if (durability.prune(this.#pruneBelow, PRUNED_PER_TURN)) this.#pruneBelow = 0 as Sequence;
     journalSize?.(durability.journalSize);
     this.#cycle.step();
   }
 
-  private takeHook(request: number, hook: ClearingHook): void {
-    if (hook.kind === 'delay') this.delayMs = hook.ms;
-    else if (hook.kind === 'prune') this.pruneBelow = hook.below;
-    else this.crash.plan(hook);
-    this.questions.push({ request, query: { kind: 'hooks' } });
+  #takeHook(request: number, hook: ClearingHook): void {
+    if (hook.kind === 'delay') this.#delayMs = hook.ms;
+    else if (hook.kind === 'prune') this.#pruneBelow = hook.below;
+    else this.#crash.plan(hook);
+    this.#questions.push({ request, query: { kind: 'hooks' } });
   }
 
   /** Market data begins anew: tables first, so that it can read what it missed, then word to do so. */
-  private resyncData(): void {
+  #resyncData(): void {
     if (!canCheckpoint(this.ledger)) return;
-    if (this.sequence > this.checkpointed) this.checkpoint(false);
-    this.options.data.beginResync();
+    if (this.#sequence > this.#checkpointed) this.#checkpoint(false);
+    this.#options.data.beginResync();
     const row = this.ledger.configs.get(configKey('settings', ''));
-    if (row !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.sinks.data);
+    if (row !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.#sinks.data);
     for (const market of this.ledger.markets) {
       writeNews(
         {
@@ -395,27 +397,27 @@ export class ClearingActor implements Actor {
             row: { definition: market.definition, sequence: market.sequence, lastTradeId: market.lastTradeId },
           },
         },
-        this.sinks.data,
+        this.#sinks.data,
       );
     }
-    this.sendHistory();
+    this.#sendHistory();
   }
 
-  private sendHistory(): void {
-    writeNews({ kind: 'historyReady' }, this.sinks.data);
+  #sendHistory(): void {
+    writeNews({ kind: 'historyReady' }, this.#sinks.data);
   }
 
-  private flushOutboxes(): boolean {
-    let isEmpty = this.door.isEmpty || this.door.flush();
-    for (const outbox of this.markets) isEmpty = (outbox.isEmpty || outbox.flush()) && isEmpty;
+  #flushOutboxes(): boolean {
+    let isEmpty = this.#door.isEmpty || this.#door.flush();
+    for (const outbox of this.#markets) isEmpty = (outbox.isEmpty || outbox.flush()) && isEmpty;
     return isEmpty;
   }
 
-  /** Market data first: a new market's definition is on its way before the market can speak. */
-  private flush(): void {
-    this.options.data.flush();
-    this.door.flush();
-    for (const outbox of this.markets) outbox.flush();
+  /** Market data first: a new market's definition is sent before the first event of the market. */
+  #flush(): void {
+    this.#options.data.flush();
+    this.#door.flush();
+    for (const outbox of this.#markets) outbox.flush();
   }
 }
 

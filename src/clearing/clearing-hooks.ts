@@ -1,5 +1,5 @@
 /**
- * What the clearing thread is told that is no part of its state: test hooks (operator-api.md 7.3; off in production), and
+ * Commands to the clearing thread that are no part of its state: test hooks (operator-api.md 7.3; off in production), and
  * which records of its journal a snapshot has taken the place of.
  */
 import type { Sequence } from '../core/units.ts';

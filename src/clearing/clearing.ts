@@ -4,7 +4,7 @@
  *
  *   inputs ──verdictsNeeded──▶ shell verifies ──▶ Batch {time, inputs, verdicts} ──applyBatch──▶ effects
  *
- * How inputs are cut into batches changes nothing but what is said once per batch, which is `marketDecided` and how
+ * How inputs are cut into batches changes nothing but what is published once per batch, which is `marketDecided` and how
  * balances and positions are after a run of markets' inputs, and the times that are a batch's.
  *
  * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
@@ -32,7 +32,7 @@ import {
   type Restarted,
 } from './inputs.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
-import { keptSignedText, learnVerdict } from './orders.ts';
+import { keptSignedText, recordVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
 import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
@@ -45,12 +45,12 @@ import type { ClearingState, MarketSlot } from './state.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';
 
-/** Orders of which a turn says that they have fired, beside two for each of its inputs: so the work ends under any load. */
+/** Records of fired orders that a turn updates, beside two for each of its inputs: so the work ends under any load. */
 export const FIRED_PER_TURN = 256;
 
 type Reply = Outcome<Readonly<Record<string, unknown>>>;
 
-/** An order whose signature must be checked. */
+/** An order with an unverified signature. */
 export interface UnverifiedOrder {
   /** Price and quantity are those in force, which a replace may have changed. An accessor, valid until a batch is applied. */
   readonly row: OrderRow;
@@ -59,7 +59,7 @@ export interface UnverifiedOrder {
 }
 
 /**
- * The orders whose signature must be checked before these inputs are applied: each once in its life, when its first
+ * Orders of which the signature is to be verified before these inputs are applied: each once in its life, when its first
  * fill arrives (GEN-05). Node-made orders never.
  */
 export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly UnverifiedOrder[] {
@@ -77,7 +77,7 @@ export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingIn
   return needed;
 }
 
-/** Orders of a market whose signature must be checked: those that live, and those that are not applied yet. */
+/** Unverified orders of a market: those that live, and those that are not applied yet. */
 class Unverified {
   readonly #market: MarketSlot;
   /** Verdicts that are there already. */
@@ -135,12 +135,12 @@ function isUnverified(row: OrderRow): boolean {
 
 /** Applies a batch and appends what follows from it to `effects`. Assets in balance are asserted at its end (AMB-116). */
 export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]): void {
-  for (const verdict of batch.verdicts) learnVerdict(state, verdict);
+  for (const verdict of batch.verdicts) recordVerdict(state, verdict);
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
   }
-  // Fills of a batch move the same balances many times: told when all are through, or before the reply to a request.
-  tellChanged(state, effects);
+  // Fills of a batch move the same balances many times: published when all are applied, or before the reply to a request.
+  publishChanged(state, effects);
   for (const totals of state.touchedTotals) assertConserved(totals);
   state.touchedTotals.clear();
   flushTouchedRisks(state, effects);
@@ -158,7 +158,7 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   if (state.firing.size > 0) fireSome(state, FIRED_PER_TURN + 2 * batch.inputs.length);
 }
 
-function tellChanged(state: ClearingState, effects: Effect[]): void {
+function publishChanged(state: ClearingState, effects: Effect[]): void {
   flushChangedBalances(state, effects);
   flushChangedPositions(state, effects);
 }
@@ -170,12 +170,12 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
   }
   if (input.kind === 'restarted') {
     applyRestarted(state, input, nowNs, effects);
-    tellChanged(state, effects);
+    publishChanged(state, effects);
     return;
   }
   const outcome = applyNodeInput(state, input, nowNs, effects);
   // What is set aside for a request is freed by its reply: the balances that it changed come before that.
-  tellChanged(state, effects);
+  publishChanged(state, effects);
   effects.push({ kind: 'replied', request: input.request, outcome });
 }
 

@@ -17,7 +17,7 @@ export interface Tombstone {
   readonly wasCancelled: boolean;
 }
 
-/** Stands for ids that had to make room: creates signed at or before it may be replays (AMB-08). */
+/** In place of ids that were forgotten: creates signed at or before it may be replays (AMB-08). */
 export interface IdWatermark {
   readonly marketIndex: number;
   readonly user: UserId;

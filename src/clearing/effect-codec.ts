@@ -59,7 +59,7 @@ type HotKind =
 /** A cold message: an effect as a plain value, or word that the boot is over. */
 export type NodeNews =
   | Exclude<Effect, { kind: HotKind }>
-  /** To the front door: everything that lives has been told. */
+  /** To the gateway: everything that lives has been sent. */
   | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean }
   /** To market data: the tables hold every trade that was confirmed before this. */
   | { readonly kind: 'historyReady' };
@@ -71,7 +71,7 @@ export interface RecordSink {
   commit(): void;
 }
 
-/** Everyone clearing speaks to. */
+/** All receivers of clearing's messages. */
 export interface EffectSinks {
   readonly door: RecordSink;
   readonly data: RecordSink;
@@ -241,7 +241,7 @@ export function writeNews(news: NodeNews, sink: RecordSink): void {
   sink.commit();
 }
 
-/** The news of the message at `at`. */
+/** The cold message at `at`. */
 export function readNews(v: Views, at: number): NodeNews {
   const start = at + NodeEvent.bytes;
   return decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));

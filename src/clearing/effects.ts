@@ -1,6 +1,6 @@
 /**
  * What clearing says: the closed union of its effects. They leave the clearing thread only after the batch that caused
- * them is flushed (design: decide at once, speak when durable).
+ * them is flushed (design: decide at once, publish when durable).
  *
  * Order within a batch: effects stand in the order of their inputs; the balances and positions that an input changed
  * follow what the input did, and come before the reply to it; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
@@ -56,7 +56,7 @@ export interface PositionChanged {
   readonly row: PositionRow;
 }
 
-/** What margin needs to know of a market beside its risk row and oracle: at most once per batch, after all positions. */
+/** A market's figures for margin beside its risk row and oracle: at most once per batch, after all positions. */
 export interface MarketRiskChanged {
   readonly kind: 'marketRiskChanged';
   readonly marketIndex: number;

@@ -1,6 +1,6 @@
 /**
  * Lines of text as bytes, field by field, for who hashes a million of them: a line as a string costs three times what its
- * hash does. What is written is what a template string would say, in UTF-8:
+ * hash does. The bytes are those of a template string in UTF-8:
  *
  *   text('order').number(7).nanoseconds(12n).endLine()   ─▶   order|7|12⏎
  */
@@ -77,7 +77,7 @@ export class FactText {
     return this.#endField();
   }
 
-  /** Behind a field, whose bar it takes. */
+  /** After a field: in place of its bar. */
   endLine(): void {
     this.#bytes[this.#end - 1] = NEWLINE;
     if (this.#end >= CHUNK_BYTES) this.flush();

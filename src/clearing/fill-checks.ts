@@ -1,8 +1,8 @@
 /**
- * The checks of a fill (FIL-17), in order: stale match, which is nobody's fault; then for each party by itself its first
+ * The checks of a fill (FIL-17), in order: stale match, which is no party's fault; then for each party by itself its first
  * failure of
  *
- *   signature     asked once, before the order's first fill (FIL-09)
+ *   signature     verified once, before the order's first fill (FIL-09)
  *   order terms   side, price, life, account, fee rate, and whether it is released at all (FIL-10)
  *   overfill      lots enabled, and the target or cap of a market order, in exact money (FIL-11, AMB-05)
  *   inventory     what it owns, of a spot order (SUB-02)
@@ -58,12 +58,12 @@ interface Standing {
   readonly reason: RollbackReason;
   /** Only makes a position smaller: initial margin, prices and caps do not bind it (MRG-14). */
   readonly isReducing: boolean;
-  /** The measures after the change of this party alone; asked for only where there is a cap. */
+  /** The measures after the change of this party alone; computed only where there is a cap. */
   readonly own: Measures;
 }
 
 /**
- * Adds a fill to the plan and says what is wrong with it.
+ * Adds a fill to the plan and judges it.
  *
  * @returns the two parties' own failures, or null when the plan can be booked. After a failure the plan is void.
  */
@@ -165,9 +165,9 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
   if (!isReducing) {
     if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
-    // Whoever has no leg owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
+    // An account without legs owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
     if (account.positions.size === 0) return ROLLBACK_REASON.none;
-    // Most accounts have the USD for all that they owe: then nobody asks what else they own.
+    // Most accounts have the USD for all that they owe: then nothing else of theirs is read.
     if (isCovered(initialOfDebts(account, nowNs, plan))) return ROLLBACK_REASON.none;
     const after = initialOf(account, nowNs, plan);
     if (isCovered(after)) return ROLLBACK_REASON.none;

@@ -9,7 +9,7 @@ import { ROLLBACK_REASON, type RollbackReason } from '../core/order-terms.ts';
 import type { RejectFill } from './inputs.ts';
 import type { ClearingState, Hooks } from './state.ts';
 
-/** Inputs that may wait behind held fills, all markets together: whoever holds them for longer ends the node. */
+/** Inputs that may wait behind held fills, all markets together: a longer hold ends the node. */
 export const WAITING_INPUTS_MAX = 65_536;
 
 /** Whether the next fill of this asset must wait. A pass lets one through and the hold stays. */

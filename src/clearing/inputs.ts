@@ -1,5 +1,5 @@
 /**
- * What clearing is told: the closed union of its inputs, as plain exact values. A batch of them is one journal record;
+ * The closed union of clearing's inputs, as plain exact values. A batch of them is one journal record;
  * the same batches give the same state on any machine.
  *
  * Inputs of a market carry its contiguous sequence and its own time. Inputs of the node carry a request number, which
@@ -89,7 +89,7 @@ export type MarketInput =
   | Covered
   | Matched;
 
-/** Whether a market speaks. By its kind: to look for a member in so many shapes of objects is slow. */
+/** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {
   switch (input.kind) {
     case 'created':
@@ -180,7 +180,7 @@ export interface Deposit extends FromNode {
   readonly depositNonce: number;
 }
 
-/** What a sub-account is to be, as the signed request says (wire.md 7.17); its shape was checked before. */
+/** What a sub-account is to be, as signed (wire.md 7.17); its shape was checked before. */
 export type TargetType =
   | { readonly kind: 'spot' | 'cross_margin'; readonly asset: null }
   | { readonly kind: 'isolated_margin'; readonly asset: AssetId };
@@ -279,7 +279,7 @@ export type NodeInput =
 
 export type ClearingInput = MarketInput | NodeInput;
 
-/** The answer of the signature check on one order. Journaled with the batch that needed it, never asked again. */
+/** The result of the signature check on one order, which is made once. Journaled with the batch that needed it. */
 export interface Verdict {
   readonly marketIndex: number;
   readonly order: Sequence;

@@ -28,7 +28,7 @@ import type { ClearingState, MarketSlot } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
 function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
-  return must(state.markets[marketIndex], 'a market speaks only after clearing made it');
+  return must(state.markets[marketIndex], 'a market sends events only after clearing made it');
 }
 
 /** Takes an input of a market: applies it, or lets it wait. */

@@ -1,6 +1,6 @@
 /**
  * Clearing's own look at an order before its first fill (GEN-05, FIL-09): the signature over the text, natively, and
- * the text against the order that clearing was told. Both must hold; neither the front door nor the market is trusted.
+ * the text against the record of the order. Both must hold; gateway and market are not trusted.
  */
 
 import type { OrderDetails } from '../codec/order-details.ts';

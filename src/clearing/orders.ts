@@ -6,7 +6,7 @@
  *
  * A record is changed in place, by `changeOrder` alone, which keeps up what is derived from it: holds, exposure, triggers.
  *
- * An order whose last lot is confirmed ends as filled here; every other end comes from the market, and so does every end of
+ * The confirmation of its last lot ends an order as filled here; every other end comes from the market, and so does every end of
  * an order that is sized in quote. A market sends `ended` after every match of the order, so figures are final there,
  * with one exception: it may send `filled` after a replace to what was filled (AMB-19) before it has received a rollback.
  * Such an order stays live, and the market, once it has the rollback, restores it or ends it again (AMB-32 e). Market
@@ -42,7 +42,7 @@ import type { BalanceSlot, ClearingState, MarketSlot } from './state.ts';
 import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
 
-/** The live order that its market names, whether or not its record says yet that it has fired. */
+/** The live order of an event; it may have fired, and be dormant in its record. */
 export function namedOrder(market: MarketSlot, order: Sequence): LiveOrder {
   return must(orderOf(market, order), 'an event of a market is about an order that is live in clearing');
 }
@@ -54,7 +54,7 @@ function orderInForce(state: ClearingState, market: MarketSlot, sequence: Sequen
   return order;
 }
 
-/** Its record says that it has fired. */
+/** Its record is fired from here on. */
 export function fireOrder(state: ClearingState, order: LiveOrder): void {
   changeOrder(state, order, (row) => {
     row.triggerState = TRIGGER_STATE.fired;
@@ -203,7 +203,7 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
 }
 
 /** Keeps the result of a signature check; it may come before the order's `created` is applied. */
-export function learnVerdict(state: ClearingState, verdict: Verdict): void {
+export function recordVerdict(state: ClearingState, verdict: Verdict): void {
   const { marketIndex, order, valid } = verdict;
   const index = state.markets[marketIndex]?.orders.find(order) ?? NONE;
   if (index === NONE) {
@@ -260,7 +260,7 @@ export function becomeWhole(row: OrderRecordView): void {
   row.activatedQuantity = 0;
 }
 
-/** A released order keeps the trigger that released it; one whose trigger moved waits for the new one. */
+/** A released order keeps the trigger that released it; one with a moved trigger waits for the new one. */
 function movesTrigger(row: OrderRow, { triggerKind, triggerPrice }: Replaced): boolean {
   const isSame = triggerKind === row.triggerKind && triggerPrice === row.triggerPrice;
   return triggerKind !== TRIGGER.none && !isSame;

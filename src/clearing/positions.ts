@@ -66,7 +66,7 @@ export function positionRow({ user, subAccount, asset, legs }: PositionSlot): Po
   return { user, subAccount, asset, base: legs.base, quote: legs.quote, entry: legs.entry };
 }
 
-/** Tells the positions that changed since the last call, and forgets that they did. */
+/** Publishes the positions that changed since the last call. */
 export function flushChangedPositions(state: ClearingState, effects: Effect[]): void {
   const { changedPositions } = state;
   if (changedPositions.length === 0) return;

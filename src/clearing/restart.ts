@@ -3,7 +3,7 @@
  *
  *   matches never confirmed      gone; their orders have their quantity back, because only confirmed fills count here
  *   other inputs behind a hold   applied: they were journaled
- *   orders at fault, covered, filled, IOC, FOK or market, whose end the market had no time to send      ended here
+ *   orders at fault, covered, filled, IOC, FOK or market, without an `ended` of their market      ended here
  *   orders that wait for their trigger, or for their release      kept, whatever their kind
  *   children of which more may be released      kept, whatever their kind, with what their market has put in force
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
@@ -52,7 +52,7 @@ function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): v
 }
 
 /**
- * What is left of a child whose parent is over: the market may have had no time to take off what the parent's fills have
+ * What is left of a child whose parent is over: the market may not have sent yet that it takes off what the parent's fills have
  * not enabled (AMB-29).
  */
 function isCut(market: MarketSlot, row: OrderRow): boolean {

@@ -113,7 +113,7 @@ function orderWriter(
 ): (order: OrderRecordView) => void {
   const toMarket = to.market(market.definition.marketIndex);
   return (order) => {
-    // A child that was released whole, or whose parent has ended, has no parent that may activate more of it (AMB-29).
+    // No parent may activate more of a child that was released whole, or is left by its parent (AMB-29).
     const parent = hasLiveParent(market, order) ? order.parentSequence : 0;
     const state = { parent, parentId: parentIdOf(market, order, durability) };
     writeRestoredOrder(order, state, toMarket);

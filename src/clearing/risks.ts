@@ -126,7 +126,7 @@ export function setInterest(state: ClearingState, slot: RiskSlot, { credits, bor
   if (imFactor(risk, slot) !== terms.imFactor) slot.terms = null;
 }
 
-/** Tells what margin needs to know of the markets that the batch touched, and forgets them. */
+/** Publishes the margin figures of the markets that the batch touched. */
 export function flushTouchedRisks(state: ClearingState, effects: Effect[]): void {
   for (const slot of state.touchedRisks) {
     const market = must(state.marketOfAsset.get(slot.asset), 'trades and legs are of assets with a market');

@@ -144,7 +144,7 @@ export type SeeOrder = (row: OrderRow) => void;
 class FactLines {
   readonly #state: ClearingState;
   readonly #to: FactText;
-  /** A record whose order has fired before it says so. */
+  /** A copy of the record of a fired order that is still dormant there. */
   readonly #fired: OrderRecordView = recordView();
 
   constructor(state: ClearingState, take: TakeBytes) {
@@ -170,7 +170,7 @@ class FactLines {
     this.#to.flush();
   }
 
-  /** In the order of their sequences. That a price has fired an order is a fact before its record says so (trigger-heaps.ts). */
+  /** In the order of their sequences. A price has fired an order before its record is updated (trigger-heaps.ts). */
   *#writeOrders(market: MarketSlot, see: SeeOrder): Generator<number, void> {
     for (const index of market.orders.indexes()) {
       const row = market.orders.row(index);

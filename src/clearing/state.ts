@@ -236,17 +236,17 @@ export interface ClearingState {
   /** Next deposit counter by `<chain>/<user>`. */
   readonly depositCounters: Map<string, number>;
   readonly hooks: Hooks;
-  /** By market index: whether the signatures of orders are valid whose `created` has not been applied yet. */
+  /** By market index: verdicts on the signatures of orders that are not applied yet. */
   readonly verdicts: Map<number, Map<Sequence, boolean>>;
   readonly dirty: Dirty;
-  /** What changed and is not told yet, each once. */
+  /** What changed and is not published yet, each once. */
   readonly changedBalances: BalanceSlot[];
   readonly changedPositions: PositionSlot[];
-  /** Markets and assets that the current batch touched; of risks those whose mark or interest changed. */
+  /** Markets and assets that the current batch touched; of risks those with a changed mark or interest. */
   readonly touchedRisks: Set<RiskSlot>;
   readonly touchedMarkets: Set<MarketSlot>;
   readonly touchedTotals: Set<AssetTotals>;
-  /** Markets with orders that have fired and whose rows do not say so yet (trigger-heaps.ts). Derived. */
+  /** Markets with fired orders that are still dormant in their records (trigger-heaps.ts). Derived. */
   readonly firing: Set<MarketSlot>;
 }
 

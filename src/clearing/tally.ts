@@ -1,7 +1,7 @@
 /**
  * A tally of facts that leave memory: how many there were, and a digest of all of them. Facts are chained in pieces of
- * some: digest' = SHA-256(digest, facts), as soon as the facts since the last piece are PIECE_BYTES or more. So what a
- * tally says depends on the facts and their order alone, never on where a batch or a checkpoint was.
+ * some: digest' = SHA-256(digest, facts), as soon as the facts since the last piece are PIECE_BYTES or more. So a
+ * tally depends on the facts and their order alone, never on the ends of batches or checkpoints.
  *
  *   bytes   │ digest 32 │ fact │ fact │ …            those since the last piece, which a checkpoint carries as they are
  */

@@ -1,7 +1,7 @@
 /**
  * The dormant orders of a market that wait for a price above, or below: which of them a confirmed price has fired.
- * Derived. An order counts as fired from the input that confirmed the price; its record may say so later, some
- * orders at a time, so that a price that reaches 100,000 of them delays nothing.
+ * Derived. An order counts as fired from the input that confirmed the price; its record is updated later, some
+ * orders at a time: a price that reaches 100,000 of them delays nothing.
  *
  *   added ──▶ heap, nearest trigger on top ◀──────────┐ not reached
  *     │ while `inForce` is worked off                 │
@@ -67,7 +67,7 @@ function isReached(kind: WaitingKind, triggerPrice: number, price: number): bool
   return kind === TRIGGER.above ? triggerPrice <= price : triggerPrice >= price;
 }
 
-/** Whether a price has fired orders whose records do not say so yet. */
+/** Whether a price has fired orders that are still dormant in their records. */
 export function isWorkingOff({ inForce, line, lineHead }: TriggerHeap): boolean {
   return inForce !== null || lineHead < line.length;
 }
@@ -115,7 +115,7 @@ function dropOutdone({ kind, prices, pricesHead }: TriggerHeap, price: number): 
   while (prices.length > pricesHead && isReached(kind, (prices.at(-1) as ConfirmedPrice).price, price)) prices.pop();
 }
 
-/** Whether a confirmed price has fired a dormant order, whatever its record says. */
+/** Whether a confirmed price has fired an order that is dormant in its record. */
 export function isFired({ index, row, market }: Omit<LiveOrder, 'account'>): boolean {
   if (row.triggerState !== TRIGGER_STATE.dormant) return false;
   const heap = heapOf(market, row);
@@ -137,7 +137,7 @@ function farthestSince({ prices, pricesHead }: TriggerHeap, since: number): numb
   return prices[low]?.price ?? null;
 }
 
-/** One step of the work. @returns an order that was fired, which waits on until its record says so; null for none in this step. */
+/** One step of the work. @returns a fired order, which waits on until its record is updated; null for none in this step. */
 export function nextFired(heap: TriggerHeap): OrderIndex | null {
   if (heap.inForce !== null) {
     const [top] = heap.entries;

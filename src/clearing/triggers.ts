@@ -3,11 +3,11 @@
  *
  *   dormant ── a confirmed price, or the market's `triggered` ─▶ fired ── activated ─▶ live
  *
- * The market fires an order once it hears of the price, and tells. Clearing knows the price when it confirms the fill: a
- * stop that is reached is not missed because the market had no time to say so before a crash. What the market says is
- * in force nevertheless: a trigger that it moved meanwhile waits again.
+ * The market fires an order when it receives the confirmed price, and sends `triggered`. Clearing fires it with the
+ * confirmation itself: a stop that is reached before a crash is not missed. The market's event is in force nevertheless: a
+ * trigger that it moved meanwhile waits again.
  *
- * A child is told of again when more of it is enabled: it stays fired, or live for the part that was released. Nothing is
+ * A child gets further `triggered` events as more of it is enabled: it stays fired, or live for the part that was released. Nothing is
  * held or filled before the last state; a restart keeps all of them.
  */
 import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
@@ -31,7 +31,7 @@ export function fireReached(state: ClearingState, market: MarketSlot, price: Raw
   for (const heap of market.triggers) if (confirmPrice(heap, price)) state.firing.add(market);
 }
 
-/** Has the records of so many orders say that they have fired, some of each market in turn. When changes nothing else. */
+/** Updates the records of so many fired orders, some of each market in turn. The moment changes nothing else. */
 export function fireSome(state: ClearingState, stepsMax: number): void {
   let left = stepsMax;
   // A set goes round: a market that is put in again comes last.
@@ -44,7 +44,7 @@ export function fireSome(state: ClearingState, stepsMax: number): void {
   }
 }
 
-/** Every record says what has fired: before records are written, and before they are sent after a start. */
+/** Updates the records of all fired orders: before records are written, and before they are sent after a start. */
 export function fireAll(state: ClearingState): void {
   fireSome(state, Number.POSITIVE_INFINITY);
 }
@@ -69,7 +69,7 @@ export function applyTriggered(state: ClearingState, market: MarketSlot, input: 
   });
 }
 
-/** A child that is released whole is an order like any other from then on: a replace may ask for more (AMB-29). */
+/** A child that is released whole is an order like any other from then on: a replace may enlarge it (AMB-29). */
 export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
   const order = namedOrder(market, input.order);
   const { parentSequence, quantity, tif } = order.row;

@@ -1,16 +1,16 @@
 /**
- * How long the words of markets wait for the flush that makes them durable: the window that a kill could take from
+ * How long events of markets wait for the flush that makes them durable: the window that a kill could take from
  * optimistic acknowledgements (AMB-110). Now, `ringbook_unflushed_seconds`; and at each flush, what it had been at worst,
  * `ringbook_unflushed_window_seconds`.
  *
- *   heard     1   2 3       4   5          moments are kept of some words, one a millisecond
+ *   received  1   2 3       4   5          moments are kept of some events, one a millisecond
  *   moments   1   2         4
  *   flushed             2                  3 waits: since the moment of 2, which is not later than its own
  *
- * So the window is told too long by a little, never too short.
+ * So the window is reported too long by a little, never too short.
  */
 
-/** Moments of a market that are kept at most; words beyond are told by the last of them. */
+/** Moments of a market that are kept at most; for events beyond these the last one counts. */
 const MOMENTS_MAX = 1_024;
 const APART_MS = 1;
 
@@ -20,10 +20,10 @@ interface Moment {
 }
 
 interface Waiting {
-  /** Last sequence that the market said, and the last that is flushed. */
+  /** Last sequence of the market's events, and the last that is flushed. */
   seen: number;
   decided: number;
-  /** Of words that wait, rising; the first is of the oldest, or of a word before it. Empty when none waits. */
+  /** Of events that wait, rising; the first is of the oldest, or of one before it. Empty when none waits. */
   moments: Moment[];
 }
 
@@ -31,12 +31,12 @@ export class UnflushedWindow {
   readonly #markets = new Map<number, Waiting>();
   readonly #measured: (ms: number) => void;
 
-  /** @param measured told at each flush how long the oldest word that it covers has waited. */
+  /** @param measured called at each flush with the wait of the oldest event that it covers, milliseconds. */
   constructor(measured: (ms: number) => void = () => undefined) {
     this.#measured = measured;
   }
 
-  /** A market said something; it is not flushed yet. */
+  /** An event of a market was received; it is not flushed yet. */
   heard(marketIndex: number, sequence: number, nowMs: number): void {
     const market = this.#marketOf(marketIndex);
     if (sequence <= market.seen) return;

@@ -126,7 +126,7 @@ function pendingLegs(state: ClearingState, slot: PositionSlot): { readonly base:
 }
 
 /**
- * `GET /operator/users/{user_id}` as far as clearing knows it; the front door adds `pressure`, `sessions` and `streams`.
+ * `GET /operator/users/{user_id}` as far as it is clearing's; the gateway adds `pressure`, `sessions` and `streams`.
  *
  * @param isInSession a session makes a user known as long as it lives, with accounts 0 and 1 (AMB-139).
  * @returns USER_NOT_FOUND for a key never seen.

@@ -4,7 +4,7 @@
  * A deposit carries the vault's counter of its user on its chain, which is contiguous: a lower one was acted on before
  * and is ignored, a higher one means that an earlier event is missing and is not acted on.
  *
- * Everything is pooled into account 0 (SUB-01). What cannot be credited is counted, kept with amount 0 and told.
+ * Everything is pooled into account 0 (SUB-01). What cannot be credited is counted, kept with amount 0 and published.
  *
  * Not here: caps and isolated lots (AMB-73), rebalancing rates (AMB-75), account configurations.
  */

@@ -6,7 +6,7 @@
  *   target   may hold the asset; a margin account reaches the minimum balance, and its collateral the cap at most
  *
  * Signature and weight were checked before, and the amount was set aside from what the account may spend, or the input
- * says why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is consumed only together with the effect (NON-06, AMB-68).
+ * has the reason why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is consumed only together with the effect (NON-06, AMB-68).
  */
 import { add18, mulDivFloor, subtract18 } from '../../core/arithmetic.ts';
 import { USD } from '../../core/ids.ts';
@@ -55,7 +55,7 @@ function readMove(state: ClearingState, input: Transfer, user: UserSlot, nowNs: 
   return accepted({ input, user, source, target, targetType: type, risk: riskSlot(state, asset), nowNs });
 }
 
-/** What the accounts and the asset's risk row say about the move (TRF-11 to TRF-13). */
+/** Refusals by the accounts and by the asset's risk row (TRF-11 to TRF-13). */
 function refuseRoute(state: ClearingState, { input, source, target, targetType, risk }: Move): Reject | null {
   if (target === null && input.targetType !== null) {
     const refusal = refuseNewAccount(state, input.targetIndex, input.targetType);
