@@ -98,13 +98,13 @@ export class OrderRecords {
   words: Int32Array;
   numbers: Float64Array;
 
-  protected constructor(capacity: number) {
+  constructor(capacity: number) {
     this.words = new Int32Array(capacity * ORDER_WORDS);
     this.numbers = new Float64Array(this.words.buffer);
   }
 
   /** Writes a FRESH order, unfilled, without a sequence, a creation time and an id. */
-  protected writeNew(index: number, terms: OrderTerms, quantity: number): void {
+  writeNew(index: number, terms: OrderTerms, quantity: number): void {
     const { words, numbers } = this;
     const cell = index >> 1;
     words[index + STATE] = ORDER_STATE.fresh;
@@ -116,23 +116,23 @@ export class OrderRecords {
     numbers[cell + FILLED] = 0;
   }
 
-  protected writeBegun(index: number, sequence: number, creationHigh: number, creationLow: number): void {
+  writeBegun(index: number, sequence: number, creationHigh: number, creationLow: number): void {
     this.numbers[(index >> 1) + SEQUENCE] = sequence;
     this.words[index + CREATION_HIGH] = creationHigh;
     this.words[index + CREATION_LOW] = creationLow;
   }
 
-  protected writeId(index: number, hash: number, bytes: number): void {
+  writeId(index: number, hash: number, bytes: number): void {
     this.words[index + ID_HASH] = hash;
     this.words[index + STATE] = (this.words[index + STATE] as number) | (bytes << ID_BYTES_SHIFT);
   }
 
-  protected writeFree(index: number, next: number): void {
+  writeFree(index: number, next: number): void {
     this.words[index + STATE] = ORDER_STATE.free;
     this.words[index + NEXT_FREE] = next;
   }
 
-  protected nextFreeOf(index: number): number {
+  nextFreeOf(index: number): number {
     return this.words[index + NEXT_FREE] as number;
   }
 

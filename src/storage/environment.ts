@@ -182,7 +182,7 @@ function outOfPlace(): InvariantError {
 export class StorageReader {
   protected readonly map: OpenMap['map'];
   readonly #values: RangeValues;
-  private isViewing = false;
+  #isViewing = false;
 
   constructor({ map, values }: OpenMap) {
     this.map = map;
@@ -197,14 +197,14 @@ export class StorageReader {
    * synchronous.
    */
   view<T>(read: () => T): T {
-    if (this.isViewing) return read();
+    if (this.#isViewing) return read();
     return guarded('reading', () => {
       this.map.resetReadTxn();
-      this.isViewing = true;
+      this.#isViewing = true;
       try {
         return read();
       } finally {
-        this.isViewing = false;
+        this.#isViewing = false;
         this.map.resetReadTxn();
       }
     });

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeStaleOutputs } from '../support/stale-outputs.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import type { Mutant } from './mutants.ts';
 import { mutated, type Site, sitesIn } from './sites.ts';
@@ -72,6 +73,8 @@ export async function judgeAll(
   benches: number,
   judged: (one: Judged) => void = () => undefined,
 ): Promise<readonly Judged[]> {
+  // A moved file would have its sites twice.
+  removeStaleOutputs(BUILD);
   const suites = [...new Set(mutants.map(({ caughtBy }) => caughtBy))];
   const waiting = suites.map((suite) => mutants.filter(({ caughtBy }) => caughtBy === suite));
   const all: Judged[] = [];

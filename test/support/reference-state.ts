@@ -148,7 +148,7 @@ export class ReferenceState {
     this.ids = new ReferenceIds(limits.rememberedIdsPerUserMax);
   }
 
-  protected copyTo(clone: ReferenceState): void {
+  copyTo(clone: ReferenceState): void {
     const copies = new Map(this.orders.map((order) => [order, { ...order }]));
     const copyOf = (order: ReferenceOrder): ReferenceOrder => copies.get(order) as ReferenceOrder;
     for (const copy of copies.values()) if (copy.parent !== null) copy.parent = copyOf(copy.parent);
