@@ -21,7 +21,7 @@ import { readBalance, readRestored, UserTexts } from '../src/gateway/event-codec
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { HostedMarket } from '../src/matching/hosted-market.ts';
 import { RestoredCommandReader } from '../src/matching/market-commands.ts';
-import { Outbox, type Outlet } from '../src/runtime/outbox.ts';
+import { type Publication, RetryBuffer } from '../src/runtime/retry-buffer.ts';
 import { BalanceChanged, MarketRestored, OrderRecord, OrderRestoredAtBoot } from '../src/schema/generated/messages.ts';
 import { LmdbDurability } from '../src/storage/lmdb-durability.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
@@ -133,8 +133,8 @@ class MarketReader {
   readonly #reader = new RestoredCommandReader();
 
   constructor(state: ClearingState, nowNs: TimestampNs) {
-    const outbox = new Outbox(new DiscardingOutlet());
-    const to = { clearing: outbox, door: outbox, data: new DiscardingOutlet() };
+    const retryBuffer = new RetryBuffer(new DiscardingPublication());
+    const to = { clearing: retryBuffer, door: retryBuffer, data: new DiscardingPublication() };
     const begin = { oraclePrice: null, hashSeed: HASH_SEED };
     this.#markets = state.markets.map(({ definition }) => new HostedMarket(definition, to, begin));
     this.#nowNs = nowNs;
@@ -164,7 +164,7 @@ class MarketReader {
 }
 
 /** Accepts every record and discards it. */
-class DiscardingOutlet implements Outlet {
+class DiscardingPublication implements Publication {
   readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
 
   claim(): number {

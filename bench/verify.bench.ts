@@ -169,19 +169,19 @@ class Contest {
 
   async tasks(count: number): Promise<void> {
     let next = 0;
-    const lane = async (): Promise<void> => {
+    const channel = async (): Promise<void> => {
       while (next < count) {
         const job = this.job(next);
         next += 1;
         this.tally.take(job, await this.ask(job));
       }
     };
-    await Promise.all(Array.from({ length: TASKS_IN_FLIGHT }, lane));
+    await Promise.all(Array.from({ length: TASKS_IN_FLIGHT }, channel));
   }
 
   async batches(count: number): Promise<void> {
     let next = 0;
-    const lane = async (): Promise<void> => {
+    const channel = async (): Promise<void> => {
       while (next < count) {
         const jobs = Array.from({ length: BATCH }, (_, index) => this.job(next + index));
         next += BATCH;
@@ -189,7 +189,7 @@ class Contest {
         for (const [index, job] of jobs.entries()) this.tally.take(job, must(verdicts[index], 'a verdict'));
       }
     };
-    await Promise.all(Array.from({ length: TASKS_IN_FLIGHT / BATCH }, lane));
+    await Promise.all(Array.from({ length: TASKS_IN_FLIGHT / BATCH }, channel));
   }
 
   ask(job: Job): Promise<boolean> {

@@ -17,8 +17,8 @@ import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
-import { Outbox } from '../runtime/outbox.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
+import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from './clearing.ts';
@@ -61,10 +61,10 @@ export interface ClearingOptions {
   readonly verifyOrder: (row: OrderRow, signed: SignedText, asset: AssetId) => boolean;
   /** Of the hashes of users and order ids: a secret of the process. */
   readonly idKey?: HashKey;
-  readonly door: Outlet;
-  readonly data: Outlet;
+  readonly door: Publication;
+  readonly data: Publication;
   /** One per shard; market m lives on shard m mod shards. */
-  readonly markets: readonly Outlet[];
+  readonly markets: readonly Publication[];
   readonly checkpointMs: number;
   readonly checkpointRecords: number;
   /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
@@ -97,8 +97,8 @@ interface Question {
 export class ClearingActor implements Actor {
   readonly name = 'clearing';
   readonly #options: ClearingOptions;
-  readonly #door: Outbox;
-  readonly #markets: readonly Outbox[];
+  readonly #door: RetryBuffer;
+  readonly #markets: readonly RetryBuffer[];
   readonly #sinks: EffectSinks;
   readonly #batch = new BatchBuffer();
   readonly #passed = new PassedTime();
@@ -120,8 +120,8 @@ export class ClearingActor implements Actor {
   constructor(options: ClearingOptions) {
     this.#options = options;
     this.#cycle = new DutyCycle(options.beat);
-    this.#door = new Outbox(options.door);
-    this.#markets = options.markets.map((outlet) => new Outbox(outlet));
+    this.#door = new RetryBuffer(options.door);
+    this.#markets = options.markets.map((publication) => new RetryBuffer(publication));
     this.#crash = new CrashPlan(options.hooks.crash);
     this.#sinks = {
       door: this.#door,
@@ -232,7 +232,7 @@ export class ClearingActor implements Actor {
   }
 
   isQuiet(): boolean {
-    return this.#restoring === null && this.#door.isEmpty && this.#markets.every((outbox) => outbox.isEmpty);
+    return this.#restoring === null && this.#door.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty);
   }
 
   /**
@@ -409,7 +409,7 @@ export class ClearingActor implements Actor {
 
   #flushOutboxes(): boolean {
     let isEmpty = this.#door.isEmpty || this.#door.flush();
-    for (const outbox of this.#markets) isEmpty = (outbox.isEmpty || outbox.flush()) && isEmpty;
+    for (const retryBuffer of this.#markets) isEmpty = (retryBuffer.isEmpty || retryBuffer.flush()) && isEmpty;
     return isEmpty;
   }
 
@@ -417,7 +417,7 @@ export class ClearingActor implements Actor {
   #flush(): void {
     this.#options.data.flush();
     this.#door.flush();
-    for (const outbox of this.#markets) outbox.flush();
+    for (const retryBuffer of this.#markets) retryBuffer.flush();
   }
 }
 

@@ -64,7 +64,7 @@ export type NodeNews =
   /** To market data: the tables hold every trade that was confirmed before this. */
   | { readonly kind: 'historyReady' };
 
-/** Where records are written: an outbox, which is never full, or the edge to market data, which may drop (−1). */
+/** Where records are written: a retry buffer, which is never full, or the edge to market data, which may drop (−1). */
 export interface RecordSink {
   readonly views: Views;
   claim(typeId: number, payloadBytes: number): number;

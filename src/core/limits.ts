@@ -102,8 +102,8 @@ export const STREAMS_PER_MARKET_MAKER = 20;
 export const TAPE_TRADES_MAX = 10_000;
 
 /** Parked cancels [AMB-25]. */
-export const HELD_CANCEL_NS = 5_000_000_000n;
-export const HELD_CANCELS_PER_USER_MAX = 1_000;
+export const PARKED_CANCEL_NS = 5_000_000_000n;
+export const PARKED_CANCELS_PER_USER_MAX = 1_000;
 /** Stored finished orders, and remembered order ids [AMB-17, AMB-08]. */
 export const FINISHED_ORDERS_PER_USER_MAX = 100_000;
 export const REMEMBERED_IDS_PER_USER_AND_MARKET_MAX = 1_000_000;
@@ -159,7 +159,7 @@ export const REPLAY_BYTES_MAX = 67_108_864;
 export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
 /**
- * A thread that hangs for this long stops the node (runtime/silence.ts: time without a CPU does not count); interval of
+ * A thread that hangs for this long stops the node (runtime/hang-detection.ts: time without a CPU does not count); interval of
  * the checks.
  */
 export const HEARTBEAT_LOST_MS = 2_000;
@@ -189,7 +189,7 @@ assert(16 * SOCKET_LAG_BYTES_MAX < SOCKETS_LAG_BYTES_PRESSED, 'a few slow reader
 assert(SOCKETS_LAG_BYTES_PRESSED < SOCKETS_LAG_BYTES_MAX, 'sockets lag earlier before the longest queues are cut off');
 assert(SOCKET_PING_MS < SOCKET_SILENT_SECONDS * 1_000, 'a socket that answers pings is never silent too long');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
-assert(HELD_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
+assert(PARKED_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
 assert(
   HEARTBEAT_LOST_MS + 4 * WATCH_MS + FAIL_STOP_HALT_MS + FAIL_STOP_TERMINATE_MS < FREEZE_TO_END_MS,
   'a frozen thread is seen and the process ended in time',

@@ -37,7 +37,7 @@ export interface VerifyPoolOptions {
   readonly entry?: URL;
 }
 
-interface Lane {
+interface Channel {
   readonly jobs: RingWriter;
   readonly verdicts: RingReader;
   readonly bell: Doorbell;
@@ -48,9 +48,9 @@ interface Lane {
 }
 
 export class VerifyPool {
-  readonly lanes: number;
+  readonly channels: number;
   readonly #pool: Piscina;
-  readonly #open: readonly Lane[];
+  readonly #open: readonly Channel[];
   readonly #options: VerifyPoolOptions;
   readonly #tasks: Promise<unknown>[] = [];
   #closing = false;
@@ -58,7 +58,7 @@ export class VerifyPool {
   constructor(options: VerifyPoolOptions) {
     assert(options.threads >= 1, 'a verify pool has a thread');
     this.#options = options;
-    this.lanes = options.threads;
+    this.channels = options.threads;
     this.#pool = new Piscina({
       filename: fileURLToPath(options.entry ?? ENTRY),
       minThreads: options.threads,
@@ -66,12 +66,12 @@ export class VerifyPool {
       maxQueue: options.threads,
       atomics: 'disabled',
     });
-    this.#open = Array.from({ length: options.threads }, () => this.#startLane());
+    this.#open = Array.from({ length: options.threads }, () => this.#startChannel());
   }
 
   /** Number of submitted signatures without a verdict. */
   get inFlight(): number {
-    return this.#open.reduce((sum, lane) => sum + lane.inFlight, 0);
+    return this.#open.reduce((sum, channel) => sum + channel.inFlight, 0);
   }
 
   /**
@@ -87,20 +87,26 @@ export class VerifyPool {
   }
 
   /** The same for one channel, with an index as for `submit`. */
-  inFlightOf(laneIndex: number): number {
-    return must(this.#open[laneIndex % this.lanes], 'the lane exists').inFlight;
+  inFlightOf(channelIndex: number): number {
+    return must(this.#open[channelIndex % this.channels], 'the channel exists').inFlight;
   }
 
   /**
    * Submits a job; `flush` sends it. @returns false, without effect, when the channel is full.
    *
-   * @param laneIndex any integer from 0; taken modulo the number of channels.
+   * @param channelIndex any integer from 0; taken modulo the number of channels.
    */
-  submit(laneIndex: number, ticket: number, signature: Uint8Array, text: Uint8Array, publicKey: Uint8Array): boolean {
+  submit(
+    channelIndex: number,
+    ticket: number,
+    signature: Uint8Array,
+    text: Uint8Array,
+    publicKey: Uint8Array,
+  ): boolean {
     assert(signature.length === SIGNATURE_BYTES && publicKey.length === PUBLIC_KEY_BYTES, 'sizes of a verify job');
     assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
-    const lane = must(this.#open[laneIndex % this.lanes], 'the lane exists');
-    const { jobs } = lane;
+    const channel = must(this.#open[channelIndex % this.channels], 'the channel exists');
+    const { jobs } = channel;
     const at = jobs.claim(VerifyJob.typeId, VerifyJob.bytes + text.length);
     if (at === RING_FULL) return false;
     VerifyJob.setTicket(jobs.views, at, ticket);
@@ -109,14 +115,14 @@ export class VerifyPool {
     jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
     jobs.views.u8.set(text, at + VerifyJob.bytes);
     jobs.commit();
-    lane.inFlight += 1;
+    channel.inFlight += 1;
     return true;
   }
 
   /** Sends the submitted jobs: once per pass of the event loop, so that a burst costs one notification. */
   flush(): void {
-    for (const lane of this.#open) {
-      if (lane.jobs.publish()) lane.bell.ring();
+    for (const channel of this.#open) {
+      if (channel.jobs.publish()) channel.bell.ring();
     }
   }
 
@@ -124,38 +130,38 @@ export class VerifyPool {
   async close(): Promise<void> {
     this.#closing = true;
     this.flush();
-    for (const lane of this.#open) {
-      Atomics.store(lane.words, VERIFY_WORD.stop, 1);
-      lane.bell.ring();
+    for (const channel of this.#open) {
+      Atomics.store(channel.words, VERIFY_WORD.stop, 1);
+      channel.bell.ring();
     }
     await Promise.all(this.#tasks);
-    for (const lane of this.#open) {
-      this.#drain(lane);
-      lane.port.close();
+    for (const channel of this.#open) {
+      this.#drain(channel);
+      channel.port.close();
     }
     await this.#pool.destroy();
   }
 
-  #startLane(): Lane {
+  #startChannel(): Channel {
     const words = new SharedArrayBuffer(VERIFY_WORDS * Int32Array.BYTES_PER_ELEMENT);
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
-    const channel = new MessageChannel();
-    const thread: VerifyThread = { jobs, verdicts, words, port: channel.port2 };
+    const ports = new MessageChannel();
+    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2 };
     this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
-    const lane: Lane = {
+    const channel: Channel = {
       jobs: new RingWriter(jobs),
       verdicts: new RingReader(verdicts),
       bell: new Doorbell(shared, VERIFY_WORD.workerBell),
       sleeper: new Sleeper(shared, VERIFY_WORD.ownerBell),
       words: shared,
-      port: channel.port1,
+      port: ports.port1,
       inFlight: 0,
     };
-    lane.port.on('message', () => this.#drain(lane));
-    lane.sleeper.prepare();
-    return lane;
+    channel.port.on('message', () => this.#drain(channel));
+    channel.sleeper.prepare();
+    return channel;
   }
 
   async #run(thread: VerifyThread): Promise<void> {
@@ -167,15 +173,18 @@ export class VerifyPool {
   }
 
   /** Handles verdicts until none waits, then lets the thread ring the doorbell again. */
-  #drain(lane: Lane): void {
+  #drain(channel: Channel): void {
     const take = (_typeId: number, at: number): undefined => {
-      lane.inFlight -= 1;
-      this.#options.onVerdict(Verdict.ticket(lane.verdicts.views, at), Verdict.valid(lane.verdicts.views, at) === 1);
+      channel.inFlight -= 1;
+      this.#options.onVerdict(
+        Verdict.ticket(channel.verdicts.views, at),
+        Verdict.valid(channel.verdicts.views, at) === 1,
+      );
     };
     do {
-      lane.sleeper.wake();
-      while (lane.verdicts.drain(take, VERDICTS_PER_TURN) > 0);
-      lane.sleeper.prepare();
-    } while (lane.verdicts.hasRecords());
+      channel.sleeper.wake();
+      while (channel.verdicts.drain(take, VERDICTS_PER_TURN) > 0);
+      channel.sleeper.prepare();
+    } while (channel.verdicts.hasRecords());
   }
 }

@@ -66,7 +66,7 @@ export interface AccountActionParts {
   readonly isServed: (user: UserId, index: number, made: TargetType['kind'] | null) => boolean;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Requests a flush at the end of this turn of the event loop. */
-  readonly poke: () => void;
+  readonly wakeUp: () => void;
 }
 
 export class AccountActions {
@@ -140,7 +140,7 @@ export class AccountActions {
   }
 
   #verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
-    const { verifier, partOf, poke } = this.#parts;
+    const { verifier, partOf, wakeUp } = this.#parts;
     const publicKey = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
     this.#connections += 1;
     const { signature, text } = request;
@@ -148,7 +148,7 @@ export class AccountActions {
     return new Promise((resolve) => {
       const isTaken = verifier.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
       if (!isTaken) resolve(POOL_FULL);
-      poke();
+      wakeUp();
     });
   }
 

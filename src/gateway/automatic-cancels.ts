@@ -32,7 +32,7 @@ export interface AutomaticCancelParts {
   /** The user's share of the table of timers; null: the user has nothing that could be cancelled. */
   readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
-  readonly poke: () => void;
+  readonly wakeUp: () => void;
 }
 
 export class AutomaticCancels {
@@ -59,7 +59,7 @@ export class AutomaticCancels {
       if (parts === undefined) this.#waiting.set(part.market, new Set([part]));
       else parts.add(part);
     }
-    this.#parts.poke();
+    this.#parts.wakeUp();
   }
 
   /**
@@ -94,8 +94,8 @@ export class AutomaticCancels {
     const share = Math.ceil(CANCELS_PER_TURN / this.#waiting.size);
     let sent = 0;
     for (const [market, parts] of this.#waiting) sent += this.#sendSome(market, parts, share);
-    // Where nothing was sent a poke would keep the loop busy until a ring has space.
-    if (sent > 0) this.#parts.poke();
+    // Where nothing was sent a wake-up would keep the loop busy until a ring has space.
+    if (sent > 0) this.#parts.wakeUp();
   }
 
   /** @returns how many were sent, at most `max`. */

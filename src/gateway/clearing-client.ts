@@ -10,7 +10,7 @@ import { must } from '../core/assert.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { NodeCommand, NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
@@ -19,16 +19,16 @@ const WAITING_MAX = 4_096;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'clearing is busy, try again');
 
 export class ClearingClient {
-  readonly #outlet: Outlet;
+  readonly #publication: Publication;
   readonly #nowNs: () => TimestampNs;
-  readonly #poke: () => void;
+  readonly #wakeUp: () => void;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   #nextRequest = 1;
 
-  constructor(outlet: Outlet, nowNs: () => TimestampNs, poke: () => void) {
-    this.#outlet = outlet;
+  constructor(publication: Publication, nowNs: () => TimestampNs, wakeUp: () => void) {
+    this.#publication = publication;
     this.#nowNs = nowNs;
-    this.#poke = poke;
+    this.#wakeUp = wakeUp;
   }
 
   /** Messages without an answer yet. */
@@ -59,10 +59,10 @@ export class ClearingClient {
   #send(typeId: number, headBytes: number, value: (request: number) => unknown): Promise<Reply> {
     const request = this.#nextRequest;
     const text = encodePlain(value(request));
-    const at = this.#waiting.size < WAITING_MAX ? this.#outlet.claim(typeId, headBytes + text.length, true) : -1;
+    const at = this.#waiting.size < WAITING_MAX ? this.#publication.claim(typeId, headBytes + text.length, true) : -1;
     if (at < 0) return Promise.resolve(rejected(BUSY));
     this.#nextRequest += 1;
-    const v = this.#outlet.views;
+    const v = this.#publication.views;
     if (typeId === NodeCommand.typeId) {
       NodeCommand.setRequestId(v, at, request);
       NodeCommand.setTimeNs(v, at, this.#nowNs());
@@ -73,8 +73,8 @@ export class ClearingClient {
       NodeQuery.setTextBytes(v, at, text.length);
     }
     v.u8.set(text, at + headBytes);
-    this.#outlet.commit();
-    this.#poke();
+    this.#publication.commit();
+    this.#wakeUp();
     return new Promise((resolve) => this.#waiting.set(request, resolve));
   }
 }

@@ -14,7 +14,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { readOrderId, readUser } from '../schema/fields.ts';
 import {
   BalanceChanged,
@@ -48,9 +48,9 @@ import type { SignatureVerifier } from './signature-verifier.ts';
 export interface GatewayActorParts {
   readonly gateway: Gateway;
   readonly verifier: Pick<SignatureVerifier, 'flush'>;
-  /** Lane that clearing writes; every other lane is a market's. */
-  readonly clearingLane: number;
-  readonly outlets: readonly Outlet[];
+  /** Channel that clearing writes; every other channel is a market's. */
+  readonly clearingChannel: number;
+  readonly publications: readonly Publication[];
   /** An answer to a command or a query of the node itself. */
   readonly replied: (requestId: number, outcome: Outcome<Readonly<Record<string, unknown>>>) => void;
   /** An event of clearing that is not about an order. */
@@ -95,8 +95,8 @@ export class GatewayActor implements Actor {
    * Always, except at boot: a market that matches crossing orders again sends messages about orders that clearing restores
    * over another ring.
    */
-  ready(lane: number): boolean {
-    return this.#isRestored || lane === this.#parts.clearingLane;
+  ready(channel: number): boolean {
+    return this.#isRestored || channel === this.#parts.clearingChannel;
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
@@ -107,7 +107,7 @@ export class GatewayActor implements Actor {
     this.#parts.verifier.flush();
     this.#parts.gateway.sendWaiting();
     this.#parts.gateway.reduceOrders();
-    for (const outlet of this.#parts.outlets) outlet.flush();
+    for (const publication of this.#parts.publications) publication.flush();
     this.#parts.gateway.marginPublisher.publishPositions();
     this.#parts.gateway.streams.flush();
   }

@@ -16,7 +16,7 @@ import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { type RiskRow, termsOfRow } from '../risk/risk-terms.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
 import { AutomaticCancels } from './automatic-cancels.ts';
 import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
@@ -55,11 +55,11 @@ export interface GatewayParts {
   /** Sessions of users without funds from one address; no limit unless given. */
   readonly sessionsPerAddress?: number;
   readonly verifier: Pick<SignatureVerifier, 'verify' | 'inFlight'>;
-  readonly shards: readonly Outlet[];
+  readonly shards: readonly Publication[];
   /** Of the hashes of ids, as the markets have it. */
   readonly idKey: HashKey;
   /** Requests a flush at the end of this turn of the event loop. */
-  readonly poke: () => void;
+  readonly wakeUp: () => void;
   /** Commands to clearing; answered after the flush. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly counted: GatewayCounters;
@@ -115,7 +115,7 @@ export class Gateway implements OrderSink {
   readonly #known = new Set<UserId>();
 
   constructor(parts: GatewayParts) {
-    const { command, counted, verifier, shards, poke, idKey, limits, refusedUsers, servesMargin = true } = parts;
+    const { command, counted, verifier, shards, wakeUp, idKey, limits, refusedUsers, servesMargin = true } = parts;
     const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
     const nowNs = (): TimestampNs => this.nowNs();
     const isFunded = (user: UserId): boolean => this.isFunded(user);
@@ -130,13 +130,13 @@ export class Gateway implements OrderSink {
     this.sessions = new UserSessions({ nowNs, isFunded, refusedUsers, perAddressMax, streams });
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
-      ...{ requests: orders.requests, verifier, limits, shards, idKey, nowNs, openMarkets, poke, counted },
+      ...{ requests: orders.requests, verifier, limits, shards, idKey, nowNs, openMarkets, wakeUp, counted },
       releases: this.#releases,
       createRefusal: (user) => this.#faults.refusalOf(user),
     });
     const { entry } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
-    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, poke });
+    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp });
     this.#faults = new FaultCooldowns({ nowNs, limits, entry, accounts: orders.margin.accounts, counted });
     this.registry = new RegistryCache({ command, refusedUsers, isOpen: (index) => openMarkets.has(index) });
     const { registry } = this;
@@ -144,7 +144,7 @@ export class Gateway implements OrderSink {
     this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
     this.accountActions = new AccountActions({
-      ...{ verifier, nowNs, command, poke, setAsides: orders.setAsides },
+      ...{ verifier, nowNs, command, wakeUp, setAsides: orders.setAsides },
       partOf: (user, cost) => limits.partOf(user, cost),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
@@ -246,7 +246,7 @@ export class Gateway implements OrderSink {
   /** Reduces or cancels orders that an account can no longer bear, or that hold more than it owns. */
   reduceOrders(): void {
     const hasMore = this.orders.margin.reduceOrders(this.nowNs());
-    if (this.orders.cancelUncovered() || hasMore) this.#parts.poke();
+    if (this.orders.cancelUncovered() || hasMore) this.#parts.wakeUp();
   }
 
   /** The user's share of the dead-man timers. */

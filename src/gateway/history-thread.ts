@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { must } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { Hang } from '../runtime/hang-detection.ts';
 import { Watch } from '../runtime/heartbeat.ts';
-import type { Hang } from '../runtime/silence.ts';
 import { threadTimes } from '../runtime/thread-times.ts';
 import type { HistoryAnswer, HistoryAsk } from './orders/history-ask.ts';
 

@@ -43,7 +43,7 @@ import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE, NOTE_BYTES, sendNote } from '../order/command-notes.ts';
 import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts';
 import { createBytes } from '../order/order-codec.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import {
   CancelAllOrders,
@@ -115,7 +115,7 @@ export interface OrderEntryParts {
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;
   /** One per shard; market m lives on shard m mod shards. */
-  readonly shards: readonly Outlet[];
+  readonly shards: readonly Publication[];
   /** Of the hashes of ids. */
   readonly idKey: HashKey;
   readonly nowNs: () => TimestampNs;
@@ -126,7 +126,7 @@ export interface OrderEntryParts {
   /** The refusal of every new order of a user, or null (AMB-124). */
   readonly createRefusal: (user: UserId) => Reject | null;
   /** Requests a flush at the end of this turn of the event loop. */
-  readonly poke: () => void;
+  readonly wakeUp: () => void;
   readonly counted: {
     /** @param elapsedMs from the decoded create to its answer. */
     readonly order: (isReceived: boolean, elapsedMs: number) => void;
@@ -306,8 +306,8 @@ export class OrderEntry {
 
   /** A fill as if the market had matched it (operator-api.md 7.3 `inject_fill`). @returns why not, or null. */
   injectFill(fill: InjectedFill): Reject | null {
-    const isSent = writeInjectedFill(this.#outletOf(fill.marketIndex), fill);
-    this.#parts.poke();
+    const isSent = writeInjectedFill(this.#publicationOf(fill.marketIndex), fill);
+    this.#parts.wakeUp();
     return isSent ? null : MARKET_BUSY;
   }
 
@@ -337,16 +337,16 @@ export class OrderEntry {
       done(refusal);
       return;
     }
-    const { verifier, limits, poke } = this.#parts;
+    const { verifier, limits, wakeUp } = this.#parts;
     const { signature, text } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
     if (!verifier.verify(job, (valid) => done(valid ? null : BAD_SIGNATURE))) done(POOL_FULL);
-    poke();
+    wakeUp();
   }
 
   #send(prepared: PreparedRequest, origin: CreateOrigin, answer: Answer): void {
-    const { openMarkets, shards, releases, poke, nowNs, idKey } = this.#parts;
+    const { openMarkets, shards, releases, wakeUp, nowNs, idKey } = this.#parts;
     const { marketIndex } = prepared.market.definition;
     if (!openMarkets.has(marketIndex)) {
       this.#refuse(answer, MARKET_CLOSED);
@@ -357,11 +357,11 @@ export class OrderEntry {
     const typeId = typeOf(prepared);
     const bytes = bytesOf(prepared);
     const shard = marketIndex % shards.length;
-    const outlet = must(shards[shard], 'a shard for every market');
+    const publication = must(shards[shard], 'a shard for every market');
     // Released orders go before new ones, and cancels before both. A claim that is not committed is dropped by the next
     // one, so a refusal after it leaves nothing behind.
-    let at = isUrgent || releases.send(shard) ? outlet.claim(typeId, bytes, isUrgent) : -1;
-    if (at < 0 || (hops !== null && !outlet.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
+    let at = isUrgent || releases.send(shard) ? publication.claim(typeId, bytes, isUrgent) : -1;
+    if (at < 0 || (hops !== null && !publication.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
       this.#refuse(answer, MARKET_BUSY);
       return;
     }
@@ -375,13 +375,13 @@ export class OrderEntry {
     const receivedNs = nowNs();
     if (hops !== null) {
       hops.sentNs = receivedNs;
-      sendNote(outlet, marketIndex, COMMAND_NOTE.timed, isUrgent);
-      at = outlet.claim(typeId, bytes, isUrgent);
+      sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
+      at = publication.claim(typeId, bytes, isUrgent);
     }
     const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
-    write(outlet.views, at, prepared, reserved.value.order, origin.isControl, stamp);
-    outlet.commit();
-    poke();
+    write(publication.views, at, prepared, reserved.value.order, origin.isControl, stamp);
+    publication.commit();
+    wakeUp();
   }
 
   /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
@@ -442,7 +442,7 @@ export class OrderEntry {
       else items.push(item);
     }
     for (const [marketIndex, items] of byMarket) this.#sendItems(marketIndex, items, origin, answer);
-    this.#parts.poke();
+    this.#parts.wakeUp();
   }
 
   #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): void {
@@ -459,16 +459,16 @@ export class OrderEntry {
 
     // After this point all that was taken must go.
     const { nowNs, idKey: key } = this.#parts;
-    const outlet = this.#outletOf(marketIndex);
+    const publication = this.#publicationOf(marketIndex);
     const receivedNs = nowNs();
-    sendNote(outlet, marketIndex, COMMAND_NOTE.batchBegins);
+    sendNote(publication, marketIndex, COMMAND_NOTE.batchBegins);
     for (const { prepared, reserved } of taken) {
-      const at = claimed(outlet.claim(typeOf(prepared), bytesOf(prepared)));
+      const at = claimed(publication.claim(typeOf(prepared), bytesOf(prepared)));
       const { requestId, order } = reserved;
-      write(outlet.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
-      outlet.commit();
+      write(publication.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
+      publication.commit();
     }
-    sendNote(outlet, marketIndex, COMMAND_NOTE.batchEnds);
+    sendNote(publication, marketIndex, COMMAND_NOTE.batchEnds);
   }
 
   /** Why nothing can go to this market now, or null. Released orders go before new ones. */
@@ -477,7 +477,7 @@ export class OrderEntry {
     if (!openMarkets.has(marketIndex)) return MARKET_CLOSED;
     if (!releases.send(marketIndex % shards.length)) return MARKET_BUSY;
     const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), 2 * NOTE_BYTES);
-    return this.#outletOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
+    return this.#publicationOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
   }
 
   // ---- cancels that a session alone authorizes, or the node makes (CAN-05 to CAN-11)
@@ -494,7 +494,7 @@ export class OrderEntry {
     /** `userRequested` unless the node cancels of itself. */
     readonly end?: OrderEnd;
   }): Reject | null {
-    const { requests, nowNs, poke } = this.#parts;
+    const { requests, nowNs, wakeUp } = this.#parts;
     const { user, beforeNs, end = ORDER_END.userRequested } = request;
     const checked = requests.checkCancelAll(request);
     if (!checked.ok) return checked.reject;
@@ -505,13 +505,13 @@ export class OrderEntry {
     for (const market of checked.value) {
       const { marketIndex } = market.definition;
       const requestId = passed(requests.reserveCancelAll());
-      const outlet = this.#outletOf(marketIndex);
-      const at = outlet.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
+      const publication = this.#publicationOf(marketIndex);
+      const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
       const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
-      writeCancelAll(outlet.views, at, terms, { requestId, receivedNs: nowNs() });
-      outlet.commit();
+      writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
+      publication.commit();
     }
-    poke();
+    wakeUp();
     return null;
   }
 
@@ -521,7 +521,7 @@ export class OrderEntry {
     readonly assetId: AssetId | null;
     readonly orderIds: readonly OrderId[];
   }): Reject | null {
-    const { requests, poke } = this.#parts;
+    const { requests, wakeUp } = this.#parts;
     const checked = requests.ordersToCancel(request);
     if (!checked.ok) return checked.reject;
     const markets = checked.value.map(({ market }) => market);
@@ -530,17 +530,17 @@ export class OrderEntry {
 
     // After this point every order's market gets its message.
     for (const prepared of checked.value) this.sendCancel(prepared);
-    poke();
+    wakeUp();
     return null;
   }
 
   /** Whether one cancel can be sent; if not, the ring wakes this thread as soon as it can. */
   hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
     const { requests, openMarkets } = this.#parts;
-    const outlet = this.#outletOf(marketIndex);
+    const publication = this.#publicationOf(marketIndex);
     const isOpen = openMarkets.has(marketIndex);
-    if (isOpen && requests.hasRoomForCancel() && outlet.hasRoom(CANCEL_BYTES, true)) return true;
-    outlet.wantRoom();
+    if (isOpen && requests.hasRoomForCancel() && publication.hasRoom(CANCEL_BYTES, true)) return true;
+    publication.wantRoom();
     return false;
   }
 
@@ -548,10 +548,10 @@ export class OrderEntry {
   sendCancel(prepared: PreparedCancel): void {
     const { requests, nowNs, idKey: key } = this.#parts;
     const requestId = passed(requests.reserveCancel(prepared));
-    const outlet = this.#outletOf(prepared.market.definition.marketIndex);
-    const at = outlet.claim(CancelOrder.typeId, CancelOrder.bytes, true);
-    writeCancel(outlet.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });
-    outlet.commit();
+    const publication = this.#publicationOf(prepared.market.definition.marketIndex);
+    const at = publication.claim(CancelOrder.typeId, CancelOrder.bytes, true);
+    writeCancel(publication.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });
+    publication.commit();
   }
 
   /**
@@ -563,13 +563,13 @@ export class OrderEntry {
   reduce(word: ReduceWord): boolean {
     const { openMarkets, nowNs, idKey: key } = this.#parts;
     if (!openMarkets.has(word.marketIndex)) return false;
-    const outlet = this.#outletOf(word.marketIndex);
+    const publication = this.#publicationOf(word.marketIndex);
     const message = word.total === 0 ? CancelOrder : ReplaceOrder;
-    const at = outlet.claim(message.typeId, message.bytes, true);
+    const at = publication.claim(message.typeId, message.bytes, true);
     if (at < 0) return false;
     const writeWord = word.total === 0 ? writeNodeCancel : writeReduction;
-    writeWord(outlet.views, at, word, { receivedNs: nowNs(), key });
-    outlet.commit();
+    writeWord(publication.views, at, word, { receivedNs: nowNs(), key });
+    publication.commit();
     return true;
   }
 
@@ -582,7 +582,9 @@ export class OrderEntry {
       const shard = definition.marketIndex % shards.length;
       needed[shard] = (needed[shard] as number) + recordBytes(bytes);
     }
-    return shards.every((outlet, shard) => outlet.hasRoom(needed[shard] as number, true)) ? null : MARKET_BUSY;
+    return shards.every((publication, shard) => publication.hasRoom(needed[shard] as number, true))
+      ? null
+      : MARKET_BUSY;
   }
 
   // ---- helpers
@@ -595,7 +597,7 @@ export class OrderEntry {
     answer({ refusal, processedAtNs: this.#parts.nowNs() });
   }
 
-  #outletOf(marketIndex: number): Outlet {
+  #publicationOf(marketIndex: number): Publication {
     const { shards } = this.#parts;
     return must(shards[marketIndex % shards.length], 'a shard for every market');
   }

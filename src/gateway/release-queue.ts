@@ -6,7 +6,7 @@
  * takes the place of an earlier one, which the market would not follow any more.
  */
 import { must } from '../core/assert.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import { ReleaseOrder } from '../schema/generated/messages.ts';
 import { writeRelease } from './command-codec.ts';
@@ -15,13 +15,13 @@ import type { ReleaseWord } from './orders/order-events.ts';
 const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
 
 export class ReleaseQueue {
-  readonly #shards: readonly Outlet[];
+  readonly #shards: readonly Publication[];
   readonly #nowNs: () => bigint;
   /** Per shard, by market and order, oldest first. */
   readonly #waiting: readonly Map<string, ReleaseWord>[];
 
   /** @param shards one per shard; market m lives on shard m mod shards. */
-  constructor(shards: readonly Outlet[], nowNs: () => bigint) {
+  constructor(shards: readonly Publication[], nowNs: () => bigint) {
     this.#shards = shards;
     this.#nowNs = nowNs;
     this.#waiting = shards.map(() => new Map());
@@ -40,15 +40,15 @@ export class ReleaseQueue {
   send(shard: number): boolean {
     const waiting = must(this.#waiting[shard], 'a queue for every shard');
     if (waiting.size === 0) return true;
-    const outlet = must(this.#shards[shard], 'an outlet for every shard');
+    const publication = must(this.#shards[shard], 'a publication for every shard');
     for (const [key, word] of waiting) {
-      if (!outlet.hasRoom(RECORD_BYTES)) {
-        outlet.wantRoom();
+      if (!publication.hasRoom(RECORD_BYTES)) {
+        publication.wantRoom();
         return false;
       }
-      const at = outlet.claim(ReleaseOrder.typeId, ReleaseOrder.bytes);
-      writeRelease(outlet.views, at, word, this.#nowNs());
-      outlet.commit();
+      const at = publication.claim(ReleaseOrder.typeId, ReleaseOrder.bytes);
+      writeRelease(publication.views, at, word, this.#nowNs());
+      publication.commit();
       waiting.delete(key);
     }
     return true;

@@ -11,8 +11,8 @@ import { must } from '../core/assert.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { verify as verifyInline } from '../crypto/ed25519.ts';
 import { VerifyPool } from '../crypto/verify-pool.ts';
+import type { Hang } from '../runtime/hang-detection.ts';
 import { Watch } from '../runtime/heartbeat.ts';
-import type { Hang } from '../runtime/silence.ts';
 import { type ThreadTimesReader, threadTimes } from '../runtime/thread-times.ts';
 import type { Part } from './sessions/shared-budget.ts';
 

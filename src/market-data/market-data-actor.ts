@@ -63,8 +63,8 @@ export class MarketDataActor implements Actor {
 
   start(): void {}
 
-  ready(lane: number): boolean {
-    return this.#feed.ready(lane);
+  ready(channel: number): boolean {
+    return this.#feed.ready(channel);
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {

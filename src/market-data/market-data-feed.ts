@@ -54,7 +54,7 @@ export interface FeedSink extends MarketDataSink {
 export interface MarketDataFeedOptions {
   readonly clock: Clock;
   /** Channel of clearing; every other channel is a market's. */
-  readonly clearingLane: number;
+  readonly clearingChannel: number;
   /** Opens the tables; called after clearing has published `historyReady`. */
   readonly openHistory: () => TradeHistory;
   /** Real nanoseconds, monotonic, for pacing. */
@@ -84,8 +84,8 @@ export class MarketDataFeed {
   }
 
   /** Books wait for the definitions of their markets; if that takes too long, the edge's resync recovers. */
-  ready(lane: number): boolean {
-    return lane === this.#options.clearingLane || this.#readsTables;
+  ready(channel: number): boolean {
+    return channel === this.#options.clearingChannel || this.#readsTables;
   }
 
   handle(typeId: number, v: Views, at: number): void {

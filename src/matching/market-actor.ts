@@ -12,7 +12,11 @@
 
 import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
 import type { Effect, RegistryChanged } from '../clearing/effects.ts';
-import { DEFAULT_HOLDS, type Holds, readHolds } from '../clearing/registry/stored-settings.ts';
+import {
+  DEFAULT_PARKED_CANCELS,
+  type ParkedCancelSettings,
+  readParkedCancelSettings,
+} from '../clearing/registry/stored-settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -22,8 +26,8 @@ import { COMMAND_NOTE } from '../order/command-notes.ts';
 import { type InjectedFill, keyOf } from '../order/fill-injection.ts';
 import { createHash } from '../order/order-codec.ts';
 import type { Actor } from '../runtime/actor.ts';
-import { Outbox } from '../runtime/outbox.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
+import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import {
   CancelAllOrders,
   CancelOrder,
@@ -66,24 +70,24 @@ export interface MarketShardWiring {
   /** Records a heartbeat between the steps of opening a large book. */
   readonly beat: () => void;
   /** Channel of clearing; every other channel is the gateway's. */
-  readonly clearingLane: number;
-  readonly clearing: Outlet;
-  readonly door: Outlet;
-  readonly data: Outlet;
+  readonly clearingChannel: number;
+  readonly clearing: Publication;
+  readonly door: Publication;
+  readonly data: Publication;
 }
 
 export class MarketShardActor implements Actor {
   readonly name: string;
   readonly #wiring: MarketShardWiring;
-  readonly #clearing: Outbox;
-  readonly #door: Outbox;
+  readonly #clearing: RetryBuffer;
+  readonly #door: RetryBuffer;
   readonly #commands = new CommandReader();
   readonly #restored = new RestoredCommandReader();
   readonly #markets = new Map<number, HostedMarket>();
   /** Last oracle prices, also for markets of this shard that will be opened later. */
   readonly #prices = new Map<AssetId, bigint>();
   /** Settings of parked cancels for every market of this shard. */
-  #parkedCancels: Holds = DEFAULT_HOLDS;
+  #parkedCancels: ParkedCancelSettings = DEFAULT_PARKED_CANCELS;
   /** Markets with fired triggers or released orders, or which may have some. */
   readonly #busy = new Set<HostedMarket>();
   /** Markets with rollbacks in this batch, and those being uncrossed since (AMB-32). */
@@ -95,8 +99,8 @@ export class MarketShardActor implements Actor {
   constructor(wiring: MarketShardWiring) {
     this.name = wiring.name;
     this.#wiring = wiring;
-    this.#clearing = new Outbox(wiring.clearing);
-    this.#door = new Outbox(wiring.door);
+    this.#clearing = new RetryBuffer(wiring.clearing);
+    this.#door = new RetryBuffer(wiring.door);
     this.#source = { views: wiring.clearing.views, at: 0, bytes: 0 };
   }
 
@@ -108,9 +112,9 @@ export class MarketShardActor implements Actor {
    * New commands wait until all output is in the rings and every book is uncrossed. Clearing's decisions are always
    * accepted, so that two full rings never wait for each other.
    */
-  ready(lane: number): boolean {
+  ready(channel: number): boolean {
     // mutant: uncrossing-steps
-    return lane === this.#wiring.clearingLane || (!this.#isCrossed && this.#mayDoMore());
+    return channel === this.#wiring.clearingChannel || (!this.#isCrossed && this.#mayDoMore());
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
@@ -332,7 +336,7 @@ export class MarketShardActor implements Actor {
 
   /** Settings of the node; other settings are read elsewhere. */
   #onSettings({ json }: ConfigRow): void {
-    this.#parkedCancels = readHolds(json);
+    this.#parkedCancels = readParkedCancelSettings(json);
     for (const { engine } of this.#markets.values())
       engine.setParkedCancels(this.#parkedCancels.ns, this.#parkedCancels.perUserMax);
   }
@@ -375,10 +379,10 @@ export class MarketShardActor implements Actor {
 }
 
 /** Whether the reader keeps up. If not, it will ring the doorbell after reading. */
-function isRead(outlet: Outlet, unreadMax: number): boolean {
-  if (outlet.unreadBytes() <= unreadMax) return true;
-  outlet.wantRoom();
-  return outlet.unreadBytes() <= unreadMax;
+function isRead(publication: Publication, unreadMax: number): boolean {
+  if (publication.unreadBytes() <= unreadMax) return true;
+  publication.wantRoom();
+  return publication.unreadBytes() <= unreadMax;
 }
 
 /** The fields common to the gateway's commands. */

@@ -15,7 +15,11 @@
  */
 import { assert } from '../core/assert.ts';
 import { hashKeyOf } from '../core/key-words.ts';
-import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, REMEMBERED_IDS_PER_USER_AND_MARKET_MAX } from '../core/limits.ts';
+import {
+  PARKED_CANCEL_NS,
+  PARKED_CANCELS_PER_USER_MAX,
+  REMEMBERED_IDS_PER_USER_AND_MARKET_MAX,
+} from '../core/limits.ts';
 import {
   MARKET_STATUS,
   ORDER_END,
@@ -88,7 +92,7 @@ export interface MarketEngineOptions {
   readonly parkedCancelsPerUserMax?: number;
   readonly rememberedIdsPerUserMax?: number;
   readonly rememberedIdsMax?: number;
-  readonly expiredPerTurn?: number;
+  readonly expiredPerPoll?: number;
   /** Maximum number of live orders and orders with undecided fills; ORDERS_MAX by default. */
   readonly ordersMax?: number;
   /** Initial number of entries of every pool, a power of two; full pools double. */
@@ -98,7 +102,7 @@ export interface MarketEngineOptions {
 /** Maximum number of id records that one tick reclaims. */
 const SWEEP_BUDGET = 256;
 /** Maximum number of expired orders that one command or poll ends: about 40 µs. */
-const EXPIRED_PER_TURN = 64;
+const EXPIRED_PER_POLL = 64;
 const FIRST_CAPACITY = 1_024;
 /** Orders per level that the check after a batch examines. */
 const ORDERS_CHECKED = 8;
@@ -114,7 +118,7 @@ export class MarketEngine {
   /** One raw quote unit in the engine's money scale. */
   readonly #quoteUnit: bigint;
   readonly #ordersMax: number;
-  readonly #expiredPerTurn: number;
+  readonly #expiredPerPoll: number;
   readonly #expired: ExpiredOrders;
   readonly #uncrossing: Uncrossing;
   readonly #place: RollbackPlace;
@@ -145,7 +149,7 @@ export class MarketEngine {
     this.#expired = new ExpiredOrders(this.#book, this.#lookup, this.#quoteUnit);
     this.#uncrossing = new Uncrossing(this.#book);
     this.#place = { book: this.#book, triggers: this.#triggers, events: options.events, uncrossing: this.#uncrossing };
-    this.#expiredPerTurn = options.expiredPerTurn ?? EXPIRED_PER_TURN;
+    this.#expiredPerPoll = options.expiredPerPoll ?? EXPIRED_PER_POLL;
     this.setParkedCancels(options.parkedCancelNs, options.parkedCancelsPerUserMax);
   }
 
@@ -381,7 +385,7 @@ export class MarketEngine {
    * Sets how long cancels stay parked and how many a user may have; a cancel parked behind one with a longer time
    * expires with it.
    */
-  setParkedCancels(ns: bigint = HELD_CANCEL_NS, perUserMax: number = HELD_CANCELS_PER_USER_MAX): void {
+  setParkedCancels(ns: bigint = PARKED_CANCEL_NS, perUserMax: number = PARKED_CANCELS_PER_USER_MAX): void {
     this.#lookup.setParkedCancels(ns, perUserMax);
   }
 
@@ -496,7 +500,7 @@ export class MarketEngine {
   #passTo(high: number, low: number): void {
     const { expiries } = this.#book;
     if (!isBefore(high, low, expiries.wakeHigh, expiries.wakeLow)) {
-      expireSome(this.#book, high, low, this.#expiredPerTurn);
+      expireSome(this.#book, high, low, this.#expiredPerPoll);
       this.#book.commitDepth();
     }
     if (this.#ids.parkedHead !== NONE) expireParkedCancels(this.#ids, this.#users, this.#events, high, low);

@@ -13,7 +13,7 @@ import type { RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type { Outbox, Outlet } from '../runtime/outbox.ts';
+import type { Publication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import {
   DepthCommitted,
   DepthReset,
@@ -40,52 +40,52 @@ import { PublishedLevels } from './published-levels.ts';
 
 class DepthOutput {
   readonly #marketIndex: number;
-  readonly #outlet: Outlet;
+  readonly #publication: Publication;
   #commits = 0;
 
-  constructor(marketIndex: number, outlet: Outlet) {
+  constructor(marketIndex: number, publication: Publication) {
     this.#marketIndex = marketIndex;
-    this.#outlet = outlet;
+    this.#publication = publication;
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {
-    const outlet = this.#outlet;
-    const at = outlet.claim(LevelChanged.typeId, LevelChanged.bytes);
+    const publication = this.#publication;
+    const at = publication.claim(LevelChanged.typeId, LevelChanged.bytes);
     if (at < 0) return;
-    LevelChanged.setPrice(outlet.views, at, price);
-    LevelChanged.setQuantity(outlet.views, at, quantity);
-    LevelChanged.setMarketIndex(outlet.views, at, this.#marketIndex);
-    LevelChanged.setSide(outlet.views, at, side);
-    outlet.commit();
+    LevelChanged.setPrice(publication.views, at, price);
+    LevelChanged.setQuantity(publication.views, at, quantity);
+    LevelChanged.setMarketIndex(publication.views, at, this.#marketIndex);
+    LevelChanged.setSide(publication.views, at, side);
+    publication.commit();
   }
 
   /** Ends the levels of a command. */
   committed(timeHigh: number, timeLow: number): void {
     this.#commits += 1;
-    const outlet = this.#outlet;
-    const at = outlet.claim(DepthCommitted.typeId, DepthCommitted.bytes);
+    const publication = this.#publication;
+    const at = publication.claim(DepthCommitted.typeId, DepthCommitted.bytes);
     if (at < 0) return;
-    DepthCommitted.setCommits(outlet.views, at, this.#commits);
-    DepthCommitted.setTimeNsWords(outlet.views, at, timeHigh, timeLow);
-    DepthCommitted.setMarketIndex(outlet.views, at, this.#marketIndex);
-    outlet.commit();
+    DepthCommitted.setCommits(publication.views, at, this.#commits);
+    DepthCommitted.setTimeNsWords(publication.views, at, timeHigh, timeLow);
+    DepthCommitted.setMarketIndex(publication.views, at, this.#marketIndex);
+    publication.commit();
   }
 
   /** Begins a whole book: the caller publishes every level and commits. */
   startReset(sequence: Sequence): void {
-    const outlet = this.#outlet;
-    const at = outlet.claim(DepthReset.typeId, DepthReset.bytes);
+    const publication = this.#publication;
+    const at = publication.claim(DepthReset.typeId, DepthReset.bytes);
     if (at < 0) return;
-    DepthReset.setSequence(outlet.views, at, sequence);
-    DepthReset.setMarketIndex(outlet.views, at, this.#marketIndex);
-    outlet.commit();
+    DepthReset.setSequence(publication.views, at, sequence);
+    DepthReset.setMarketIndex(publication.views, at, this.#marketIndex);
+    publication.commit();
   }
 }
 
 export interface MarketOutlets {
-  readonly clearing: Outbox;
-  readonly door: Outbox;
-  readonly data: Outlet;
+  readonly clearing: RetryBuffer;
+  readonly door: RetryBuffer;
+  readonly data: Publication;
 }
 
 interface Answer {
@@ -109,9 +109,9 @@ export class MarketOutput implements MarketEvents {
   lastSequence = 0;
   readonly #to: MarketOutlets;
   /** Receivers of every event with a sequence. */
-  readonly #listeners: readonly Outbox[];
+  readonly #listeners: readonly RetryBuffer[];
   /** The same and market data, as pending trades are public. */
-  readonly #hearTrades: readonly Pick<Outlet, 'views' | 'claim' | 'commit'>[];
+  readonly #hearTrades: readonly Pick<Publication, 'views' | 'claim' | 'commit'>[];
   readonly #marketIndex: number;
   #timeHigh = 0;
   #timeLow = 0;
@@ -172,11 +172,11 @@ export class MarketOutput implements MarketEvents {
   ): void {
     this.#count(sequence);
     this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
-    for (const outlet of this.#hearTrades) {
-      const at = outlet.claim(Matched.typeId, Matched.bytes);
+    for (const publication of this.#hearTrades) {
+      const at = publication.claim(Matched.typeId, Matched.bytes);
       // Only the edge to market data drops: it marks the gap and then gets the whole book.
       if (at < 0) continue;
-      const v = outlet.views;
+      const v = publication.views;
       Matched.setSequence(v, at, sequence);
       Matched.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       Matched.setTradeId(v, at, tradeId);
@@ -189,7 +189,7 @@ export class MarketOutput implements MarketEvents {
       Matched.setTakerFeeRate(v, at, this.definition.takerFeeRate);
       Matched.setTakerSide(v, at, takerSide);
       Matched.setUnit(v, at, unit);
-      outlet.commit();
+      publication.commit();
     }
   }
 
@@ -202,9 +202,9 @@ export class MarketOutput implements MarketEvents {
     requestId: number,
   ): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderEnded.typeId, OrderEnded.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderEnded.typeId, OrderEnded.bytes);
+      const v = publication.views;
       OrderEnded.setSequence(v, at, sequence);
       OrderEnded.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderEnded.setOrder(v, at, order);
@@ -213,7 +213,7 @@ export class MarketOutput implements MarketEvents {
       OrderEnded.setMarketIndex(v, at, this.#marketIndex);
       OrderEnded.setEnd(v, at, end);
       OrderEnded.setFaultReason(v, at, faultReason);
-      outlet.commit();
+      publication.commit();
     }
   }
 
@@ -230,9 +230,9 @@ export class MarketOutput implements MarketEvents {
     triggerPrice: number,
   ): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderReplaced.typeId, OrderReplaced.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderReplaced.typeId, OrderReplaced.bytes);
+      const v = publication.views;
       OrderReplaced.setSequence(v, at, sequence);
       OrderReplaced.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderReplaced.setOrder(v, at, order);
@@ -244,7 +244,7 @@ export class MarketOutput implements MarketEvents {
       OrderReplaced.setTriggerPrice(v, at, triggerPrice);
       OrderReplaced.setTriggerKind(v, at, triggerKind);
       OrderReplaced.setMarketIndex(v, at, this.#marketIndex);
-      outlet.commit();
+      publication.commit();
     }
     if (requestId !== 0) this.#ack(requestId, { order, sequence, code: 0, isAdmission: false });
   }
@@ -276,9 +276,9 @@ export class MarketOutput implements MarketEvents {
     orderIdAt: number,
     orderIdBytes: number,
   ): void {
-    const outlet = this.#to.door;
-    const at = outlet.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
-    const v = outlet.views;
+    const publication = this.#to.door;
+    const at = publication.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
+    const v = publication.views;
     HeldCancelExpired.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
     HeldCancelExpired.setMarketIndex(v, at, this.#marketIndex);
     HeldCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
@@ -286,64 +286,64 @@ export class MarketOutput implements MarketEvents {
     v.i32.set(user.subarray(userAt, userAt + userWords), (at + HeldCancelExpired.userAt) >>> 2);
     const idWords = (orderIdBytes + 3) >>> 2;
     v.i32.set(orderId.subarray(orderIdAt, orderIdAt + idWords), (at + HeldCancelExpired.orderIdAt) >>> 2);
-    outlet.commit();
+    publication.commit();
   }
 
   restored(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderRestored.typeId, OrderRestored.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderRestored.typeId, OrderRestored.bytes);
+      const v = publication.views;
       OrderRestored.setSequence(v, at, sequence);
       OrderRestored.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderRestored.setOrder(v, at, order);
       OrderRestored.setPrioritySequence(v, at, prioritySequence);
       OrderRestored.setQuantity(v, at, quantity);
       OrderRestored.setMarketIndex(v, at, this.#marketIndex);
-      outlet.commit();
+      publication.commit();
     }
   }
 
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderTriggered.typeId, OrderTriggered.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderTriggered.typeId, OrderTriggered.bytes);
+      const v = publication.views;
       OrderTriggered.setSequence(v, at, sequence);
       OrderTriggered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderTriggered.setOrder(v, at, order);
       OrderTriggered.setTriggerPrice(v, at, triggerPrice);
       OrderTriggered.setQuantity(v, at, quantity);
       OrderTriggered.setMarketIndex(v, at, this.#marketIndex);
-      outlet.commit();
+      publication.commit();
     }
   }
 
   activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderActivated.typeId, OrderActivated.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderActivated.typeId, OrderActivated.bytes);
+      const v = publication.views;
       OrderActivated.setSequence(v, at, sequence);
       OrderActivated.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderActivated.setOrder(v, at, order);
       OrderActivated.setPrioritySequence(v, at, prioritySequence);
       OrderActivated.setQuantity(v, at, quantity);
       OrderActivated.setMarketIndex(v, at, this.#marketIndex);
-      outlet.commit();
+      publication.commit();
     }
   }
 
   cancelPending(sequence: Sequence, order: Sequence): void {
     this.#count(sequence);
-    for (const outlet of this.#listeners) {
-      const at = outlet.claim(OrderCovered.typeId, OrderCovered.bytes);
-      const v = outlet.views;
+    for (const publication of this.#listeners) {
+      const at = publication.claim(OrderCovered.typeId, OrderCovered.bytes);
+      const v = publication.views;
       OrderCovered.setSequence(v, at, sequence);
       OrderCovered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderCovered.setOrder(v, at, order);
       OrderCovered.setMarketIndex(v, at, this.#marketIndex);
-      outlet.commit();
+      publication.commit();
     }
   }
 
@@ -365,9 +365,9 @@ export class MarketOutput implements MarketEvents {
   #admitted(sequence: Sequence, parent: number, refusal: number): void {
     this.#count(sequence);
     const source = must(this.source, 'an admission happens while its create is handled');
-    const outlet = this.#to.clearing;
-    const at = outlet.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);
-    const v = outlet.views;
+    const publication = this.#to.clearing;
+    const at = publication.claim(OrderAdmitted.typeId, OrderAdmitted.bytes + source.bytes);
+    const v = publication.views;
     OrderAdmitted.setSequence(v, at, sequence);
     OrderAdmitted.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
     OrderAdmitted.setMarketIndex(v, at, this.#marketIndex);
@@ -379,13 +379,13 @@ export class MarketOutput implements MarketEvents {
     OrderRecord.setParentSequence(v, record, parent);
     OrderRecord.setAdmittedNsWords(v, record, this.#timeHigh, this.#timeLow);
     OrderRecord.setLastUpdateNsWords(v, record, this.#timeHigh, this.#timeLow);
-    outlet.commit();
+    publication.commit();
   }
 
   #ack(requestId: number, { order, sequence, code, isAdmission }: Answer): void {
-    const outlet = this.#to.door;
-    const at = outlet.claim(MarketAck.typeId, MarketAck.bytes);
-    const v = outlet.views;
+    const publication = this.#to.door;
+    const at = publication.claim(MarketAck.typeId, MarketAck.bytes);
+    const v = publication.views;
     MarketAck.setRequestId(v, at, requestId);
     MarketAck.setOrder(v, at, order);
     MarketAck.setSequence(v, at, sequence);
@@ -395,7 +395,7 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setMarketIndex(v, at, this.#marketIndex);
     MarketAck.setRejectCode(v, at, code);
     MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
-    outlet.commit();
+    publication.commit();
   }
 
   #writeTaken(v: Views, at: number): void {

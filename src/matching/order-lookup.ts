@@ -5,7 +5,7 @@
  * `prepareToAdd`.
  */
 import { assert } from '../core/assert.ts';
-import { CHILDREN_PER_PARENT_MAX, HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX } from '../core/limits.ts';
+import { CHILDREN_PER_PARENT_MAX, PARKED_CANCEL_NS, PARKED_CANCELS_PER_USER_MAX } from '../core/limits.ts';
 import { isCancel, ORDER_KIND } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
@@ -30,8 +30,8 @@ export class OrderLookup {
   #entry: number = UNKNOWN;
   /** The record of this id if its 30 days are over. */
   #over: number = NONE;
-  #parkedNs: bigint = HELD_CANCEL_NS;
-  #parkedMax: number = HELD_CANCELS_PER_USER_MAX;
+  #parkedNs: bigint = PARKED_CANCEL_NS;
+  #parkedMax: number = PARKED_CANCELS_PER_USER_MAX;
 
   constructor(orders: OrderPool, ids: OrderIds, users: UserTable) {
     this.#orders = orders;

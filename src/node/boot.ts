@@ -133,7 +133,7 @@ export class RingbookNode {
   async start(): Promise<Listening> {
     const { config } = this;
     const ops = await this.#openOps();
-    await this.#threads.whenTurning();
+    await this.#threads.whenPolling();
     this.#startGateway(await this.#marketFactories());
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
     checkChains(config.profile, this.#gateway.registry.rows());
@@ -225,15 +225,15 @@ export class RingbookNode {
   /** Actors of the main thread: from here on messages of markets and clearing are received. */
   #startGateway(markets: ActorFactories): void {
     const hosts = hostActors(
-      { ...this.#context, settings: this.#threads.settings(), restarted: false, poke: () => this.#runner.poke() },
+      { ...this.#context, settings: this.#threads.settings(), restarted: false, wakeUp: () => this.#runner.wakeUp() },
       {
         ...markets,
         [FRONT_DOOR]: (wiring) => {
           const shards = Array.from({ length: this.config.threads.marketShards }, (_, shard) =>
-            wiring.outlet(marketActor(shard)),
+            wiring.publication(marketActor(shard)),
           );
-          const toClearing = wiring.outlet(CLEARING);
-          const clearing = new ClearingClient(toClearing, () => this.#clock.nowNs(), wiring.poke);
+          const toClearing = wiring.publication(CLEARING);
+          const clearing = new ClearingClient(toClearing, () => this.#clock.nowNs(), wiring.wakeUp);
           this.#clearing = clearing;
           const metrics = new GatewayMetrics(wiring.metrics, this.#log);
           this.#gatewayMetrics = metrics;
@@ -251,7 +251,7 @@ export class RingbookNode {
             sessionsPerAddress: sessionsPerAddress(this.config.addresses),
             shards,
             idKey: hashKeyOf(this.#threads.hashSeed),
-            poke: wiring.poke,
+            wakeUp: wiring.wakeUp,
             command: (command) => clearing.command(command),
             counted: metrics,
           });
@@ -259,8 +259,8 @@ export class RingbookNode {
           return new GatewayActor({
             gateway,
             verifier: this.#verifier,
-            clearingLane: wiring.laneOf(CLEARING),
-            outlets: [...shards, toClearing],
+            clearingChannel: wiring.channelOf(CLEARING),
+            publications: [...shards, toClearing],
             replied: (request, reply) => clearing.replied(request, reply),
             news: (news) => this.#onNews(news),
             marketOpened: (marketIndex) => this.#onMarketOpened(marketIndex),

@@ -24,7 +24,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
   const counted = new EdgeMetrics(wiring.metrics);
   return new MarketDataActor({
     clock: wiring.clock,
-    clearingLane: wiring.laneOf(CLEARING),
+    clearingChannel: wiring.channelOf(CLEARING),
     openHistory: () => {
       const cycle = new DutyCycle(() => wiring.beat());
       return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());

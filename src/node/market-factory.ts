@@ -25,9 +25,9 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     hashSeed: settings.hashSeed,
     isStalled: () => words.isStalled(shard),
     beat: () => wiring.beat(),
-    clearingLane: wiring.laneOf(CLEARING),
-    clearing: wiring.outlet(CLEARING),
-    door: wiring.outlet(FRONT_DOOR),
-    data: wiring.outlet(MARKET_DATA),
+    clearingChannel: wiring.channelOf(CLEARING),
+    clearing: wiring.publication(CLEARING),
+    door: wiring.publication(FRONT_DOOR),
+    data: wiring.publication(MARKET_DATA),
   });
 }

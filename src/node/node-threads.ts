@@ -99,7 +99,7 @@ export class NodeThreads {
     this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
       this.progress.verifying(done, of),
     );
-    // whenTurning() rejects with its failure; until that is called, the failure is not an unhandled rejection.
+    // whenPolling() rejects with its failure; until that is called, the failure is not an unhandled rejection.
     this.#check.catch(() => undefined);
     this.supervisor.start();
   }
@@ -118,10 +118,10 @@ export class NodeThreads {
   }
 
   /** Resolves when the directory is sound and every worker takes turns. @throws StorageError when it is damaged. */
-  async whenTurning(): Promise<void> {
+  async whenPolling(): Promise<void> {
     await this.#check;
     this.words.setChecked();
-    await this.supervisor.whenTurning();
+    await this.supervisor.whenPolling();
   }
 
   /** Ends every thread of a start that is refused. */

@@ -6,7 +6,7 @@
  *   front-door ──reject──▶ clearing
  *
  * No edge blocks: markets and clearing keep what a full ring does not take in their retry buffers and read no new
- * commands meanwhile (outbox.ts), so a full clearing ring reaches the client as 503 of the gateway.
+ * commands meanwhile (retry-buffer.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';

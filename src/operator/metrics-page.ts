@@ -240,7 +240,7 @@ function actorFamilies(plan: Plan, recorded: readonly Recorded[]): readonly Fami
   ];
 }
 
-/** Records that wait for an actor, all its lanes together. */
+/** Records that wait for an actor, all its channels together. */
 export function mailboxDepth(plan: Plan, actor: string): number {
   return plan.edges.reduce((sum, edge) => (edge.to === actor ? sum + ringDepth(edge.ring).records : sum), 0);
 }

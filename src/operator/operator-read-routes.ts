@@ -101,7 +101,7 @@ function depthSequenceOf({ gateway, depthSequence }: OpsParts, id: AssetId): num
   return definition === undefined ? 0 : depthSequence(definition.marketIndex);
 }
 
-/** `depth` and `high_water` count records, `capacity` and `reserved` bytes of all lanes together. */
+/** `depth` and `high_water` count records, `capacity` and `reserved` bytes of all channels together. */
 function actorView(plan: Plan, actor: PlannedActor): View {
   const recorded = new Map(snapshotMetrics(actor.metricsPlan).map((metric) => [metric.name, metric.value]));
   const number = (name: string): number => {
@@ -109,16 +109,16 @@ function actorView(plan: Plan, actor: PlannedActor): View {
     return typeof value === 'number' ? value : 0;
   };
   const batchRecords = recorded.get('batch_records');
-  const lanes = plan.edges.filter((edge) => edge.to === actor.name);
+  const channels = plan.edges.filter((edge) => edge.to === actor.name);
   return {
     name: actor.name,
     thread: actor.thread,
     state: actorState(plan, actor, number('stalled') === 1),
     mailbox: {
       depth: mailboxDepth(plan, actor.name),
-      capacity: lanes.reduce((sum, lane) => sum + lane.capacityBytes, 0),
+      capacity: channels.reduce((sum, channel) => sum + channel.capacityBytes, 0),
       high_water: number('mailbox_high_water'),
-      reserved: lanes.reduce((sum, lane) => sum + lane.reservedBytes, 0),
+      reserved: channels.reduce((sum, channel) => sum + channel.reservedBytes, 0),
     },
     batches: {
       count: number('batches'),
@@ -138,7 +138,7 @@ function actorState(plan: Plan, actor: PlannedActor, isStalled: boolean): string
   return thread === 'draining' ? 'running' : thread;
 }
 
-/** Records published on the lanes out of an actor; each lane counts modulo 2^32. */
+/** Records published on the channels out of an actor; each channel counts modulo 2^32. */
 function messagesOut(plan: Plan, actor: string): number {
   const out = plan.edges.filter((edge) => edge.from === actor);
   return out.reduce((sum, edge) => sum + (Atomics.load(new Int32Array(edge.ring), WRITTEN_WORD) >>> 0), 0);

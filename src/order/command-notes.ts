@@ -3,7 +3,7 @@
  * rings: written out, never reused.
  */
 import { assert } from '../core/assert.ts';
-import type { Outlet } from '../runtime/outlet.ts';
+import type { Publication } from '../runtime/publication.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import { CommandNote } from '../schema/generated/messages.ts';
 
@@ -21,10 +21,10 @@ export type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];
 export const NOTE_BYTES: number = recordBytes(CommandNote.bytes);
 
 /** The caller has made sure that there is room. */
-export function sendNote(outlet: Outlet, marketIndex: number, kind: CommandNoteKind, isUrgent = false): void {
-  const at = outlet.claim(CommandNote.typeId, CommandNote.bytes, isUrgent);
+export function sendNote(publication: Publication, marketIndex: number, kind: CommandNoteKind, isUrgent = false): void {
+  const at = publication.claim(CommandNote.typeId, CommandNote.bytes, isUrgent);
   assert(at >= 0, 'a note has its room');
-  CommandNote.setMarketIndex(outlet.views, at, marketIndex);
-  CommandNote.setKind(outlet.views, at, kind);
-  outlet.commit();
+  CommandNote.setMarketIndex(publication.views, at, marketIndex);
+  CommandNote.setKind(publication.views, at, kind);
+  publication.commit();
 }

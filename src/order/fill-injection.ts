@@ -1,7 +1,7 @@
 /** A fill that a test hook puts into a market as if it had matched: how it travels from the front door to its shard. */
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderKey } from '../matching/commands.ts';
-import type { Outlet } from '../runtime/outbox.ts';
+import type { Publication } from '../runtime/retry-buffer.ts';
 import { NodeHook, OrderRecord } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
@@ -33,13 +33,13 @@ export function keyOf({ user, orderId }: OrderToFill): OrderKey {
 }
 
 /** @returns false when the ring is full. */
-export function writeInjectedFill(outlet: Outlet, fill: InjectedFill): boolean {
+export function writeInjectedFill(publication: Publication, fill: InjectedFill): boolean {
   const text = encodePlain(fill);
-  const at = outlet.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
+  const at = publication.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
   if (at < 0) return false;
-  NodeHook.setRequestId(outlet.views, at, 0);
-  NodeHook.setTextBytes(outlet.views, at, text.length);
-  outlet.views.u8.set(text, at + NodeHook.bytes);
-  outlet.commit();
+  NodeHook.setRequestId(publication.views, at, 0);
+  NodeHook.setTextBytes(publication.views, at, text.length);
+  publication.views.u8.set(text, at + NodeHook.bytes);
+  publication.commit();
   return true;
 }

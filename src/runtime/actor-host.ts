@@ -7,11 +7,11 @@ import { assert, must } from '../core/assert.ts';
 import type { Clock } from '../core/units.ts';
 import type { Actor, ActorFactory } from './actor.ts';
 import type { BellBoard } from './bell-board.ts';
-import { type Lane, Mailbox } from './mailbox.ts';
+import { type Channel, Mailbox } from './mailbox.ts';
 import { type Counter, type Gauge, type Histogram, MetricsWriter } from './metrics.ts';
-import { Outlet } from './outlet.ts';
+import { Publication } from './publication.ts';
 import { RingReader, RingWriter } from './spsc-ring.ts';
-import { MAIN_LANE, type Plan, type PlannedActor, type PlannedEdge, threadOf } from './topology.ts';
+import { MAIN_CHANNEL, type Plan, type PlannedActor, type PlannedEdge, threadOf } from './topology.ts';
 
 /** The environment of a host. */
 export interface HostContext {
@@ -21,7 +21,7 @@ export interface HostContext {
   readonly settings: unknown;
   /** True after a restart of the thread: channels that resync begin empty and request a snapshot. */
   readonly restarted: boolean;
-  readonly poke: () => void;
+  readonly wakeUp: () => void;
   /** Control block of the thread; absent where one thread is driven by hand. */
   readonly block?: { beat(): void };
 }
@@ -29,38 +29,42 @@ export interface HostContext {
 export class ActorHost {
   readonly actor: Actor;
   readonly mailbox: Mailbox;
-  readonly #outlets: readonly Outlet[];
+  readonly #publications: readonly Publication[];
   readonly #batchRecordsMax: number;
   readonly #metrics: HostMetrics;
   #stalled = false;
 
   constructor(name: string, factory: ActorFactory, context: HostContext) {
-    const { plan, clock, settings, poke } = context;
+    const { plan, clock, settings, wakeUp } = context;
     const spec = must(
       plan.actors.find((actor) => actor.name === name),
       `the plan has an actor named ${name}`,
     );
     const inbound = plan.edges.filter((edge) => edge.to === name);
     const outbound = plan.edges.filter((edge) => edge.from === name);
-    const outlets = outbound.map((edge) => openOutlet(edge, context));
+    const publications = outbound.map((edge) => openPublication(edge, context));
     const metrics = new MetricsWriter(spec.metricsPlan);
     this.actor = factory({
       name,
       clock,
       metrics,
       settings,
-      poke,
+      wakeUp,
       beat: () => context.block?.beat(),
-      laneOf: (from, lane = MAIN_LANE) => find(inbound, (edge) => edge.from === from && edge.lane === lane),
-      outlet: (to, lane = MAIN_LANE) =>
-        must(outlets[find(outbound, (edge) => edge.to === to && edge.lane === lane)], 'an outlet per edge'),
+      channelOf: (from, channel = MAIN_CHANNEL) =>
+        find(inbound, (edge) => edge.from === from && edge.channel === channel),
+      publication: (to, channel = MAIN_CHANNEL) =>
+        must(
+          publications[find(outbound, (edge) => edge.to === to && edge.channel === channel)],
+          'a publication per edge',
+        ),
     });
     assert(this.actor.name === name, `the actor made for ${name} has its name`);
     this.mailbox = new Mailbox(
-      inbound.map((edge) => openLane(edge, context)),
+      inbound.map((edge) => openChannel(edge, context)),
       this.actor,
     );
-    this.#outlets = outlets;
+    this.#publications = publications;
     this.#batchRecordsMax = spec.batchRecordsMax;
     this.#metrics = new HostMetrics(metrics);
   }
@@ -74,7 +78,7 @@ export class ActorHost {
    * Handles one bounded batch, or a step of the actor's own work. @returns the number of records handled, or 1 for the
    * step.
    */
-  turn(recordsMax: number = this.#batchRecordsMax): number {
+  poll(recordsMax: number = this.#batchRecordsMax): number {
     const handled = this.#drain(recordsMax);
     if (handled > 0) return handled;
     const hasMore = this.#hasMore();
@@ -120,7 +124,7 @@ export class ActorHost {
   hasWork(): boolean {
     if (this.mailbox.hasWork() || this.#hasMore()) return true;
     if (!this.#noteStall()) return false;
-    for (const outlet of this.#outlets) outlet.wantRoom();
+    for (const publication of this.#publications) publication.wantRoom();
     return this.mailbox.hasWork();
   }
 
@@ -133,7 +137,7 @@ export class ActorHost {
 }
 
 /** The state of a thread that polls its actors. */
-export function turningState(hosts: readonly ActorHost[]): 'recovering' | 'running' {
+export function pollingState(hosts: readonly ActorHost[]): 'recovering' | 'running' {
   return hosts.some(({ actor }) => actor.isRecovering?.() === true) ? 'recovering' : 'running';
 }
 
@@ -189,14 +193,14 @@ class HostMetrics {
   }
 }
 
-function openLane(edge: PlannedEdge, { plan, bells, restarted }: HostContext): Lane {
+function openChannel(edge: PlannedEdge, { plan, bells, restarted }: HostContext): Channel {
   const reader = new RingReader(edge.ring);
   if (restarted && edge.full === 'drop-and-resync') reader.resync();
   return { reader, producerBell: bells.of(threadOf(plan.actors, edge.from)) };
 }
 
-function openOutlet(edge: PlannedEdge, { plan, bells }: HostContext): Outlet {
-  return new Outlet(new RingWriter(edge.ring), bells.of(threadOf(plan.actors, edge.to)), edge.full);
+function openPublication(edge: PlannedEdge, { plan, bells }: HostContext): Publication {
+  return new Publication(new RingWriter(edge.ring), bells.of(threadOf(plan.actors, edge.to)), edge.full);
 }
 
 function find(edges: readonly PlannedEdge[], matches: (edge: PlannedEdge) => boolean): number {

@@ -7,7 +7,7 @@
 import type { Clock } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { MetricsWriter } from './metrics.ts';
-import type { Outlet } from './outlet.ts';
+import type { Publication } from './publication.ts';
 
 export interface Actor {
   readonly name: string;
@@ -17,9 +17,9 @@ export interface Actor {
    * Whether this channel may be read now: is there space for the largest output of one record? Called before each
    * record.
    */
-  ready(lane: number): boolean;
+  ready(channel: number): boolean;
   /** Handles one record in place. `views` is valid until the call returns; copy what is needed later. */
-  handle(lane: number, typeId: number, views: Views, at: number, bytes: number): void;
+  handle(channel: number, typeId: number, views: Views, at: number, bytes: number): void;
   /**
    * Announces the next record of the same channel, if it has arrived, so that the actor can prefetch the memory it will
    * touch; must have no other effect. In a damaged ring the record may be invalid: validation follows in `handle`.
@@ -60,11 +60,11 @@ export interface ActorWiring {
   /** The same for every actor, from the composition root; a structured clone. */
   readonly settings: unknown;
   /** The number of the channel from `from`. @throws InvariantError when there is no such edge. */
-  laneOf(from: string, lane?: string): number;
+  channelOf(from: string, channel?: string): number;
   /** @throws InvariantError when there is no such edge. */
-  outlet(to: string, lane?: string): Outlet;
+  publication(to: string, channel?: string): Publication;
   /** Requests a poll soon, so that `endBatch` follows work that did not arrive on a channel (a socket's message). */
-  poke(): void;
+  wakeUp(): void;
   /** Records a heartbeat during a long step of bounded work (HEARTBEAT_LOST_MS). */
   beat(): void;
 }

@@ -1,7 +1,7 @@
 /** The reason why a process ends, as its last log line states it: thread, cause, time and advice. */
 
 import { writeSync } from 'node:fs';
-import type { Hang, HangCause } from './silence.ts';
+import type { Hang, HangCause } from './hang-detection.ts';
 
 /** `died`: the thread ended, or an error was not caught. */
 export type EndCause = HangCause | 'died';
@@ -13,7 +13,7 @@ export interface Ending {
   readonly thread: string | null;
   readonly cause: EndCause;
   /** Time without a heartbeat; null for a thread that died. */
-  readonly silentMs: number | null;
+  readonly gapMs: number | null;
 }
 
 const ADVICE: Readonly<Record<EndCause, string>> = {
@@ -26,18 +26,18 @@ const ADVICE: Readonly<Record<EndCause, string>> = {
 
 /** For an error, or a thread that ended. */
 export function diedOf(thread: string | null, reason: string): Ending {
-  return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause: 'died', silentMs: null };
+  return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause: 'died', gapMs: null };
 }
 
 export function hungOf(thread: string, hang: Hang): Ending {
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-  const reason = `thread ${thread}: ${hang.cause}, ${seconds(hang.countedMs)} of ${seconds(hang.silentMs)} without a sign of life`;
-  return { reason, thread, cause: hang.cause, silentMs: hang.silentMs };
+  const reason = `thread ${thread}: ${hang.cause}, ${seconds(hang.countedMs)} of ${seconds(hang.gapMs)} without a sign of life`;
+  return { reason, thread, cause: hang.cause, gapMs: hang.gapMs };
 }
 
 /** The line for standard error, without line end. */
 export function lineOf(event: string, ending: Ending, more: Readonly<Record<string, number>> = {}): string {
-  const { reason, thread, cause, silentMs } = ending;
+  const { reason, thread, cause, gapMs } = ending;
   const time = new Date().toISOString();
   const line = {
     level: 'fatal',
@@ -46,7 +46,7 @@ export function lineOf(event: string, ending: Ending, more: Readonly<Record<stri
     reason,
     thread,
     cause,
-    silent_ms: silentMs,
+    silent_ms: gapMs,
     advice: ADVICE[cause],
     ...more,
   };

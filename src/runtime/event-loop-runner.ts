@@ -10,7 +10,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
 import { WATCH_MS } from '../core/limits.ts';
-import { type ActorHost, turningState } from './actor-host.ts';
+import { type ActorHost, pollingState } from './actor-host.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export class EventLoopRunner {
@@ -21,7 +21,7 @@ export class EventLoopRunner {
   #timer: NodeJS.Timeout | null = null;
   #turnIsDue = false;
   #running = false;
-  #idleTurns = 0;
+  #idlePolls = 0;
   #watchedAtMs = 0;
 
   /** @param ended - called once, after a stop or a halt is complete. */
@@ -35,25 +35,25 @@ export class EventLoopRunner {
     this.#hosts = hosts;
     for (const host of hosts) host.start();
     this.#running = true;
-    this.#context.block.setState(turningState(hosts));
+    this.#context.block.setState(pollingState(hosts));
     this.#timer = setInterval(() => this.#look(), this.#context.plan.tickMs);
-    this.poke();
+    this.wakeUp();
   }
 
   /** Listens to the doorbell of one producer thread. */
   listen(port: MessagePort): void {
     this.#ports.add(port);
-    port.on('message', () => this.#turn());
+    port.on('message', () => this.#poll());
     port.on('close', () => this.#ports.delete(port));
   }
 
   /** Schedules a poll in this pass of the loop, after the events that are due now. */
-  poke(): void {
+  wakeUp(): void {
     if (this.#turnIsDue || !this.#running) return;
     this.#turnIsDue = true;
     setImmediate(() => {
       this.#turnIsDue = false;
-      this.#turn();
+      this.#poll();
     });
   }
 
@@ -62,29 +62,29 @@ export class EventLoopRunner {
     if (this.#running) this.#end('halt');
   }
 
-  #turn(): void {
+  #poll(): void {
     if (!this.#running) return;
     this.#context.sleeper.wake();
     let handled = 0;
     for (const host of this.#hosts) {
-      const taken = host.turn();
+      const taken = host.poll();
       if (taken === 0) host.actor.endBatch();
       handled += taken;
     }
     if (this.#obey()) return;
     // Timers may be delayed by the events of a burst, so handled records count as a heartbeat too.
     if (handled > 0) this.#context.block.beat();
-    if (handled > 0) this.#idleTurns = 0;
-    if (handled > 0 || this.#idleTurns++ < this.#context.spec.spinTurns) this.poke();
+    if (handled > 0) this.#idlePolls = 0;
+    if (handled > 0 || this.#idlePolls++ < this.#context.spec.spinTurns) this.wakeUp();
     else this.#sleep();
   }
 
   #sleep(): void {
-    this.#idleTurns = 0;
+    this.#idlePolls = 0;
     this.#context.sleeper.prepare();
     if (!this.#hosts.some((host) => host.hasWork())) return;
     this.#context.sleeper.wake();
-    this.poke();
+    this.wakeUp();
   }
 
   /**
@@ -94,14 +94,14 @@ export class EventLoopRunner {
   #look(): void {
     if (!this.#running) return;
     const { block, clock, spec } = this.#context;
-    if (block.state() === 'recovering') block.setState(turningState(this.#hosts));
+    if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
     block.beat();
     if (this.#obey()) return;
     block.beginTicks();
     const nowNs = clock.nowNs();
     for (const host of this.#hosts) host.tick(nowNs);
     block.endTicks();
-    if (this.#hosts.some((host) => host.hasWork())) this.poke();
+    if (this.#hosts.some((host) => host.hasWork())) this.wakeUp();
     const nowMs = performance.now();
     if (nowMs - this.#watchedAtMs < WATCH_MS) return;
     this.#watchedAtMs = nowMs;

@@ -8,7 +8,7 @@
  *           └─────────────────▶
  *
  * A running thread records a heartbeat at least every 100 ms, and during a burst for every request it answers. A thread
- * that has hung for HEARTBEAT_LOST_MS without a heartbeat is lost (silence.ts: a thread without CPU time does not
+ * that has hung for HEARTBEAT_LOST_MS without a heartbeat is lost (hang-detection.ts: a thread without CPU time does not
  * hang): the main thread watches the others (supervisor.ts) and every other thread watches the main one.
  *
  * A recovering thread runs the same duty cycle and reads its channels, but is not watched, and neither is a starting
@@ -19,7 +19,7 @@
 import { InvariantError } from '../core/assert.ts';
 import { WATCH_MS } from '../core/limits.ts';
 import { MonotonicMs } from './clock.ts';
-import { type Hang, Silence, Starvation } from './silence.ts';
+import { type Hang, HeartbeatGap, Starvation } from './hang-detection.ts';
 import { ownThread, type ThreadTimesReader } from './thread-times.ts';
 
 export type ThreadState = 'starting' | 'recovering' | 'running' | 'draining' | 'stopped';
@@ -156,15 +156,15 @@ export interface Lost {
   readonly hang: Hang;
 }
 
-/** Detects threads that hang, from their heartbeats and the kernel's accounting (silence.ts). */
+/** Detects threads that hang, from their heartbeats and the kernel's accounting (hang-detection.ts). */
 export class Watch {
-  readonly #watched: readonly { readonly thread: Watchable; readonly silence: Silence }[];
+  readonly #watched: readonly { readonly thread: Watchable; readonly gap: HeartbeatGap }[];
   #lookedAtMs: number;
 
   /** @param times - null where the kernel has no per-thread accounting. */
   constructor(threads: readonly Watchable[], times: ThreadTimesReader | null) {
     const starvation = new Starvation(times);
-    this.#watched = threads.map((thread) => ({ thread, silence: new Silence(starvation) }));
+    this.#watched = threads.map((thread) => ({ thread, gap: new HeartbeatGap(starvation) }));
     this.#lookedAtMs = performance.now();
   }
 
@@ -174,9 +174,9 @@ export class Watch {
     if (sinceMs < WATCH_MS / 2) return null;
     this.#lookedAtMs = nowMs;
     let lost: Lost | null = null;
-    for (const [index, { thread, silence }] of this.#watched.entries()) {
+    for (const [index, { thread, gap }] of this.#watched.entries()) {
       const look = { sinceMs, thread: thread.kernelThread() };
-      const hang = silence.look(look, nowMs, () => thread.lastBeat(), thread.isWatched());
+      const hang = gap.look(look, nowMs, () => thread.lastBeat(), thread.isWatched());
       if (hang !== null && lost === null) lost = { index, hang };
     }
     return lost;

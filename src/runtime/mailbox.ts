@@ -11,13 +11,13 @@ import type { Doorbell } from './doorbell.ts';
 import type { RecordHandler, RecordWatcher, RingReader } from './spsc-ring.ts';
 
 /** The receiving end of an edge. */
-export interface Lane {
+export interface Channel {
   readonly reader: RingReader;
   /** Notifies the producer when it is parked for lack of space. */
   readonly producerBell: Doorbell;
 }
 
-interface BoundLane extends Lane {
+interface BoundChannel extends Channel {
   readonly index: number;
   readonly take: RecordHandler;
   readonly expect: RecordWatcher | null;
@@ -25,64 +25,66 @@ interface BoundLane extends Lane {
 
 export class Mailbox {
   readonly #actor: Actor;
-  readonly #lanes: readonly BoundLane[];
+  readonly #channels: readonly BoundChannel[];
   #first = 0;
 
-  constructor(lanes: readonly Lane[], actor: Actor) {
+  constructor(channels: readonly Channel[], actor: Actor) {
     this.#actor = actor;
-    this.#lanes = lanes.map((lane, index) => ({
-      ...lane,
+    this.#channels = channels.map((channel, index) => ({
+      ...channel,
       index,
-      take: takeFrom(lane, index, actor),
-      expect: expectFrom(lane, actor),
+      take: takeFrom(channel, index, actor),
+      expect: expectFrom(channel, actor),
     }));
   }
 
   /** Handles up to `recordsMax` records. @returns how many. */
   drain(recordsMax: number): number {
-    const lanes = this.#lanes;
-    if (lanes.length === 0) return 0;
-    const share = Math.max(1, Math.ceil(recordsMax / lanes.length));
+    const channels = this.#channels;
+    if (channels.length === 0) return 0;
+    const share = Math.max(1, Math.ceil(recordsMax / channels.length));
     let left = recordsMax;
-    for (let turn = 0; turn < lanes.length && left > 0; turn++) {
-      const lane = lanes[(this.#first + turn) % lanes.length];
-      if (lane === undefined) continue;
-      const handled = lane.reader.drain(lane.take, Math.min(share, left), lane.expect);
-      if (handled > 0 && lane.reader.takeRoomWanted()) lane.producerBell.ring();
+    for (let turn = 0; turn < channels.length && left > 0; turn++) {
+      const channel = channels[(this.#first + turn) % channels.length];
+      if (channel === undefined) continue;
+      const handled = channel.reader.drain(channel.take, Math.min(share, left), channel.expect);
+      if (handled > 0 && channel.reader.takeRoomWanted()) channel.producerBell.ring();
       left -= handled;
     }
-    this.#first = (this.#first + 1) % lanes.length;
+    this.#first = (this.#first + 1) % channels.length;
     return recordsMax - left;
   }
 
   /** Whether a record waits in a channel that may be read. */
   hasWork(): boolean {
-    for (const lane of this.#lanes) if (lane.reader.hasRecords() && this.#actor.ready(lane.index)) return true;
+    for (const channel of this.#channels)
+      if (channel.reader.hasRecords() && this.#actor.ready(channel.index)) return true;
     return false;
   }
 
   /** Whether a record waits in a channel that may not be read. */
   isHeldBack(): boolean {
-    for (const lane of this.#lanes) if (lane.reader.hasRecords() && !this.#actor.ready(lane.index)) return true;
+    for (const channel of this.#channels)
+      if (channel.reader.hasRecords() && !this.#actor.ready(channel.index)) return true;
     return false;
   }
 
   isEmpty(): boolean {
-    for (const lane of this.#lanes) if (lane.reader.hasRecords()) return false;
+    for (const channel of this.#channels) if (channel.reader.hasRecords()) return false;
     return true;
   }
 
   /** Number of waiting records in all channels. */
   depth(): number {
     let depth = 0;
-    for (const lane of this.#lanes) depth += lane.reader.depth();
+    for (const channel of this.#channels) depth += channel.reader.depth();
     return depth;
   }
 }
 
 /** One handler per channel, created once: no allocation per record. */
-function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
-  const { views } = lane.reader;
+function takeFrom(channel: Channel, index: number, actor: Actor): RecordHandler {
+  const { views } = channel.reader;
   return (typeId, at, bytes) => {
     if (!actor.ready(index)) return false;
     actor.handle(index, typeId, views, at, bytes);
@@ -91,8 +93,8 @@ function takeFrom(lane: Lane, index: number, actor: Actor): RecordHandler {
 }
 
 /** Null if the actor does not implement `expect`. */
-function expectFrom(lane: Lane, actor: Actor): RecordWatcher | null {
+function expectFrom(channel: Channel, actor: Actor): RecordWatcher | null {
   if (actor.expect === undefined) return null;
-  const { views } = lane.reader;
+  const { views } = channel.reader;
   return (typeId, at, bytes) => actor.expect?.(typeId, views, at, bytes);
 }

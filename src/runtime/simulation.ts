@@ -24,8 +24,8 @@ export class HandRunner {
 
   constructor(plan: Plan, factories: ActorFactories, settings: unknown = null) {
     this.clock = new SharedClock(plan.clock);
-    const poke = (): void => undefined;
-    const context = { plan, clock: this.clock, bells: new BellBoard(plan), settings, restarted: false, poke };
+    const wakeUp = (): void => undefined;
+    const context = { plan, clock: this.clock, bells: new BellBoard(plan), settings, restarted: false, wakeUp };
     this.hosts = hostActors(context, factories, null);
     this.#byName = new Map(this.hosts.map((host) => [host.actor.name, host]));
   }
@@ -36,7 +36,7 @@ export class HandRunner {
 
   /** Polls one actor once. @returns the number of records handled, or 1 for a step of its own work. */
   step(actor: string, recordsMax?: number): number {
-    return must(this.#byName.get(actor), `there is an actor named ${actor}`).turn(recordsMax);
+    return must(this.#byName.get(actor), `there is an actor named ${actor}`).poll(recordsMax);
   }
 
   /** Passes the time of the clock to every actor. */
@@ -53,7 +53,7 @@ export class HandRunner {
   settle(roundsMax = 100_000): void {
     for (let round = 0; round < roundsMax; round++) {
       let handled = 0;
-      for (const host of this.hosts) handled += host.turn();
+      for (const host of this.hosts) handled += host.poll();
       if (handled === 0) return;
     }
     assert(false, `the actors come to rest within ${roundsMax} rounds`);
@@ -148,7 +148,7 @@ export class Simulation {
   #turnOneOf(ready: readonly ActorHost[]): void {
     const chosen = ready[this.random.below(ready.length)];
     assert(chosen !== undefined, 'a ready actor was chosen');
-    const handled = chosen.turn(1 + this.random.below(this.#options.batchRecordsMax));
+    const handled = chosen.poll(1 + this.random.below(this.#options.batchRecordsMax));
     this.#note(this.#runner.hosts.indexOf(chosen), handled);
   }
 

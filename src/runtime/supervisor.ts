@@ -86,7 +86,7 @@ export class Supervisor {
   /**
    * Resolves when the actors of every worker run their duty cycle; recovering ones do, and already exchange messages.
    */
-  async whenTurning(): Promise<void> {
+  async whenPolling(): Promise<void> {
     const turns = ({ block }: Child): boolean => block.state() === 'running' || block.state() === 'recovering';
     await until(() => this.#children.every(turns), Number.POSITIVE_INFINITY);
   }
@@ -113,7 +113,7 @@ export class Supervisor {
     }
     const { block } = this.#options.context;
     block.setCommand('stop');
-    this.#options.runner.poke();
+    this.#options.runner.wakeUp();
     await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
     clearInterval(deadline);
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -231,7 +231,7 @@ async function until(isSo: () => boolean, withinMs: number): Promise<void> {
   }
 }
 
-/** Calls after `ms` of checks, each counted as in Silence: a starved process gets more time. */
+/** Calls after `ms` of checks, each counted as in HeartbeatGap: a starved process gets more time. */
 function afterLooks(ms: number, call: () => void): NodeJS.Timeout {
   let [countedMs, lookedAtMs] = [0, performance.now()];
   const timer = setInterval(() => {

@@ -39,8 +39,8 @@ export function bootThread(factories: ActorFactories): void {
 
 function runPlain(context: ThreadContext, birth: ThreadBirth, factories: ActorFactories): void {
   for (const letter of birth.letters) context.bells.connect(letter.thread, letter.port);
-  const poke = (): void => undefined;
-  runThread(context, hostActors({ ...context, ...settingsOf(birth), poke }, factories, birth.thread));
+  const wakeUp = (): void => undefined;
+  runThread(context, hostActors({ ...context, ...settingsOf(birth), wakeUp }, factories, birth.thread));
   context.bells.close();
 }
 
@@ -53,8 +53,8 @@ function runEventLoop(context: ThreadContext, birth: ThreadBirth, factories: Act
   };
   for (const letter of birth.letters) deliver(letter);
   port.on('message', deliver);
-  const poke = (): void => runner.poke();
-  const hosts = hostActors({ ...context, ...settingsOf(birth), poke }, factories, birth.thread);
+  const wakeUp = (): void => runner.wakeUp();
+  const hosts = hostActors({ ...context, ...settingsOf(birth), wakeUp }, factories, birth.thread);
   const die = (error: unknown): void => {
     sendLastWords(port, error);
     runner.halt();

@@ -8,7 +8,7 @@
  * is killed: a hung gateway must not look like a slow one.
  */
 import { WATCH_MS } from '../core/limits.ts';
-import { type ActorHost, turningState } from './actor-host.ts';
+import { type ActorHost, pollingState } from './actor-host.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 /** Empty polls between two reads of the time while spinning. */
@@ -17,7 +17,7 @@ const SPINS_PER_LOOK = 64;
 /** Returns after a stop or a halt. Rethrows an actor's error: the thread ends with it. */
 export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): void {
   for (const host of hosts) host.start();
-  context.block.setState(turningState(hosts));
+  context.block.setState(pollingState(hosts));
   new ThreadLoop(context, hosts).run();
   if (context.block.command() === 'stop') for (const { actor } of hosts) actor.stop();
   else for (const { actor } of hosts) actor.halt?.();
@@ -31,7 +31,7 @@ class ThreadLoop {
   readonly #tickMs: number;
   #tickedAtMs = 0;
   #watchedAtMs = 0;
-  #idleTurns = 0;
+  #idlePolls = 0;
 
   constructor(context: ThreadContext, hosts: readonly ActorHost[]) {
     this.#context = context;
@@ -44,10 +44,10 @@ class ThreadLoop {
     this.#lookAtTime();
     while (this.#goesOn()) {
       let handled = 0;
-      for (const host of this.#hosts) handled += host.turn();
-      if (handled > 0) this.#idleTurns = 0;
+      for (const host of this.#hosts) handled += host.poll();
+      if (handled > 0) this.#idlePolls = 0;
       else this.#idle();
-      if (handled > 0 || this.#idleTurns % SPINS_PER_LOOK === 0) this.#lookAtTime();
+      if (handled > 0 || this.#idlePolls % SPINS_PER_LOOK === 0) this.#lookAtTime();
     }
   }
 
@@ -61,8 +61,8 @@ class ThreadLoop {
   }
 
   #idle(): void {
-    if (this.#idleTurns++ < this.#spinTurns) return;
-    this.#idleTurns = 0;
+    if (this.#idlePolls++ < this.#spinTurns) return;
+    this.#idlePolls = 0;
     const { sleeper } = this.#context;
     sleeper.prepare();
     if (this.#hosts.some((host) => host.hasWork())) sleeper.wake();
@@ -72,7 +72,7 @@ class ThreadLoop {
   #lookAtTime(): void {
     const nowMs = performance.now();
     const { block, clock } = this.#context;
-    if (block.state() === 'recovering') block.setState(turningState(this.#hosts));
+    if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
     block.beat();
     if (nowMs - this.#tickedAtMs >= this.#tickMs) {
       this.#tickedAtMs = nowMs;

@@ -3,7 +3,7 @@
  * runnable, and whether it is runnable, sleeping or blocked in the kernel.
  *
  * Linux only: `/proc/thread-self` gives a thread its own id, `/proc/self/task/<id>/schedstat` and `…/stat` the rest.
- * Where they are missing, or contain nothing for a thread that has certainly run, there is no reader; silence.ts covers
+ * Where they are missing, or contain nothing for a thread that has certainly run, there is no reader; hang-detection.ts covers
  * that case.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';

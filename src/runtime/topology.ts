@@ -9,11 +9,11 @@ import { assert } from '../core/assert.ts';
 import { type ClockStart, createClock } from './clock.ts';
 import { createThreadBlocks } from './heartbeat.ts';
 import { createMetrics, type MetricDefinition, type MetricsPlan } from './metrics.ts';
-import type { FullPolicy } from './outlet.ts';
+import type { FullPolicy } from './publication.ts';
 import { createRing } from './spsc-ring.ts';
 
 /** Name of the only channel between two actors. */
-export const MAIN_LANE = 'main';
+export const MAIN_CHANNEL = 'main';
 
 export interface ThreadSpec {
   readonly name: string;
@@ -48,8 +48,8 @@ export interface ActorSpec {
 export interface EdgeSpec {
   readonly from: string;
   readonly to: string;
-  /** Distinguishes several channels between the same two actors; MAIN_LANE by default. */
-  readonly lane?: string;
+  /** Distinguishes several channels between the same two actors; MAIN_CHANNEL by default. */
+  readonly channel?: string;
   readonly full: FullPolicy;
   readonly capacityBytes: number;
   readonly reservedBytes: number;
@@ -65,7 +65,7 @@ export interface Topology {
 }
 
 export interface PlannedEdge extends EdgeSpec {
-  readonly lane: string;
+  readonly channel: string;
   readonly ring: SharedArrayBuffer;
 }
 
@@ -109,7 +109,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
       ...actor,
       metricsPlan: createMetrics([...ACTOR_METRICS, ...(actor.metrics ?? [])]),
     })),
-    edges: topology.edges.map((edge) => ({ ...edge, lane: edge.lane ?? MAIN_LANE, ring: createRing(edge) })),
+    edges: topology.edges.map((edge) => ({ ...edge, channel: edge.channel ?? MAIN_CHANNEL, ring: createRing(edge) })),
     tickMs: topology.tickMs,
     threadBlocks: createThreadBlocks(topology.threads.length),
     clock: createClock(clock),
@@ -186,7 +186,7 @@ function checkActors({ threads, actors }: Topology): void {
 
 function checkEdges({ threads, actors, edges }: Topology): void {
   assertDistinct(
-    edges.map((edge) => `${edge.from} → ${edge.to} (${edge.lane ?? MAIN_LANE})`),
+    edges.map((edge) => `${edge.from} → ${edge.to} (${edge.channel ?? MAIN_CHANNEL})`),
     'edge',
   );
   for (const edge of edges) {
@@ -194,7 +194,7 @@ function checkEdges({ threads, actors, edges }: Topology): void {
     const receiver = threads.find((thread) => thread.name === threadOf(actors, edge.to));
     assert(
       receiver?.onDeath !== 'restart' || edge.full === 'drop-and-resync',
-      `${edge.from} → ${edge.to}: a thread that is restarted loses records, so its lanes resync`,
+      `${edge.from} → ${edge.to}: a thread that is restarted loses records, so its channels resync`,
     );
   }
 }

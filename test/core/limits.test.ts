@@ -19,7 +19,7 @@ suite('figures of the service', () => {
     assert.equal(limits.STALE_MATCH_NS, 5n * MINUTE);
     assert.equal(limits.POST_SIGN_AGE_MAX_NS, 60n * SECOND);
     assert.equal(limits.CLOCK_SKEW_NS, 5n * SECOND);
-    assert.equal(limits.HELD_CANCEL_NS, 5n * SECOND);
+    assert.equal(limits.PARKED_CANCEL_NS, 5n * SECOND);
   });
 
   test('times of sessions (SES-03, SES-05, SES-09)', () => {
@@ -42,7 +42,7 @@ suite('figures of the service', () => {
     assert.equal(limits.ORDER_ID_BYTES_MAX, 64);
     assert.equal(limits.REMEMBERED_IDS_PER_USER_AND_MARKET_MAX, 1_000_000);
     assert.equal(limits.FINISHED_ORDERS_PER_USER_MAX, 100_000);
-    assert.equal(limits.HELD_CANCELS_PER_USER_MAX, 1_000);
+    assert.equal(limits.PARKED_CANCELS_PER_USER_MAX, 1_000);
     assert.equal(limits.SUB_ACCOUNTS_MAX, 256);
     assert.equal(limits.TOKENS_PER_USER_MAX, 32);
     assert.deepEqual([limits.OPEN_ORDERS_MAX, limits.OPEN_ORDERS_MARKET_MAKER_MAX], [1_000, 20_000]);

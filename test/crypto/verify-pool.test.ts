@@ -16,7 +16,7 @@ async function signed(count: number) {
 }
 
 suite('verify pool', () => {
-  test('verdicts of one lane come back in the order of its jobs, and a forged signature among them is refused', async () => {
+  test('verdicts of one channel come back in the order of its jobs, and a forged signature among them is refused', async () => {
     const jobs = await signed(40);
     const verdicts: { ticket: number; valid: boolean }[] = [];
     const pool = new VerifyPool({
@@ -37,15 +37,15 @@ suite('verify pool', () => {
     assert.equal(verdicts.length, 400);
     for (const { ticket, valid } of verdicts) assert.equal(valid, (ticket % 40) % 7 !== 3, `job ${ticket}`);
     for (const parity of [0, 1]) {
-      const lane = verdicts.map((verdict) => verdict.ticket).filter((ticket) => (ticket % 40) % 2 === parity);
+      const channel = verdicts.map((verdict) => verdict.ticket).filter((ticket) => (ticket % 40) % 2 === parity);
       assert.deepEqual(
-        lane,
-        lane.toSorted((a, b) => a - b),
+        channel,
+        channel.toSorted((a, b) => a - b),
       );
     }
   });
 
-  test('a full lane answers false and takes nothing; closing answers what was taken', async () => {
+  test('a full channel answers false and takes nothing; closing answers what was taken', async () => {
     const [job] = await signed(1);
     assert.ok(job !== undefined);
     let answered = 0;

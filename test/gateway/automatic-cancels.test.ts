@@ -17,7 +17,7 @@ class World {
   readonly swept: UserId[] = [];
   /** Cancels that fit the ring. */
   room = 0;
-  pokes = 0;
+  wakeUps = 0;
   nowNs = 1_000n as TimestampNs;
   readonly holders: Map<UserId, 'user' | 'maker'> = new Map([[ALICE, 'user']]);
   readonly cancels: AutomaticCancels = new AutomaticCancels({
@@ -37,8 +37,8 @@ class World {
       },
     },
     nowNs: () => this.nowNs,
-    poke: () => {
-      this.pokes += 1;
+    wakeUp: () => {
+      this.wakeUps += 1;
     },
   });
 
@@ -77,11 +77,11 @@ suite('cancels ordered in advance', () => {
     world.tied('other', other);
     world.room = 1;
     world.cancels.connectionEnded(group);
-    assert.deepEqual([group.isEnded, world.pokes], [true, 1], 'the next turn is asked for');
+    assert.deepEqual([group.isEnded, world.wakeUps], [true, 1], 'the next turn is asked for');
     world.cancels.sendWaiting();
     assert.deepEqual([world.sent, world.cancels.size], [['a'], 2]);
     world.cancels.sendWaiting();
-    assert.deepEqual([world.cancels.size, world.pokes], [2, 2], 'without room it is the ring that rings');
+    assert.deepEqual([world.cancels.size, world.wakeUps], [2, 2], 'without room it is the ring that rings');
     world.room = 10;
     world.cancels.sendWaiting();
     assert.deepEqual([world.sent, world.cancels.size, other.size], [['a', 'b', 'c'], 0, 1]);
@@ -121,7 +121,7 @@ suite('cancels ordered in advance', () => {
     }
     assert.deepEqual(turns, [CANCELS_PER_TURN, CANCELS_PER_TURN, 750 - 2 * CANCELS_PER_TURN]);
     assert.deepEqual(world.sent, ids.flat());
-    assert.equal(world.pokes, groups.length + turns.length);
+    assert.equal(world.wakeUps, groups.length + turns.length);
   });
 
   test('each market gets its share of a turn, so that none waits until another one is through', () => {

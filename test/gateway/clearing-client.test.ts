@@ -5,7 +5,7 @@ import type { Reply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
-import { Outlet } from '../../src/runtime/outlet.ts';
+import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
 import { ALICE, NOW, OrderDesk } from '../support/order-desk.ts';
 
@@ -22,7 +22,7 @@ function busyClearing(): ClearingClient {
   const writer = new RingWriter(createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 }));
   const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
   return new ClearingClient(
-    new Outlet(writer, bell, 'reject'),
+    new Publication(writer, bell, 'reject'),
     () => NOW,
     () => undefined,
   );
@@ -38,7 +38,7 @@ function actionsOf(clearing: ClearingClient): AccountActions {
     nowNs: () => NOW,
     partOf: () => 'user',
     command: (command) => clearing.command(command),
-    poke: () => undefined,
+    wakeUp: () => undefined,
   });
 }
 

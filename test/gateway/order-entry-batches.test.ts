@@ -74,7 +74,7 @@ suite('batches', () => {
     assert.deepEqual(world.words, ['0 INVALID_SIGNATURE']);
   });
 
-  test('on /control its signatures keep to the lane of their connection, so that order is kept (AMB-92)', () => {
+  test('on /control its signatures keep to the channel of their connection, so that order is kept (AMB-92)', () => {
     const world = new World();
     world.capacity = 10;
     world.create(['a', 'b', 'c'], true);

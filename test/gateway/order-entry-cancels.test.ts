@@ -15,11 +15,11 @@ suite('cancels in advance at the rings', () => {
     const world = new EntryWorld([even, odd]);
     const { desk, openMarkets, entry } = world;
     desk.manager.onMarketChanged(OTHER);
-    let pokes = 0;
-    const poke = (): void => {
-      pokes += 1;
+    let wakeUps = 0;
+    const wakeUp = (): void => {
+      wakeUps += 1;
     };
-    const cancels = new AutomaticCancels({ entry, holderOf: () => 'user', nowNs: () => NOW, poke });
+    const cancels = new AutomaticCancels({ entry, holderOf: () => 'user', nowNs: () => NOW, wakeUp });
     const group = new DisconnectGroup();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });
@@ -37,11 +37,11 @@ suite('cancels in advance at the rings', () => {
     cancels.sendWaiting();
     const sent = [...idsOf(odd)];
     assert.ok(sent.length > 0 && sent.length < 10, `${sent.length} found room`);
-    const turns = pokes;
+    const turns = wakeUps;
     odd.fill();
     cancels.sendWaiting();
     assert.deepEqual(
-      [turns, pokes],
+      [turns, wakeUps],
       [2, 2],
       'where nothing was sent no turn is asked for: the ring rings when it has room',
     );

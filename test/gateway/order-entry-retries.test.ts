@@ -36,7 +36,7 @@ class World extends EntryWorld {
         cancelAll: () => assert.fail('no timer'),
       },
       nowNs: () => NOW,
-      poke: () => undefined,
+      wakeUp: () => undefined,
     });
   }
 

@@ -6,7 +6,7 @@ import { SIDE } from '../../src/core/order-terms.ts';
 import type { ReleaseWord } from '../../src/gateway/orders/order-events.ts';
 import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
-import { Outlet } from '../../src/runtime/outlet.ts';
+import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
 import { ReleaseOrder } from '../../src/schema/generated/messages.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
@@ -28,11 +28,11 @@ const release = (marketIndex: number, order: number, quantity: number, end: 0 | 
 function shard() {
   const ring = createRing({ capacityBytes: 1_024, reservedBytes: 0 });
   const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
-  const outlet = new Outlet(new RingWriter(ring), bell, 'reject');
+  const publication = new Publication(new RingWriter(ring), bell, 'reject');
   const reader = new RingReader(ring);
   const released: string[] = [];
   const drain = (): void => {
-    outlet.flush();
+    publication.flush();
     reader.drain((typeId, at) => {
       const { views } = reader;
       if (typeId === ReleaseOrder.typeId) {
@@ -43,15 +43,15 @@ function shard() {
     }, 1_000);
   };
   const fill = (): void => {
-    while (outlet.claim(FILLER, 8) >= 0) outlet.commit();
+    while (publication.claim(FILLER, 8) >= 0) publication.commit();
   };
-  return { outlet, released, drain, fill };
+  return { publication, released, drain, fill };
 }
 
 suite('releases on their way to their market', () => {
   test('go straight into a ring with space, in order', () => {
-    const { outlet, released, drain } = shard();
-    const queue = new ReleaseQueue([outlet], () => 5n);
+    const { publication, released, drain } = shard();
+    const queue = new ReleaseQueue([publication], () => 5n);
     for (const order of [3, 1, 2]) queue.add(release(0, order, 10 * order));
     drain();
     assert.deepEqual(released, ['3 103 30 60 0', '1 101 10 20 0', '2 102 20 40 0']);
@@ -60,7 +60,7 @@ suite('releases on their way to their market', () => {
 
   test('wait while it is full, the last word on an order in the place of the one before, and none is lost', () => {
     const [full, free] = [shard(), shard()];
-    const queue = new ReleaseQueue([full.outlet, free.outlet], () => 5n);
+    const queue = new ReleaseQueue([full.publication, free.publication], () => 5n);
     full.fill();
     queue.add(release(0, 1, 10));
     queue.add(release(2, 1, 7, 6));

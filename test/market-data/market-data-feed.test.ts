@@ -29,7 +29,7 @@ function feedWith(history: readonly PublicTrade[]): { readonly feed: MarketDataF
     marketTradesAfter: (_market: number, after: number) => history.filter(({ tradeId }) => tradeId > after),
     marketTrades: () => [...history].reverse().slice(0, 1),
   });
-  return { feed: new MarketDataFeed(sink, { clock, clearingLane: 0, openHistory, pacingNs: () => START_NS }), told };
+  return { feed: new MarketDataFeed(sink, { clock, clearingChannel: 0, openHistory, pacingNs: () => START_NS }), told };
 }
 
 const views = viewsOf(new ArrayBuffer(4_096), 0, 4_096);

@@ -13,7 +13,7 @@ import { OrderPool } from '../../src/matching/order-pool.ts';
 import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
-import { Outbox, type Outlet } from '../../src/runtime/outbox.ts';
+import { type Publication, RetryBuffer } from '../../src/runtime/retry-buffer.ts';
 import { MarketDesk } from '../support/market-desk.ts';
 import {
   BUY,
@@ -177,7 +177,7 @@ function nobody(): { words: Int32Array; userAt: number } {
 /** A restored, empty market without a reader of its output. */
 function openMarket(): HostedMarket {
   const views = viewsOf(new ArrayBuffer(1 << 12), 0, 1 << 12);
-  const nowhere: Outlet = {
+  const nowhere: Publication = {
     views,
     claim: () => 0,
     commit: () => {},
@@ -185,7 +185,7 @@ function openMarket(): HostedMarket {
     hasRoom: () => true,
     wantRoom: () => {},
   };
-  const to = { clearing: new Outbox(nowhere), door: new Outbox(nowhere), data: nowhere };
+  const to = { clearing: new RetryBuffer(nowhere), door: new RetryBuffer(nowhere), data: nowhere };
   const market = new HostedMarket(MARKET, to, { oraclePrice: null, hashSeed: 1n });
   market.finishRestore({ sequence: 7, lastTradeId: 3, nowNs: START_NS });
   return market;

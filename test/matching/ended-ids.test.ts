@@ -90,7 +90,7 @@ suite('ids that ended in a crowd', () => {
   });
 
   test('an id of a crowd is free 30 days after its creation, and counts once when it has ended again (AMB-08)', () => {
-    const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD, expiredPerTurn: CROWD });
+    const desk = new MarketDesk({ rememberedIdsPerUserMax: CROWD, expiredPerPoll: CROWD });
     for (let i = 0; i < CROWD; i++) desk.buy(`id ${i}`, 1, 100);
     desk.nowNs += LIFE_NS;
     const told = desk.buy('id 7', 1, 100);

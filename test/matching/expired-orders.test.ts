@@ -10,7 +10,7 @@ const CROWD = 200;
 
 /** A market that ends one order a command, in which four sells of one lot are due, at 100, 100, 101 and 102; orders 1 to 4. */
 function late(): MarketDesk {
-  const desk = new MarketDesk({ expiredPerTurn: 1 });
+  const desk = new MarketDesk({ expiredPerPoll: 1 });
   for (const [i, price] of [100, 100, 101, 102].entries()) desk.sell(`due ${i}`, 1, price, { ...SHORT, user: 'bob' });
   return desk;
 }
@@ -110,7 +110,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
   });
 
   test('an id is free 30 days after its creation, though its order has no published end (AMB-08)', () => {
-    const desk = new MarketDesk({ expiredPerTurn: 1 });
+    const desk = new MarketDesk({ expiredPerPoll: 1 });
     for (let i = 0; i < 4; i++) desk.buy(`id ${i}`, 1, 100);
     desk.nowNs += LIFE_NS;
     const told = desk.buy('id 3', 1, 99);
@@ -127,7 +127,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
 
   test('one that waits is fired by no price, released by no word and placed by no turn (AMB-28)', () => {
     const waiting = (): MarketDesk => {
-      const desk = new MarketDesk({ expiredPerTurn: 1 });
+      const desk = new MarketDesk({ expiredPerPoll: 1 });
       for (let i = 0; i < 3; i++) desk.buy(`early ${i}`, 1, 1, SHORT);
       desk.buy('waits', 1, 1, { ...SHORT, above: 100 });
       tradeAt(desk);
@@ -171,7 +171,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
 
   test('an innocent order comes back in spite of them, and none of them comes back itself (AMB-32)', () => {
     const { counterpartyAtFault, insufficientInventory } = ROLLBACK_REASON;
-    const desk = new MarketDesk({ expiredPerTurn: 1 });
+    const desk = new MarketDesk({ expiredPerPoll: 1 });
     desk.buy('innocent', 1, 105);
     const [fill] = only(desk.sell('fault', 1, 105, { user: 'bob', tif: TIF.ioc }), 'matched');
     for (let i = 0; i < 3; i++) desk.sell(`due ${i}`, 1, 101 + i, { ...SHORT, user: 'bob' });
@@ -180,7 +180,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
     assert.deepEqual(ends(told), [...expired(4), [2, 'AtFault', 1], ...expired(5, 6)]);
     assert.deepEqual(desk.levels(BUY), [[105, 1]]);
 
-    const other = new MarketDesk({ expiredPerTurn: 1 });
+    const other = new MarketDesk({ expiredPerPoll: 1 });
     other.buy('early', 1, 90, SHORT);
     other.buy('innocent', 2, 105, SHORT);
     const [half] = only(other.sell('fault', 1, 105, { user: 'bob', tif: TIF.ioc }), 'matched');
@@ -192,7 +192,7 @@ suite('orders that are due in a crowd (ORD-20, AMB-10)', () => {
 
   test('what is due behind the party at fault does not keep the innocent one out (AMB-32)', () => {
     const { counterpartyAtFault, insufficientInventory } = ROLLBACK_REASON;
-    const desk = new MarketDesk({ expiredPerTurn: 1 });
+    const desk = new MarketDesk({ expiredPerPoll: 1 });
     desk.buy('other', 1, 1, { ...SHORT, user: 'cyd' });
     desk.buy('innocent', 1, 105);
     const [fill] = only(desk.sell('fault', 2, 99, { user: 'bob' }), 'matched');

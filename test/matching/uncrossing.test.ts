@@ -159,7 +159,7 @@ suite('a rollback that crosses the book', () => {
   });
 
   test('what expired meanwhile and has not gone yet matches nothing (AMB-32 d, ORD-20)', () => {
-    const desk = new MarketDesk({ expiredPerTurn: 1 });
+    const desk = new MarketDesk({ expiredPerPoll: 1 });
     const fill = consumed(desk);
     for (const id of ['a', 'b', 'c']) desk.buy(id, 1, 101, { user: 'bob', tif: TIF.gtd, lifeNs: 1_000n });
     desk.nowNs += 1_000n;

@@ -61,7 +61,7 @@ suite('a storm of triggers', () => {
     assert.ok(node.answers.every(({ refusal }) => refusal === null));
     create(node, BUYER, 'buy', SIDE.buy, PRICE);
     node.pass(0n);
-    for (const actor of [MARKET, CLEARING, MARKET]) node.turnAlone(actor);
+    for (const actor of [MARKET, CLEARING, MARKET]) node.pollAlone(actor);
     const { records } = node.unread(MARKET, FRONT_DOOR);
     assert.ok(records > 0 && records <= UNREAD_MAX, `${records} words are unread`);
     assert.equal(triggered(node), 0);

@@ -123,8 +123,8 @@ suite('orders of others, when fills roll back', () => {
     for (let at = 0; at < ORDERS_EACH; at++)
       world.create(must(MAKERS[0], 'a maker'), `a${at}`, SIDE.sell, PRICE + (at % 20), LOTS);
     node.pass(0n);
-    node.turnAlone(MARKET);
-    node.turnAlone(CLEARING);
+    node.pollAlone(MARKET);
+    node.pollAlone(CLEARING);
   }
 
   test('an order that comes back to thousands is uncrossed some a turn; a command waits until it is done (AMB-111)', () => {
@@ -138,7 +138,7 @@ suite('orders of others, when fills roll back', () => {
         node.pass(0n);
       }
       const before = node.unread(MARKET, CLEARING).records;
-      handled = node.turn(MARKET);
+      handled = node.poll(MARKET);
       longest = Math.max(longest, node.unread(MARKET, CLEARING).records - before);
     }
     assert.ok(longest <= TURN_MAX, `a turn says ${longest} words`);
@@ -155,7 +155,7 @@ suite('orders of others, when fills roll back', () => {
   test('a kill in between leaves a book that is uncrossed at the start, by the same rule (AMB-32, AMB-110)', () => {
     const world = new World();
     crossed(world);
-    world.node.turn(MARKET);
+    world.node.poll(MARKET);
     world.restart();
     const { node } = world;
     for (const shard of node.shards) for (const engine of shard.engines().values()) engine.checkInvariants();

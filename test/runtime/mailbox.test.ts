@@ -10,11 +10,11 @@ interface Setup {
   readonly closed: Set<number>;
 }
 
-/** A mailbox with one lane per count, holding that many records. */
+/** A mailbox with one channel per count, holding that many records. */
 function withLanes(counts: readonly number[]): Setup {
   const [handled, closed]: [number[], Set<number>] = [[], new Set()];
   const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
-  const lanes = counts.map((count) => {
+  const channels = counts.map((count) => {
     const ring = createRing({ capacityBytes: 4_096, reservedBytes: 0 });
     const writer = new RingWriter(ring);
     for (let record = 0; record < count; record++) {
@@ -28,29 +28,29 @@ function withLanes(counts: readonly number[]): Setup {
   const actor = {
     name: 'clerk',
     start: nothing,
-    ready: (lane: number) => !closed.has(lane),
-    handle: (lane: number) => handled.push(lane),
+    ready: (channel: number) => !closed.has(channel),
+    handle: (channel: number) => handled.push(channel),
     endBatch: nothing,
     tick: nothing,
     stop: nothing,
   };
-  return { mailbox: new Mailbox(lanes, actor), handled, closed };
+  return { mailbox: new Mailbox(channels, actor), handled, closed };
 }
 
 suite('mailbox', () => {
-  test('a busy lane does not keep a quiet one waiting', () => {
+  test('a busy channel does not keep a quiet one waiting', () => {
     const { mailbox, handled } = withLanes([100, 3, 3]);
     assert.equal(mailbox.drain(9), 9);
     assert.deepEqual(handled, [0, 0, 0, 1, 1, 1, 2, 2, 2]);
   });
 
-  test('when a batch is smaller than the number of lanes, each lane has its turn', () => {
+  test('when a batch is smaller than the number of channels, each channel has its turn', () => {
     const { mailbox, handled } = withLanes([5, 5, 5]);
     for (let batch = 0; batch < 3; batch++) assert.equal(mailbox.drain(1), 1);
     assert.deepEqual(handled, [0, 1, 2]);
   });
 
-  test('a lane that the actor is not ready for stays, the others go on', () => {
+  test('a channel that the actor is not ready for stays, the others go on', () => {
     const { mailbox, handled, closed } = withLanes([2, 2]);
     closed.add(0);
     assert.equal(mailbox.drain(8), 2);

@@ -161,14 +161,14 @@ suite('on threads', () => {
       failing: () => assert.fail('nothing dies here'),
     });
     const hosts = hostActors(
-      { ...context, settings: null, restarted: false, poke: () => runner.poke() },
+      { ...context, settings: null, restarted: false, wakeUp: () => runner.wakeUp() },
       RELAY_FACTORIES,
       'main',
     );
     const [source, sink] = hosts.map((host) => host.actor);
     assert.ok(source instanceof Source && sink instanceof Sink);
     supervisor.start();
-    await supervisor.whenTurning();
+    await supervisor.whenPolling();
     runner.start(hosts);
     await oneAtATime(source, sink, HOPS);
     await withTheSinkClosed(source, sink, runner);
@@ -197,7 +197,7 @@ suite('on threads', () => {
     source.planned = 1_000;
     await new Promise<void>((resolve) => {
       sink.onReceive = (received) => received === source.sent && source.planned === 0 && resolve();
-      runner.poke();
+      runner.wakeUp();
     });
   }
 
@@ -211,7 +211,7 @@ suite('on threads', () => {
     await new Promise<void>((resolve) => {
       sink.onReceive = (received) => received === source.sent && resolve();
       sink.reads = true;
-      runner.poke();
+      runner.wakeUp();
     });
   }
 });

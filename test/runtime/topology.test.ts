@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
-import type { FullPolicy } from '../../src/runtime/outlet.ts';
+import type { FullPolicy } from '../../src/runtime/publication.ts';
 import { type EdgeSpec, holdBackCycle, planTopology, type Topology } from '../../src/runtime/topology.ts';
 import { propertyParameters } from '../support/property.ts';
 import { RELAY_TOPOLOGY } from '../support/relay-actors.ts';
@@ -54,7 +54,7 @@ suite('topology', () => {
     refused({ threads: [mainThread] }, /its thread relay exists/);
     refused({ threads: [relayThread, { ...mainThread, waiting: 'park' }] }, /main thread runs its event loop/);
     refused({ threads: [{ ...relayThread, ownsListener: true }, mainThread] }, /listener needs an event loop/);
-    refused({ threads: [{ ...relayThread, onDeath: 'restart' }, mainThread] }, /its lanes resync/);
+    refused({ threads: [{ ...relayThread, onDeath: 'restart' }, mainThread] }, /its channels resync/);
     refused({ edges: [edge('source', 'nobody', 'reject')] }, /an actor named nobody/);
     refused({ edges: [edge('source', 'relay', 'reject'), edge('source', 'relay', 'reject')] }, /two edges/);
     refused({ tickMs: 101 }, /tickMs/);

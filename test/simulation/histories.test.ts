@@ -1,7 +1,7 @@
 /** Short histories, their shrinking, and what they have found. Long ones: million-first-half.test.ts. */
 import assert from 'node:assert/strict';
 import { mock, suite, test } from 'node:test';
-import { HELD_CANCEL_NS } from '../../src/core/limits.ts';
+import { PARKED_CANCEL_NS } from '../../src/core/limits.ts';
 import { DepthReplica } from '../../src/market-data/depth-replica.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { cancelRequest } from '../support/order-desk.ts';
@@ -66,7 +66,7 @@ suite('found by the simulation', () => {
       () => undefined,
     );
     node.settle();
-    node.pass(HELD_CANCEL_NS + 1n);
+    node.pass(PARKED_CANCEL_NS + 1n);
     node.settle();
     const told = node.events.map(({ user: to, event }) => [to, event.kind, event.orderId, event.assetId]);
     assert.deepEqual(told, [[user, 'CancelFailed', id, market]]);

@@ -203,7 +203,7 @@ export class Player {
       listeners: {
         streams: listeners,
         data: (wiring) => {
-          made.readers = new Readers(wiring.clock, wiring.laneOf(CLEARING), disk);
+          made.readers = new Readers(wiring.clock, wiring.channelOf(CLEARING), disk);
           return made.readers;
         },
       },

@@ -47,17 +47,17 @@ export class Readers implements Actor, FeedSink {
   resyncs = 0;
   gaps = 0;
 
-  /** @param clearingLane the lane of this actor that clearing writes. */
-  constructor(clock: Clock, clearingLane: number, durability: MemoryDurability) {
+  /** @param clearingChannel the channel of this actor that clearing writes. */
+  constructor(clock: Clock, clearingChannel: number, durability: MemoryDurability) {
     const openHistory = (): TradeHistory => historyOf(durability);
-    this.feed = new MarketDataFeed(this, { clock, clearingLane, openHistory, pacingNs: () => clock.nowNs() });
+    this.feed = new MarketDataFeed(this, { clock, clearingChannel, openHistory, pacingNs: () => clock.nowNs() });
   }
 
   start(): void {}
   stop(): void {}
 
-  ready(lane: number): boolean {
-    return this.feed.ready(lane);
+  ready(channel: number): boolean {
+    return this.feed.ready(channel);
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {

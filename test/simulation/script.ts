@@ -11,7 +11,7 @@ import type { PowerCut } from './disk.ts';
 /** How a node is started. */
 export interface LifeOptions {
   readonly acks: 'optimistic' | 'durable';
-  /** Of every lane. */
+  /** Of every channel. */
   readonly ringBytes: number;
   /** Journal records and changed rows that make a checkpoint due. */
   readonly checkpointAfter: number;

@@ -7,7 +7,7 @@ import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
 import type { SignatureJob } from '../../src/gateway/signature-verifier.ts';
 import { COMMAND_NOTE } from '../../src/order/command-notes.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
-import { Outlet } from '../../src/runtime/outlet.ts';
+import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
 import { CancelOrder, CommandNote, NewOrder, OrderRecord, ReplaceOrder } from '../../src/schema/generated/messages.ts';
 import { MARKET, NOW, OrderDesk } from './order-desk.ts';
@@ -24,23 +24,23 @@ export interface ReadMessage {
 
 /** The command ring of one shard. */
 export class CommandRing {
-  readonly outlet: Outlet;
+  readonly publication: Publication;
   readonly #reader: RingReader;
 
   constructor(capacityBytes = 65_536, reservedBytes = 256) {
     const ring = createRing({ capacityBytes, reservedBytes });
     const bell = new Doorbell(new Int32Array(new SharedArrayBuffer(4)), 0);
-    this.outlet = new Outlet(new RingWriter(ring), bell, 'reject');
+    this.publication = new Publication(new RingWriter(ring), bell, 'reject');
     this.#reader = new RingReader(ring);
   }
 
   /** Leaves space for so many bytes. */
   fill(leave = 0): void {
-    while (this.outlet.hasRoom(leave + 16) && this.outlet.claim(FILLER, 8) >= 0) this.outlet.commit();
+    while (this.publication.hasRoom(leave + 16) && this.publication.claim(FILLER, 8) >= 0) this.publication.commit();
   }
 
   read(): readonly ReadMessage[] {
-    this.outlet.flush();
+    this.publication.flush();
     const messages: ReadMessage[] = [];
     this.#reader.drain((typeId, at) => {
       const { views } = this.#reader;
@@ -76,13 +76,13 @@ export class EntryWorld {
   /** Jobs with verdicts that the test gives; none are kept while `capacity` is null: they are valid at once. */
   readonly jobs: { readonly job: SignatureJob; readonly done: (valid: boolean) => void }[] = [];
   capacity: number | null = null;
-  pokes = 0;
+  wakeUps = 0;
   readonly rings: readonly CommandRing[];
   readonly entry: OrderEntry;
 
   constructor(rings: readonly CommandRing[] = [new CommandRing()]) {
     this.rings = rings;
-    const shards = rings.map(({ outlet }) => outlet);
+    const shards = rings.map(({ publication }) => publication);
     const nowNs = (): TimestampNs => NOW;
     this.entry = new OrderEntry({
       requests: this.desk.manager.requests,
@@ -94,8 +94,8 @@ export class EntryWorld {
       openMarkets: this.openMarkets,
       releases: new ReleaseQueue(shards, nowNs),
       createRefusal: () => null,
-      poke: () => {
-        this.pokes += 1;
+      wakeUp: () => {
+        this.wakeUps += 1;
       },
       counted: { order: () => undefined },
     });

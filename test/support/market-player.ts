@@ -27,7 +27,7 @@ const LIMITS = {
   parkedCancelNs: 5_000_000_000n,
   parkedCancelsPerUserMax: 2,
   rememberedIdsPerUserMax: 5,
-  expiredPerTurn: 1,
+  expiredPerPoll: 1,
 };
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;

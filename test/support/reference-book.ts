@@ -258,7 +258,7 @@ export class ReferenceBook extends ReferenceUncrossing {
   /** Everything that is over at `nowNs` goes. */
   passTo(nowNs: bigint): void {
     this.nowNs = nowNs;
-    this.expire(this.limits.expiredPerTurn);
+    this.expire(this.limits.expiredPerPoll);
     this.tellLevels();
     for (const { user, orderId } of this.ids.holds.filter((hold) => hold.untilNs <= nowNs))
       this.told.push(['parkedCancelExpired', user, orderId]);

@@ -107,7 +107,7 @@ export interface ReferenceLimits {
   readonly parkedCancelsPerUserMax: number;
   readonly rememberedIdsPerUserMax: number;
   /** Orders that one command ends at most because their time is over. */
-  readonly expiredPerTurn: number;
+  readonly expiredPerPoll: number;
 }
 
 /** What an order is about to look for on the other side; null: without a bound, none. */

@@ -5,7 +5,7 @@
 import { assert } from '../../src/core/assert.ts';
 import type { Views } from '../../src/core/views.ts';
 import type { Actor, ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
-import type { Outlet } from '../../src/runtime/outlet.ts';
+import type { Publication } from '../../src/runtime/publication.ts';
 import { recordBytes } from '../../src/runtime/ring-layout.ts';
 import { RING_FULL } from '../../src/runtime/spsc-ring.ts';
 import type { Topology } from '../../src/runtime/topology.ts';
@@ -53,10 +53,10 @@ export class QuietActor implements Actor {
 
 export class Source extends QuietActor {
   sent = 0;
-  readonly relay: Outlet;
+  readonly relay: Publication;
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.relay = wiring.outlet('relay');
+    this.relay = wiring.publication('relay');
   }
   /** @returns false when the ring is full; then nothing was sent. */
   send(): boolean {
@@ -81,10 +81,10 @@ export class Source extends QuietActor {
 
 export class Relay extends QuietActor {
   relayed = 0;
-  readonly #sink: Outlet;
+  readonly #sink: Publication;
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.#sink = wiring.outlet('sink');
+    this.#sink = wiring.publication('sink');
   }
   override ready(): boolean {
     return this.#sink.hasRoom(recordBytes(8));
@@ -118,10 +118,10 @@ export const RELAY_FACTORIES: ActorFactories = {
   sink: (wiring) => new Sink(wiring),
 };
 
-function write(outlet: Outlet, value: number): boolean {
-  const at = outlet.claim(NUMBER, 8);
+function write(publication: Publication, value: number): boolean {
+  const at = publication.claim(NUMBER, 8);
   if (at === RING_FULL) return false;
-  outlet.views.f64[at >> 3] = value;
-  outlet.commit();
+  publication.views.f64[at >> 3] = value;
+  publication.commit();
   return true;
 }

@@ -123,7 +123,7 @@ export interface SimulatedNodeOptions {
   readonly limits?: UserLimits;
   /** The receivers of what users and readers get; `told`, `events` and `depth` stay empty then. */
   readonly listeners?: { readonly streams: UserEventStreams; readonly data: (wiring: ActorWiring) => Actor };
-  /** Of every lane; small ones are full now and then. */
+  /** Of every channel; small ones are full now and then. */
   readonly ringBytes?: number;
   readonly batchRecordsMax?: number;
 }
@@ -163,10 +163,10 @@ export class SimulatedNode {
         hashSeed: BigInt(seed),
         isStalled: () => false,
         beat: () => undefined,
-        clearingLane: wiring.laneOf(CLEARING),
-        clearing: wiring.outlet(CLEARING),
-        door: wiring.outlet(FRONT_DOOR),
-        data: wiring.outlet(MARKET_DATA),
+        clearingChannel: wiring.channelOf(CLEARING),
+        clearing: wiring.publication(CLEARING),
+        door: wiring.publication(FRONT_DOOR),
+        data: wiring.publication(MARKET_DATA),
       });
       shards.push(shard);
       return shard;
@@ -209,12 +209,12 @@ export class SimulatedNode {
   }
 
   /** Turns of one actor alone until it does nothing: its output is not read. */
-  turnAlone(actor: string): void {
+  pollAlone(actor: string): void {
     while (this.#runner.step(actor) > 0);
   }
 
   /** One turn of one actor. @returns how many records it handled, or 1 for a part of its own work. */
-  turn(actor: string): number {
+  poll(actor: string): number {
     return this.#runner.step(actor);
   }
 
@@ -283,9 +283,9 @@ export class SimulatedNode {
     wiring: ActorWiring,
     { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
   ): { actor: GatewayActor; gateway: Gateway; desk: ClearingClient } {
-    const shards = [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))];
-    const toClearing = wiring.outlet(CLEARING);
-    const desk = new ClearingClient(toClearing, () => wiring.clock.nowNs(), wiring.poke);
+    const shards = [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))];
+    const toClearing = wiring.publication(CLEARING);
+    const desk = new ClearingClient(toClearing, () => wiring.clock.nowNs(), wiring.wakeUp);
     // Every signature is valid, at once.
     const verifier: Pick<SignatureVerifier, 'verify' | 'flush' | 'inFlight'> = {
       inFlight: 0,
@@ -305,7 +305,7 @@ export class SimulatedNode {
       limits: limits ?? liftedLimits(wiring.clock.nowNs()),
       shards,
       idKey: hashKeyOf(BigInt(seed)),
-      poke: wiring.poke,
+      wakeUp: wiring.wakeUp,
       command: (command) => desk.command(command),
       counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
@@ -323,8 +323,8 @@ export class SimulatedNode {
     const actor = new GatewayActor({
       gateway,
       verifier,
-      clearingLane: wiring.laneOf(CLEARING),
-      outlets: [...shards, toClearing],
+      clearingChannel: wiring.channelOf(CLEARING),
+      publications: [...shards, toClearing],
       replied: (request, reply) => {
         if (!reply.ok) this.#refusals.push(`${reply.reject.code} ${reply.reject.message}`);
         desk.replied(request, reply);
@@ -348,9 +348,9 @@ export class SimulatedNode {
       notBefore: () => undefined,
       durability,
       verifyOrder: (row: OrderRow) => !forged.has(row.orderId),
-      door: wiring.outlet(FRONT_DOOR),
-      data: wiring.outlet(MARKET_DATA),
-      markets: [wiring.outlet(marketActor(0)), wiring.outlet(marketActor(1))],
+      door: wiring.publication(FRONT_DOOR),
+      data: wiring.publication(MARKET_DATA),
+      markets: [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))],
       checkpointMs: JOURNAL.checkpointMs,
       checkpointRecords: checkpointAfter ?? JOURNAL.checkpointRecords,
       checkpointRows: checkpointAfter ?? JOURNAL.checkpointRows,

@@ -34,7 +34,7 @@ const hosts = hostActors(
     ...context,
     settings: null,
     restarted: false,
-    poke: () => runner.poke(),
+    wakeUp: () => runner.wakeUp(),
   },
   { door: (wiring) => new Door(wiring, misbehave) },
   'main',
@@ -60,5 +60,5 @@ async function stop(): Promise<void> {
 }
 
 supervisor.start();
-await supervisor.whenTurning();
+await supervisor.whenPolling();
 runner.start(hosts);

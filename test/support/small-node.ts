@@ -10,7 +10,7 @@ import { assert, InvariantError } from '../../src/core/assert.ts';
 import { HEARTBEAT_LOST_MS, WATCH_MS } from '../../src/core/limits.ts';
 import type { Views } from '../../src/core/views.ts';
 import type { ActorFactories, ActorWiring } from '../../src/runtime/actor.ts';
-import type { Outlet } from '../../src/runtime/outlet.ts';
+import type { Publication } from '../../src/runtime/publication.ts';
 import { RING_FULL } from '../../src/runtime/spsc-ring.ts';
 import type { Topology } from '../../src/runtime/topology.ts';
 import { QuietActor } from './relay-actors.ts';
@@ -60,12 +60,12 @@ class SmallActor extends QuietActor {
 /** Keeps one number on its way; misbehaves on request. */
 export class Door extends SmallActor {
   echoes = 0;
-  readonly #market: Outlet;
+  readonly #market: Publication;
   readonly #onEcho: (echoes: number) => void;
 
   constructor(wiring: ActorWiring, onEcho: (echoes: number) => void) {
     super(wiring);
-    this.#market = wiring.outlet('market');
+    this.#market = wiring.publication('market');
     this.#onEcho = onEcho;
   }
   override start(): void {
@@ -89,14 +89,14 @@ export class Door extends SmallActor {
 }
 
 class Market extends SmallActor {
-  readonly #door: Outlet;
-  readonly #data: Outlet;
+  readonly #door: Publication;
+  readonly #data: Publication;
   #recovering: boolean;
 
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.#door = wiring.outlet('door');
-    this.#data = wiring.outlet('data');
+    this.#door = wiring.publication('door');
+    this.#data = wiring.publication('data');
     this.#recovering = wiring.settings === 'market-recovers';
   }
   override ready(): boolean {
@@ -169,11 +169,11 @@ export const WORKER_FACTORIES: ActorFactories = {
   data: (wiring) => new Data(wiring),
 };
 
-function copy(outlet: Outlet, typeId: number, value: number): void {
-  const at = outlet.claim(typeId, 8);
+function copy(publication: Publication, typeId: number, value: number): void {
+  const at = publication.claim(typeId, 8);
   if (at === RING_FULL) return;
-  outlet.views.f64[at >> 3] = value;
-  outlet.commit();
+  publication.views.f64[at >> 3] = value;
+  publication.commit();
 }
 
 export function loopForEver(): void {

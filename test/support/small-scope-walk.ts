@@ -151,7 +151,7 @@ const LIMITS = {
   parkedCancelNs: 5n,
   parkedCancelsPerUserMax: 2,
   rememberedIdsPerUserMax: 1_000,
-  expiredPerTurn: 1,
+  expiredPerPoll: 1,
 };
 
 /** Which of the steps, by number, one after the other. */

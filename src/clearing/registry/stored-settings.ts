@@ -1,16 +1,19 @@
 /** The stored settings as markets and market data use them (operator-api.md 4.10); what is not stored has its default. */
-import { HELD_CANCEL_NS, HELD_CANCELS_PER_USER_MAX, TAPE_TRADES_MAX } from '../../core/limits.ts';
+import { PARKED_CANCEL_NS, PARKED_CANCELS_PER_USER_MAX, TAPE_TRADES_MAX } from '../../core/limits.ts';
 import { MILLISECOND_NS } from '../../core/units.ts';
 
 /** Cancels that wait for their creates (AMB-25). */
-export interface Holds {
+export interface ParkedCancelSettings {
   /** How long one waits. */
   readonly ns: bigint;
   /** How many of one user in one market wait at most. */
   readonly perUserMax: number;
 }
 
-export const DEFAULT_HOLDS: Holds = { ns: HELD_CANCEL_NS, perUserMax: HELD_CANCELS_PER_USER_MAX };
+export const DEFAULT_PARKED_CANCELS: ParkedCancelSettings = {
+  ns: PARKED_CANCEL_NS,
+  perUserMax: PARKED_CANCELS_PER_USER_MAX,
+};
 
 /** The members that are read here; clearing checked them. */
 interface SettingsJson {
@@ -19,11 +22,11 @@ interface SettingsJson {
   readonly public_trade_cache?: number;
 }
 
-export function readHolds(json: string): Holds {
+export function readParkedCancelSettings(json: string): ParkedCancelSettings {
   const { held_cancel_ms: ms, held_cancels_per_user: perUserMax } = JSON.parse(json) as SettingsJson;
   return {
-    ns: ms === undefined ? HELD_CANCEL_NS : BigInt(ms) * MILLISECOND_NS,
-    perUserMax: perUserMax ?? HELD_CANCELS_PER_USER_MAX,
+    ns: ms === undefined ? PARKED_CANCEL_NS : BigInt(ms) * MILLISECOND_NS,
+    perUserMax: perUserMax ?? PARKED_CANCELS_PER_USER_MAX,
   };
 }
 

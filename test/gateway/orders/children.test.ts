@@ -46,7 +46,7 @@ suite('children', () => {
     const child = mustPass(desk.request({ id: 'child', side: SIDE.sell, above: 210_000, parent: 'parent' }));
     const taker = desk.place({ id: 'taker', user: BOB, side: SIDE.sell });
     desk.confirm(desk.match(parent, taker, 200_000, 10_000));
-    // Clearing's lane is ahead of the market's: the parent is over, flushed and in the tables.
+    // Clearing's channel is ahead of the market's: the parent is over, flushed and in the tables.
     desk.manager.onMarketDecided({ marketIndex: 3, sequence: 1_000 });
     for (const sequence of [1, 2]) desk.manager.onJournalFlushed({ sequence, checkpoint: sequence });
     assert.equal(desk.record(ALICE, 'parent'), undefined);

@@ -160,14 +160,14 @@ suite('the silence of a thread (AMB-111)', () => {
   });
 
   test('the last line says thread, cause, time and what to do', () => {
-    const hang = { cause: 'blocked in the kernel', countedMs: 10_049, silentMs: 12_000 } as const;
+    const hang = { cause: 'blocked in the kernel', countedMs: 10_049, gapMs: 12_000 } as const;
     const line = JSON.parse(lineOf('fail-stop', hungOf('clearing', hang), { exit_code: 70 })) as Record<
       string,
       unknown
     >;
     assert.equal(line['reason'], 'thread clearing: blocked in the kernel, 10.0 s of 12.0 s without a sign of life');
-    const { thread, cause, silent_ms: silentMs, exit_code: code } = line;
-    assert.deepEqual([thread, cause, silentMs, code], ['clearing', 'blocked in the kernel', 12_000, 70]);
+    const { thread, cause, silent_ms: gapMs, exit_code: code } = line;
+    assert.deepEqual([thread, cause, gapMs, code], ['clearing', 'blocked in the kernel', 12_000, 70]);
     assert.match(String(line['advice']), /disk/);
     assert.match(String(line['time']), /^\d{4}-\d\d-\d\dT/);
   });

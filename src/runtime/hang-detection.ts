@@ -26,7 +26,7 @@ export interface Hang {
   /** The part of the gap that counts, see above. */
   readonly countedMs: number;
   /** The whole gap in real time. */
-  readonly silentMs: number;
+  readonly gapMs: number;
 }
 
 /** One check of a watcher. */
@@ -89,10 +89,10 @@ function waitedMs(before: ThreadTimes, after: ThreadTimes, sinceMs: number): num
 }
 
 /** The heartbeat gap of one thread. */
-export class Silence {
+export class HeartbeatGap {
   readonly #starvation: Starvation;
   #beat: number | null = null;
-  #silentMs = 0;
+  #gapMs = 0;
   #computedMs = 0;
   #asleepMs = 0;
   #blockedMs = 0;
@@ -113,7 +113,7 @@ export class Silence {
       this.#reset(beat);
       return null;
     }
-    this.#silentMs += sinceMs;
+    this.#gapMs += sinceMs;
     this.#count(sinceMs, thread, nowMs);
     const hang = this.#hang();
     // Querying the kernel takes time: a heartbeat recorded meanwhile ends the gap.
@@ -128,7 +128,7 @@ export class Silence {
       this.#asleepMs += Math.min(sinceMs, WATCH_MS);
       return;
     }
-    if (this.#silentMs < SUSPECT_MS) return;
+    if (this.#gapMs < SUSPECT_MS) return;
     const after = times.read(thread);
     const before = this.#before;
     this.#before = after;
@@ -148,7 +148,7 @@ export class Silence {
     const hungMs = this.#computedMs + this.#asleepMs;
     const countedMs = hungMs + this.#blockedMs;
     if (hungMs <= HEARTBEAT_LOST_MS && countedMs <= BLOCKED_MAX_MS) return null;
-    return { cause: this.#cause(), countedMs: Math.round(countedMs), silentMs: Math.round(this.#silentMs) };
+    return { cause: this.#cause(), countedMs: Math.round(countedMs), gapMs: Math.round(this.#gapMs) };
   }
 
   #cause(): HangCause {
@@ -159,7 +159,7 @@ export class Silence {
 
   #reset(beat: number): void {
     this.#beat = beat;
-    this.#silentMs = 0;
+    this.#gapMs = 0;
     this.#computedMs = 0;
     this.#asleepMs = 0;
     this.#blockedMs = 0;

@@ -14,7 +14,7 @@ import { RING_FULL, type RingWriter } from './spsc-ring.ts';
 
 export type FullPolicy = 'reject' | 'hold-back' | 'drop-and-resync' | 'never-full';
 
-export class Outlet {
+export class Publication {
   readonly views: Views;
   readonly policy: FullPolicy;
   readonly #writer: RingWriter;

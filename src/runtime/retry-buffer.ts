@@ -12,8 +12,8 @@
 import { assert } from '../core/assert.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 
-/** The part of a ring's sending end that a retry buffer uses (runtime's Outlet). */
-export interface Outlet {
+/** The part of a ring's sending end that a retry buffer uses (runtime's Publication). */
+export interface Publication {
   readonly views: Views;
   claim(typeId: number, payloadBytes: number, urgent?: boolean): number;
   commit(): void;
@@ -33,18 +33,18 @@ function padded(bytes: number): number {
   return (bytes + 7) & ~7;
 }
 
-export class Outbox {
+export class RetryBuffer {
   /** The buffer of the last claim: read it after each claim. */
   views: Views;
-  readonly #outlet: Outlet;
+  readonly #publication: Publication;
   #waiting: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
   #start = 0;
   #end = 0;
   #isDirect = false;
 
-  constructor(outlet: Outlet) {
-    this.#outlet = outlet;
-    this.views = outlet.views;
+  constructor(publication: Publication) {
+    this.#publication = publication;
+    this.views = publication.views;
   }
 
   get isEmpty(): boolean {
@@ -54,10 +54,10 @@ export class Outbox {
   /** Claims space for one record; never fails. @returns the payload's offset in `views`, a multiple of 8. */
   claim(typeId: number, payloadBytes: number): number {
     const bytes = HEADER_BYTES + padded(payloadBytes);
-    this.#isDirect = this.isEmpty && this.#outlet.hasRoom(bytes);
+    this.#isDirect = this.isEmpty && this.#publication.hasRoom(bytes);
     if (this.#isDirect) {
-      this.views = this.#outlet.views;
-      return this.#outlet.claim(typeId, payloadBytes);
+      this.views = this.#publication.views;
+      return this.#publication.claim(typeId, payloadBytes);
     }
     this.#reserve(bytes);
     this.views = this.#waiting;
@@ -67,7 +67,7 @@ export class Outbox {
   }
 
   commit(): void {
-    if (this.#isDirect) this.#outlet.commit();
+    if (this.#isDirect) this.#publication.commit();
     else this.#end += HEADER_BYTES + padded(this.#waiting.u32[(this.#end >>> 2) + 1] as number);
   }
 
@@ -77,16 +77,16 @@ export class Outbox {
       const typeId = this.#waiting.u32[this.#start >>> 2] as number;
       const bytes = this.#waiting.u32[(this.#start >>> 2) + 1] as number;
       const whole = HEADER_BYTES + padded(bytes);
-      if (!this.#outlet.hasRoom(whole)) break;
-      const at = this.#outlet.claim(typeId, bytes);
+      if (!this.#publication.hasRoom(whole)) break;
+      const at = this.#publication.claim(typeId, bytes);
       const from = this.#start + HEADER_BYTES;
-      this.#outlet.views.u8.set(this.#waiting.u8.subarray(from, from + bytes), at);
-      this.#outlet.commit();
+      this.#publication.views.u8.set(this.#waiting.u8.subarray(from, from + bytes), at);
+      this.#publication.commit();
       this.#start += whole;
     }
-    this.#outlet.flush();
+    this.#publication.flush();
     if (this.#start !== this.#end) {
-      this.#outlet.wantRoom();
+      this.#publication.wantRoom();
       return false;
     }
     this.#start = 0;
