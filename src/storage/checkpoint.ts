@@ -20,8 +20,9 @@ import { type FinishedLimits, Forgetting } from './finished-orders.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { IdLists } from './id-lists.ts';
 import { journalHashAt, storedHashAt } from './journal.ts';
-import { equal, HASH_BYTES } from './journal-record.ts';
+import { equal } from './journal-record.ts';
 import { keyWriter, META } from './key-layout.ts';
+import { type Field, flag, raw32, safe, struct } from './row-fields.ts';
 import { RowWrites } from './row-writes.ts';
 import { SumWatch } from './table-sums.ts';
 import { UserCounts } from './user-counts.ts';
@@ -115,18 +116,15 @@ export class CheckpointWriter {
   }
 }
 
+const COMMON = { sequence: safe, journalHash: raw32, stateHash: raw32, clean: flag };
+const CHECKPOINT: Field<Checkpoint> = struct<Checkpoint>({ ...COMMON, journalBytes: safe });
+/** Up to version 6. */
+const CHECKPOINT_6: Field<Omit<Checkpoint, 'journalBytes'>> = struct<Omit<Checkpoint, 'journalBytes'>>(COMMON);
+
 /** The row of a checkpoint. */
 export function checkpointMetaWrite(to: ByteWriter, checkpoint: Checkpoint): Write {
   const key = keyWriter().meta(META.checkpoint);
-  assert(checkpoint.stateHash.length === HASH_BYTES, 'checkpoint: a state hash has 32 bytes');
-  const value = encodeFrame(to, key, () => {
-    to.safe(checkpoint.sequence);
-    to.raw(checkpoint.journalHash);
-    to.raw(checkpoint.stateHash);
-    to.flag(checkpoint.clean);
-    to.safe(checkpoint.journalBytes);
-  });
-  return { key, value };
+  return { key, value: encodeFrame(to, key, () => CHECKPOINT.write(to, checkpoint)) };
 }
 
 /**
@@ -158,11 +156,6 @@ export function decodeCheckpoint(reader: StorageReader, version: number = DATA_V
 }
 
 export function decodeCheckpointRow(key: Uint8Array, value: Uint8Array, version: number = DATA_VERSION): Checkpoint {
-  return decodeFrame(key, value, (from) => ({
-    sequence: from.safe() as Sequence,
-    journalHash: from.raw(HASH_BYTES),
-    stateHash: from.raw(HASH_BYTES),
-    clean: from.flag(),
-    journalBytes: version < COUNTS_JOURNAL_BYTES ? 0 : from.safe(),
-  }));
+  if (version >= COUNTS_JOURNAL_BYTES) return decodeFrame(key, value, CHECKPOINT.read);
+  return { ...decodeFrame(key, value, CHECKPOINT_6.read), journalBytes: 0 };
 }

@@ -23,7 +23,7 @@ import { decodeFrame } from './frames.ts';
 import type { IdLists } from './id-lists.ts';
 import { decodeIdRun, dueRunOf, type IdEntry, type IdRun, idRunsOf, idRunWrites } from './id-runs.ts';
 import { type KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
-import { type BlockPlace, blockWithout, readOrderOfId } from './order-blocks.ts';
+import { type BlockPlace, blockWithout, ORDER_OF_ID } from './order-blocks.ts';
 import { decodeRun, encodeRun, FINISHED_RUNS, type FinishedEntry, leastOf, listNameOf } from './runs.ts';
 import { withoutTexts } from './signed-texts.ts';
 import { marketsWithCount, type UserCounts } from './user-counts.ts';
@@ -245,7 +245,7 @@ export class Forgetting {
   #removeId({ user, marketIndex }: ListName, { orderId, orderSequence }: IdEntry): void {
     const key = this.#keys.finishedById(user, marketIndex, orderId);
     const value = this.#reader.get(key);
-    if (value !== null && decodeFrame(key, value, readOrderOfId).orderSequence === orderSequence)
+    if (value !== null && decodeFrame(key, value, ORDER_OF_ID.read).orderSequence === orderSequence)
       this.#removedKeys.push(key);
   }
 }

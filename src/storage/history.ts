@@ -17,7 +17,7 @@ import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { decodeFrame } from './frames.ts';
 import { endOf, keyWriter, TRADE_SIDE } from './key-layout.ts';
-import { OrderFinder, readOrderOfId } from './order-blocks.ts';
+import { ORDER_OF_ID, OrderFinder } from './order-blocks.ts';
 import {
   FINISHED_RUNS,
   type FinishedEntry,
@@ -177,7 +177,7 @@ export class History {
       const byId = keys.finishedById(user, marketIndex, orderId);
       const found = this.#reader.get(byId);
       if (found === null) return null;
-      const { orderSequence, block } = decodeFrame(byId, found, readOrderOfId);
+      const { orderSequence, block } = decodeFrame(byId, found, ORDER_OF_ID.read);
       const row = new OrderFinder(this.#reader).find(marketIndex, block, orderSequence);
       return row === null ? null : pastOrder(row, new SignedTexts(this.#reader));
     });
@@ -187,7 +187,7 @@ export class History {
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: Sequence): boolean {
     const byId = keyWriter().finishedById(user, marketIndex, orderId);
     const found = this.#reader.get(byId);
-    return found !== null && decodeFrame(byId, found, readOrderOfId).orderSequence >= orderSequence;
+    return found !== null && decodeFrame(byId, found, ORDER_OF_ID.read).orderSequence >= orderSequence;
   }
 
   /** Trades of a market, newest first. @param below only trade ids less than this; null for all. */

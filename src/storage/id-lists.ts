@@ -10,6 +10,7 @@ import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
+import { bytes, type Field, optional, safe, struct, u64 } from './row-fields.ts';
 
 export interface IdList {
   readonly count: number;
@@ -26,14 +27,15 @@ export interface OpenIdList extends ListName {
   recordsFrom: Uint8Array | null;
 }
 
+const ID_LIST: Field<IdList> = struct<IdList>({
+  count: safe,
+  watermarkNs: optional(u64),
+  recordsFrom: optional(bytes),
+});
 const NO_IDS: IdList = { count: 0, watermarkNs: null, recordsFrom: null };
 
 export function readIdList({ key, value }: Entry): IdList {
-  return decodeFrame(key, value, (from) => ({
-    count: from.safe(),
-    watermarkNs: from.optional(() => from.u64() as TimestampNs),
-    recordsFrom: from.optional(() => from.bytes()),
-  }));
+  return decodeFrame(key, value, ID_LIST.read);
 }
 
 export class IdLists {
@@ -75,15 +77,12 @@ export class IdLists {
 
   *writes(to: ByteWriter): Generator<Write, void, undefined> {
     const keys = new KeyWriter(to);
-    for (const { user, marketIndex, count, watermarkNs, recordsFrom } of this.touched()) {
+    for (const list of this.touched()) {
+      const { user, marketIndex, count, watermarkNs } = list;
       assert(count >= 0, 'storage: a list never has fewer than no ids');
       const key = keys.ofUser(TABLE.idList, user, marketIndex);
       const isEmpty = count === 0 && watermarkNs === null;
-      const value = encodeFrame(to, key, () => {
-        to.safe(count);
-        to.optional(watermarkNs, (time) => to.u64(time));
-        to.optional(recordsFrom, (place) => to.bytes(place));
-      });
+      const value = encodeFrame(to, key, () => ID_LIST.write(to, list));
       yield { key, value: isEmpty ? null : value };
     }
   }

@@ -16,12 +16,12 @@ import type { IdWatermark, Tombstone } from '../clearing/durability.ts';
 import type { OrderId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { readIdList } from './id-lists.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, type Table } from './key-layout.ts';
+import { bytes, type Field, flag, list, safe, struct, text, u64 } from './row-fields.ts';
 import { listNameOf } from './runs.ts';
 
 /** Table and first last update: what a key in `dueRun` has before the key of its run. */
@@ -45,6 +45,15 @@ export interface IdRun {
   readonly entries: readonly IdEntry[];
 }
 
+const ID_ENTRY: Field<IdEntry> = struct<IdEntry>({
+  orderId: text,
+  orderSequence: safe,
+  creationNs: u64,
+  lastUpdateNs: u64,
+  wasCancelled: flag,
+});
+const ID_RUN: Field<IdRun> = struct<IdRun>({ finishedRun: bytes, entries: list(ID_ENTRY) });
+
 /** Where a checkpoint's chunk is in its list: behind all of earlier checkpoints. */
 export function idRunKey(keys: KeyWriter, name: ListName, checkpoint: number, chunk: number): Uint8Array {
   return keys.run(TABLE.idRun, name, (to) => {
@@ -55,40 +64,15 @@ export function idRunKey(keys: KeyWriter, name: ListName, checkpoint: number, ch
 
 /** The run, and when to look at it. @param run holds at least one entry. */
 export function* idRunWrites(to: ByteWriter, key: Uint8Array, run: IdRun): Generator<Write, void, undefined> {
-  yield { key, value: encodeFrame(to, key, () => writeIdRun(to, run)) };
+  yield { key, value: encodeFrame(to, key, () => ID_RUN.write(to, run)) };
   let [{ lastUpdateNs: firstNs } = { lastUpdateNs: 0n as TimestampNs }] = run.entries;
   for (const { lastUpdateNs } of run.entries) if (lastUpdateNs < firstNs) firstNs = lastUpdateNs;
   const due = new KeyWriter(to).dueRun(firstNs, key);
   yield { key: due, value: encodeFrame(to, due, () => undefined) };
 }
 
-function writeIdRun(to: ByteWriter, { finishedRun, entries }: IdRun): void {
-  to.bytes(finishedRun);
-  to.u32(entries.length);
-  for (const entry of entries) {
-    to.text(entry.orderId);
-    to.safe(entry.orderSequence);
-    to.u64(entry.creationNs);
-    to.u64(entry.lastUpdateNs);
-    to.flag(entry.wasCancelled);
-  }
-}
-
 export function decodeIdRun({ key, value }: Entry): IdRun {
-  return decodeFrame(key, value, (from) => ({
-    finishedRun: from.bytes(),
-    entries: Array.from({ length: from.u32() }, () => readIdEntry(from)),
-  }));
-}
-
-function readIdEntry(from: ByteReader): IdEntry {
-  return {
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-    creationNs: from.u64() as TimestampNs,
-    lastUpdateNs: from.u64() as TimestampNs,
-    wasCancelled: from.flag(),
-  };
+  return decodeFrame(key, value, ID_RUN.read);
 }
 
 /** The run that an entry of `dueRun` is about. */

@@ -28,6 +28,7 @@ import {
   RecordEncoder,
 } from './journal-record.ts';
 import { endOf, KeyWriter, keyWriter, META, TABLE } from './key-layout.ts';
+import { type Field, raw32, safe, struct } from './row-fields.ts';
 
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;
@@ -258,6 +259,8 @@ export interface JournalBase {
   readonly prunedBytes: number;
 }
 
+const BASE: Field<JournalBase> = struct<JournalBase>({ sequence: safe, hash: raw32, prunedBytes: safe });
+
 /** Null where the journal begins with record 1. @throws InvariantError when the row is damaged. */
 export function readJournalBase(reader: StorageReader): JournalBase | null {
   const key = keyWriter().meta(META.journalBase);
@@ -266,19 +269,10 @@ export function readJournalBase(reader: StorageReader): JournalBase | null {
 }
 
 export function decodeJournalBase(key: Uint8Array, value: Uint8Array): JournalBase {
-  return decodeFrame(key, value, (from) => ({
-    sequence: from.safe() as Sequence,
-    hash: from.raw(HASH_BYTES),
-    prunedBytes: from.safe(),
-  }));
+  return decodeFrame(key, value, BASE.read);
 }
 
-export function journalBaseWrite(to: ByteWriter, { sequence, hash, prunedBytes }: JournalBase): Write {
+export function journalBaseWrite(to: ByteWriter, base: JournalBase): Write {
   const key = keyWriter().meta(META.journalBase);
-  const value = encodeFrame(to, key, () => {
-    to.safe(sequence);
-    to.raw(hash);
-    to.safe(prunedBytes);
-  });
-  return { key, value };
+  return { key, value: encodeFrame(to, key, () => BASE.write(to, base)) };
 }

@@ -18,12 +18,12 @@ import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { OrderRecord } from '../schema/generated/messages.ts';
-import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
 import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
+import { type Field, safe, struct } from './row-fields.ts';
 import { ORDER } from './row-tables.ts';
 import { encodeRun, type FinishedEntry } from './runs.ts';
 
@@ -176,21 +176,16 @@ export interface OrderOfId {
   readonly block: BlockPlace;
 }
 
-export function encodeOrderOfId(to: ByteWriter, key: Uint8Array, { orderSequence, block }: OrderOfId): Uint8Array {
-  return encodeFrame(to, key, () => {
-    to.safe(orderSequence);
-    to.safe(block);
-  });
-}
+export const ORDER_OF_ID: Field<OrderOfId> = struct<OrderOfId>({ orderSequence: safe, block: safe });
 
-export function readOrderOfId(from: ByteReader): OrderOfId {
-  return { orderSequence: from.safe() as Sequence, block: from.safe() as BlockPlace };
+export function encodeOrderOfId(to: ByteWriter, key: Uint8Array, order: OrderOfId): Uint8Array {
+  return encodeFrame(to, key, () => ORDER_OF_ID.write(to, order));
 }
 
 /** @throws InvariantError unless what is written under a key is a later order than what is there: each ends once. */
 export function checkOrderOfId(key: Uint8Array, before: Uint8Array, after: Uint8Array): void {
-  const { orderSequence } = decodeFrame(key, after, readOrderOfId);
+  const { orderSequence } = decodeFrame(key, after, ORDER_OF_ID.read);
   // mutant: finished-order-once
-  if (decodeFrame(key, before, readOrderOfId).orderSequence < orderSequence) return;
+  if (decodeFrame(key, before, ORDER_OF_ID.read).orderSequence < orderSequence) return;
   throw new InvariantError(`storage: finished order ${orderSequence} is written once, after those that had its id`);
 }

@@ -2,6 +2,7 @@
  * What layouts of rows are made of: fields, and what puts fields together. A row is written and read by the same
  * layout.
  */
+import { assert } from '../core/assert.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 
@@ -54,6 +55,14 @@ export const text: Field<string> = field(
 export const bytes: Field<Uint8Array> = field(
   (to, value: Uint8Array) => to.bytes(value),
   (from) => from.bytes(),
+);
+/** 32 bytes: a digest. */
+export const raw32: Field<Uint8Array> = field(
+  (to, value: Uint8Array) => {
+    assert(value.length === 32, 'storage: a digest has 32 bytes');
+    to.raw(value);
+  },
+  (from) => from.raw(32),
 );
 /** Hex digits of 32 bytes: users, tokens, transactions, digests. */
 export const hex32: Field<string> = field(

@@ -23,6 +23,7 @@ import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
 import type { BlockPlace } from './order-blocks.ts';
+import { type Field, safe, struct, text, u8, u64 } from './row-fields.ts';
 import type { CountTable } from './user-counts.ts';
 
 /** About 10 KB of entries. */
@@ -67,15 +68,15 @@ interface RunOrder<Place> {
 }
 
 /** One kind of list. */
-export interface RunKind<Place, Item extends Place> extends RunOrder<Place> {
+export interface RunKind<Place, Item extends Place> extends RunOrder<Place>, Field<Item> {
   /** What the lists of several markets are merged by: `compare` without what only separates entries of one market. */
   compareRanks(a: Place, b: Place): number;
   readonly counts: CountTable;
-  write(to: ByteWriter, item: Item): void;
-  read(from: ByteReader): Item;
   /** The items of a run. */
   decode(run: Entry): readonly Item[];
 }
+
+const TRADE_PLACE: Field<TradePlace> = struct<TradePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
 
 /** By timestamp, then order id (PAG-02, AMB-18). */
 export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
@@ -87,20 +88,7 @@ export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
     to.ascii(orderId);
   },
   readPlace: (from) => ({ timestampNs: from.u64() as TimestampNs, orderId: from.ascii() as OrderId }),
-  write: (to, { timestampNs, orderId, orderSequence, block, subAccount }) => {
-    to.u64(timestampNs);
-    to.text(orderId);
-    to.safe(orderSequence);
-    to.safe(block);
-    to.u8(subAccount);
-  },
-  read: (from) => ({
-    timestampNs: from.u64() as TimestampNs,
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-    block: from.safe() as BlockPlace,
-    subAccount: from.u8(),
-  }),
+  ...struct<FinishedEntry>({ timestampNs: u64, orderId: text, orderSequence: safe, block: safe, subAccount: u8 }),
   compare: compareFinished,
   compareRanks: compareFinished,
 };
@@ -117,33 +105,14 @@ function compareTrades(a: TradePlace, b: TradePlace): number {
   return b.tradeId - a.tradeId;
 }
 
-function writeTradePlace(to: ByteWriter, { matchedNs, tradeId, side }: TradePlace): void {
-  to.u64(matchedNs);
-  to.safe(tradeId);
-  to.u8(side);
-}
-
-function readTradePlace(from: ByteReader): TradePlace {
-  return { matchedNs: from.u64() as TimestampNs, tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
-}
-
 /** By match time, then trade id (PAG-03); the taker's side first. */
 export const TRADE_RUNS: RunKind<TradePlace, TradeEntry> = {
   table: TABLE.tradeRun,
   decode: (run) => decodeTradeRun(run).items,
   counts: TABLE.tradeCount,
-  writePlace: writeTradePlace,
-  readPlace: readTradePlace,
-  write: (to, entry) => {
-    writeTradePlace(to, entry);
-    to.u8(entry.subAccount);
-  },
-  read: (from) => ({
-    matchedNs: from.u64() as TimestampNs,
-    tradeId: from.safe() as Sequence,
-    side: from.u8() as TradeSideIndex,
-    subAccount: from.u8(),
-  }),
+  writePlace: TRADE_PLACE.write,
+  readPlace: TRADE_PLACE.read,
+  ...struct<TradeEntry>({ matchedNs: u64, tradeId: safe, side: u8, subAccount: u8 }),
   compare: (a, b) => compareTrades(a, b) || b.side - a.side,
   compareRanks: compareTrades,
 };
@@ -237,7 +206,7 @@ export function lastTradeRun(reader: StorageReader, { user, marketIndex }: ListN
   const [entry] = reader.range({ from, to: endOf(from), newestFirst: true, limit: 1 });
   if (entry === undefined) return null;
   const body = new ByteReader(checkFrame(entry.key, entry.value).subarray(1));
-  const place = readTradePlace(new ByteReader(entry.key.subarray(LIST_NAME_BYTES)));
+  const place = TRADE_PLACE.read(new ByteReader(entry.key.subarray(LIST_NAME_BYTES)));
   return { place, older: body.safe(), count: body.u32() };
 }
 

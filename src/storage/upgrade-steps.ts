@@ -20,7 +20,6 @@
 
 import type { OrderRow } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
-import type { OrderId } from '../core/ids.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
@@ -30,7 +29,7 @@ import { ByteWriter } from './byte-writer.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
-import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
+import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from './row-fields.ts';
 import { ORDER, TRADE } from './row-tables.ts';
 import {
@@ -44,6 +43,7 @@ import {
   listNameOf,
   olderThan,
   TRADE_RUNS,
+  type TradePlace,
 } from './runs.ts';
 import { signedTextBlocks } from './signed-texts.ts';
 
@@ -73,15 +73,15 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
   const { key } = entry;
   if (key[0] === TABLE.finishedRun) {
     const { marketIndex } = listNameOf(key);
-    const items = decodeRun(entry, readFinished5).map((item) => {
+    const items = decodeRun(entry, FINISHED_5.read).map((item) => {
       const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, item.orderSequence);
       return { ...item, subAccount: checkFrame(key, rowBytes(source, key))[ORDER_6.subAccount] as number };
     });
-    return encodeRun(to, key, items, writeFinished8);
+    return encodeRun(to, key, items, FINISHED_8.write);
   }
   if (key[0] !== TABLE.tradeRun) return entry.value;
   const { marketIndex } = listNameOf(key);
-  const items = decodeRun(entry, readTrade5).map((item) => {
+  const items = decodeRun(entry, TRADE_5.read).map((item) => {
     const tradeKey = keyWriter().ofMarket(TABLE.tradeBlock, marketIndex, item.tradeId);
     const { maker, taker } = decodeFrame(tradeKey, rowBytes(source, tradeKey), TRADE.read);
     return { ...item, subAccount: (item.side === TRADE_SIDE.maker ? maker : taker).subAccount };
@@ -90,22 +90,15 @@ const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Con
 };
 
 function rowBytes(source: StorageReader, key: Uint8Array): Uint8Array {
-  return must(source.get(key), 'storage: the row of which a run tells is there');
+  return must(source.get(key), 'storage: the row of an entry of a run is there');
 }
 
+type Finished5 = Omit<Finished8, 'subAccount'>;
 /** An entry of a finished run in version 5. */
-function readFinished5(from: ByteReader): { timestampNs: TimestampNs; orderId: OrderId; orderSequence: Sequence } {
-  return {
-    timestampNs: from.u64() as TimestampNs,
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-  };
-}
+const FINISHED_5: Field<Finished5> = struct<Finished5>({ timestampNs: u64, orderId: text, orderSequence: safe });
 
 /** An entry of a trade run in version 5. */
-function readTrade5(from: ByteReader): { matchedNs: TimestampNs; tradeId: Sequence; side: TradeSideIndex } {
-  return { matchedNs: from.u64() as TimestampNs, tradeId: from.safe() as Sequence, side: from.u8() as TradeSideIndex };
-}
+const TRADE_5: Field<TradePlace> = struct<TradePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
 
 /**
  * Places in an order's row of versions 5 and 6: ids of any length stand before its terms and before its figures, which
@@ -166,21 +159,12 @@ interface Finished8 extends FinishedPlace {
   readonly subAccount: number;
 }
 
-function writeFinished8(to: ByteWriter, { timestampNs, orderId, orderSequence, subAccount }: Finished8): void {
-  to.u64(timestampNs);
-  to.text(orderId);
-  to.safe(orderSequence);
-  to.u8(subAccount);
-}
-
-function readFinished8(from: ByteReader): Finished8 {
-  return {
-    timestampNs: from.u64() as TimestampNs,
-    orderId: from.text() as OrderId,
-    orderSequence: from.safe() as Sequence,
-    subAccount: from.u8(),
-  };
-}
+const FINISHED_8: Field<Finished8> = struct<Finished8>({
+  timestampNs: u64,
+  orderId: text,
+  orderSequence: safe,
+  subAccount: u8,
+});
 
 /** Up to version 8 a finished order had a key of its own: its sequence, which is the place of a block of one. */
 function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
@@ -193,7 +177,7 @@ function withOrderBlocks(entry: Entry, to: ByteWriter): Uint8Array {
     });
   }
   if (key[0] === TABLE.finishedRun) {
-    const items = decodeRun(entry, readFinished8).map((item) => ({ ...item, block: item.orderSequence }));
+    const items = decodeRun(entry, FINISHED_8.read).map((item) => ({ ...item, block: item.orderSequence }));
     return encodeRun(to, key, items, FINISHED_RUNS.write);
   }
   if (key[0] !== TABLE.finishedById) return value;

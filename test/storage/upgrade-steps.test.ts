@@ -13,7 +13,7 @@ import { copyTables } from '../../src/storage/copy-map.ts';
 import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { OrderFinder, readOrderOfId } from '../../src/storage/order-blocks.ts';
+import { ORDER_OF_ID, OrderFinder } from '../../src/storage/order-blocks.ts';
 import { decodeRow, encodeRow, TRADE } from '../../src/storage/row-tables.ts';
 import {
   decodeRun,
@@ -141,7 +141,7 @@ suite('steps of an upgrade', () => {
           convert({ key: idKey, value: encodeFrame(to, idKey, () => to.safe(orderSequence)) }, to),
           'it stays',
         );
-        assert.deepEqual(decodeFrame(idKey, found, readOrderOfId), { orderSequence, block: orderSequence });
+        assert.deepEqual(decodeFrame(idKey, found, ORDER_OF_ID.read), { orderSequence, block: orderSequence });
 
         const entry = { timestampNs, orderId, orderSequence, subAccount };
         const runKey = keyWriter().run(TABLE.finishedRun, { user, marketIndex }, (at) => at.u64(timestampNs));
