@@ -1,9 +1,23 @@
 /**
  * The order record of the order queries (wire.md 7.9, AMB-17). Every key is written, null where it does not apply:
- * clients silently drop a record that lacks one. Amounts are decimal strings in human units (AMB-133).
+ * clients silently drop a record that lacks one. Amounts are decimal strings in human units (AMB-133). A member is listed
+ * twice, in the type and in the shape, which the compiler holds to each other; the writer follows from the shape.
  */
-import type { OrderStatus } from '../core/order-terms.ts';
-import { quote, quoteOrNull } from './json-writer.ts';
+import { Type } from '@sinclair/typebox';
+import { ORDER_STATUSES, type OrderStatus } from '../core/order-terms.ts';
+import {
+  ASSET_ID,
+  DECIMAL,
+  FLAG,
+  NANOSECONDS,
+  named,
+  nullable,
+  ORDER_ID,
+  objectWriter,
+  type Shape,
+  SIDE,
+  words,
+} from './shapes/shape-kit.ts';
 
 /** The record with the names it has on the wire. */
 export interface OrderRecordView {
@@ -42,27 +56,44 @@ export interface OrderRecordView {
   readonly trigger_enabled_quantity: string | null;
 }
 
-export function orderRecord(view: OrderRecordView): string {
-  return (
-    `{"order_id":${quote(view.order_id)},"base_asset":${quote(view.base_asset)},"side":"${view.side}",` +
-    `"limit_price":${quoteOrNull(view.limit_price)},"quantity":${quoteOrNull(view.quantity)},` +
-    `"amount":${quoteOrNull(view.amount)},"max_sellable_amount":${quoteOrNull(view.max_sellable_amount)},` +
-    `"max_sellable_quantity":${quoteOrNull(view.max_sellable_quantity)},` +
-    `"confirmed_filled_quantity":"${view.confirmed_filled_quantity}",` +
-    `"pending_filled_quantity":"${view.pending_filled_quantity}",` +
-    `"confirmed_filled_amount":"${view.confirmed_filled_amount}",` +
-    `"pending_filled_amount":"${view.pending_filled_amount}",` +
-    `"confirmed_trading_fees_amount":"${view.confirmed_trading_fees_amount}",` +
-    `"pending_trading_fees_amount":"${view.pending_trading_fees_amount}",` +
-    `"good_until_timestamp_ns":${view.good_until_timestamp_ns},"timestamp_ns":${view.timestamp_ns},` +
-    `"in_flight":${view.in_flight},"canceled":${view.canceled},"status":"${view.status}",` +
-    `"trigger_above_price":${quoteOrNull(view.trigger_above_price)},` +
-    `"trigger_below_price":${quoteOrNull(view.trigger_below_price)},` +
-    `"trigger_touched":${view.trigger_touched},"parent_id":${quoteOrNull(view.parent_id)},` +
-    `"last_update_timestamp_ns":${view.last_update_timestamp_ns},` +
-    `"is_immediate_or_cancel":${view.is_immediate_or_cancel},"is_fill_or_kill":${view.is_fill_or_kill},` +
-    `"is_liquidation":${view.is_liquidation},"is_auto_deleverage":${view.is_auto_deleverage},` +
-    `"is_reduce_only":${view.is_reduce_only},` +
-    `"trigger_enabled_quantity":${quoteOrNull(view.trigger_enabled_quantity)}}`
-  );
-}
+const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
+
+export const ORDER_RECORD: Shape<OrderRecordView> = named(
+  'OrderRecord',
+  'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
+  Type.Object({
+    order_id: ORDER_ID,
+    base_asset: ASSET_ID,
+    side: SIDE,
+    limit_price: nullable(DECIMAL),
+    quantity: nullable(DECIMAL),
+    amount: nullable(DECIMAL),
+    max_sellable_amount: nullable(DECIMAL),
+    max_sellable_quantity: nullable(DECIMAL),
+    confirmed_filled_quantity: DECIMAL,
+    pending_filled_quantity: DECIMAL,
+    confirmed_filled_amount: DECIMAL,
+    pending_filled_amount: DECIMAL,
+    confirmed_trading_fees_amount: DECIMAL,
+    pending_trading_fees_amount: DECIMAL,
+    good_until_timestamp_ns: nullable(NANOSECONDS),
+    timestamp_ns: NANOSECONDS,
+    in_flight: FLAG,
+    canceled: FLAG,
+    status: STATUS,
+    trigger_above_price: nullable(DECIMAL),
+    trigger_below_price: nullable(DECIMAL),
+    trigger_touched: nullable(FLAG),
+    parent_id: nullable(ORDER_ID),
+    last_update_timestamp_ns: nullable(NANOSECONDS),
+    is_immediate_or_cancel: FLAG,
+    is_fill_or_kill: FLAG,
+    is_liquidation: FLAG,
+    is_auto_deleverage: FLAG,
+    is_reduce_only: FLAG,
+    trigger_enabled_quantity: nullable(DECIMAL),
+  }),
+);
+
+/** The JSON of a record. */
+export const orderRecord: (view: OrderRecordView) => string = objectWriter(ORDER_RECORD);

@@ -1,4 +1,5 @@
 /** The SDK reads whatever the shapes of the service's replies admit: what is documented is what clients can read. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { TSchema } from '@sinclair/typebox';
@@ -19,6 +20,7 @@ import {
 } from '../../src/client/replies.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
+import { ORDER_RECORD } from '../../src/codec/order-record.ts';
 import { INVENTORY } from '../../src/codec/shapes/account-shapes.ts';
 import {
   DEPTH,
@@ -32,7 +34,6 @@ import {
   BATCH_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
-  ORDER_RECORD,
   USER_TRADE,
   USER_TRADE_PAGE,
 } from '../../src/codec/shapes/order-reply-shapes.ts';

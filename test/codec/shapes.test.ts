@@ -9,7 +9,7 @@ import { decodeAuth } from '../../src/codec/auth-request.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
-import { type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
+import { ORDER_RECORD, type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
 import {
   AUTH_REQUEST,
   CLOSE_POSITION_REQUEST,
@@ -18,7 +18,6 @@ import {
   SIMULATE_REQUEST,
   TRANSFER_REQUEST,
 } from '../../src/codec/shapes/account-shapes.ts';
-import { ORDER_RECORD } from '../../src/codec/shapes/order-reply-shapes.ts';
 import {
   BATCH_CREATE_REQUEST,
   CANCEL_REQUEST,

@@ -3,8 +3,8 @@
  * 7.10).
  */
 import { Type } from '@sinclair/typebox';
-import { FILL_STATUS, ORDER_STATUSES, type OrderStatus, ROLLBACK_WORDS } from '../../core/order-terms.ts';
-import type { OrderRecordView } from '../order-record.ts';
+import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
+import { ORDER_RECORD } from '../order-record.ts';
 import {
   ASSET_ID,
   COUNT,
@@ -18,7 +18,6 @@ import {
   ORDER_ID,
   optional,
   type Shape,
-  SIDE,
   SUB_ACCOUNT,
   TEXT,
   words,
@@ -88,45 +87,6 @@ export const ACCEPTED: Shape = named(
   'Accepted',
   'Dispatched: the streams publish the result',
   Type.Object({ status: words('accepted') }),
-);
-
-const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
-
-export const ORDER_RECORD: Shape<OrderRecordView> = named(
-  'OrderRecord',
-  'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
-  Type.Object({
-    order_id: ORDER_ID,
-    base_asset: ASSET_ID,
-    side: SIDE,
-    limit_price: nullable(DECIMAL),
-    quantity: nullable(DECIMAL),
-    amount: nullable(DECIMAL),
-    max_sellable_amount: nullable(DECIMAL),
-    max_sellable_quantity: nullable(DECIMAL),
-    confirmed_filled_quantity: DECIMAL,
-    pending_filled_quantity: DECIMAL,
-    confirmed_filled_amount: DECIMAL,
-    pending_filled_amount: DECIMAL,
-    confirmed_trading_fees_amount: DECIMAL,
-    pending_trading_fees_amount: DECIMAL,
-    good_until_timestamp_ns: nullable(NANOSECONDS),
-    timestamp_ns: NANOSECONDS,
-    in_flight: FLAG,
-    canceled: FLAG,
-    status: STATUS,
-    trigger_above_price: nullable(DECIMAL),
-    trigger_below_price: nullable(DECIMAL),
-    trigger_touched: nullable(FLAG),
-    parent_id: nullable(ORDER_ID),
-    last_update_timestamp_ns: nullable(NANOSECONDS),
-    is_immediate_or_cancel: FLAG,
-    is_fill_or_kill: FLAG,
-    is_liquidation: FLAG,
-    is_auto_deleverage: FLAG,
-    is_reduce_only: FLAG,
-    trigger_enabled_quantity: nullable(DECIMAL),
-  }),
 );
 
 export const USER_TRADE: Shape = named(

@@ -148,3 +148,36 @@ export const SIGNATURE: Shape<readonly number[]> = described(
   bytes(64),
   'Ed25519 over the canonical bytes: 64 integers from 0 to 255',
 );
+
+// ---- writing by a shape
+
+/**
+ * A writer of JSON objects of a shape: every member, in the order of the shape, without white space. Decimals and words of
+ * an enumeration need no escapes and are written as they are.
+ *
+ * @param shape an object of strings, integers, booleans and nulls.
+ */
+export function objectWriter<T>(shape: Shape<T>): (value: T) => string {
+  const members = Object.entries(shape['properties'] as Record<string, TSchema>).map(([name, member], index) => ({
+    name,
+    lead: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+    isBare: isBare(member),
+  }));
+  return (value) => {
+    let text = '';
+    for (const { name, lead, isBare } of members) {
+      const member = (value as Readonly<Record<string, string | number | bigint | boolean | null>>)[name];
+      const isString = typeof member === 'string';
+      text += lead + (isString ? (isBare ? `"${member}"` : JSON.stringify(member)) : String(member));
+    }
+    return `${text}}`;
+  };
+}
+
+/** Whether its strings are decimals or words of an enumeration. */
+function isBare(shape: TSchema): boolean {
+  const all = (shape['anyOf'] as readonly TSchema[] | undefined) ?? [shape];
+  return all.every(
+    ({ type, pattern, enum: words }) => type !== 'string' || pattern === DECIMAL['pattern'] || words !== undefined,
+  );
+}

@@ -1,12 +1,12 @@
 /** Orders: signed actions, unsigned cancels, and reads of the user's own (wire.md 7.4 to 7.10). */
 
+import { ORDER_RECORD } from '../../codec/order-record.ts';
 import {
   ACCEPTED,
   BATCH_RESPONSE,
   CANCEL_ALL_AFTER_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
-  ORDER_RECORD,
   USER_TRADE_PAGE,
 } from '../../codec/shapes/order-reply-shapes.ts';
 import {
