@@ -76,7 +76,7 @@ class Desk {
     const { requestId } = mustPass(this.manager.requests.reserveCreate(prepared, NOW));
     this.#sequence += 1;
     const answer = { requestId, marketIndex: 3, sequence: this.#sequence, timeNs: NOW };
-    this.manager.onAdmitted({ ...answer, refusal: 0 });
+    this.manager.onAccepted({ ...answer, refusal: 0 });
     this.manager.requests.onAck({ ...answer, rejectCode: 0 });
     return this.#sequence;
   }

@@ -20,7 +20,7 @@ import {
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
-import type { ReduceWord, ReleaseWord } from './orders/order-events.ts';
+import type { ReduceCommand, ReleaseCommand } from './orders/order-events.ts';
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
 
 const NO_PRICE = 0 as RawPrice;
@@ -102,7 +102,7 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
 }
 
 /** The node reduces an order: its price stays, and its timestamp. */
-export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
+export function writeReduction(v: Views, at: number, word: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
   const { requestId, marketIndex, user, orderId, total } = word;
   ReplaceOrder.write(v, at, {
     requestId,
@@ -122,7 +122,7 @@ export function writeReduction(v: Views, at: number, word: ReduceWord, stamp: Om
 }
 
 /** The node cancels an order. */
-export function writeNodeCancel(v: Views, at: number, word: ReduceWord, stamp: Omit<Stamp, 'requestId'>): void {
+export function writeNodeCancel(v: Views, at: number, word: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
   const { requestId, marketIndex, user, orderId, end } = word;
   const receivedNs = stamp.receivedNs as TimestampNs;
   CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: 0, end, user, orderId, idHash: 0 });
@@ -156,7 +156,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
   CancelAllOrders.write(v, at, { requestId, receivedNs, beforeNs, marketIndex, user, end });
 }
 
-export function writeRelease(v: Views, at: number, word: ReleaseWord, receivedNs: bigint): void {
+export function writeRelease(v: Views, at: number, word: ReleaseCommand, receivedNs: bigint): void {
   const { order, triggered, quantity, budget, marketIndex, end } = word;
   ReleaseOrder.write(v, at, {
     receivedNs: receivedNs as TimestampNs,

@@ -42,7 +42,7 @@ import {
 import { decodePlain } from '../schema/plain-values.ts';
 import { readBalance, readMarketRisk, readMatch, readPosition, readRestored, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
-import type { OrderWord } from './orders/words.ts';
+import type { MarketEvent } from './orders/market-events.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
 
 export interface GatewayActorParts {
@@ -161,7 +161,7 @@ export class GatewayActor implements Actor {
         });
         break;
       case OrderCovered.typeId:
-        gateway.orders.onCovered(this.#orderWord(OrderCovered, v, at));
+        gateway.orders.onCancelPending(this.#orderWord(OrderCovered, v, at));
         break;
       case HeldCancelExpired.typeId: {
         const { userAt, orderIdAt } = HeldCancelExpired;
@@ -262,7 +262,7 @@ export class GatewayActor implements Actor {
   }
 
   /** The common beginning of every message of a market on one order. */
-  #orderWord(message: OrderMessage, v: Views, at: number): OrderWord {
+  #orderWord(message: OrderMessage, v: Views, at: number): MarketEvent {
     const marketIndex = message.marketIndex(v, at);
     const sequence = message.sequence(v, at);
     this.#heard(marketIndex, sequence);
@@ -288,7 +288,7 @@ export class GatewayActor implements Actor {
     if (MarketAck.takenNsHigh(v, at) !== 0 || MarketAck.takenNsLow(v, at) !== 0) {
       orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
     }
-    if (MarketAck.isAdmission(v, at) === 1) orders.onAdmitted({ ...ack, refusal: ack.rejectCode });
+    if (MarketAck.isAdmission(v, at) === 1) orders.onAccepted({ ...ack, refusal: ack.rejectCode });
     orders.requests.onAck(ack);
   }
 

@@ -27,7 +27,7 @@ import { MarginQueries } from './margin-queries.ts';
 import { OrderEntry } from './order-entry.ts';
 import { OrderQueries } from './order-queries.ts';
 import type { AssetMarks } from './orders/asset-risks.ts';
-import type { OrderEvent, OrderSink, ReduceWord, ReleaseWord, UserTrade } from './orders/order-events.ts';
+import type { OrderEvent, OrderSink, ReduceCommand, ReleaseCommand, UserTrade } from './orders/order-events.ts';
 import type { OrderHistory } from './orders/order-history.ts';
 import { OrderManager } from './orders/order-manager.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
@@ -226,11 +226,11 @@ export class Gateway implements OrderSink {
     this.#faults.rolledBack(fault);
   }
 
-  reduce(word: ReduceWord): boolean {
+  reduce(word: ReduceCommand): boolean {
     return this.entry.reduce(word);
   }
 
-  release(word: ReleaseWord): void {
+  release(word: ReleaseCommand): void {
     this.#releases.add(word);
   }
 

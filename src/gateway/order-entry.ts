@@ -63,7 +63,7 @@ import {
 } from './command-codec.ts';
 import { type DisconnectGroup, Membership } from './orders/disconnect-group.ts';
 import type { MarketSlot } from './orders/markets.ts';
-import type { ReduceWord } from './orders/order-events.ts';
+import type { ReduceCommand } from './orders/order-events.ts';
 import type { Caller, OrderRequests } from './orders/order-requests.ts';
 import type { ActionAnswer, Answer, Reply } from './orders/pending-requests.ts';
 import {
@@ -560,7 +560,7 @@ export class OrderEntry {
    *
    * @returns false: the ring is full, nothing was sent.
    */
-  reduce(word: ReduceWord): boolean {
+  reduce(word: ReduceCommand): boolean {
     const { openMarkets, nowNs, idKey: key } = this.#parts;
     if (!openMarkets.has(word.marketIndex)) return false;
     const publication = this.#publicationOf(word.marketIndex);

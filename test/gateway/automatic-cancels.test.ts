@@ -63,7 +63,7 @@ class World {
     const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
     this.desk.manager.requests.join(requestId, new Membership(group));
     const sequence = this.desk.nextSequence;
-    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
+    this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
     this.desk.answer(requestId, sequence);
     return sequence;
   }

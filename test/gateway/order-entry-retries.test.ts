@@ -80,7 +80,7 @@ class World extends EntryWorld {
   admit(): void {
     for (const { requestId } of this.#ring.read()) {
       const sequence = this.desk.nextSequence;
-      this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+      this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
       this.desk.answer(requestId, sequence);
     }
   }

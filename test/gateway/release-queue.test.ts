@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
-import type { ReleaseWord } from '../../src/gateway/orders/order-events.ts';
+import type { ReleaseCommand } from '../../src/gateway/orders/order-events.ts';
 import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
@@ -16,7 +16,7 @@ import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } 
 const FILLER = 9;
 const FIELDS = ['order', 'triggered', 'quantity', 'budget', 'end'] as const;
 
-const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseWord => ({
+const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseCommand => ({
   marketIndex,
   order,
   triggered: 100 + order,

@@ -56,7 +56,7 @@ export class ImitationMarket {
 
   admit(requestId: number, refusal = 0, sequence: number = this.nextSequence): number {
     const event = { ...this.#at(sequence), requestId, refusal };
-    return this.#send(event, () => this.manager.onAdmitted(event));
+    return this.#send(event, () => this.manager.onAccepted(event));
   }
 
   /** @param sequence of the order that the request led to; 0 for none. */
@@ -96,7 +96,7 @@ export class ImitationMarket {
   /** The cancel of an order with pending fills is pending. */
   cover(order: number): number {
     const event = this.#about(order);
-    return this.#send(event, () => this.manager.onCovered(event));
+    return this.#send(event, () => this.manager.onCancelPending(event));
   }
 
   restore(order: number): number {

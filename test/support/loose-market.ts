@@ -10,7 +10,7 @@ import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { ReleaseWord } from '../../src/gateway/orders/order-events.ts';
+import type { ReleaseCommand } from '../../src/gateway/orders/order-events.ts';
 import { moveOf, PlainBalances, pickOf } from './imitation-market.ts';
 import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
 
@@ -65,7 +65,7 @@ export class LooseMarket {
   readonly orders: LooseOrder[] = [];
   readonly balances: PlainBalances = new PlainBalances(BASE);
   /** The answers of the gateway about triggers. */
-  readonly answers: ReleaseWord[] = [];
+  readonly answers: ReleaseCommand[] = [];
   /** Looks between two words of one step. */
   look: () => void = () => undefined;
   #trades: LooseTrade[] = [];
@@ -272,7 +272,7 @@ export class LooseMarket {
     }
   }
 
-  #released(order: LooseOrder, word: ReleaseWord): void {
+  #released(order: LooseOrder, word: ReleaseCommand): void {
     if (word.end !== 0) {
       this.#end(order, word.end);
       return;

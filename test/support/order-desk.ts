@@ -34,8 +34,8 @@ import type {
   OrderEvent,
   OrderFault,
   OrderSink,
-  ReduceWord,
-  ReleaseWord,
+  ReduceCommand,
+  ReleaseCommand,
   UserTrade,
 } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
@@ -81,8 +81,8 @@ export class RecordingSink implements OrderSink {
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
   readonly answers: { readonly orderId: string; readonly answer: ActionAnswer }[] = [];
-  readonly releases: ReleaseWord[] = [];
-  readonly reductions: ReduceWord[] = [];
+  readonly releases: ReleaseCommand[] = [];
+  readonly reductions: ReduceCommand[] = [];
   readonly faults: OrderFault[] = [];
   /** The ring to the market takes no reduction. */
   isFull = false;
@@ -97,13 +97,13 @@ export class RecordingSink implements OrderSink {
   reply(orderId: string): Reply {
     return { answer: (answer) => this.answers.push({ orderId, answer }), hops: null };
   }
-  release(word: ReleaseWord): void {
+  release(word: ReleaseCommand): void {
     this.releases.push(word);
   }
   fault(fault: OrderFault): void {
     this.faults.push(fault);
   }
-  reduce(word: ReduceWord): boolean {
+  reduce(word: ReduceCommand): boolean {
     if (this.isFull) return false;
     this.reductions.push(word);
     return true;

@@ -17,9 +17,10 @@ import { assert, must } from '../../core/assert.ts';
 import { FILL_STATUS, isAtFault, ORDER_FLAG, type RollbackReason, TIF } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
-import type { Holds, WordCount } from './holds.ts';
+import type { Holds, UpdateCount } from './holds.ts';
 import { filledOf, isFull, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
+import type { FillConfirmed, FillOutcome, FillRolledBack } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { OrderSink, UserTrade } from './order-events.ts';
@@ -31,10 +32,9 @@ import {
   pendingNews,
   pendingTrade,
   rolledBackNews,
-  type TradeNews,
+  type TradeOutcome,
   userTradeOf,
 } from './trade-view.ts';
-import type { FillConfirmed, FillOutcome, FillRolledBack } from './words.ts';
 
 /** Outcomes that may wait for their match; the rings between the threads hold fewer. */
 export const EARLY_OUTCOMES_MAX = 1_048_576;
@@ -43,13 +43,13 @@ export class FillView {
   readonly #book: OrderBookView;
   readonly #orders: LiveOrders;
   readonly #holds: Holds;
-  readonly #words: WordCount;
+  readonly #words: UpdateCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
   /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
-  constructor(book: OrderBookView, words: WordCount, parts: OrderBookParts) {
+  constructor(book: OrderBookView, words: UpdateCount, parts: OrderBookParts) {
     this.#book = book;
     this.#orders = parts.orders;
     this.#holds = parts.holds;
@@ -72,26 +72,26 @@ export class FillView {
     const outcome = this.#early.get(key);
     if (outcome === undefined) return;
     this.#early.delete(key);
-    if (outcome.kind === 'confirmed') this.#confirm(trade, outcome.word, outcome.heardAt);
-    else this.#rollBack(trade, outcome.word);
+    if (outcome.kind === 'confirmed') this.#confirm(trade, outcome.event, outcome.receivedAt);
+    else this.#rollBack(trade, outcome.event);
   }
 
-  confirmed(market: MarketSlot, word: FillConfirmed): void {
-    const heardAt = this.#words.count;
-    const trade = market.pendingTrades.get(word.tradeId);
-    if (trade === undefined) this.#wait({ kind: 'confirmed', word, heardAt });
-    else this.#confirm(trade, word, heardAt);
+  confirmed(market: MarketSlot, event: FillConfirmed): void {
+    const receivedAt = this.#words.count;
+    const trade = market.pendingTrades.get(event.tradeId);
+    if (trade === undefined) this.#wait({ kind: 'confirmed', event, receivedAt });
+    else this.#confirm(trade, event, receivedAt);
   }
 
-  rolledBack(market: MarketSlot, word: FillRolledBack): void {
-    const trade = market.pendingTrades.get(word.tradeId);
-    if (trade === undefined) this.#wait({ kind: 'rolledBack', word });
-    else this.#rollBack(trade, word);
+  rolledBack(market: MarketSlot, event: FillRolledBack): void {
+    const trade = market.pendingTrades.get(event.tradeId);
+    if (trade === undefined) this.#wait({ kind: 'rolledBack', event });
+    else this.#rollBack(trade, event);
   }
 
   #wait(outcome: FillOutcome): void {
     assert(this.#early.size < EARLY_OUTCOMES_MAX, 'outcomes wait for matches that are on their way');
-    this.#early.set(tradeKey(outcome.word.marketIndex, outcome.word.tradeId), outcome);
+    this.#early.set(tradeKey(outcome.event.marketIndex, outcome.event.tradeId), outcome);
   }
 
   #addPending(trade: PendingTrade, side: PendingSide, sequence: number): void {
@@ -110,12 +110,12 @@ export class FillView {
     order.addPending(-trade.quantity, -trade.notional, -side.fee);
   }
 
-  #confirm(trade: PendingTrade, word: FillConfirmed, heardAt: number): void {
+  #confirm(trade: PendingTrade, event: FillConfirmed, receivedAt: number): void {
     const { market } = trade;
     market.pendingTrades.delete(trade.tradeId);
     const sides = [
-      { side: trade.maker, fee: word.makerFee },
-      { side: trade.taker, fee: word.takerFee },
+      { side: trade.maker, fee: event.makerFee },
+      { side: trade.taker, fee: event.takerFee },
     ];
     for (const { side, fee } of sides) {
       const { order } = side;
@@ -123,22 +123,22 @@ export class FillView {
       order.filledQuantity += trade.quantity;
       order.filledNotional = (order.filledNotional + trade.notional) as Amount18;
       order.fees = (order.fees + fee) as Amount18;
-      confirmMove(side.move, this.#holds, heardAt);
+      confirmMove(side.move, this.#holds, receivedAt);
     }
-    const { isLiquidation, isAutoDeleverage } = word;
+    const { isLiquidation, isAutoDeleverage } = event;
     for (const { side, fee } of sides) {
-      const news: TradeNews = { status: FILL_STATUS.confirmed, fee, reason: 0, isLiquidation, isAutoDeleverage };
+      const news: TradeOutcome = { status: FILL_STATUS.confirmed, fee, reason: 0, isLiquidation, isAutoDeleverage };
       const told = this.#tellTrade(trade, side, news);
       this.#tail.tradeConfirmed(side.order.user, market.definition.marketIndex, told);
     }
-    for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
+    for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
   }
 
-  #rollBack(trade: PendingTrade, word: FillRolledBack): void {
+  #rollBack(trade: PendingTrade, event: FillRolledBack): void {
     trade.market.pendingTrades.delete(trade.tradeId);
     const sides = [
-      { side: trade.maker, reason: word.makerReason },
-      { side: trade.taker, reason: word.takerReason },
+      { side: trade.maker, reason: event.makerReason },
+      { side: trade.taker, reason: event.takerReason },
     ];
     const faults: { readonly order: LiveOrder; readonly reason: RollbackReason }[] = [];
     for (const { side, reason } of sides) {
@@ -155,7 +155,7 @@ export class FillView {
     }
     for (const { side } of sides) this.#book.rehold(side.order);
     for (const { side, reason } of sides) this.#tellTrade(trade, side, rolledBackNews(reason));
-    for (const { side } of sides) this.#book.settle(side.order, word.timeNs);
+    for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
     const asset = trade.market.definition.assetId;
     for (const { order, reason } of faults) {
       const { user, subAccount } = order;
@@ -163,7 +163,7 @@ export class FillView {
     }
   }
 
-  #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {
+  #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeOutcome): UserTrade {
     const told = userTradeOf(trade, side, news);
     this.#sink.userTrade(side.order.user, told);
     return told;

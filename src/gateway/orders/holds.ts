@@ -176,7 +176,7 @@ export interface SpotMove {
 }
 
 /** Numbers clearing's events of balances and positions, in the order of their arrival. */
-export class WordCount {
+export class UpdateCount {
   #count = 0;
 
   get count(): number {
@@ -193,13 +193,13 @@ export class Holds {
   readonly funded: FundedUsers = new FundedUsers();
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
   readonly #balances: Balance[] = [];
-  readonly #words: WordCount;
+  readonly #words: UpdateCount;
   readonly #fees: FeeChanges = { count: 0 };
   readonly #accounts: Accounts;
   readonly #collateral = new Map<AssetId, CollateralSum>();
 
   /** @param words counts clearing's events of balances and positions. */
-  constructor(words: WordCount = new WordCount(), accounts: Accounts = new Accounts()) {
+  constructor(words: UpdateCount = new UpdateCount(), accounts: Accounts = new Accounts()) {
     this.#words = words;
     this.#accounts = accounts;
   }

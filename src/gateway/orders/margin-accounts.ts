@@ -11,14 +11,14 @@ import type { Measures } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import type { Holds, WordCount } from './holds.ts';
+import type { Holds, UpdateCount } from './holds.ts';
 import { isReduceOnly, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
 import { type OrderExposure, queueOf } from './order-exposure.ts';
 
 /** Clearing's event of a position, flushed and absolute. */
-export interface PositionWord {
+export interface PositionUpdate {
   readonly user: UserId;
   readonly subAccount: number;
   readonly asset: AssetId;
@@ -31,7 +31,7 @@ export interface PositionWord {
 export interface MarginAccountsParts {
   readonly holds: Holds;
   readonly assets: AssetRisks;
-  readonly words: WordCount;
+  readonly words: UpdateCount;
 }
 
 /** Places of pending orders lie behind every market sequence. */
@@ -45,7 +45,7 @@ export class MarginAccounts {
   readonly withReduceOnly: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
-  readonly #words: WordCount;
+  readonly #words: UpdateCount;
   #place = PENDING;
 
   constructor({ holds, assets, words }: MarginAccountsParts) {
@@ -100,7 +100,7 @@ export class MarginAccounts {
   }
 
   /** @returns the position as it is now. */
-  setPosition(word: PositionWord): Position {
+  setPosition(word: PositionUpdate): Position {
     const account = this.account(word.user, word.subAccount);
     const position = account.position(word.asset);
     this.#holds.funded.changed(word.user, isOpen(position), isOpen(word));

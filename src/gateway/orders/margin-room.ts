@@ -20,11 +20,11 @@ import type { RiskTerms } from '../../risk/risk-terms.ts';
 import type { Accounts } from './accounts.ts';
 import { type AssetMarks, AssetRisks } from './asset-risks.ts';
 import { AutoReduce } from './auto-reduce.ts';
-import type { Holds, WordCount } from './holds.ts';
+import type { Holds, UpdateCount } from './holds.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Requirements } from './margin-account.ts';
-import { MarginAccounts, type PositionWord } from './margin-accounts.ts';
+import { MarginAccounts, type PositionUpdate } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
@@ -89,7 +89,7 @@ export interface MarginRoomParts {
   readonly accounts: Accounts;
   readonly markets: Markets;
   readonly holds: Holds;
-  readonly words: WordCount;
+  readonly words: UpdateCount;
   readonly pending: PendingRequests;
   readonly sink: OrderSink;
   readonly orders: LiveOrders;
@@ -129,7 +129,7 @@ export class MarginRoom {
   // ---- events of clearing, all of them flushed
 
   /** Absolute, like a balance. */
-  onPositionChanged(word: PositionWord): void {
+  onPositionChanged(word: PositionUpdate): void {
     const position = this.accounts.setPosition(word);
     if (this.#settings.cancelsReduceOnlyExcess) this.#excess.lookAt(position);
   }

@@ -31,13 +31,13 @@ import {
   RELEASED_WHOLE,
 } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
+import type { ActivatedEvent, EndedEvent, MarketEvent, ReplacedEvent, TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
-import type { OrderNews, OrderSink } from './order-events.ts';
+import type { OrderChange, OrderSink } from './order-events.ts';
 import { exposureOf, type OrderExposure } from './order-exposure.ts';
 import { terminalEventOf } from './order-life.ts';
 import { isOver, spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
-import type { ActivatedWord, EndedWord, OrderWord, ReplacedWord, TriggeredWord } from './words.ts';
 
 /** The ends of a refused release; every other end of a waiting order is no release. */
 const RELEASE_ENDS: ReadonlySet<OrderEnd> = new Set([
@@ -199,22 +199,22 @@ export class OrderBookView {
     this.settle(order, timeNs);
   }
 
-  replaced(market: MarketSlot, word: ReplacedWord): void {
-    const order = must(this.#find(market, word), 'a replaced order is in memory');
-    this.#growWith(order, word.quantity);
-    order.price = word.price;
-    order.quantity = word.quantity;
-    if (word.triggerKind !== TRIGGER.none) {
-      order.triggerKind = word.triggerKind;
-      order.triggerPrice = word.triggerPrice;
+  replaced(market: MarketSlot, event: ReplacedEvent): void {
+    const order = must(this.#find(market, event), 'a replaced order is in memory');
+    this.#growWith(order, event.quantity);
+    order.price = event.price;
+    order.quantity = event.quantity;
+    if (event.triggerKind !== TRIGGER.none) {
+      order.triggerKind = event.triggerKind;
+      order.triggerPrice = event.triggerPrice;
     }
-    if (word.timestampNs > order.timestampNs) this.#orders.retime(order, word.timestampNs);
+    if (event.timestampNs > order.timestampNs) this.#orders.retime(order, event.timestampNs);
     // A replace to the filled quantity is two events: the market's `filled` has the next sequence (AMB-19).
-    order.lastSequence = word.quantity <= filledOf(order) ? word.sequence + 1 : word.sequence;
+    order.lastSequence = event.quantity <= filledOf(order) ? event.sequence + 1 : event.sequence;
     this.rehold(order);
     market.bestSeen.see(order);
-    this.#publish(order, { kind: 'Replaced', newPrice: word.price, newQuantity: word.quantity });
-    this.settle(order, word.timeNs);
+    this.#publish(order, { kind: 'Replaced', newPrice: event.price, newQuantity: event.quantity });
+    this.settle(order, event.timeNs);
   }
 
   /**
@@ -230,9 +230,9 @@ export class OrderBookView {
   }
 
   /** Quantity is in the book again after a rollback; how much follows from the fills. */
-  back(market: MarketSlot, word: OrderWord): void {
-    const order = must(this.#find(market, word), 'an order that is back in the book is in memory');
-    this.#changed(order, word);
+  back(market: MarketSlot, event: MarketEvent): void {
+    const order = must(this.#find(market, event), 'an order that is back in the book is in memory');
+    this.#changed(order, event);
     market.bestSeen.see(order);
   }
 
@@ -241,33 +241,33 @@ export class OrderBookView {
    * this event in the market's sequence, so clearing may have filled it before and leave its row as it was: the last
    * event of it stays the same, and it may have left memory.
    */
-  covered(market: MarketSlot, word: OrderWord): void {
-    const order = this.#find(market, word);
+  cancelPending(market: MarketSlot, event: MarketEvent): void {
+    const order = this.#find(market, event);
     if (order === undefined) return;
     order.isCancelPending = true;
     this.rehold(order);
   }
 
   /** @returns the order, which waits for its release from now on (AMB-28). */
-  triggered(market: MarketSlot, word: TriggeredWord): LiveOrder {
-    const order = must(this.#find(market, word), 'a triggered order is in memory');
+  triggered(market: MarketSlot, event: TriggeredEvent): LiveOrder {
+    const order = must(this.#find(market, event), 'a triggered order is in memory');
     // A child that is released in parts stays live while more of it is activated (AMB-29).
     if (order.triggerState === TRIGGER_STATE.dormant) order.triggerState = TRIGGER_STATE.fired;
-    order.triggerPrice = word.triggerPrice;
-    this.#changed(order, word);
+    order.triggerPrice = event.triggerPrice;
+    this.#changed(order, event);
     return order;
   }
 
   /** The first release is published as `Triggered`; later parts of a child are not (TRG-08). */
-  activated(market: MarketSlot, word: ActivatedWord): void {
-    const order = must(this.#find(market, word), 'an activated order is in memory');
+  activated(market: MarketSlot, event: ActivatedEvent): void {
+    const order = must(this.#find(market, event), 'an activated order is in memory');
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
     order.triggerState = TRIGGER_STATE.live;
-    order.activatedQuantity = word.quantity;
-    if (isChild(order) && neverRests(order) && word.quantity < order.quantity) market.entering = order;
-    this.#changed(order, word);
+    order.activatedQuantity = event.quantity;
+    if (isChild(order) && neverRests(order) && event.quantity < order.quantity) market.entering = order;
+    this.#changed(order, event);
     market.bestSeen.see(order);
-    if (isFirst) this.#publishTriggered(order, word.timeNs);
+    if (isFirst) this.#publishTriggered(order, event.timeNs);
   }
 
   #publishTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
@@ -287,18 +287,18 @@ export class OrderBookView {
    * The order is off the book. `filled` of a limit order (a replace to the filled quantity) adds nothing to its fills, and
    * a rollback may still undo it (AMB-32 e); of a market order it means that its target or cap is reached (AMB-37).
    */
-  ended(market: MarketSlot, word: EndedWord): void {
-    const order = this.#find(market, word);
+  ended(market: MarketSlot, event: EndedEvent): void {
+    const order = this.#find(market, event);
     // One that was filled to its end may have left memory with a checkpoint already.
     if (order === undefined) return;
-    order.lastSequence = word.sequence;
+    order.lastSequence = event.sequence;
     // It was released, and failed one of the checks of a new order (TRG-08, AMB-28).
     // mutant: failed-release-triggered
-    if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(word.end))
-      this.#publishTriggered(order, word.timeNs);
-    if (word.end !== ORDER_END.filled || order.kind !== ORDER_KIND.limit) order.end = word.end;
-    if (word.end === ORDER_END.atFault) order.faultReason = word.faultReason;
-    this.settle(order, word.timeNs);
+    if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(event.end))
+      this.#publishTriggered(order, event.timeNs);
+    if (event.end !== ORDER_END.filled || order.kind !== ORDER_KIND.limit) order.end = event.end;
+    if (event.end === ORDER_END.atFault) order.faultReason = event.faultReason;
+    this.settle(order, event.timeNs);
   }
 
   // ---- after every change
@@ -318,16 +318,16 @@ export class OrderBookView {
     }
   }
 
-  #find(market: MarketSlot, { order }: OrderWord): LiveOrder | undefined {
+  #find(market: MarketSlot, { order }: MarketEvent): LiveOrder | undefined {
     return this.#orders.ofSequence(market.definition.marketIndex, order);
   }
 
-  #changed(order: LiveOrder, word: OrderWord): void {
-    order.lastSequence = word.sequence;
-    order.lastUpdateNs = word.timeNs;
+  #changed(order: LiveOrder, event: MarketEvent): void {
+    order.lastSequence = event.sequence;
+    order.lastUpdateNs = event.timeNs;
   }
 
-  #removed(order: LiveOrder, reason: string, timestampNs: TimestampNs): OrderNews {
+  #removed(order: LiveOrder, reason: string, timestampNs: TimestampNs): OrderChange {
     const { quantityDecimals } = order.market.definition;
     return {
       kind: 'Removed',
@@ -355,7 +355,7 @@ export class OrderBookView {
     position.account.exposureChanged();
   }
 
-  #publish(order: LiveOrder, event: OrderNews): void {
+  #publish(order: LiveOrder, event: OrderChange): void {
     const { user, orderId } = order;
     this.#sink.orderEvent(user, { ...event, orderId, assetId: order.market.definition.assetId });
   }

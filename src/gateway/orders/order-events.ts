@@ -17,8 +17,8 @@ export interface OrderName {
 type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : never;
 
 /** What happened to an order. */
-export type OrderNews = WithoutName<OrderEventView>;
-export type OrderEvent = OrderName & OrderNews;
+export type OrderChange = WithoutName<OrderEventView>;
+export type OrderEvent = OrderName & OrderChange;
 
 /** One side of a trade, as its user sees it (FIL-01, AMB-35). */
 export interface UserTrade extends UserTradeView {
@@ -28,7 +28,7 @@ export interface UserTrade extends UserTradeView {
 }
 
 /** The answer to a fired trigger: the order holds what `quantity` lots need, or it ends (AMB-28). */
-export interface ReleaseWord {
+export interface ReleaseCommand {
   readonly marketIndex: number;
   readonly order: number;
   /** Sequence of the trigger event that it answers; 0 for an order that had fired before a restart. */
@@ -41,7 +41,7 @@ export interface ReleaseWord {
 }
 
 /** The node's own command on an order: its new total, or its end (AMB-27, AMB-61). */
-export interface ReduceWord extends OrderName {
+export interface ReduceCommand extends OrderName {
   readonly requestId: number;
   readonly marketIndex: number;
   readonly user: UserId;
@@ -66,7 +66,7 @@ export interface OrderSink {
   /** After the rolled-back trade was published; of a fill-or-kill once, of the node's own orders never. */
   fault(fault: OrderFault): void;
   /** To the market; never lost, so it may wait while the ring is full. */
-  release(word: ReleaseWord): void;
+  release(command: ReleaseCommand): void;
   /** To the market, by a request that has its number. @returns false: the ring is full, nothing was sent. */
-  reduce(word: ReduceWord): boolean;
+  reduce(command: ReduceCommand): boolean;
 }

@@ -18,11 +18,21 @@ import type { Views } from '../../core/views.ts';
 import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
 import type { Show } from './history-ask.ts';
-import { type BalanceKey, type Funds, Holds, WordCount } from './holds.ts';
+import { type BalanceKey, type Funds, Holds, UpdateCount } from './holds.ts';
 import { type InventoryBody, inventoryOf } from './inventory.ts';
 import { isSpot, type LiveOrder } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
+import type {
+  AcceptedEvent,
+  ActivatedEvent,
+  EndedEvent,
+  FillConfirmed,
+  FillRolledBack,
+  MarketEvent,
+  ReplacedEvent,
+  TriggeredEvent,
+} from './market-events.ts';
 import { type MarketSlot, Markets } from './markets.ts';
 import { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
@@ -44,16 +54,6 @@ import type { OrderSettings } from './settings.ts';
 import { Tail } from './tail.ts';
 import type { Match } from './trade-view.ts';
 import { UncoveredHolds } from './uncovered-holds.ts';
-import type {
-  ActivatedWord,
-  AdmittedWord,
-  EndedWord,
-  FillConfirmed,
-  FillRolledBack,
-  OrderWord,
-  ReplacedWord,
-  TriggeredWord,
-} from './words.ts';
 
 export interface OrderManagerParts {
   readonly sink: OrderSink;
@@ -86,7 +86,7 @@ export class OrderManager {
   readonly openMarketsOf: LiveOrders['openMarkets'];
   readonly #markets: Markets;
   readonly #accounts = new Accounts();
-  readonly #words = new WordCount();
+  readonly #words = new UpdateCount();
   readonly #holds: Holds;
   readonly #orders: LiveOrders;
   readonly #tail: Tail;
@@ -133,52 +133,52 @@ export class OrderManager {
   // ---- events of the market
 
   /** Comes before the answer to the create. */
-  onAdmitted(word: AdmittedWord): void {
-    this.#heard(word);
-    const { order, signed } = this.#pending.accepted(word.requestId);
-    if (word.refusal === 0) this.#book.accepted(order, word.sequence, word.timeNs, signed);
-    else this.#book.acceptedAndCancelled(order, word.sequence, word.timeNs);
+  onAccepted(event: AcceptedEvent): void {
+    this.#received(event);
+    const { order, signed } = this.#pending.accepted(event.requestId);
+    if (event.refusal === 0) this.#book.accepted(order, event.sequence, event.timeNs, signed);
+    else this.#book.acceptedAndCancelled(order, event.sequence, event.timeNs);
   }
 
   onMatched(match: Match): void {
-    const market = this.#heard(match, match.takerOrder);
+    const market = this.#received(match, match.takerOrder);
     this.#fills.matched(market, match);
-    this.#releases.heardOf(market, match.takerOrder);
+    this.#releases.eventOn(market, match.takerOrder);
   }
 
-  onReplaced(word: ReplacedWord): void {
-    this.#book.replaced(this.#heard(word), word);
+  onReplaced(event: ReplacedEvent): void {
+    this.#book.replaced(this.#received(event), event);
   }
 
-  onRestored(word: OrderWord): void {
-    this.#book.back(this.#heard(word), word);
+  onRestored(event: MarketEvent): void {
+    this.#book.back(this.#received(event), event);
   }
 
-  onTriggered(word: TriggeredWord): void {
-    this.#releases.triggered(this.#heard(word), word);
+  onTriggered(event: TriggeredEvent): void {
+    this.#releases.triggered(this.#received(event), event);
   }
 
-  onActivated(word: ActivatedWord): void {
-    this.#book.activated(this.#heard(word), word);
+  onActivated(event: ActivatedEvent): void {
+    this.#book.activated(this.#received(event), event);
   }
 
-  onCovered(word: OrderWord): void {
-    this.#book.covered(this.#heard(word), word);
+  onCancelPending(event: MarketEvent): void {
+    this.#book.cancelPending(this.#received(event), event);
   }
 
-  onEnded(word: EndedWord): void {
+  onEnded(event: EndedEvent): void {
     // A taker that matches an order of its owner goes on after the end of that.
-    const taker = word.end === ORDER_END.selfTradePrevented ? ANY_TAKER : 0;
-    const market = this.#heard(word, taker);
-    this.#book.ended(market, word);
-    this.#releases.heardOf(market, word.order);
+    const taker = event.end === ORDER_END.selfTradePrevented ? ANY_TAKER : 0;
+    const market = this.#received(event, taker);
+    this.#book.ended(market, event);
+    this.#releases.eventOn(market, event.order);
   }
 
   /** A held cancel met no create in its time (AMB-25). */
-  onHeldCancelExpired(word: { readonly marketIndex: number; readonly user: UserId; readonly orderId: OrderId }): void {
-    const { assetId } = this.#markets.at(word.marketIndex).definition;
+  onHeldCancelExpired(event: { readonly marketIndex: number; readonly user: UserId; readonly orderId: OrderId }): void {
+    const { assetId } = this.#markets.at(event.marketIndex).definition;
     const reason = pascalCase('ORDER_NOT_FOUND');
-    this.#sink.orderEvent(word.user, { kind: 'CancelFailed', orderId: word.orderId, assetId, reason });
+    this.#sink.orderEvent(event.user, { kind: 'CancelFailed', orderId: event.orderId, assetId, reason });
   }
 
   /** The market was restored and takes commands; comes after everything of it was restored here. */
@@ -188,12 +188,12 @@ export class OrderManager {
 
   // ---- events of clearing, all of them flushed
 
-  onFillConfirmed(word: FillConfirmed): void {
-    this.#fills.confirmed(this.#markets.at(word.marketIndex), word);
+  onFillConfirmed(event: FillConfirmed): void {
+    this.#fills.confirmed(this.#markets.at(event.marketIndex), event);
   }
 
-  onFillRolledBack(word: FillRolledBack): void {
-    this.#fills.rolledBack(this.#markets.at(word.marketIndex), word);
+  onFillRolledBack(event: FillRolledBack): void {
+    this.#fills.rolledBack(this.#markets.at(event.marketIndex), event);
   }
 
   /** Absolute; it contains every fill confirmed before it, and comes after those that changed it. */
@@ -202,10 +202,10 @@ export class OrderManager {
   }
 
   /** Everything of the market up to `sequence` is decided and flushed. */
-  onMarketDecided(word: { readonly marketIndex: number; readonly sequence: number }): void {
-    const market = this.#markets.at(word.marketIndex);
-    if (word.sequence <= market.decidedSequence) return;
-    market.decidedSequence = word.sequence;
+  onMarketDecided(event: { readonly marketIndex: number; readonly sequence: number }): void {
+    const market = this.#markets.at(event.marketIndex);
+    if (event.sequence <= market.decidedSequence) return;
+    market.decidedSequence = event.sequence;
     this.#pending.marketDecided(market);
     this.#tail.marketDecided(market);
     this.#releases.retry();
@@ -327,13 +327,13 @@ export class OrderManager {
   // ---- helpers
 
   /** @param taker the order with whose matching the event belongs; 0: none. */
-  #heard(word: { readonly marketIndex: number; readonly sequence: number }, taker = 0): MarketSlot {
-    const market = this.#markets.at(word.marketIndex);
-    if (word.sequence > market.seenSequence) market.seenSequence = word.sequence;
+  #received(event: { readonly marketIndex: number; readonly sequence: number }, taker = 0): MarketSlot {
+    const market = this.#markets.at(event.marketIndex);
+    if (event.sequence > market.seenSequence) market.seenSequence = event.sequence;
     const { entering } = market;
     if (entering !== null && taker !== ANY_TAKER && taker !== entering.sequence) {
       this.#book.entered(market);
-      this.#releases.heardOf(market, entering.sequence);
+      this.#releases.eventOn(market, entering.sequence);
     }
     return market;
   }

@@ -30,6 +30,7 @@ import { availableOf, type Holds } from './holds.ts';
 import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleMembership } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarginRoom } from './margin-room.ts';
+import type { MarketAck } from './market-events.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -58,7 +59,6 @@ import {
 import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { holdOf, spendWith } from './spending.ts';
-import type { MarketAck } from './words.ts';
 
 // What requests are refused with when they have passed the checks on their own text: here, or by the market.
 

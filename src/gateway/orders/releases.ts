@@ -27,11 +27,11 @@ import type { LiveOrders } from './live-orders.ts';
 import type { MarginAccount } from './margin-account.ts';
 import type { MarginCheck } from './margin-check.ts';
 import type { MarginRoom } from './margin-room.ts';
+import type { TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } from './spending.ts';
-import type { TriggeredWord } from './words.ts';
 
 /** A trigger event of a market. */
 interface Told {
@@ -104,12 +104,12 @@ export class Releases {
     return this.#shortCount;
   }
 
-  triggered(market: MarketSlot, word: TriggeredWord): void {
-    this.#answer(this.#book.triggered(market, word), word);
+  triggered(market: MarketSlot, event: TriggeredEvent): void {
+    this.#answer(this.#book.triggered(market, event), event);
   }
 
   /** An event of an order has arrived: if it took the whole balance, others may be covered by what it leaves. */
-  heardOf(market: MarketSlot, sequence: number): void {
+  eventOn(market: MarketSlot, sequence: number): void {
     if (this.#takers.size === 0) return;
     const order = this.#orders.ofSequence(market.definition.marketIndex, sequence);
     const balance = order?.balance ?? null;

@@ -87,7 +87,7 @@ export function pendingTrade(
 }
 
 /** What an outcome adds to a trade. */
-export interface TradeNews {
+export interface TradeOutcome {
   readonly status: FillStatus;
   readonly fee: Amount18;
   readonly reason: RollbackReason;
@@ -97,16 +97,16 @@ export interface TradeNews {
 
 const ORDINARY = { reason: ROLLBACK_REASON.none, isLiquidation: false, isAutoDeleverage: false };
 
-export function pendingNews(side: PendingSide): TradeNews {
+export function pendingNews(side: PendingSide): TradeOutcome {
   return { ...ORDINARY, status: FILL_STATUS.pending, fee: side.fee };
 }
 
-export function rolledBackNews(reason: RollbackReason): TradeNews {
+export function rolledBackNews(reason: RollbackReason): TradeOutcome {
   return { ...ORDINARY, status: FILL_STATUS.rolledBack, fee: ZERO_18, reason };
 }
 
 /** One side of a trade as its user sees it. */
-export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeNews): UserTrade {
+export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeOutcome): UserTrade {
   const { definition } = trade.market;
   const { orderId, subAccount, side: orderSide } = side.order;
   return {

@@ -80,7 +80,7 @@ suite('answers', () => {
     desk.answer(first, 0, REJECT_CODE.ALREADY_CANCELLED);
     mustPass(replace(desk));
     assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n), 'the second is what its id names now');
-    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
     desk.answer(second, 1);
     mustPass(replace(desk));
   });
@@ -88,7 +88,7 @@ suite('answers', () => {
   test('a replace after one of two creates was admitted meets that one (AMB-08, AMB-112)', () => {
     const desk = new OrderDesk();
     const [first, second] = [mustPass(desk.request({ above: 210_000 })), mustPass(desk.request({ quantity: 10 }))];
-    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
     const checked = desk.manager.requests.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
     mustPass(desk.manager.requests.reserveReplace(mustPass(checked)));
     assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n));
@@ -100,7 +100,7 @@ suite('answers', () => {
     const desk = new OrderDesk();
     const twins = [mustPass(desk.request({ quantity: 10 })), mustPass(desk.request({ quantity: 10 }))];
     desk.answer(twins[0] ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
-    desk.manager.onAdmitted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
     desk.answer(twins[1] ?? 0, 1);
     assert.equal(desk.status(ALICE), 'Open');
     assert.equal(codeOf(desk.request({ quantity: 10 })), 'DUPLICATE_ORDER');
@@ -135,7 +135,7 @@ suite('answers', () => {
     assert.equal(desk.status(ALICE), 'Canceled');
     const second = mustPass(anew(after));
     const sequence = desk.nextSequence;
-    desk.manager.onAdmitted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
     desk.answer(second, sequence);
     assert.equal(desk.status(ALICE), 'Open');
     assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER');

@@ -51,7 +51,7 @@ suite('children', () => {
     for (const sequence of [1, 2]) desk.manager.onJournalFlushed({ sequence, checkpoint: sequence });
     assert.equal(desk.record(ALICE, 'parent'), undefined);
     const sequence = desk.nextSequence;
-    desk.manager.onAdmitted({ requestId: child, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId: child, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
     desk.answer(child, sequence);
     assert.equal(desk.record(ALICE, 'child')?.trigger_enabled_quantity, '1');
   });

@@ -45,7 +45,7 @@ class World {
   admit(order: Expected): void {
     order.sequence = this.desk.nextSequence;
     const { createId: requestId, sequence } = order;
-    this.desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
     this.desk.answer(requestId, sequence);
   }
 

@@ -234,7 +234,7 @@ suite('life of an order', () => {
     const desk = new OrderDesk();
     const requestId = mustPass(desk.request({ postOnly: true }));
     const refusal = REJECT_CODE.WOULD_CROSS;
-    desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal });
+    desk.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal });
     desk.answer(requestId, 1, REJECT_CODE.WOULD_CROSS);
     assert.deepEqual(desk.told(ALICE), ['Canceled PostOnlyWouldCross']);
     assert.equal(desk.status(ALICE), 'Canceled');
@@ -350,7 +350,7 @@ suite('life of an order', () => {
       }).rows[0];
     const requestId = mustPass(desk.request());
     assert.deepEqual([record()?.in_flight, record()?.status], [true, 'Open']);
-    desk.manager.onAdmitted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    desk.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
     desk.answer(requestId, 1);
     desk.nextSequence;
     const taker = desk.place({ id: 't', user: BOB, side: SIDE.sell, quantity: 5_000 });

@@ -95,7 +95,7 @@ suite('holds that are not owned', () => {
     assert.deepEqual(cancelled(desk), [], 'the market has not answered');
     const sequence = desk.nextSequence;
     const admitted = { requestId: request.value, marketIndex: 3, sequence, timeNs: 1n as TimestampNs, refusal: 0 };
-    desk.manager.onAdmitted(admitted);
+    desk.manager.onAccepted(admitted);
     desk.answer(request.value, sequence);
     assert.deepEqual(cancelled(desk), ['young']);
   });

@@ -10,7 +10,7 @@ import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/un
 // ---- the market
 
 /** On a create. */
-export interface AdmittedWord {
+export interface AcceptedEvent {
   readonly requestId: number;
   readonly marketIndex: number;
   /** Identifies the order in all later events. */
@@ -31,7 +31,7 @@ export interface MarketAck {
   readonly rejectCode: number;
 }
 
-export interface OrderWord {
+export interface MarketEvent {
   readonly marketIndex: number;
   /** Market sequence of this event. */
   readonly sequence: number;
@@ -40,7 +40,7 @@ export interface OrderWord {
   readonly timeNs: TimestampNs;
 }
 
-export interface ReplacedWord extends OrderWord {
+export interface ReplacedEvent extends MarketEvent {
   /** The values now in force. */
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
@@ -51,20 +51,20 @@ export interface ReplacedWord extends OrderWord {
   readonly timestampNs: TimestampNs;
 }
 
-export interface EndedWord extends OrderWord {
+export interface EndedEvent extends MarketEvent {
   readonly end: OrderEnd;
   /** 0 unless the end is `atFault`. */
   readonly faultReason: RollbackReason;
 }
 
 /** The condition holds. `quantity` lots altogether wait for their release; 0 for none yet, or for an order sized in quote. */
-export interface TriggeredWord extends OrderWord {
+export interface TriggeredEvent extends MarketEvent {
   readonly triggerPrice: RawPrice;
   readonly quantity: number;
 }
 
 /** `quantity` lots altogether are in the main book, or about to match. */
-export interface ActivatedWord extends OrderWord {
+export interface ActivatedEvent extends MarketEvent {
   readonly quantity: number;
 }
 
@@ -90,5 +90,5 @@ export interface FillRolledBack extends OfTrade {
 }
 
 export type FillOutcome =
-  | { readonly kind: 'confirmed'; readonly word: FillConfirmed; readonly heardAt: number }
-  | { readonly kind: 'rolledBack'; readonly word: FillRolledBack };
+  | { readonly kind: 'confirmed'; readonly event: FillConfirmed; readonly receivedAt: number }
+  | { readonly kind: 'rolledBack'; readonly event: FillRolledBack };
