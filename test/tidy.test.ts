@@ -69,7 +69,7 @@ const OTHER_SHELLS: readonly string[] = [
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED =
-  /^src\/(schema\/plain-values|runtime\/version|client\/|cli\/|node\/|tools\/|clearing\/registry\/|chain\/|gateway\/gateway-settings|gateway\/gateway\.ts)/;
+  /^src\/(schema\/plain-values|runtime\/version|client\/|cli\/|node\/|tools\/|clearing\/registry\/|chain\/)/;
 
 interface SourceFile {
   readonly path: string;

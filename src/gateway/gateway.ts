@@ -10,12 +10,13 @@
  * Not here: sockets and frames (src/http), rings (gateway-actor.ts).
  */
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import { parseRisk } from '../clearing/registry/risk-parameters.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
-import { type RiskRow, termsOfRow } from '../risk/risk-terms.ts';
+import { termsOfRow } from '../risk/risk-terms.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
 import { AutomaticCancels } from './automatic-cancels.ts';
@@ -178,7 +179,7 @@ export class Gateway implements OrderSink {
 
   assetChanged(row: AssetRow): void {
     this.registry.assetChanged(row);
-    const risk = row.riskJson === null ? null : (JSON.parse(row.riskJson) as RiskRow);
+    const risk = row.riskJson === null ? null : parseRisk(row.riskJson);
     this.orders.margin.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
   }
 

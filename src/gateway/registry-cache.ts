@@ -72,7 +72,7 @@ export class RegistryCache {
     this.#changed();
     if (row.kind !== 'settings') return;
     const { feeAccount, selfServiceMarkets } = readSettings(row.json);
-    this.#feeAccount = feeAccount ?? this.#feeAccount;
+    this.#feeAccount = feeAccount;
     this.#selfServiceMarkets = selfServiceMarkets;
   }
 

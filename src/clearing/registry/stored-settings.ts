@@ -1,6 +1,7 @@
 /** The stored settings as markets and market data use them (operator-api.md 4.10); what is not stored has its default. */
-import { PARKED_CANCEL_NS, PARKED_CANCELS_PER_USER_MAX, TAPE_TRADES_MAX } from '../../core/limits.ts';
+import { PARKED_CANCEL_NS, PARKED_CANCELS_PER_USER_MAX } from '../../core/limits.ts';
 import { MILLISECOND_NS } from '../../core/units.ts';
+import { parseSettings } from './settings.ts';
 
 /** Cancels that wait for their creates (AMB-25). */
 export interface ParkedCancelSettings {
@@ -15,22 +16,12 @@ export const DEFAULT_PARKED_CANCELS: ParkedCancelSettings = {
   perUserMax: PARKED_CANCELS_PER_USER_MAX,
 };
 
-/** The members that are read here; clearing checked them. */
-interface SettingsJson {
-  readonly held_cancel_ms?: number;
-  readonly held_cancels_per_user?: number;
-  readonly public_trade_cache?: number;
-}
-
 export function readParkedCancelSettings(json: string): ParkedCancelSettings {
-  const { held_cancel_ms: ms, held_cancels_per_user: perUserMax } = JSON.parse(json) as SettingsJson;
-  return {
-    ns: ms === undefined ? PARKED_CANCEL_NS : BigInt(ms) * MILLISECOND_NS,
-    perUserMax: perUserMax ?? PARKED_CANCELS_PER_USER_MAX,
-  };
+  const { held_cancel_ms: ms, held_cancels_per_user: perUserMax } = parseSettings(json);
+  return { ns: BigInt(ms) * MILLISECOND_NS, perUserMax };
 }
 
 /** Public trades that are kept of each market (PTR-02, AMB-101). */
 export function readTapeTrades(json: string): number {
-  return (JSON.parse(json) as SettingsJson).public_trade_cache ?? TAPE_TRADES_MAX;
+  return parseSettings(json).public_trade_cache;
 }

@@ -54,7 +54,7 @@ export interface FaultSettings {
 }
 
 /** AMB-124. */
-export const DEFAULT_FAULTS: FaultSettings = {
+const DEFAULT_FAULTS: FaultSettings = {
   budget: 20,
   budgetMarketMaker: 200,
   windowNs: 60n * SECOND_NS,
