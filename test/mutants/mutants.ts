@@ -137,7 +137,7 @@ const NODE: readonly Mutant[] = [
     caughtBy: 'test/simulation/histories',
   },
   {
-    breaks: 'the verdict of a signature is journaled, not asked again',
+    breaks: 'the verdict of a signature is journaled, not computed again',
     site: 'journaled-verdict',
     change: swap(/: .* === 1/, ': true'),
     caughtBy: 'test/simulation/histories',
@@ -167,7 +167,7 @@ const NODE: readonly Mutant[] = [
     caughtBy: 'test/tools/data-tools',
   },
   {
-    breaks: 'the unflushed window starts with the first word that waits',
+    breaks: 'the unflushed window starts with the first event that waits',
     site: 'unflushed-window-start',
     change: condition('(moments.length = 0) === 0'),
     caughtBy: 'test/clearing/unflushed-window',
@@ -206,7 +206,7 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/fills',
   },
   {
-    breaks: 'an account owes what it owes, whatever it is let through by at once',
+    breaks: 'every debt of an account counts',
     site: 'debt-counts',
     change: returns("terms === 'all'"),
     caughtBy: 'test/clearing/margin-fills',
@@ -224,7 +224,7 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/order/order-codec',
   },
   {
-    breaks: 'a signature is asked for at the first fill of an order of the same batch',
+    breaks: 'a signature is verified at the first fill of an order of the same batch',
     site: 'signature-of-same-batch',
     change: removed,
     caughtBy: 'test/clearing/hooks-and-restarts',
@@ -323,19 +323,19 @@ const MATCHING: readonly Mutant[] = [
     caughtBy: 'test/matching/orders',
   },
   {
-    breaks: 'an id that stays is known when its neighbours leave',
+    breaks: 'an id that stays is found when its neighbours leave',
     site: 'id-probe-chain',
     change: condition('false'),
     caughtBy: 'test/core/id-table',
   },
   {
-    breaks: 'who does not know the key cannot make ids meet',
+    breaks: 'without the key ids cannot be made to collide',
     site: 'keyed-id-hash',
     change: removed,
     caughtBy: 'test/matching/key-words',
   },
   {
-    breaks: 'who does not know the key cannot make prices meet',
+    breaks: 'without the key prices cannot be made to collide',
     site: 'keyed-price-hash',
     change: assigns('at'),
     caughtBy: 'test/matching/price-hash',
@@ -350,13 +350,13 @@ const SESSIONS: readonly Mutant[] = [
     caughtBy: 'test/gateway/sessions/shared-budget',
   },
   {
-    breaks: 'a session of a user with funds gives way to no stranger',
+    breaks: 'a session of a user with funds is not evicted for a user without',
     site: 'funded-session-kept',
     change: condition('first.user.length > 0'),
     caughtBy: 'test/gateway/sessions/tokens',
   },
   {
-    breaks: 'the nonce of a user with funds gives way to no stranger',
+    breaks: 'the nonce of a user with funds is not evicted for a user without',
     site: 'funded-nonce-kept',
     change: swap(/(this\.#\w+\.first) \?\? (this\.#\w+\.first)/, '$2 ?? $1'),
     caughtBy: 'test/gateway/sessions/tokens',
@@ -392,7 +392,7 @@ const SESSIONS: readonly Mutant[] = [
     caughtBy: 'test/gateway/sessions/sessions',
   },
   {
-    breaks: 'a nonce is good for the one who asked',
+    breaks: 'a nonce is valid for its user alone',
     site: 'nonce-of-user',
     change: condition('false'),
     caughtBy: 'test/gateway/sessions/sessions',
@@ -476,7 +476,7 @@ const MARGIN: readonly Mutant[] = [
 
 const ORDERS: readonly Mutant[] = [
   {
-    breaks: 'what an action takes is not there for orders',
+    breaks: 'what an action sets aside is not available to orders',
     site: 'set-aside-available',
     change: swap(/ - [\w.]+\.setAside/, ''),
     caughtBy: 'test/gateway/orders/set-asides.property',
@@ -512,7 +512,7 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/order-manager',
   },
   {
-    breaks: 'a terminal event is told once',
+    breaks: 'a terminal event is published once',
     site: 'terminal-event-once',
     change: swap(/ \|\| [\w.]+\)/, ')'),
     caughtBy: 'test/simulation/histories',
@@ -578,13 +578,13 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/triggers',
   },
   {
-    breaks: 'orders that are farthest from the price give way first',
+    breaks: 'orders that are farthest from the price are reduced first',
     site: 'farthest-first',
     change: swap(/return gap/, 'return -gap'),
     caughtBy: 'test/gateway/orders/auto-reduce',
   },
   {
-    breaks: 'of orders equally far the newest gives way first',
+    breaks: 'of orders equally far the newest is reduced first',
     site: 'newest-of-equal-distance',
     change: swap(/-1 : 1/, '1 : -1'),
     caughtBy: 'test/gateway/orders/auto-reduce',
@@ -677,7 +677,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/runtime/spsc-ring',
   },
   {
-    breaks: 'who is at fault in a rollback does not come back',
+    breaks: 'the side at fault in a rollback does not come back',
     site: 'faulty-side-ends',
     change: swap(/isAtFault\(\w+\) \|\| /, ''),
     caughtBy: 'test/matching/rollbacks',
@@ -701,7 +701,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/matching/uncrossing',
   },
   {
-    breaks: 'a user who cools down for its faults has no new order let in',
+    breaks: 'a user in the cool-down of its faults has no new order accepted',
     site: 'fault-cool-down',
     change: returns('0n'),
     caughtBy: 'test/gateway/sessions/fault-budget',
@@ -713,7 +713,7 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/market-orders',
   },
   {
-    breaks: 'a release that is refused is told as Triggered first',
+    breaks: 'a release that is refused is published as Triggered first',
     site: 'failed-release-triggered',
     change: swap(/&& .*\)$/m, '&& false)'),
     caughtBy: 'test/gateway/orders/triggers',
