@@ -159,6 +159,8 @@ function checkEnabled({ index, row, market }: LiveOrder): void {
       : enabledQuantity <= quantity,
     'a child is enabled as far as its parent is filled',
   );
-  const indexed = parentSequence !== 0 && market.children.get(parentSequence)?.has(index) === true;
-  assert(indexed === isChild, 'live children of live parents are found by their parent');
+  assert(
+    market.orders.store.parentOf(index) === market.orders.find(parentSequence),
+    'live children of live parents are found by their parent',
+  );
 }

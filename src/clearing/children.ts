@@ -4,11 +4,11 @@
  *   parent lives      enabled = min(quantity, the parent's confirmed fills)
  *   parent is over    enabled stays; the market takes off the rest, or a restart does
  *
- * The index of children is derived: it holds live children of live parents, and nothing else.
+ * The links of children are derived: live children have them to live parents, and no other order has one.
  *
  * Not here: what is released of what is enabled (the market's word, triggers.ts).
  */
-import type { Sequence } from '../core/units.ts';
+import { NONE } from '../core/pools.ts';
 import type { OrderIndex } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
 import type { MarketSlot } from './state.ts';
@@ -31,26 +31,14 @@ export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: n
   return row.enabledQuantity < row.quantity ? Math.min(quantity, row.enabledQuantity) : quantity;
 }
 
-/** Takes a live order into the index, if it is a child. */
+/** Links a live order to its live parent, if it has one; the end of either takes the link away. */
 export function linkChild(market: MarketSlot, index: OrderIndex): void {
-  const { parentSequence: parent } = market.orders.row(index);
-  if (parent === 0 || !market.orders.has(parent)) return;
-  const children = market.children.get(parent);
-  if (children === undefined) market.children.set(parent, new Set([index]));
-  else children.add(index);
+  const { orders } = market;
+  const parent = orders.find(orders.row(index).parentSequence);
+  if (parent !== NONE) orders.store.linkChild(index, parent);
 }
 
-/** The order has ended, or is a child no more: neither child nor, where it ends, parent in the index. */
-export function unlinkOrder(market: MarketSlot, index: OrderIndex): void {
-  const { orderSequence, parentSequence } = market.orders.row(index);
-  market.children.delete(orderSequence);
-  if (parentSequence === 0) return;
-  const siblings = market.children.get(parentSequence);
-  siblings?.delete(index);
-  if (siblings?.size === 0) market.children.delete(parentSequence);
-}
-
-/** The live children of an order, in the order of their admission. */
-export function childrenOf(market: MarketSlot, parent: Sequence): Iterable<OrderIndex> {
-  return market.children.get(parent) ?? [];
+/** The order is a child no more. */
+export function unlinkChild({ orders }: MarketSlot, index: OrderIndex): void {
+  if (orders.store.parentOf(index) !== NONE) orders.store.unlinkChild(index);
 }

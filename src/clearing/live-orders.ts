@@ -144,22 +144,22 @@ export class LiveOrders {
 
 /** The live orders of one market, by sequence, and in the order of their admission. */
 export class MarketOrders {
+  readonly store: OrderStore;
   readonly #all: LiveOrders;
-  readonly #store: OrderStore;
   readonly #marketIndex: number;
 
   constructor(all: LiveOrders, marketIndex: number) {
     this.#all = all;
-    this.#store = all.store;
+    this.store = all.store;
     this.#marketIndex = marketIndex;
   }
 
   get size(): number {
-    return this.#store.countOfMarket(this.#marketIndex);
+    return this.store.countOfMarket(this.#marketIndex);
   }
 
   find(sequence: Sequence | 0): OrderIndex {
-    return sequence === 0 ? NONE : this.#store.findSequence(this.#marketIndex, sequence);
+    return sequence === 0 ? NONE : this.store.findSequence(this.#marketIndex, sequence);
   }
 
   has(sequence: Sequence | 0): boolean {
@@ -169,11 +169,11 @@ export class MarketOrders {
   /** The record of a live order. */
   get(sequence: Sequence | 0): OrderRecordView | undefined {
     const index = this.find(sequence);
-    return index === NONE ? undefined : this.#store.view(index);
+    return index === NONE ? undefined : this.store.view(index);
   }
 
   row(index: OrderIndex): OrderRecordView {
-    return this.#store.view(index);
+    return this.store.view(index);
   }
 
   account(index: OrderIndex): SubAccountSlot {
@@ -191,9 +191,9 @@ export class MarketOrders {
 
   /** In the order of admission. The order that was yielded last may be removed meanwhile, no other. */
   *indexes(): Generator<OrderIndex, void, undefined> {
-    let index = this.#store.firstOfMarket(this.#marketIndex);
+    let index = this.store.firstOfMarket(this.#marketIndex);
     while (index !== NONE) {
-      const next = this.#store.nextOfMarket(index);
+      const next = this.store.nextOfMarket(index);
       yield index;
       index = next;
     }

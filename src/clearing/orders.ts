@@ -30,7 +30,7 @@ import { NONE } from '../core/pools.ts';
 import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { ensureUser } from './balances.ts';
-import { childrenOf, enabledQuantityOf, linkChild, unlinkOrder } from './children.ts';
+import { enabledQuantityOf, linkChild, unlinkChild } from './children.ts';
 import type { Effect } from './effects.ts';
 import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
@@ -109,9 +109,9 @@ export function changeOrder(state: ClearingState, order: LiveOrder, change: (row
 
 /** Fills of the order have confirmed: its children are enabled as far as it is filled (AMB-29). */
 export function enableChildren(state: ClearingState, parent: LiveOrder): void {
-  const { market, row } = parent;
-  if (market.children.size === 0) return;
-  for (const index of childrenOf(market, row.orderSequence)) {
+  const { market } = parent;
+  const { store } = market.orders;
+  for (let index = store.firstChild(parent.index); index !== NONE; index = store.nextChild(index)) {
     const child = orderAt(market, index);
     const enabledQuantity = enabledQuantityOf(market, child.row, child.row.quantity);
     if (enabledQuantity === child.row.enabledQuantity) continue;
@@ -148,7 +148,6 @@ export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: O
   end(row);
   assert(row.end !== 0, 'a finished order has an end');
   enableChildren(state, order);
-  unlinkOrder(market, index);
   if (market.entering === index) market.entering = NONE;
   const finished = tallyFinishedOrder(state, row);
   market.orders.remove(index);
@@ -236,7 +235,7 @@ export function applyReplaced(state: ClearingState, market: MarketSlot, input: R
   if (hasNewTrigger) unwatchTrigger(order);
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
   const isWhole = row.activatedQuantity !== 0 && row.activatedQuantity === input.quantity;
-  if (isWhole) unlinkOrder(market, order.index);
+  if (isWhole) unlinkChild(market, order.index);
   const enabledQuantity = enabledQuantityOf(market, row, input.quantity);
   changeOrder(state, order, (changed) => {
     changed.price = input.price;

@@ -155,8 +155,6 @@ export interface MarketSlot {
   readonly orders: MarketOrders;
   /** What was signed of orders that were admitted, or refused, since the last checkpoint: sequences rise. */
   signedTexts: SignedTextRow[];
-  /** Live children by the sequence of their live parent (AMB-29). Derived. */
-  readonly children: Map<Sequence, Set<OrderIndex>>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
   readonly triggers: readonly [TriggerHeap, TriggerHeap];
   /** The order with ORDER_FLAG.entering, until an event of the market is about something else; or NONE. Derived. */

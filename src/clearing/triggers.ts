@@ -12,7 +12,7 @@
  */
 import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';
-import { unlinkOrder } from './children.ts';
+import { unlinkChild } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
 import { orderAt } from './live-orders.ts';
 import { becomeWhole, changeOrder, fireOrder, namedOrder } from './orders.ts';
@@ -75,7 +75,7 @@ export function applyActivated(state: ClearingState, market: MarketSlot, input: 
   const { parentSequence, quantity, tif } = order.row;
   const isChild = parentSequence !== 0;
   const isWhole = isChild && input.quantity === quantity;
-  if (isWhole) unlinkOrder(market, order.index);
+  if (isWhole) unlinkChild(market, order.index);
   const isEntering = isChild && !isWhole && (tif === TIF.ioc || tif === TIF.fok);
   changeOrder(state, order, (row) => {
     if (isWhole) {

@@ -118,7 +118,6 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     decidedTradeId: lastTradeId,
     orders: new MarketOrders(state.orders, definition.marketIndex),
     signedTexts: [],
-    children: new Map(),
     triggers: [emptyHeap(TRIGGER.above, state.orders), emptyHeap(TRIGGER.below, state.orders)],
     entering: NONE,
     unit: [],
