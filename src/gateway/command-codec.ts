@@ -102,8 +102,8 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
 }
 
 /** The node reduces an order: its price stays, and its timestamp. */
-export function writeReduction(v: Views, at: number, word: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
-  const { requestId, marketIndex, user, orderId, total } = word;
+export function writeReduction(v: Views, at: number, command: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
+  const { requestId, marketIndex, user, orderId, total } = command;
   ReplaceOrder.write(v, at, {
     requestId,
     receivedNs: stamp.receivedNs as TimestampNs,
@@ -122,8 +122,8 @@ export function writeReduction(v: Views, at: number, word: ReduceCommand, stamp:
 }
 
 /** The node cancels an order. */
-export function writeNodeCancel(v: Views, at: number, word: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
-  const { requestId, marketIndex, user, orderId, end } = word;
+export function writeNodeCancel(v: Views, at: number, command: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
+  const { requestId, marketIndex, user, orderId, end } = command;
   const receivedNs = stamp.receivedNs as TimestampNs;
   CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: 0, end, user, orderId, idHash: 0 });
   writeHash(v, at, CancelOrder, stamp.key);
@@ -156,8 +156,8 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
   CancelAllOrders.write(v, at, { requestId, receivedNs, beforeNs, marketIndex, user, end });
 }
 
-export function writeRelease(v: Views, at: number, word: ReleaseCommand, receivedNs: bigint): void {
-  const { order, triggered, quantity, budget, marketIndex, end } = word;
+export function writeRelease(v: Views, at: number, command: ReleaseCommand, receivedNs: bigint): void {
+  const { order, triggered, quantity, budget, marketIndex, end } = command;
   ReleaseOrder.write(v, at, {
     receivedNs: receivedNs as TimestampNs,
     order,

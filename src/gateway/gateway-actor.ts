@@ -100,7 +100,7 @@ export class GatewayActor implements Actor {
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number): void {
-    this.#onWord(typeId, v, at);
+    this.#onMessage(typeId, v, at);
   }
 
   endBatch(): void {
@@ -118,7 +118,7 @@ export class GatewayActor implements Actor {
     this.#parts.ticked();
   }
 
-  #onWord(typeId: number, v: Views, at: number): void {
+  #onMessage(typeId: number, v: Views, at: number): void {
     const { gateway } = this.#parts;
     switch (typeId) {
       case MarketAck.typeId:
@@ -129,14 +129,14 @@ export class GatewayActor implements Actor {
         break;
       case OrderEnded.typeId:
         gateway.orders.onEnded({
-          ...this.#orderWord(OrderEnded, v, at),
+          ...this.#orderEvent(OrderEnded, v, at),
           end: OrderEnded.end(v, at) as OrderEnd,
           faultReason: OrderEnded.faultReason(v, at) as RollbackReason,
         });
         break;
       case OrderReplaced.typeId:
         gateway.orders.onReplaced({
-          ...this.#orderWord(OrderReplaced, v, at),
+          ...this.#orderEvent(OrderReplaced, v, at),
           price: OrderReplaced.price(v, at) as RawPrice,
           quantity: OrderReplaced.quantity(v, at) as RawQuantity,
           timestampNs: OrderReplaced.timestampNs(v, at) as TimestampNs,
@@ -145,23 +145,23 @@ export class GatewayActor implements Actor {
         });
         break;
       case OrderRestored.typeId:
-        gateway.orders.onRestored(this.#orderWord(OrderRestored, v, at));
+        gateway.orders.onRestored(this.#orderEvent(OrderRestored, v, at));
         break;
       case OrderTriggered.typeId:
         gateway.orders.onTriggered({
-          ...this.#orderWord(OrderTriggered, v, at),
+          ...this.#orderEvent(OrderTriggered, v, at),
           triggerPrice: OrderTriggered.triggerPrice(v, at) as RawPrice,
           quantity: OrderTriggered.quantity(v, at),
         });
         break;
       case OrderActivated.typeId:
         gateway.orders.onActivated({
-          ...this.#orderWord(OrderActivated, v, at),
+          ...this.#orderEvent(OrderActivated, v, at),
           quantity: OrderActivated.quantity(v, at),
         });
         break;
       case OrderCovered.typeId:
-        gateway.orders.onCancelPending(this.#orderWord(OrderCovered, v, at));
+        gateway.orders.onCancelPending(this.#orderEvent(OrderCovered, v, at));
         break;
       case HeldCancelExpired.typeId: {
         const { userAt, orderIdAt } = HeldCancelExpired;
@@ -262,7 +262,7 @@ export class GatewayActor implements Actor {
   }
 
   /** The common beginning of every message of a market on one order. */
-  #orderWord(message: OrderMessage, v: Views, at: number): MarketEvent {
+  #orderEvent(message: OrderMessage, v: Views, at: number): MarketEvent {
     const marketIndex = message.marketIndex(v, at);
     const sequence = message.sequence(v, at);
     this.#heard(marketIndex, sequence);

@@ -46,7 +46,7 @@ export class GatewayMetrics implements GatewayCounters {
     this.#answers.record(elapsedMs * 1e6);
   }
 
-  /** The oldest word that a flush covered had waited for it so long. */
+  /** The time that the oldest event of a flush had waited for it. */
   unflushed(ms: number): void {
     this.#waits.record(ms * 1e6);
   }

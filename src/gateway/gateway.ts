@@ -227,12 +227,12 @@ export class Gateway implements OrderSink {
     this.#faults.rolledBack(fault);
   }
 
-  reduce(word: ReduceCommand): boolean {
-    return this.entry.reduce(word);
+  reduce(command: ReduceCommand): boolean {
+    return this.entry.reduce(command);
   }
 
-  release(word: ReleaseCommand): void {
-    this.#releases.add(word);
+  release(command: ReleaseCommand): void {
+    this.#releases.add(command);
   }
 
   // ---- at every turn

@@ -560,15 +560,15 @@ export class OrderEntry {
    *
    * @returns false: the ring is full, nothing was sent.
    */
-  reduce(word: ReduceCommand): boolean {
+  reduce(command: ReduceCommand): boolean {
     const { openMarkets, nowNs, idKey: key } = this.#parts;
-    if (!openMarkets.has(word.marketIndex)) return false;
-    const publication = this.#publicationOf(word.marketIndex);
-    const message = word.total === 0 ? CancelOrder : ReplaceOrder;
+    if (!openMarkets.has(command.marketIndex)) return false;
+    const publication = this.#publicationOf(command.marketIndex);
+    const message = command.total === 0 ? CancelOrder : ReplaceOrder;
     const at = publication.claim(message.typeId, message.bytes, true);
     if (at < 0) return false;
-    const writeWord = word.total === 0 ? writeNodeCancel : writeReduction;
-    writeWord(publication.views, at, word, { receivedNs: nowNs(), key });
+    const writeCommand = command.total === 0 ? writeNodeCancel : writeReduction;
+    writeCommand(publication.views, at, command, { receivedNs: nowNs(), key });
     publication.commit();
     return true;
   }

@@ -2,7 +2,7 @@
  * Releases on their way to their market (AMB-28). A full ring must not lose one, so it waits here, and new creates of
  * its shard wait behind it.
  *
- * Bounded by the live orders with a trigger: each has one release under way at most, and a later word on an order
+ * Bounded by the live orders with a trigger: each has one release under way at most, and a later one of an order
  * takes the place of an earlier one, which the market would not follow any more.
  */
 import { must } from '../core/assert.ts';
@@ -27,12 +27,12 @@ export class ReleaseQueue {
     this.#waiting = shards.map(() => new Map());
   }
 
-  add(word: ReleaseCommand): void {
-    const shard = word.marketIndex % this.#shards.length;
+  add(command: ReleaseCommand): void {
+    const shard = command.marketIndex % this.#shards.length;
     const waiting = must(this.#waiting[shard], 'a queue for every shard');
-    const key = `${word.marketIndex} ${word.order}`;
+    const key = `${command.marketIndex} ${command.order}`;
     waiting.delete(key);
-    waiting.set(key, word);
+    waiting.set(key, command);
     this.send(shard);
   }
 
@@ -41,13 +41,13 @@ export class ReleaseQueue {
     const waiting = must(this.#waiting[shard], 'a queue for every shard');
     if (waiting.size === 0) return true;
     const publication = must(this.#shards[shard], 'a publication for every shard');
-    for (const [key, word] of waiting) {
+    for (const [key, command] of waiting) {
       if (!publication.hasRoom(RECORD_BYTES)) {
         publication.wantRoom();
         return false;
       }
       const at = publication.claim(ReleaseOrder.typeId, ReleaseOrder.bytes);
-      writeRelease(publication.views, at, word, this.#nowNs());
+      writeRelease(publication.views, at, command, this.#nowNs());
       publication.commit();
       waiting.delete(key);
     }
