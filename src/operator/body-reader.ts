@@ -1,6 +1,6 @@
 /**
- * Reading a parsed JSON object strictly: unknown members are refused by name, types are not coerced, integers are
- * exact. The first failure stays; readings after it return their fallback, so a reader of a shape has no branches.
+ * Reads a parsed JSON object strictly: unknown members are rejected by name, types are not coerced, integers are exact.
+ * The first failure is kept; later reads return their fallback, so the reader of a body needs no branches.
  *
  * A fallback of `undefined` makes a member required.
  */
@@ -29,7 +29,7 @@ function isObject(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A safe integer from a JSON number, whichever way the reader before us carries large ones. */
+/** A safe integer from a JSON number, whether the parser delivered it as a number or as a bigint. */
 function safeInteger(value: unknown): number | null {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value);
@@ -41,7 +41,7 @@ export class BodyReader {
   readonly #path: string;
   #first: Reject | null = null;
 
-  /** @param members the names that the object may have. @param path prefix of field names in rejects. */
+  /** @param members the allowed names. @param path prefix of the field names in rejects. */
   constructor(value: unknown, members: readonly string[], path = '') {
     this.#path = path;
     this.#body = isObject(value) ? value : {};
@@ -61,7 +61,7 @@ export class BodyReader {
     this.keep(field === '' ? reject('INVALID_REQUEST', message) : reject('INVALID_REQUEST', message, field));
   }
 
-  /** Keeps a reject of another kind, or one that a nested reader found. */
+  /** Keeps a reject of another kind, or one of a nested reader. */
   keep(failure: Reject): void {
     this.#first ??= failure;
   }
@@ -70,12 +70,12 @@ export class BodyReader {
     return Object.hasOwn(this.#body, name);
   }
 
-  /** The member as it is; undefined when it is left out. */
+  /** The member unparsed; undefined when it is absent. */
   raw(name: string): unknown {
     return this.has(name) ? this.#body[name] : undefined;
   }
 
-  /** One member through one test. `blank` stands in for a required member after a failure. */
+  /** Reads one member with `test`. `blank` replaces a required member after a failure. */
   #read<T>(name: string, test: (value: unknown) => T | null, expected: string, fallback: T | undefined, blank: T): T {
     if (!this.has(name)) {
       if (fallback === undefined) this.fail(name, 'this member is needed');
@@ -86,7 +86,7 @@ export class BodyReader {
     return value ?? fallback ?? blank;
   }
 
-  /** As `read`, where null is a value. */
+  /** Like `read`, with null as a permitted value. */
   #readOrNull<T>(name: string, test: (value: unknown) => T | null, expected: string, fallback: T | null): T | null {
     if (!this.has(name)) return fallback;
     if (this.#body[name] === null) return null;
@@ -123,7 +123,7 @@ export class BodyReader {
     return this.#read(name, test, 'a list of integers in range is', fallback, []);
   }
 
-  /** One of a closed list of words. */
+  /** One of a fixed list of strings. */
   word<W extends string>(name: string, words: readonly W[], fallback: W | undefined): W {
     const test = (value: unknown): W | null => words.find((word) => word === value) ?? null;
     return this.#read(name, test, `one of ${words.join(', ')} is`, fallback, words[0] as W);
@@ -159,7 +159,7 @@ export class BodyReader {
     return this.#read(name, test, `a list of at most ${LIST_LENGTH_MAX} is`, fallback, []);
   }
 
-  /** A value of its own form, read by `test`, which returns null for anything else. */
+  /** A value in a format of its own, parsed by `test`, which returns null for anything else. */
   form<T>(name: string, test: (text: string) => T | null, expected: string, fallback: T | undefined, blank: T): T {
     return this.#read(name, (value) => (typeof value === 'string' ? test(value) : null), expected, fallback, blank);
   }
@@ -195,7 +195,7 @@ function asIntegerText(value: unknown, bounds: AmountBounds): bigint | null {
   return inAmountBounds(BigInt(value), bounds);
 }
 
-/** Reads the objects of a list with one reader each; the first failure goes to `parent`. */
+/** Reads each object of a list with a reader of its own; the first failure goes to `parent`. */
 export function readEach<T>(
   parent: BodyReader,
   items: readonly BodyReader[],
@@ -210,9 +210,9 @@ export function readEach<T>(
 }
 
 /**
- * Reads the members of an object that are given, in the order of the table.
+ * Reads the members of an object that are present, in the order of the table.
  *
- * @returns INVALID_REQUEST with the member at fault.
+ * @returns INVALID_REQUEST with the failing member.
  */
 export function readMembers<T extends object>(
   reader: BodyReader,

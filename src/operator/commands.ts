@@ -1,6 +1,7 @@
 /**
- * Requests of the operator API as commands to clearing: what enters the journal is typed and valid in itself, so a replay
- * validates nothing. What depends on the registry as it is, clearing decides when it applies the command.
+ * Converts requests of the operator API into commands to clearing. What enters the journal is typed and valid in
+ * itself, so a replay validates nothing. Rules that depend on the current registry are checked by clearing when it
+ * applies the command.
  *
  *   request {target, body} ──readRequest──▶ command {typed members} ──▶ journal ──▶ clearing
  */
@@ -20,7 +21,7 @@ import { BodyReader, readEach } from './body-reader.ts';
 import { readChain, readDelay, readSettings, readSettler, readVault } from './config-bodies.ts';
 import { readAsset, readMarket, readRisk } from './registry-bodies.ts';
 
-/** A request: its target as the path names it, its body as parsed JSON. */
+/** A request: its target from the path, its body as parsed JSON. */
 export type OperatorRequest =
   | {
       readonly kind: 'putAsset' | 'putRisk' | 'putMarket';
@@ -32,14 +33,14 @@ export type OperatorRequest =
   | {
       readonly kind: 'putConfig';
       readonly config: ConfigRow['kind'];
-      /** Empty for the kinds of which there is one. */
+      /** Empty for kinds with a single object. */
       readonly key: string;
       readonly method: Method | 'delete';
       readonly body: unknown;
     }
   | { readonly kind: 'setPrices' | 'faucet'; readonly body: unknown };
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readRequest(request: OperatorRequest): Outcome<OperatorCommand> {
   switch (request.kind) {
     case 'putAsset':
@@ -104,7 +105,7 @@ function readConfig({
 
 const U64_MAX = (1n << 64n) - 1n;
 
-/** A nanosecond instant: a JSON integer, which the reader of the body carries exactly; null where it is left out. */
+/** An instant in nanoseconds: a JSON integer, which the body's parser keeps exact; null when absent. */
 function readInstant(reader: BodyReader, name: string): bigint | null {
   const value = reader.raw(name);
   if (value === undefined) return null;
@@ -143,7 +144,7 @@ function readFaucet(body: unknown): Outcome<OperatorCommand> {
   return reader.failure ?? accepted({ kind: 'faucet', user, subAccount, asset, amount });
 }
 
-/** Words that a party can be given: all but the one for a counterparty at fault. */
+/** Rollback reasons that can be injected for a party: all except the one for a faulty counterparty. */
 const FAULT_REASONS: ReadonlyMap<string, RollbackReason> = new Map(
   Object.values(ROLLBACK_REASON).flatMap((reason): [string, RollbackReason][] => {
     const word = ROLLBACK_REASON_WORD[reason];
@@ -154,7 +155,7 @@ const FAULT_REASONS: ReadonlyMap<string, RollbackReason> = new Map(
 /**
  * Reads `{"kind":"reject_fill",…}` of operator-api.md 7.3.
  *
- * @returns INVALID_REQUEST with the member at fault.
+ * @returns INVALID_REQUEST with the failing member.
  */
 export function readRejectFill(body: unknown): Outcome<RejectFill> {
   const reader = new BodyReader(body, ['kind', 'party', 'reason', 'asset_id', 'skip', 'count']);
@@ -170,14 +171,14 @@ export function readRejectFill(body: unknown): Outcome<RejectFill> {
   return reader.failure ?? accepted({ party, reason, asset: parsed, skip, count });
 }
 
-/** The registry as the gateway follows it. */
+/** The gateway's copy of the registry. */
 export interface RegistryRows {
   readonly assets: ReadonlyMap<AssetId, AssetRow>;
   readonly configs: ReadonlyMap<string, ConfigRow>;
   readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;
 }
 
-/** Why a request is refused for its target, whatever its body is: this comes before a fault of the body. */
+/** The reject for an invalid target, which takes precedence over any error of the body. */
 export function targetFault(rows: RegistryRows, request: OperatorRequest): Reject | null {
   switch (request.kind) {
     case 'putAsset':

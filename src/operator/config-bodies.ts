@@ -1,8 +1,9 @@
 /**
- * Bodies of chains, vaults, settlers, withdrawal delays and settings (operator-api.md 4.4 to 4.6, 4.10) as typed changes,
- * each member valid by itself, in wire form with every default written out that depends on nothing else.
+ * Converts bodies of chains, vaults, settlers, withdrawal delays and settings (operator-api.md 4.4 to 4.6, 4.10) into
+ * typed changes: each member is valid by itself, in wire form, and every default that depends on nothing else is filled
+ * in.
  *
- * Not here: what depends on the registry as it is (src/clearing/registry/registry-config.ts).
+ * Not here: rules that depend on the current registry (src/clearing/registry/registry-config.ts).
  */
 import {
   type ConfigChange,
@@ -39,7 +40,7 @@ function invalid(message: string, field: string): ReturnType<typeof rejected> {
 const count = (reader: BodyReader, name: string): number => reader.integer(name, CONFIRMATIONS, undefined);
 const COUNTS = { deposit: count, withdrawal: count, settlement: count };
 
-/** The counts that are given, of three. */
+/** Those of the three counts that are present. */
 function readConfirmations(value: unknown): Outcome<Partial<Confirmations>> {
   return readMembers<Confirmations>(new BodyReader(value, Object.keys(COUNTS), 'confirmations.'), COUNTS);
 }
@@ -49,7 +50,7 @@ function defaultConfirmations(chainId: ChainId): Confirmations {
   return { deposit: blocks, withdrawal: blocks, settlement: 0 };
 }
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>> {
   const chainId = parseChainId(key);
   if (chainId === null) return invalid('a chain id is expected', 'chain_id');
@@ -107,7 +108,7 @@ function shortAddress(value: unknown): string | null {
   return bytes === null ? null : toHex(bytes);
 }
 
-/** @param key `<address>@<chain id>` in its normal form. @returns INVALID_REQUEST with the member at fault. */
+/** @param key `<address>@<chain id>` in its normal form. @returns INVALID_REQUEST with the failing member. */
 export function readVault(key: string, body: unknown): Outcome<ChangeOf<'vault'>> {
   const [address = '', chain = ''] = key.split('@');
   if (parseAddress(address) !== address || parseChainId(chain) !== chain) {
@@ -127,7 +128,7 @@ export function readVault(key: string, body: unknown): Outcome<ChangeOf<'vault'>
   return reader.failure ?? accepted({ config: 'vault', key, value });
 }
 
-/** @param key in its normal form. @returns INVALID_REQUEST with the member at fault. */
+/** @param key in its normal form. @returns INVALID_REQUEST with the failing member. */
 export function readSettler(key: string, body: unknown): Outcome<ChangeOf<'settler'>> {
   const settler = parseUserId(key);
   if (settler === null || settler !== key) return invalid('an Ed25519 key is expected', 'settler');
@@ -138,7 +139,7 @@ export function readSettler(key: string, body: unknown): Outcome<ChangeOf<'settl
   return reader.failure ?? accepted({ config: 'settler', key: settler, value });
 }
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readDelay(body: unknown): Outcome<ChangeOf<'withdrawal-delay'>> {
   const now = DEFAULT_WITHDRAWAL_DELAY;
   const reader = new BodyReader(body, Object.keys(now));
@@ -158,7 +159,7 @@ export function readDelay(body: unknown): Outcome<ChangeOf<'withdrawal-delay'>> 
 
 const DAY_MS: Bounds = { min: 0, max: 86_400_000 };
 const DAY_S: Bounds = { min: 1, max: 86_400 };
-/** Of so many faults the times are kept. */
+/** The number of faults whose times are kept. */
 const FAULTS: Bounds = { min: 0, max: 100_000 };
 const COUNT: Bounds = { min: 1, max: 1_000_000 };
 const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };
@@ -217,7 +218,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   self_service_markets: flag,
 };
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readSettings(method: ChangeOf<'settings'>['method'], body: unknown): Outcome<ChangeOf<'settings'>> {
   const value = readMembers(new BodyReader(body, Object.keys(DEFAULT_SETTINGS)), SETTINGS);
   return value.ok ? accepted({ config: 'settings', method, value: value.value }) : value;

@@ -1,6 +1,6 @@
 /**
- * `GET /metrics` (operator-api.md 3): what the threads recorded in shared memory, as Prometheus text. Reading it costs
- * no thread anything; prom-client renders the snapshots as it would those of other processes.
+ * `GET /metrics` (operator-api.md 3): renders what the threads recorded in shared memory as Prometheus text. Reading it
+ * costs the recording threads nothing; prom-client renders the snapshots like those of other processes.
  *
  * A recorded histogram has sixteen buckets per power of two; here each power of two is one bucket. Its bound is 2^k − 1
  * of the recorded unit, which is also the upper bound of a recorded bucket, so the cumulative counts are exact.
@@ -26,11 +26,11 @@ type Labels = Readonly<Record<string, string>>;
 interface Sample {
   readonly value: number;
   readonly labels: Labels;
-  /** Set where it is not the family's name: the parts of a histogram. */
+  /** Set where it differs from the family's name: the parts of a histogram. */
   readonly metricName?: string;
 }
 
-/** As `Registry.getMetricsAsJSON` gives it. */
+/** The shape that `Registry.getMetricsAsJSON` returns. */
 interface Family {
   readonly name: string;
   readonly help: string;
@@ -39,13 +39,13 @@ interface Family {
   readonly values: readonly Sample[];
 }
 
-/** One actor and what it recorded, by metric name. */
+/** One actor and its metrics, by name. */
 interface Recorded {
   readonly actor: string;
   readonly metrics: ReadonlyMap<string, MetricSnapshot>;
 }
 
-/** Upper bounds in the recorded unit, and how many of those make one of the unit shown. */
+/** Upper bounds in the recorded unit, and the factor to the published unit. */
 interface Scale {
   readonly bounds: readonly number[];
   readonly unit: number;
@@ -60,7 +60,7 @@ function powersBelow(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, at) => 2 ** (from + at) - 1);
 }
 
-/** @param opsRequests answers of the ops listener, by `<route> <status>`. */
+/** @param opsRequests responses of the ops listener, by `<route> <status>`. */
 export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, number>): Promise<string> {
   const recorded = parts.plan.actors.map(
     ({ name, metricsPlan }): Recorded => ({
@@ -94,7 +94,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
   return AggregatorRegistry.aggregate([families]).metrics();
 }
 
-/** A source that never had a price has not tripped (AMB-44). */
+/** A source that never published a price has not tripped (AMB-44). */
 function breakerFamily(parts: OpsParts): Family {
   const nowNs = parts.clock.nowNs();
   const sample = (asset: AssetId, source: 'oracle' | 'mark', state: SourceState): Sample => ({
@@ -124,7 +124,7 @@ function numberOf({ actor, metrics }: Recorded, name: string): number {
   return metric.value;
 }
 
-/** An actor that does not time something has an empty histogram of it. */
+/** An empty histogram for an actor that does not record this duration. */
 function histogramOf({ metrics }: Recorded, name: string): HistogramSnapshot {
   const metric = metrics.get(name);
   return metric?.kind === 'histogram' ? metric.value : NO_HISTOGRAM;
@@ -240,7 +240,7 @@ function actorFamilies(plan: Plan, recorded: readonly Recorded[]): readonly Fami
   ];
 }
 
-/** Records that wait for an actor, all its channels together. */
+/** Records queued for an actor in all its channels. */
 export function mailboxDepth(plan: Plan, actor: string): number {
   return plan.edges.reduce((sum, edge) => (edge.to === actor ? sum + ringDepth(edge.ring).records : sum), 0);
 }
@@ -266,7 +266,7 @@ function histogram(name: string, help: string, parts: readonly Labelled[], scale
   return { name, help, type: 'histogram', aggregator: 'sum', values };
 }
 
-/** The count is that of the buckets, so that `+Inf` and count agree while a record is on its way. */
+/** The count is the sum of the buckets, so that `+Inf` and count agree while a sample is being recorded. */
 function histogramSamples(
   name: string,
   labels: Labels,

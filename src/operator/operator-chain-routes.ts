@@ -1,6 +1,6 @@
 /**
- * Simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and what a chain shows. The desk does
- * the work; here are the shapes.
+ * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
+ * chain. They read and write JSON; ChainDesk performs the operations.
  *
  * Not here: withdrawals, settlements, reorganisations, provider faults and escapes.
  */
@@ -30,7 +30,7 @@ const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
 const BLOCKS = { min: 1, max: 10_000 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
-/** @param desk null while there are no simulated chains. */
+/** @param desk returns null until the simulated chains have started. */
 export function chainHookRoutes(parts: OpsParts, desk: () => ChainDesk | null): readonly OpsRoute[] {
   const route = (method: OpsMethod, name: string, ask: Ask): OpsRoute => ({
     method,
@@ -58,7 +58,7 @@ export function chainHookRoutes(parts: OpsParts, desk: () => ChainDesk | null): 
   ];
 }
 
-/** Unknown chains are 404, evm chains 400. */
+/** Unknown chains are 404, EVM chains 400. */
 function simulatedChain(parts: OpsParts, call: OpsCall): Outcome<ChainId> {
   const id = chainParam(call);
   if (!id.ok) return id;
@@ -115,7 +115,7 @@ async function mint(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Out
   return reader.failure ?? mapped(await desk.mint(chain, request), transactionView);
 }
 
-/** A query value that must be there and have its form. */
+/** A required query parameter, parsed. */
 function queried<T>(call: OpsCall, name: string, parse: (text: string) => T | null): Outcome<T> {
   const text = call.query.one(name);
   if (!text.ok) return text;

@@ -1,6 +1,6 @@
 /**
- * Chains, vaults, settlers, withdrawal delays, settings and users (operator-api.md 4.4 to 4.7, 4.10). Clearing judges
- * the bodies.
+ * Chains, vaults, settlers, withdrawal delays, settings and users (operator-api.md 4.4 to 4.7, 4.10). Clearing
+ * validates the bodies.
  */
 
 import type { ClearingQuery } from '../clearing/clearing-queries.ts';
@@ -40,13 +40,13 @@ function malformed(what: string, field: string): { readonly ok: false; readonly 
   return rejected(reject('INVALID_REQUEST', `${what} is expected`, field));
 }
 
-/** In production nobody is named whose key everybody has (operator-api.md 9); null: may be named. */
+/** In production a publicly known key is refused (operator-api.md 9). @returns null when the key is permitted. */
 function refusedKey(parts: OpsParts, key: string, field: string): ReturnType<typeof malformed> | null {
   const isRefused = parts.config.profile === 'production' && PUBLIC_KEYS.has(key);
   return isRefused ? malformed('a key that is not public, as those of the dev seed are,', field) : null;
 }
 
-/** The accounts that a body of settings names; clearing judges their form. */
+/** Checks the accounts in a body of settings; clearing validates their format. */
 function refusedAccount(parts: OpsParts, body: unknown): ReturnType<typeof malformed> | null {
   const members = (body ?? {}) as View;
   for (const field of ['fee_account', 'backstop_account']) {
@@ -139,7 +139,7 @@ function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
-/** An object of which there is one; before it is set it has its defaults. */
+/** A resource with a single object; it has its defaults until it is set. */
 function singleRoutes(
   parts: OpsParts,
   pattern: string,
@@ -185,12 +185,12 @@ function userQuery(parts: OpsParts, user: UserId): Extract<ClearingQuery, { kind
   return { kind: 'user', user, isInSession: parts.presence(user).sessions > 0 };
 }
 
-/** Clearing's view with the gateway's. */
+/** Combines clearing's view of the user with the gateway's. */
 function wholeUser(parts: OpsParts, user: UserId, view: View): View {
   return { ...view, pressure: pressureView(parts, user, view), ...parts.presence(user) };
 }
 
-/** Of each margin-type account: no order presses on the others (AMB-47). */
+/** The margin requirement of the open orders of each margin-type account, by side (AMB-47). */
 function pressureView(parts: OpsParts, user: UserId, view: View): View {
   const accounts = Object.entries(view['sub_accounts'] as Readonly<Record<string, { readonly kind: string }>>);
   const ofMargin = accounts.filter(([, { kind }]) => kind !== 'spot');

@@ -1,6 +1,6 @@
 /**
- * Test hooks (operator-api.md 7, dev and test): the clock, the barrier, what clearing holds or breaks, the faucet.
- * Where hooks are off these routes do not exist.
+ * Test hooks (operator-api.md 7, dev and test): the clock, the barrier, clearing's holds and faults, the faucet. The
+ * routes do not exist where hooks are disabled.
  *
  * Not here: the hooks of the simulated chains (operator-chain-routes.ts).
  */
@@ -23,11 +23,11 @@ type Body = Readonly<Record<string, unknown>>;
 const CLOCK_REST_MS = 10_000;
 const BARRIER_MS = { min: 0, max: 60_000 };
 const BARRIER_MS_DEFAULT = 5_000;
-/** Below the silence after which a thread counts as lost (HEARTBEAT_LOST_MS). */
+/** Less than the heartbeat gap after which a thread is lost (HEARTBEAT_LOST_MS). */
 const DELAY_MS = { min: 0, max: 1_000 };
 const FILLS = { min: 1, max: 1_000_000 };
 const TRANSACTIONS = { min: 0, max: 1_000_000_000 };
-/** 2255: every instant that follows from it, an expiry or a delay, still fits in a signed 64-bit word. */
+/** 2255: every instant derived from it, an expiry or a delay, still fits in a signed 64-bit integer. */
 const CLOCK_NS_MAX = 9_000_000_000_000_000_000n;
 const NOT_AT_REST: Reject = reject('TIMEOUT', 'the node did not come to rest in time');
 
@@ -48,13 +48,13 @@ function clockView({ clock }: OpsParts): Body {
   return { mode: clock.mode, now_ns: clock.nowNs() };
 }
 
-/** Refuses a body that has not exactly one of these members. */
+/** Rejects a body that does not have exactly one of these members. */
 function exactlyOne(reader: BodyReader, names: readonly string[]): void {
   const given = names.filter((name) => reader.has(name));
   if (given.length !== 1) reader.fail(given[1] ?? names[0] ?? '', `exactly one of ${names.join(', ')} is expected`);
 }
 
-/** A count or an instant of nanoseconds; it exceeds what a double holds. */
+/** A count, or an instant in nanoseconds, which exceeds the safe integers. */
 function readNs(reader: BodyReader, name: string, max: bigint): bigint {
   const value = reader.raw(name);
   if (typeof value === 'bigint' && value >= 0n && value <= max) return value;
@@ -89,10 +89,10 @@ async function barrier(parts: OpsParts, body: Body): Promise<Reply> {
   return state.ok ? accepted({ quiescent: true, journal_sequence: state.value.sequence }) : state;
 }
 
-/** `/operator/clearing`: most of it is a command to clearing or a hook of its thread; stalls are the markets'. */
+/** `/operator/clearing`: most of it is a command to clearing or a hook of its thread; stalls apply to the markets. */
 class ClearingHooks {
   readonly #parts: OpsParts;
-  /** Stalled markets, asset by index. */
+  /** Stalled markets: market index → asset. */
   readonly #stalled = new Map<number, AssetId>();
   #isDropped = false;
 
@@ -157,7 +157,7 @@ class ClearingHooks {
     return reader.failure ?? this.#parts.hookClearing({ kind: 'delay', ms });
   }
 
-  /** Kinds whose machinery does not exist are refused like any other unknown word. */
+  /** Kinds that this node does not implement are rejected like any unknown kind. */
   async #fault(value: unknown): Promise<Reply> {
     if (value === null) {
       const taken = await this.#parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
@@ -211,7 +211,7 @@ class ClearingHooks {
   }
 }
 
-/** The same reject, of a member of `path`. */
+/** The same reject, with the field name below `path`. */
 function within(path: string, reason: Reject): Outcome<never> {
   const { code, message, field } = reason;
   return rejected(reject(code, message, field === undefined ? path : `${path}.${field}`));

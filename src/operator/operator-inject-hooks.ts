@@ -1,6 +1,7 @@
 /**
- * Test hooks that put an order or a fill where no client could (operator-api.md 7.3 `inject_order`, `inject_fill`): past
- * checks of the gateway, past the market's matching. Clearing checks everything all the same (FIL-09 to FIL-11).
+ * Test hooks that inject an order or a fill that no client could send (operator-api.md 7.3 `inject_order`,
+ * `inject_fill`): an order bypasses the gateway's checks, a fill the market's matching. Clearing still checks
+ * everything (FIL-09 to FIL-11).
  */
 
 import type { Reply } from '../clearing/inputs.ts';
@@ -19,7 +20,7 @@ const RAW = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const NS_MAX = (1n << 63n) - 1n;
 const ORDER_NOT_FOUND: Reject = reject('ORDER_NOT_FOUND', 'there is no such live order');
 
-/** @returns the refusal of the gateway or the market, or nothing of interest. */
+/** @returns the reject of the gateway or the market, otherwise an empty reply. */
 export async function injectOrder(parts: OpsParts, value: unknown): Promise<Reply> {
   const reader = new BodyReader(value, ['kind', 'wrapper', 'skip'], 'fault.');
   const wrapper = reader.raw('wrapper');
@@ -42,7 +43,7 @@ function readSkips(reader: BodyReader): ReadonlySet<SkippedCheck> {
   return new Set(known);
 }
 
-/** The body was read strictly, so writing it again gives the wrapper that was sent. */
+/** The body was parsed strictly, so serializing it again yields the wrapper that was sent. */
 function readWrapper(wrapper: unknown): Outcome<CreateRequest> {
   const bytes = Buffer.from(writeJson(wrapper as JsonWritable));
   return decodeCreate(bytes, 0, bytes.length);
@@ -76,7 +77,7 @@ function readOrder(reader: BodyReader, name: 'maker' | 'taker'): OrderToFill {
   return { user, orderId };
 }
 
-/** When the fill is said to have matched; null: now. */
+/** The match time of the injected fill; null: now. */
 function readInstant(reader: BodyReader): bigint | null {
   const value = reader.raw('matched_at_ns');
   if (value === undefined) return null;

@@ -1,8 +1,8 @@
 /**
- * Rate limits and stream caps (operator-api.md 4.8, 4.9): in memory only, gone with the process (LIM-16, LIM-18).
+ * Rate limits and stream caps (operator-api.md 4.8, 4.9): in memory only, lost when the process ends (LIM-16, LIM-18).
  *
- * Members that a PUT leaves out have the numbers of G23, whatever the profile started with. How the global bucket is
- * divided is a member of ours, `shares`: it is shown only where a PUT has chosen it.
+ * Members absent from a PUT get the numbers of G23, whatever the profile started with. `shares`, the division of the
+ * global bucket, is an extension of this node: it is returned only after a PUT has set it.
  */
 
 import type { Reply } from '../clearing/inputs.ts';

@@ -1,4 +1,4 @@
-/** What operators watch (operator-api.md 5, 6): prices, state, actors, ledger. */
+/** Read routes for operators (operator-api.md 5, 6): prices, state, actors, ledger. */
 
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
 import type { Reply } from '../clearing/inputs.ts';
@@ -54,7 +54,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
   return accepted({ prices: Object.fromEntries(views) });
 }
 
-/** Of an asset that nobody spoke of. */
+/** The prices of an asset that never had any. */
 const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null };
 
 function pricesView({ oracle, mark }: KnownPrices[string], nowNs: TimestampNs): View {
@@ -66,7 +66,7 @@ function pricesView({ oracle, mark }: KnownPrices[string], nowNs: TimestampNs): 
 }
 
 function sourceView(source: PriceSource | null, timeName: string, staleNs: bigint, nowNs: TimestampNs): View {
-  // A publish time may lie a little ahead of the node's clock.
+  // A publish time may be slightly ahead of the node's clock.
   const ageNs = source === null ? null : nowNs > source.timeNs ? nowNs - source.timeNs : 0n;
   return {
     price: source === null || ageNs === null || ageNs > STORED_PRICE_NS ? null : format18(source.price),
@@ -138,7 +138,7 @@ function actorState(plan: Plan, actor: PlannedActor, isStalled: boolean): string
   return thread === 'draining' ? 'running' : thread;
 }
 
-/** Records published on the channels out of an actor; each channel counts modulo 2^32. */
+/** Records published on the outgoing channels of an actor; each channel counts modulo 2^32. */
 function messagesOut(plan: Plan, actor: string): number {
   const out = plan.edges.filter((edge) => edge.from === actor);
   return out.reduce((sum, edge) => sum + (Atomics.load(new Int32Array(edge.ring), WRITTEN_WORD) >>> 0), 0);

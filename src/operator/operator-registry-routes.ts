@@ -1,6 +1,6 @@
 /**
- * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). Bodies are read in commands.ts; reads come from the
- * registry that the front door follows.
+ * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). commands.ts parses the bodies; reads use the
+ * gateway's copy of the registry.
  */
 import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-assets.ts';
 import { marketView } from '../clearing/registry/registry-markets.ts';
@@ -48,7 +48,7 @@ function objectRoutes(
   ];
 }
 
-/** A market of a production node pays no fees to a key that everybody has. */
+/** A market of a production node must not pay fees to a publicly known key. @returns the reject, or null. */
 function withoutAccounts(parts: OpsParts): OpsReply | null {
   const [member] = parts.config.profile === 'production' ? publicAccounts(parts.gateway.registry.rows()) : [];
   if (member === undefined) return null;

@@ -6,14 +6,14 @@
  *                │401 429                  │404 405   │503          │413 400  │throws: 500
  *
  * Invariants
- *   (1) A request is answered once; what a handler throws is logged and answered with 500.
- *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that an
- *       answer may stay unread.
- *   (3) A connection has one request at a time: one that sends another before its answer was read is cut. Those of all
- *       connections begin one after the other, with pauses (paced-requests.ts).
- *   (4) Neither a token nor a body reaches a log line.
+ *   (1) Every request gets one response; an exception in a handler is logged and returns 500.
+ *   (2) Connections, heads, bodies and the time that a request may take to arrive are bounded, and so is the time that a
+ *       response may stay unread.
+ *   (3) A connection has one request at a time: one that sends another before its response was read is closed. The requests
+ *       of all connections start one after the other, with pauses (paced-requests.ts).
+ *   (4) Neither a token nor a body is ever logged.
  *
- * Not here: what a route does.
+ * Not here: the handlers of the routes.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -40,7 +40,7 @@ export interface OpsCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An answer that is not 200 with JSON. */
+/** A response that is not 200 with JSON. */
 export interface RawReply {
   readonly status: number;
   readonly contentType: string;
@@ -54,9 +54,9 @@ export interface OpsRoute {
   /** `/operator/assets/{asset_id}`: segments are literal or one parameter. */
   readonly pattern: string;
   readonly handler: (call: OpsCall) => OpsReply | Promise<OpsReply>;
-  /** Answered while clearing recovers as well. Open routes always are. */
+  /** Also served while clearing recovers. Open routes always are. */
   readonly whileRecovering?: boolean;
-  /** `text`: a number with a fraction is legal in the body, and comes as a JsonFraction. */
+  /** `text`: the body may contain numbers with a fraction, which arrive as JsonFraction. */
   readonly fractions?: 'text';
 }
 
@@ -66,13 +66,13 @@ export interface OpsHttpOptions {
   readonly isRecovering: () => boolean;
 }
 
-/** An answer ready to be sent. */
+/** A response ready to be sent. */
 interface Answered {
   readonly route: string;
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Methods that the path knows, on a 405. */
+  /** The allowed methods of the path, for a 405. */
   readonly allow?: string;
 }
 
@@ -84,16 +84,19 @@ interface Matched {
 const OPERATOR_PREFIX = '/operator';
 const UNKNOWN_ROUTE = 'unknown';
 const JSON_TYPE = 'application/json';
-/** A refused body up to this length is read and dropped, so that the client can read its 413; a longer one is cut. */
+/**
+ * A rejected body up to this length is read and dropped, so that the client can read its 413; for a longer one the
+ * connection is closed.
+ */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const CONNECTIONS_MAX = 256;
 const HEAD_BYTES_MAX = 16_384;
 const HEAD_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 30_000;
 const IDLE_MS_MAX = 10_000;
-/** How long an answer may wait for its reader. */
+/** How long a response may stay unread. */
 const UNREAD_MS_MAX = 10_000;
-/** How long a request in flight may keep the listener from closing. */
+/** How long a request in flight may delay closing. */
 const CLOSE_MS_MAX = 2_000;
 
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
@@ -108,7 +111,7 @@ export class OpsHttp {
   readonly #guard: TokenGuard;
   readonly #counts = new Map<string, number>();
   readonly #requests = new PacedRequests();
-  /** Connections with a request whose answer has not been handed to the kernel. */
+  /** Connections with a request whose response has not been passed to the kernel. */
   readonly #answering = new WeakSet<Duplex>();
   readonly #server: Server;
 
@@ -133,12 +136,12 @@ export class OpsHttp {
     this.#server.on('clientError', (_error, socket) => refuseSocket(socket));
   }
 
-  /** Answers given, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
+  /** Responses sent, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
   requestCounts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
 
-  /** @param at.port 0 takes a free port. @returns the port; rejects when it cannot be had. */
+  /** @param at.port 0 selects a free port. @returns the port; rejects when it cannot be opened. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     return new Promise((resolve, fail) => {
       this.#server.once('error', fail);
@@ -152,7 +155,7 @@ export class OpsHttp {
     });
   }
 
-  /** Takes no new connection and ends within CLOSE_MS_MAX. */
+  /** Accepts no new connection and completes within CLOSE_MS_MAX. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
@@ -163,7 +166,7 @@ export class OpsHttp {
     clearTimeout(cut);
   }
 
-  /** A request that came behind an unanswered one ends its connection; what else was sent in the same piece is dropped. */
+  /** A request received behind an unanswered one closes its connection; the rest of the received bytes is dropped. */
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     if (socket.destroyed) return;
@@ -196,7 +199,7 @@ export class OpsHttp {
     send(response, answered);
   }
 
-  /** @returns null when there is nobody left to answer. */
+  /** @returns null when the client has disconnected. */
   async #answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
@@ -282,7 +285,7 @@ function splitTarget(target: string): readonly [string, string] {
   return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Every route of the path, whatever its method. A path whose percent-encoding is malformed has none. */
+/** Every route of the path, whatever its method; none when the percent-encoding of the path is malformed. */
 function matchAll(routes: readonly OpsRoute[], path: string): readonly Matched[] {
   let segments: readonly string[];
   try {
@@ -308,7 +311,7 @@ function matchPattern(pattern: string, segments: readonly string[]): ReadonlyMap
   return params;
 }
 
-/** @returns the whole body, or that it is too large; null when the client left before it was complete. */
+/** @returns the whole body, or that it is too large; null when the client disconnected before it was complete. */
 async function readBytes(request: IncomingMessage): Promise<Uint8Array | 'PAYLOAD_TOO_LARGE' | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -330,7 +333,7 @@ async function readBytes(request: IncomingMessage): Promise<Uint8Array | 'PAYLOA
 function answerOf(route: string, reply: OpsReply, trace: TraceIds): Answered {
   if (!('ok' in reply)) return { route, ...reply };
   if (!reply.ok) return refusal(route, reply.reject, trace);
-  // Views are plain data of strings, safe integers, bigints and lists; the writer asserts it.
+  // Views consist of strings, safe integers, bigints and lists; writeJson asserts it.
   return { route, status: 200, contentType: JSON_TYPE, text: writeJson(reply.value as JsonWritable) };
 }
 
@@ -345,13 +348,13 @@ function send(response: ServerResponse, { status, contentType, text, allow }: An
     'cache-control': 'no-store',
     ...(allow === undefined ? {} : { allow }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    // An address that has sent too many wrong tokens pays for a connection each time.
+    // An address that has sent too many wrong tokens needs a new connection for each request.
     ...(status === 429 ? { connection: 'close' } : {}),
   });
   response.end(text);
 }
 
-/** What is no HTTP at all, or arrives too slowly. */
+/** For bytes that are not HTTP, or arrive too slowly. */
 function refuseSocket(socket: Duplex): void {
   if (socket.writable) {
     const trace = { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
@@ -362,14 +365,14 @@ function refuseSocket(socket: Duplex): void {
   socket.destroy();
 }
 
-// Bodies of the operator API as the plain objects that clearing validates: strict JSON in, every integer a bigint.
+// Bodies of the operator API as plain objects, the input of clearing's validation: strict JSON, every integer a bigint.
 
 type Plain = Readonly<Record<string, unknown>>;
 
 /**
- * No body at all is an empty object: a call whose members all have defaults needs none.
+ * An absent body is an empty object, for calls whose members all have defaults.
  *
- * @param fractions `text`: numbers with a fraction are read, as JsonFraction.
+ * @param fractions `text`: numbers with a fraction are accepted, as JsonFraction.
  */
 function readPlainBody(bytes: Uint8Array, fractions: 'refuse' | 'text' = 'refuse'): Outcome<Plain> {
   if (bytes.length === 0) return accepted({});
@@ -381,8 +384,9 @@ function readPlainBody(bytes: Uint8Array, fractions: 'refuse' | 'text' = 'refuse
 }
 
 /**
- * A name that begins with a dollar sign, anywhere. No object of the API has one, and to the node's own threads such
- * members mean exact numbers and bytes (messages/plain-values.ts): they must not come in from outside.
+ * Finds a name that begins with a dollar sign, at any depth. No object of the API has one, and between the node's
+ * threads such members encode exact numbers and bytes (messages/plain-values.ts), so they must not be accepted from
+ * outside.
  */
 function markedName(value: JsonValue): string | null {
   if (value instanceof Map) {
@@ -399,7 +403,7 @@ function markedName(value: JsonValue): string | null {
   return null;
 }
 
-/** Without a prototype, so that no name of a member means anything else. */
+/** Without a prototype, so that no member name has a meaning of its own. */
 function plainObject(object: JsonObject): Plain {
   const plain: Record<string, unknown> = Object.create(null);
   for (const [name, value] of object) plain[name] = plainValue(value);

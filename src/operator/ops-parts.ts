@@ -1,6 +1,6 @@
 /**
- * What the ops listener asks of the node: commands that are journaled, questions, hooks, and the views that it renders.
- * boot.ts implements it; ops-*.ts use nothing else of the node.
+ * The interface between the ops listener and the node: journaled commands, queries, hooks, and the state that is
+ * rendered. boot.ts implements it; ops-*.ts use nothing else of the node.
  */
 
 import type { ClearingHook } from '../clearing/clearing-hooks.ts';
@@ -20,7 +20,7 @@ import type { SharedClock } from '../runtime/clock.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
 
-/** What is not ready yet, in the words of `GET /readyz`. */
+/** The parts that are not ready yet, by their names in `GET /readyz`. */
 export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
 
 /** The members of the configuration (node/config.ts) that the operator API reads. */
@@ -52,30 +52,35 @@ export interface OpsParts {
   };
   /** Empty when the node is ready. */
   waitingFor(): readonly Waiting[];
-  /** How far a start is; null before there is anything to tell. */
+  /** Progress of the start; null before its first step. */
   starting(): StartStep | null;
-  /** Answered after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full. */
+  /**
+   * Resolves after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full.
+   */
   command(command: OperatorCommand): Promise<Reply>;
-  /** Answered from applied and flushed state. */
+  /** Resolves from applied and flushed state. */
   ask<Query extends ClearingQuery>(query: Query): Promise<Outcome<AnswerTo<Query>>>;
   hookClearing(hook: ClearingHook): Promise<Reply>;
-  /** Makes the shard of a market stop reading its commands, or go on. */
+  /** Makes the shard of a market stop reading its commands, or continue. */
   stallMarket(marketIndex: number, isStalled: boolean): void;
-  /** Waits until every mailbox is empty and everything received is flushed and told. @returns whether it came to rest. */
+  /**
+   * Waits until every mailbox is empty and everything received is flushed and published. @returns whether the node is
+   * idle.
+   */
   settle(timeoutMs: number): Promise<boolean>;
-  /** Requests answered by the public listeners of this thread, by `<route> <status>`. */
+  /** Responses of the public listeners of this thread, by `<route> <status>`. */
   requestCounts(): ReadonlyMap<string, number>;
-  /** What a user has open at this node: valid tokens, and streams of the order service. */
+  /** A user's valid tokens, and streams of the order service, on this node. */
   presence(user: UserId): { readonly sessions: number; readonly streams: number };
   /** Exposure of the open orders of a margin-type account by side; see MarginQueries. */
   requirements(user: UserId, subAccount: number): Requirements;
-  /** The prices of every asset that has an oracle, as pre-flight has them; none before the gateway is open. */
+  /** The prices of every asset with an oracle, as used by pre-flight checks; none before the gateway is open. */
   prices(): Iterable<readonly [AssetId, Pick<AssetMarks, 'oracle' | 'mark'>]>;
   /** Number of the last public depth diff of a market. */
   depthSequence(marketIndex: number): number;
-  /** Requests that a limit has refused, on every thread. */
+  /** Requests rejected by a limit, on every thread. */
   refusals(limit: LimitName): bigint;
-  /** How long the last market event has waited for its flush, in seconds. */
+  /** How long the latest market event has been waiting for its flush, in seconds. */
   unflushedSeconds(): number;
   dataFileBytes(): number;
   /** Live orders of all users (AMB-124). */

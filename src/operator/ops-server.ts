@@ -1,6 +1,5 @@
 /**
- * The ops listener (operator-api.md): every route over one HTTP server. It opens first, before recovery, and closes
- * last.
+ * The ops listener (operator-api.md): all routes on one HTTP server. It opens first, before recovery, and closes last.
  */
 import type { Logger } from 'pino';
 import type { ChainDesk } from '../chain/chain-desk.ts';
@@ -22,8 +21,8 @@ export class OpsServer {
   readonly #http: OpsHttp;
 
   /**
-   * @param chains asked at each call: the simulated chains start after this listener; null where there are none.
-   * @param log where audit lines and failures go.
+   * @param chains called for each request: the simulated chains start after this listener; null where there are none.
+   * @param log receives audit lines and failures.
    */
   constructor(parts: OpsParts, chains: () => ChainDesk | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
@@ -39,7 +38,7 @@ export class OpsServer {
     this.#http = new OpsHttp(routes, { token: parts.config.token, log, isRecovering });
   }
 
-  /** @param at.port 0 takes a free port. @returns the port; rejects when it cannot be had. */
+  /** @param at.port 0 selects a free port. @returns the port; rejects when it cannot be opened. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     return this.#http.listen(at);
   }
@@ -53,9 +52,9 @@ function logger({ config }: OpsParts): Logger {
   return createLogger({ name: 'ops', level: config.logLevel });
 }
 
-// Routes without a token (operator-api.md 3): is it alive, is it ready, what is it, how is it doing.
+// Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.
 
-/** @param opsRequests answers of this listener, which the metrics show beside the public ones. */
+/** @param opsRequests responses of this listener, which the metrics show beside the public ones. */
 function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<string, number>): readonly OpsRoute[] {
   const { version, commit, config } = parts;
   return [
@@ -79,7 +78,7 @@ function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<string, numb
   ];
 }
 
-/** Not ready is an answer, not an error: 503 without an envelope. */
+/** Not ready is a regular response: 503 without an error envelope. */
 function readiness(parts: OpsParts): RawReply {
   const waiting = parts.waitingFor();
   const progress = waiting.length === 0 ? null : parts.starting();

@@ -1,10 +1,10 @@
 /**
- * Whose the fees of a production node are: nobody's of whom everybody has the key (operator-api.md 9).
+ * Ensures that a production node pays its fees to no publicly known key (operator-api.md 9).
  *
  * The fee account and the backstop account default to keys of the dev seed. In production the configuration names
- * others, or an operator sets them before there is a market; what an operator has set stays.
+ * others, or an operator sets them before a market is created; a value that an operator has set is kept.
  *
- * Not here: what else the public keys may not do (user-sessions.ts for logging in, operator-config-routes.ts for bodies).
+ * Not here: other restrictions of public keys (user-sessions.ts for logging in, operator-config-routes.ts for bodies).
  */
 import { configList } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';
@@ -15,7 +15,7 @@ import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
-/** Members of the settings, as an operator would patch them. */
+/** Members of the settings, in the form of an operator's PATCH. */
 export type AccountSettings = Partial<Pick<Settings, 'fee_account' | 'backstop_account'>>;
 
 const MEMBERS = [
@@ -23,7 +23,7 @@ const MEMBERS = [
   { member: 'backstop_account', name: 'backstopAccount' },
 ] as const;
 
-/** What a data directory holds. */
+/** Contents of a data directory. */
 interface Held {
   readonly configs: ReadonlyMap<string, ConfigRow>;
   readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;
@@ -34,8 +34,9 @@ function settingsOf(rows: Pick<Held, 'configs'>): Readonly<Record<string, unknow
 }
 
 /**
- * @returns what the settings have to change before a production node opens; outside production nothing.
- * @throws ConfigError where markets would go on to pay fees to a public key, as the configuration names no other.
+ * @returns the changes of settings that a production node needs before it opens; none outside production.
+ * @throws ConfigError where markets would continue to pay fees to a public key, because the configuration names no
+ * other.
  */
 export function ownAccounts(
   config: { readonly profile: Profile; readonly feeAccount: string | null; readonly backstopAccount: string | null },

@@ -1,15 +1,15 @@
 /**
- * Starts requests one after the other, so that work which any client may request leaves a thread time for everything else:
- * one piece of it in a pass of the loop, and about a quarter of the time where a piece takes from 1 to 17 ms.
+ * Starts requests one after the other, so that work any client may request leaves the thread time for everything else:
+ * one request per pass of the event loop, and about a quarter of the time where a request takes from 1 to 17 ms.
  *
- *   begin ─▶ work, promises included ─▶ next turn of the loop ─▶ a pause three times as long as the work, if it was long ─▶ begin
+ *   begin ─▶ work, promises included ─▶ next pass of the loop ─▶ a pause three times as long as the work, if it was long ─▶ begin
  *
- * Work that only waits (for a flush, for a barrier) does not hold up what comes behind it.
+ * Work that only waits (for a flush, for a barrier) does not delay the requests behind it.
  *
- * Not bounded here: how many wait. The listener has so many connections, and each has one request at a time.
+ * The number of waiting requests is bounded elsewhere: by the listener's connections, with one request each at a time.
  */
 
-/** Shorter work is followed by the next turn of the loop and by no pause. */
+/** After shorter work the next request starts in the next pass of the loop, without a pause. */
 const LONG_MS = 1;
 const PAUSE_FACTOR = 3;
 const PAUSE_MS_MAX = 50;
@@ -24,7 +24,7 @@ export class PacedRequests {
   #isBusy = false;
 
   /**
-   * @param isGone whether there is no client any more; then the work is forgotten, and the promise with it.
+   * @param isGone whether the client has disconnected; then the work is dropped, and its promise never resolves.
    * @returns a promise that resolves when the work may begin.
    */
   begin(isGone: () => boolean): Promise<void> {

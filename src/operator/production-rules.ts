@@ -1,6 +1,6 @@
 /**
- * What a production node does not serve, in one place: other profiles serve all of it, and no setting of a configuration or
- * of an operator changes what production serves.
+ * What a production node does not serve, in one place: other profiles serve all of it, and no setting of a
+ * configuration or of an operator changes it.
  */
 import { configList } from '../clearing/registry/registry-config.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
@@ -9,19 +9,22 @@ import { ConfigError } from '../core/config-error.ts';
 import { type Reject, reject } from '../core/reject.ts';
 
 /**
- * Whether users may open positions and borrow. Not in production while nothing liquidates margin accounts: there a loss
- * beyond an account's collateral would be the other users'.
+ * Whether users may open positions and borrow. Not in production while nothing liquidates margin accounts: a loss
+ * beyond an account's collateral would fall on other users.
  */
 export function servesMargin(profile: Profile): boolean {
   return profile !== 'production';
 }
 
-/** Whether chains of a kind may be registered and opened. A simulated one mints deposits on request; no other is served yet. */
+/**
+ * Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request; no other kind is
+ * served yet.
+ */
 export function servesChainKind(profile: Profile, _kind: string): boolean {
   return profile !== 'production';
 }
 
-/** Of a body for `PUT /operator/chains/{chain_id}`; clearing judges the rest of it. */
+/** Checks a body of `PUT /operator/chains/{chain_id}`; clearing validates the rest of it. */
 export function refusedChain(profile: Profile, body: unknown): Reject | null {
   const isObject = typeof body === 'object' && body !== null;
   const kind = isObject && 'kind' in body ? body.kind : undefined;

@@ -1,8 +1,8 @@
 /**
- * Bodies of the registry as typed changes: assets with their tokens (operator-api.md 4.1), risk parameters (4.2) and
- * markets (4.3). Each member is valid by itself, and what is left out is left out.
+ * Converts bodies of the registry into typed changes: assets with their tokens (operator-api.md 4.1), risk parameters
+ * (4.2) and markets (4.3). Each member is valid by itself; absent members stay absent.
  *
- * Not here: what depends on the registry as it is (src/clearing/registry).
+ * Not here: rules that depend on the current registry (src/clearing/registry).
  */
 import type { AssetChange, Rebalancing } from '../clearing/registry/registry-assets.ts';
 import type { MarketChange } from '../clearing/registry/registry-markets.ts';
@@ -25,16 +25,16 @@ const TOKEN_MEMBERS = [
   'min_weight',
   'min_first_deposit_base_units',
 ];
-/** So that 10^decimals fits in 256 bits. */
+/** 10^decimals must fit in 256 bits. */
 const TOKEN_DECIMALS = { min: 0, max: 77 };
 const SYMBOL_FORM = /^[!-~]{1,32}$/;
 const NOT_NEGATIVE = { min: 0n };
 /** Caps and weights are members of the public rows (wire.md 7.3) and keep their encoding: integers of 256 bits. */
 const WORD = { min: 0n, max: NO_CAP };
-/** Rates are clamped when they are applied; what may be configured is any fraction. */
+/** Rates are clamped when they are applied; any fraction may be configured. */
 const ANY_RATE = { min: -ONE_18, max: ONE_18 };
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readAsset(body: unknown): Outcome<AssetChange> {
   const reader = new BodyReader(body, ['symbol', 'max_adl', 'rebalancing', 'tokens']);
   const symbol = reader.textOrNull('symbol', null);
@@ -148,13 +148,13 @@ const RISK: { readonly [Name in keyof RiskParameters]: Member<RiskParameters[Nam
   min_sub_account_balance: amount(WORD),
 };
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readRisk(body: unknown): Outcome<Partial<RiskParameters>> {
   return readMembers(new BodyReader(body, Object.keys(DEFAULT_RISK)), RISK);
 }
 
 const DECIMALS = { min: 0, max: 18 };
-/** 100 %: so that a fee never exceeds the proceeds that it is taken from. */
+/** 100 %: a fee never exceeds the proceeds from which it is deducted. */
 const FEE_RATE_MAX = 1_000_000;
 const WORD_STATUS = {
   Active: MARKET_STATUS.active,
@@ -169,7 +169,7 @@ const notional: Member<Amount18> = (reader, name) => reader.decimal(name, { min:
 const collar: Member<Amount18 | null> = (reader, name) =>
   reader.decimalOrNull(name, { min: 1n, max: AMOUNT18_MAX }, null);
 
-/** By the names of the wire, in the order in which they are read. */
+/** By wire name, in the order in which they are read. */
 const MARKET = {
   book_price_decimals: integer(DECIMALS),
   book_quantity_decimals: integer(DECIMALS),
@@ -183,7 +183,7 @@ const MARKET = {
   price_collar: collar,
 } as const;
 
-/** @returns INVALID_REQUEST with the member at fault. */
+/** @returns INVALID_REQUEST with the failing member. */
 export function readMarket(body: unknown): Outcome<MarketChange> {
   const outcome = readMembers<{ readonly [Name in keyof typeof MARKET]: ReturnType<(typeof MARKET)[Name]> }>(
     new BodyReader(body, Object.keys(MARKET)),

@@ -1,13 +1,13 @@
 /**
- * The seed of operator-api.md §9: what an empty dev or test data directory is filled with, as the bodies an operator
- * would send. Written once. The keys are public knowledge; production refuses to seed.
+ * The seed of operator-api.md §9: the contents of an empty dev or test data directory, as the bodies that an operator
+ * would send. The keys are publicly known; production refuses to seed.
  *
  * Not here: how the seed is applied (seed.ts).
  */
 
 const zeros = (count: number): string => '0'.repeat(count);
 
-/** 20 bytes of one value, right-padded to 32: how every seeded address looks. */
+/** 20 bytes of one value, right-padded to 32: the format of every seeded address. */
 export function seedAddress(byte: string): string {
   return byte.repeat(20) + zeros(24);
 }
@@ -169,7 +169,7 @@ export const SEED_USER_B = '8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df6
 export const SEED_SETTLER = 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1';
 export const SEED_BACKSTOP = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382';
 export const SEED_FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437';
-/** Whose secret halves everybody has: in production they neither log in nor are named by an operator. */
+/** Keys whose private halves are publicly known: in production they can neither log in nor be named by an operator. */
 export const PUBLIC_KEYS: ReadonlySet<string> = new Set([
   SEED_USER_A,
   SEED_USER_B,

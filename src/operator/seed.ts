@@ -1,6 +1,6 @@
 /**
- * Fills an empty node with the seed of operator-api.md §9, through the same commands and the same simulated chain that
- * an operator and a depositor would use. Runs once: an empty journal is the only start it is called on.
+ * Fills an empty node with the seed of operator-api.md §9, with the same commands and the same simulated chain that an
+ * operator and a depositor would use. Called only on a start with an empty journal.
  */
 
 import type { ChainDesk } from '../chain/chain-desk.ts';
@@ -34,12 +34,12 @@ import {
   seedAddress,
 } from './seed-data.ts';
 
-/** 20 bytes of aa: who deposits unless told otherwise (operator-api.md 8). */
+/** 20 bytes of aa: the default depositor (operator-api.md 8). */
 const DEPOSITOR = seedAddress('aa');
 
 type Parts = Pick<OpsParts, 'command' | 'config'>;
 
-/** @throws InvariantError when a seeded command is refused: the seed and the validation disagree. */
+/** @throws InvariantError when a seeded command is rejected: seed and validation disagree. */
 export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: ChainDesk): Promise<void> {
   await seedRegistry(parts);
   if (seed === 'test') return;
@@ -47,8 +47,8 @@ export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: Chain
 }
 
 /**
- * What a node without a seed begins with: the settings whose default depends on the profile (operator-api.md 4.10).
- * From then on they are the operator's.
+ * Initial settings of a node without a seed: those whose default depends on the profile (operator-api.md 4.10).
+ * Operators change them afterwards.
  */
 export async function seedSettings(parts: Parts, accounts: AccountSettings): Promise<void> {
   const { acks, selfServiceMarkets, profile } = parts.config;
@@ -57,7 +57,7 @@ export async function seedSettings(parts: Parts, accounts: AccountSettings): Pro
   await request(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body });
 }
 
-/** Accounts in place of public keys that the settings still hold. */
+/** Replaces public keys in the settings by other accounts. */
 export async function patchAccounts(parts: Parts, accounts: AccountSettings): Promise<void> {
   if (Object.keys(accounts).length === 0) return;
   await request(parts, { kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: accounts });
@@ -147,7 +147,10 @@ async function fundUser(seedByte: number, parts: Parts, chains: ChainDesk): Prom
   }
 }
 
-/** The road of a transfer: decode the signed body, verify the canonical bytes, hand the values to clearing. */
+/**
+ * Processes a transfer like the gateway: decodes the signed body, verifies the canonical bytes, passes the values to
+ * clearing.
+ */
 function verifiedTransfer(body: string): OperatorCommand {
   const bytes = Buffer.from(body, 'utf8');
   const decoded = decodeTransfer(bytes, 0, bytes.length);

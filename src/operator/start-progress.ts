@@ -1,25 +1,25 @@
-/** How far a start is, for `GET /readyz` and, where it takes long, for standard error. */
+/** Progress of a start, for `GET /readyz` and, when it takes long, for standard error. */
 import type { RecoveryStep } from '../clearing/recovery-steps.ts';
 
 export interface StartStep {
   readonly step: 'verifying' | RecoveryStep;
   /** Pages, rows or records. */
   readonly done: number;
-  /** 0 where it is not known. */
+  /** 0 when it is not known. */
   readonly of: number;
 }
 
-/** Milliseconds of each step that there was, and of all together. */
+/** Milliseconds of each executed step, and in total. */
 export type StartTimes = Readonly<Record<string, number>>;
 
-/** Where a start says how far it is, and at its end how long its steps took. */
+/** Receives the progress of a start, and the duration of its steps at the end. */
 export interface StartReport {
   readonly step: (step: StartStep) => void;
   readonly started: (times: StartTimes) => void;
 }
 
 const SAY_EVERY_MS = 1_000;
-/** How exactly the times of steps are known. */
+/** The resolution of step durations. */
 const LOOK_EVERY_MS = 20;
 
 export class StartProgress {
@@ -32,7 +32,7 @@ export class StartProgress {
   #lookedAtMs: number = this.#startedAtMs;
   #saidAtMs: number = this.#startedAtMs;
 
-  /** @param look at what the recovering thread says; null while it says nothing. */
+  /** @param look returns the step of the recovering thread; null before its first. */
   constructor(look: () => StartStep | null, report: StartReport) {
     this.#look = look;
     this.#report = report;
@@ -44,7 +44,7 @@ export class StartProgress {
     this.#last = { step: 'verifying', done, of };
   }
 
-  /** Null before there is anything to tell. */
+  /** Null before the first step. */
   get step(): StartStep | null {
     this.#last = this.#look() ?? this.#last;
     return this.#last;

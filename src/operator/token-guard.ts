@@ -1,9 +1,11 @@
 /**
- * How often an address may be wrong about the operator token: a bucket of WRONG_TOKENS that refills by one a second. An address
- * whose bucket is empty is refused before its token is looked at, right or wrong: else the answer would tell.
+ * Limits how often an address may send a wrong operator token: a bucket of WRONG_TOKENS that refills by one a second.
+ * An address with an empty bucket is rejected before its token is compared, right or wrong; otherwise the response
+ * would reveal it.
  *
- * Bounded: the address that was wrong longest ago leaves when there are ADDRESSES_MAX, and its bucket is full again. A token has
- * 32 characters at least, so that is no way to guess one. Comparing takes the same time for every token (hashes).
+ * Bounded: at ADDRESSES_MAX the address whose last wrong token is oldest is removed, and its bucket is full again. A
+ * token has at least 32 characters, so that does not help to guess one. Comparing takes the same time for every token
+ * (hashes).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { lastForwardedKey } from '../http/client-address.ts';
@@ -12,7 +14,7 @@ export const WRONG_TOKENS = 20;
 const REFILL_MS = 1_000;
 export const ADDRESSES_MAX = 4_096;
 
-/** `limited`: not looked at. */
+/** `limited`: not compared. */
 export type TokenVerdict = 'right' | 'wrong' | 'limited';
 
 interface Bucket {
@@ -30,12 +32,12 @@ export class TokenGuard {
     this.#nowMs = nowMs;
   }
 
-  /** Addresses that were wrong lately. */
+  /** Number of addresses with a recent wrong token. */
   get addresses(): number {
     return this.#buckets.size;
   }
 
-  /** @param authorization the header as it came. No bearer token at all is wrong, and free. */
+  /** @param authorization the header as received. A missing bearer token is wrong, and free. */
   judge(authorization: string | undefined, address: string | undefined): TokenVerdict {
     const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) return 'wrong';
@@ -57,7 +59,7 @@ export class TokenGuard {
     return known;
   }
 
-  /** The last to be wrong stands at the end. */
+  /** The most recent is last. */
   #keep(key: string, bucket: Bucket): void {
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();

@@ -1,6 +1,6 @@
 /**
- * What the front door notes before a command to a market (schemas/messages.fbs, CommandNote). The numbers travel in
- * rings: written out, never reused.
+ * Notes that the gateway writes before a command to a market (schemas/messages.fbs, CommandNote). The numbers are part
+ * of the message format: assigned explicitly, never reused.
  */
 import { assert } from '../core/assert.ts';
 import type { Publication } from '../runtime/publication.ts';
@@ -8,19 +8,19 @@ import { recordBytes } from '../runtime/ring-layout.ts';
 import { CommandNote } from '../schema/generated/messages.ts';
 
 export const COMMAND_NOTE = {
-  /** The levels of the commands that follow are told together (BAT-07). */
+  /** The levels changed by the following commands are published together (BAT-07). */
   batchBegins: 1,
   batchEnds: 2,
-  /** The answer to the next command says when it was taken up. */
+  /** The acknowledgement of the next command contains the time at which the market took it up. */
   timed: 3,
 } as const;
 
 export type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];
 
-/** What one note takes of a ring. */
+/** Bytes of one note in a ring. */
 export const NOTE_BYTES: number = recordBytes(CommandNote.bytes);
 
-/** The caller has made sure that there is room. */
+/** The caller has checked that there is space. */
 export function sendNote(publication: Publication, marketIndex: number, kind: CommandNoteKind, isUrgent = false): void {
   const at = publication.claim(CommandNote.typeId, CommandNote.bytes, isUrgent);
   assert(at >= 0, 'a note has its room');

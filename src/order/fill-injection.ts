@@ -1,17 +1,17 @@
-/** A fill that a test hook puts into a market as if it had matched: how it travels from the front door to its shard. */
+/** A fill that a test hook injects into a market as if it had matched: the message from the gateway to the shard. */
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { OrderKey } from '../matching/commands.ts';
 import type { Publication } from '../runtime/retry-buffer.ts';
 import { NodeHook, OrderRecord } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
-/** An order as its owner names it. */
+/** An order identified by user and client id. */
 export interface OrderToFill {
   readonly user: UserId;
   readonly orderId: OrderId;
 }
 
-/** The plain text of a NodeHook to a market. */
+/** The JSON text of a NodeHook to a market. */
 export interface InjectedFill {
   readonly marketIndex: number;
   readonly maker: OrderToFill;
@@ -19,11 +19,11 @@ export interface InjectedFill {
   /** Raw. */
   readonly price: number;
   readonly quantity: number;
-  /** When it is said to have matched; null: now. */
+  /** The match time of the fill; null: now. */
   readonly matchedNs: bigint | null;
 }
 
-/** The order's key as the engine reads it. */
+/** The order's key in the engine's format. */
 export function keyOf({ user, orderId }: OrderToFill): OrderKey {
   const bytes = Buffer.alloc(OrderRecord.userLength + OrderRecord.orderIdLength);
   bytes.write(user, 'hex');

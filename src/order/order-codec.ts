@@ -1,5 +1,6 @@
 /**
- * The message of a create beside its record: the hash that a market finds the order's id by, and its expiry as words.
+ * The message of a create besides its record: the hash by which a market looks up the order's id, and its expiry as two
+ * 32-bit words.
  *
  *   NewOrder: request │ OrderRecord, 288 bytes │ signature │ canonical text, `text_bytes` of ASCII │ hash
  *                                                             └── a child names its parent there, at `parent_id_at`
@@ -15,12 +16,12 @@ const HASH_BYTES = 4;
 const LIFE_HIGH: number = highWord(ORDER_LIFE_NS);
 const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
 
-/** Bytes of a create on its way to a market: the message, its text, and a word with the hash of its id. */
+/** Bytes of a create message: the struct, its text, and a 32-bit word with the hash of its id. */
 export function createBytes(textBytes: number): number {
   return ((NewOrder.bytes + textBytes + 3) & ~3) + HASH_BYTES;
 }
 
-/** Writes that word. @param bytes of the create, from `createBytes`. */
+/** Writes that hash. @param bytes of the create, from `createBytes`. */
 export function writeCreateHash(v: Views, at: number, bytes: number, key: HashKey): void {
   const record = at + NewOrder.orderAt;
   const userWord = (record + OrderRecord.userAt) >>> 2;
@@ -28,7 +29,7 @@ export function writeCreateHash(v: Views, at: number, bytes: number, key: HashKe
   v.i32[hashWordOf(at, bytes)] = hashId(key, v.i32, userWord, idWord, OrderRecord.orderIdBytes(v, record));
 }
 
-/** The hash that the front door wrote behind a create. */
+/** The hash that the gateway wrote behind a create. */
 export function createHash(v: Views, at: number, bytes: number): number {
   return v.i32[hashWordOf(at, bytes)] as number;
 }
@@ -37,7 +38,7 @@ function hashWordOf(at: number, bytes: number): number {
   return (at + bytes - HASH_BYTES) >>> 2;
 }
 
-/** Sets the expiry of a command from the order's record at `at`, as two words. */
+/** Sets the expiry of a command, as two 32-bit words, from the order's record at `at`. */
 export function fillExpiry(to: { expiryHigh: number; expiryLow: number }, v: Views, at: number): void {
   to.expiryLow = (OrderRecord.creationNsLow(v, at) + LIFE_LOW) >>> 0;
   const carry = to.expiryLow < LIFE_LOW ? 1 : 0;
