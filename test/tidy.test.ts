@@ -59,7 +59,6 @@ const OTHER_SHELLS: readonly string[] = [
   'src/clearing/journal-batch.ts',
   'src/clearing/sha256.ts',
   'src/market-data/market-data-feed.ts',
-  'src/matching/depth-output.ts',
   'src/matching/market-commands.ts',
   'src/matching/market-output.ts',
   'src/order/command-notes.ts',

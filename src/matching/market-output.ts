@@ -4,7 +4,7 @@
  *
  * To clearing and the gateway nothing is ever dropped: what a full ring does not accept waits in the retry buffer.
  *
- * Market data receives matches only; levels are written by depth-output.ts.
+ * Market data receives matches, and the levels that `DepthOutput` writes.
  */
 import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';

@@ -3,7 +3,7 @@
  * DORMANT and has no undecided fill leaves the pool.
  *
  * Parallel to the records (order-records.ts) lie the owner and 24 bytes of id for each order. What few orders have, a
- * longer id or times of their own, is stored apart (word-heap.ts):
+ * longer id or times of their own, is stored apart (WordHeap):
  *
  *   ids     word   0 … 4    5
  *                  the id   the id, or the address of own times; word 0 is the address of an id too long for these words
