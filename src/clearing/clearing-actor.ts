@@ -70,7 +70,7 @@ export interface ClearingOptions {
   /** A checkpoint blocks this thread: with so many changed rows it is due at once, so that none takes too long. */
   readonly checkpointRows: number;
   /** The heartbeat, between the steps of a batch: a sweep of a thousand orders is one batch. */
-  readonly beat: () => void;
+  readonly heartbeat: () => void;
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
@@ -119,7 +119,7 @@ export class ClearingActor implements Actor {
 
   constructor(options: ClearingOptions) {
     this.#options = options;
-    this.#cycle = new DutyCycle(options.beat);
+    this.#cycle = new DutyCycle(options.heartbeat);
     this.#door = new RetryBuffer(options.door);
     this.#markets = options.markets.map((publication) => new RetryBuffer(publication));
     this.#crash = new CrashPlan(options.hooks.crash);

@@ -17,7 +17,7 @@ import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
 const JOBS_PER_TURN = 64;
 
 /** Words of `VerifyThread.words`. */
-export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, beat: 3, kernelThread: 4 } as const;
+export const VERIFY_WORD = { workerBell: 0, ownerBell: 1, stop: 2, heartbeat: 3, kernelThread: 4 } as const;
 export const VERIFY_WORDS = 5;
 
 /** The arguments of a verifier thread; a structured clone except for the transferred port. */
@@ -48,7 +48,7 @@ export function runVerifyLoop(thread: VerifyThread): void {
     verdicts.commit();
   };
   for (;;) {
-    Atomics.add(words, VERIFY_WORD.beat, 1);
+    Atomics.add(words, VERIFY_WORD.heartbeat, 1);
     const count = jobs.drain(answer, JOBS_PER_TURN);
     if (count > 0) {
       if (verdicts.publish()) bell.ring();

@@ -80,9 +80,9 @@ export class VerifyPool {
    */
   watchables(): readonly Watchable[] {
     return this.#open.map(({ words }) => ({
-      lastBeat: () => Atomics.load(words, VERIFY_WORD.beat),
+      lastHeartbeat: () => Atomics.load(words, VERIFY_WORD.heartbeat),
       kernelThread: () => Atomics.load(words, VERIFY_WORD.kernelThread),
-      isWatched: () => Atomics.load(words, VERIFY_WORD.beat) !== NOT_STARTED,
+      isWatched: () => Atomics.load(words, VERIFY_WORD.heartbeat) !== NOT_STARTED,
     }));
   }
 

@@ -14,7 +14,7 @@ import { threadTimes } from '../runtime/thread-times.ts';
 import type { HistoryAnswer, HistoryAsk } from './orders/history-ask.ts';
 
 /** Words that the thread writes and the gateway watches. */
-export const HISTORY_WORD = { beat: 0, kernelThread: 1 } as const;
+export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1 } as const;
 export const HISTORY_WORDS = 2;
 
 export interface HistorySettings {
@@ -61,9 +61,9 @@ export class HistoryThread implements PageReader {
     this.#watch = new Watch(
       [
         {
-          lastBeat: () => Atomics.load(life, HISTORY_WORD.beat),
+          lastHeartbeat: () => Atomics.load(life, HISTORY_WORD.heartbeat),
           kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
-          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.beat) !== 0,
+          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.heartbeat) !== 0,
         },
       ],
       threadTimes(),

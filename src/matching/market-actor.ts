@@ -68,7 +68,7 @@ export interface MarketShardWiring {
   /** Whether a test hook stalls its commands (operator-api.md 7.3 `stall_market`). */
   readonly isStalled: () => boolean;
   /** Records a heartbeat between the steps of opening a large book. */
-  readonly beat: () => void;
+  readonly heartbeat: () => void;
   /** Channel of clearing; every other channel is the gateway's. */
   readonly clearingChannel: number;
   readonly clearing: Publication;
@@ -356,7 +356,7 @@ export class MarketShardActor implements Actor {
   #onRestored(v: Views, at: number, bytes: number): void {
     const market = this.#market(MarketRestored.marketIndex(v, at));
     assert(!market.isOpen, 'a market is restored once');
-    this.#wiring.beat();
+    this.#wiring.heartbeat();
     market.finishRestore({
       sequence: MarketRestored.sequence(v, at),
       lastTradeId: MarketRestored.lastTradeId(v, at),
@@ -366,9 +366,9 @@ export class MarketShardActor implements Actor {
     const to = this.#door.claim(MarketRestored.typeId, bytes);
     this.#door.views.u8.set(v.u8.subarray(at, at + bytes), to);
     this.#door.commit();
-    this.#wiring.beat();
+    this.#wiring.heartbeat();
     if (!this.#wiring.data.needsResync()) market.sendBook();
-    this.#wiring.beat();
+    this.#wiring.heartbeat();
   }
 
   /** Sends whole books to market data after a restart or loss. */

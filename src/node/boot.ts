@@ -205,7 +205,7 @@ export class RingbookNode {
       tls,
       gate: gateOf(addresses, this.#budget),
       offersKeys: this.config.seed === 'dev',
-      alive: () => this.#context.block.beat(),
+      alive: () => this.#context.block.heartbeat(),
     });
     this.#oms = oms;
     this.#gateway.streams = oms.streams;
@@ -392,7 +392,7 @@ export class RingbookNode {
     return {
       answered: (pattern, status) => {
         // Many requests may be answered before the loop comes to its timers: each is a sign of life.
-        this.#context.block.beat();
+        this.#context.block.heartbeat();
         const key = `${pattern} ${status}`;
         this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
       },

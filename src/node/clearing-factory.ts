@@ -17,7 +17,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const settings = settingsOf(wiring);
   const words = new NodeWords(settings.words);
   // Until then its thread has loaded its modules, which is all that it may do.
-  words.waitUntilChecked(() => wiring.beat());
+  words.waitUntilChecked(() => wiring.heartbeat());
   const commits = wiring.metrics.histogram('commit_ns');
   const journalBytes = wiring.metrics.gauge('journal_bytes');
   const journalFirst = wiring.metrics.gauge('journal_first_sequence');
@@ -40,7 +40,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     checkpointMs: settings.checkpointMs,
     checkpointRecords: settings.checkpointRecords,
     checkpointRows: settings.checkpointRows,
-    beat: () => wiring.beat(),
+    heartbeat: () => wiring.heartbeat(),
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
     journalSequence: wiring.metrics.gauge('journal_sequence'),

@@ -26,7 +26,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
     clock: wiring.clock,
     clearingChannel: wiring.channelOf(CLEARING),
     openHistory: () => {
-      const cycle = new DutyCycle(() => wiring.beat());
+      const cycle = new DutyCycle(() => wiring.heartbeat());
       return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());
     },
     signals: new NodeWords(settings.words),
@@ -58,7 +58,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     streams,
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
-    observer: { answered: () => wiring.beat(), failed: marketDataFailed, lagged: () => counted.lagged() },
+    observer: { answered: () => wiring.heartbeat(), failed: marketDataFailed, lagged: () => counted.lagged() },
     budget,
     gate: gateOf(settings.mdsListener.addresses, budget),
     tls: settings.mdsListener.tls,

@@ -24,7 +24,7 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     clock: wiring.clock,
     hashSeed: settings.hashSeed,
     isStalled: () => words.isStalled(shard),
-    beat: () => wiring.beat(),
+    heartbeat: () => wiring.heartbeat(),
     clearingChannel: wiring.channelOf(CLEARING),
     clearing: wiring.publication(CLEARING),
     door: wiring.publication(FRONT_DOOR),

@@ -31,7 +31,7 @@ const MARKETS_SEEN = 16_384;
 const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
 
 /** A waiting thread gives a heartbeat as often as a parked one (doorbell.ts). */
-const BEAT_MS = 100;
+const HEARTBEAT_MS = 100;
 
 export class NodeWords {
   readonly memory: SharedArrayBuffer;
@@ -75,9 +75,9 @@ export class NodeWords {
     Atomics.notify(this.#words, CHECK);
   }
 
-  /** Blocks a thread without an event loop. @param beat called now and then. @throws Error when the start is refused. */
-  waitUntilChecked(beat: () => void): void {
-    while (Atomics.wait(this.#words, CHECK, 0, BEAT_MS) === 'timed-out') beat();
+  /** Blocks a thread without an event loop. @param heartbeat called now and then. @throws Error when the start is refused. */
+  waitUntilChecked(heartbeat: () => void): void {
+    while (Atomics.wait(this.#words, CHECK, 0, HEARTBEAT_MS) === 'timed-out') heartbeat();
     if (Atomics.load(this.#words, CHECK) === REFUSED) throw new Error('the start is refused');
   }
 

@@ -23,7 +23,7 @@ export interface HostContext {
   readonly restarted: boolean;
   readonly wakeUp: () => void;
   /** Control block of the thread; absent where one thread is driven by hand. */
-  readonly block?: { beat(): void };
+  readonly block?: { heartbeat(): void };
 }
 
 export class ActorHost {
@@ -50,7 +50,7 @@ export class ActorHost {
       metrics,
       settings,
       wakeUp,
-      beat: () => context.block?.beat(),
+      heartbeat: () => context.block?.heartbeat(),
       channelOf: (from, channel = MAIN_CHANNEL) =>
         find(inbound, (edge) => edge.from === from && edge.channel === channel),
       publication: (to, channel = MAIN_CHANNEL) =>

@@ -66,7 +66,7 @@ export interface ActorWiring {
   /** Requests a poll soon, so that `endBatch` follows work that did not arrive on a channel (a socket's message). */
   wakeUp(): void;
   /** Records a heartbeat during a long step of bounded work (HEARTBEAT_LOST_MS). */
-  beat(): void;
+  heartbeat(): void;
 }
 
 export type ActorFactory = (wiring: ActorWiring) => Actor;

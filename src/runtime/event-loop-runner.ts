@@ -73,7 +73,7 @@ export class EventLoopRunner {
     }
     if (this.#obey()) return;
     // Timers may be delayed by the events of a burst, so handled records count as a heartbeat too.
-    if (handled > 0) this.#context.block.beat();
+    if (handled > 0) this.#context.block.heartbeat();
     if (handled > 0) this.#idlePolls = 0;
     if (handled > 0 || this.#idlePolls++ < this.#context.spec.spinTurns) this.wakeUp();
     else this.#sleep();
@@ -95,7 +95,7 @@ export class EventLoopRunner {
     if (!this.#running) return;
     const { block, clock, spec } = this.#context;
     if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
-    block.beat();
+    block.heartbeat();
     if (this.#obey()) return;
     block.beginTicks();
     const nowNs = clock.nowNs();

@@ -91,7 +91,7 @@ function waitedMs(before: ThreadTimes, after: ThreadTimes, sinceMs: number): num
 /** The heartbeat gap of one thread. */
 export class HeartbeatGap {
   readonly #starvation: Starvation;
-  #beat: number | null = null;
+  #heartbeat: number | null = null;
   #gapMs = 0;
   #computedMs = 0;
   #asleepMs = 0;
@@ -105,20 +105,20 @@ export class HeartbeatGap {
   /**
    * Call at every check. @returns how the thread hangs; null while it does not, or that is undecided.
    *
-   * @param readBeat - changes with every heartbeat. @param isWatched - false: no heartbeat is expected now.
+   * @param readHeartbeat - changes with every heartbeat. @param isWatched - false: no heartbeat is expected now.
    */
-  look({ sinceMs, thread }: Look, nowMs: number, readBeat: () => number, isWatched: boolean): Hang | null {
-    const beat = readBeat();
-    if (beat !== this.#beat || !isWatched) {
-      this.#reset(beat);
+  look({ sinceMs, thread }: Look, nowMs: number, readHeartbeat: () => number, isWatched: boolean): Hang | null {
+    const heartbeat = readHeartbeat();
+    if (heartbeat !== this.#heartbeat || !isWatched) {
+      this.#reset(heartbeat);
       return null;
     }
     this.#gapMs += sinceMs;
     this.#count(sinceMs, thread, nowMs);
     const hang = this.#hang();
     // Querying the kernel takes time: a heartbeat recorded meanwhile ends the gap.
-    if (hang === null || readBeat() === beat) return hang;
-    this.#reset(readBeat());
+    if (hang === null || readHeartbeat() === heartbeat) return hang;
+    this.#reset(readHeartbeat());
     return null;
   }
 
@@ -157,8 +157,8 @@ export class HeartbeatGap {
     return this.#computedMs > this.#asleepMs ? 'hung in computation' : 'waits without end';
   }
 
-  #reset(beat: number): void {
-    this.#beat = beat;
+  #reset(heartbeat: number): void {
+    this.#heartbeat = heartbeat;
     this.#gapMs = 0;
     this.#computedMs = 0;
     this.#asleepMs = 0;

@@ -1,7 +1,7 @@
 /**
  * Control blocks for supervision: one block of shared memory per thread.
  *
- *   byte 0    state · beat · ticks · kernel id  written by the thread
+ *   byte 0    state · heartbeat · ticks · kernel id  written by the thread
  *   byte 128  command · letters · bell · end    written by others (the bell by both, see doorbell.ts)
  *
  *   starting ──▶ recovering ──▶ running ──▶ draining ──▶ stopped          a restart begins again with starting
@@ -31,7 +31,7 @@ const COMMANDS: readonly ThreadCommand[] = ['run', 'stop', 'halt'];
 
 const BLOCK_WORDS = 64;
 const STATE_WORD = 0;
-const BEAT_WORD = 1;
+const HEARTBEAT_WORD = 1;
 const TICKS_WORD = 2;
 const KERNEL_WORD = 3;
 const COMMAND_WORD = 32;
@@ -87,18 +87,18 @@ export class ThreadBlock implements Watchable {
 
   /** A change of state is also a heartbeat. */
   setState(state: ThreadState): void {
-    this.beat();
+    this.heartbeat();
     Atomics.store(this.#words, this.#base + STATE_WORD, STATES.indexOf(state));
   }
 
   /** Records a heartbeat. A plain store suffices: watchers may see it a little later. */
-  beat(): void {
-    this.#words[this.#base + BEAT_WORD] = this.#clock.now();
+  heartbeat(): void {
+    this.#words[this.#base + HEARTBEAT_WORD] = this.#clock.now();
   }
 
   /** Changes with every heartbeat. */
-  lastBeat(): number {
-    return Atomics.load(this.#words, this.#base + BEAT_WORD);
+  lastHeartbeat(): number {
+    return Atomics.load(this.#words, this.#base + HEARTBEAT_WORD);
   }
 
   /** Called before and after the ticks of a thread's actors: the count is odd during the ticks. */
@@ -143,7 +143,7 @@ export class ThreadBlock implements Watchable {
 /** An object of a Watch: a thread of the node, of the verifier pool, or the history reader. */
 export interface Watchable {
   /** Changes with every sign of progress. */
-  lastBeat(): number;
+  lastHeartbeat(): number;
   /** The kernel's id of the thread, UNKNOWN_THREAD until it is set. */
   kernelThread(): number;
   /** Whether heartbeats are expected now. */
@@ -176,7 +176,7 @@ export class Watch {
     let lost: Lost | null = null;
     for (const [index, { thread, gap }] of this.#watched.entries()) {
       const look = { sinceMs, thread: thread.kernelThread() };
-      const hang = gap.look(look, nowMs, () => thread.lastBeat(), thread.isWatched());
+      const hang = gap.look(look, nowMs, () => thread.lastHeartbeat(), thread.isWatched());
       if (hang !== null && lost === null) lost = { index, hang };
     }
     return lost;

@@ -73,7 +73,7 @@ class ThreadLoop {
     const nowMs = performance.now();
     const { block, clock } = this.#context;
     if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
-    block.beat();
+    block.heartbeat();
     if (nowMs - this.#tickedAtMs >= this.#tickMs) {
       this.#tickedAtMs = nowMs;
       block.beginTicks();

@@ -14,7 +14,7 @@ import { ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
 import { TableHistory } from './order-history.ts';
 
-const BEAT_MS = 50;
+const HEARTBEAT_MS = 50;
 
 /** Runs until it receives null. */
 export function runHistoryThread(): void {
@@ -22,16 +22,16 @@ export function runHistoryThread(): void {
   const port = must(parentPort, 'a worker has a parent');
   const { dataDirectory, mapBytes, words } = workerData as HistorySettings;
   const life = new Int32Array(words);
-  const beat = (): void => void Atomics.add(life, HISTORY_WORD.beat, 1);
+  const heartbeat = (): void => void Atomics.add(life, HISTORY_WORD.heartbeat, 1);
   Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
-  const beats = setInterval(beat, BEAT_MS);
-  const cycle = new DutyCycle(beat);
+  const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
+  const cycle = new DutyCycle(heartbeat);
   const reader = openReader(dataDirectory, { mapBytes });
   const history = new TableHistory(reader, () => cycle.done());
   port.on('message', (message: ToHistory) => {
     if (message === null) {
       port.close();
-      clearInterval(beats);
+      clearInterval(heartbeats);
       // A thread that reads closes its reader before it ends.
       void reader.close();
       return;

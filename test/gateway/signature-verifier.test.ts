@@ -22,7 +22,7 @@ suite('the signature verifier', () => {
   test('where the kernel reports nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
     const desk = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY, null);
     await untilAwake(desk);
-    // No time passes for the thread between these looks; now and then it beats all the same.
+    // No time passes for the thread between these looks; it still records a heartbeat now and then.
     let nowMs = 0;
     for (; nowMs < 5 * HEARTBEAT_LOST_MS; nowMs += 10 * LOOK_MS) assert.equal(desk.hang(nowMs), null);
     for (const fromMs = nowMs; desk.hang(nowMs) === null; nowMs += LOOK_MS) {

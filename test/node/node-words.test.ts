@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { NodeWords } from '../../src/node/node-words.ts';
 
-/** A thread that still waits beats: here that is a failure, as the verdict is there. */
+/** A thread that still waits records heartbeats: here that is a failure, as the verdict is there. */
 function stillWaits(): never {
   throw new InvariantError('the thread waits on');
 }
@@ -22,7 +22,7 @@ suite('the verdict on a data directory', () => {
     assert.throws(() => new NodeWords(words.memory).waitUntilChecked(stillWaits), /the start is refused/);
   });
 
-  test('until then it beats', () => {
+  test('until then it records heartbeats', () => {
     assert.throws(() => new NodeWords().waitUntilChecked(stillWaits), /the thread waits on/);
   });
 });

@@ -30,7 +30,7 @@ interface Watching {
   readonly kernel: Kernel;
   /** Looks every `everyMs` until the thread is lost. @param pass what happens in between. @returns null: never. */
   readonly lostAfter: (pass: () => void, everyMs?: number) => { readonly lost: Lost; readonly ms: number } | null;
-  beat: number;
+  heartbeat: number;
 }
 
 function watching(): Watching {
@@ -38,7 +38,7 @@ function watching(): Watching {
   let nowMs = performance.now();
   const here: Watching = {
     kernel,
-    beat: 1,
+    heartbeat: 1,
     lostAfter: (pass, everyMs = WATCH_MS) => {
       for (let ms = 0; ms < LONG_MS; ms += everyMs) {
         const lost = watch.lost(nowMs);
@@ -49,7 +49,7 @@ function watching(): Watching {
       return null;
     },
   };
-  const thread = { lastBeat: () => here.beat, kernelThread: () => WATCHED, isWatched: () => true };
+  const thread = { lastHeartbeat: () => here.heartbeat, kernelThread: () => WATCHED, isWatched: () => true };
   const watch = new Watch([thread], kernel);
   return here;
 }
@@ -136,7 +136,7 @@ suite('the silence of a thread (AMB-111)', () => {
     here.kernel.watched.state = 'runnable';
     const found = here.lostAfter(() => {
       here.kernel.watched.cpuMs += WATCH_MS;
-      here.beat += 1;
+      here.heartbeat += 1;
     });
     assert.equal(found, null);
   });
@@ -150,7 +150,7 @@ suite('the silence of a thread (AMB-111)', () => {
     const here = watching();
     const read = here.kernel.read.bind(here.kernel);
     here.kernel.read = (thread) => {
-      here.beat += 1;
+      here.heartbeat += 1;
       return read(thread);
     };
     assert.equal(

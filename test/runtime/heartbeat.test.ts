@@ -36,17 +36,17 @@ suite('heartbeat', () => {
       for (const block of [steady, silent]) block.setState('running');
       const tookMs = lostAfterMs(watch, (ms) => {
         pass(ms);
-        steady.beat();
+        steady.heartbeat();
       });
       assert.ok(isInTime(tookMs), `${tookMs} ms`);
       pass(WATCH_MS);
-      steady.beat();
+      steady.heartbeat();
       assert.equal(watch.lost()?.index, 1);
       for (const state of ['starting', 'recovering', 'draining', 'stopped'] as const) {
         silent.setState(state);
         for (let ms = 0; ms < 2 * HEARTBEAT_LOST_MS; ms += WATCH_MS) {
           pass(WATCH_MS);
-          steady.beat();
+          steady.heartbeat();
           assert.equal(watch.lost(), null);
         }
       }
@@ -75,7 +75,7 @@ suite('heartbeat', () => {
       for (; watch.lost() === null; passedMs += 10 * WATCH_MS) {
         pass(10 * WATCH_MS);
         // Every five seconds it has a turn.
-        if (passedMs % 5_000 === 0) starved.beat();
+        if (passedMs % 5_000 === 0) starved.heartbeat();
         assert.ok(passedMs < 60_000, 'what is frozen is found all the same');
       }
       pass(WATCH_MS);

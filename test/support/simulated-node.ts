@@ -138,7 +138,7 @@ export class SimulatedNode {
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly answers: ActionAnswer[] = [];
   /** How often clearing sent a heartbeat in the middle of its work. */
-  clearingBeats = 0;
+  clearingHeartbeats = 0;
   /** How often clearing reported progress without reporting that it recovers. */
   progressUnsaid = 0;
   readonly #refusals: string[] = [];
@@ -162,7 +162,7 @@ export class SimulatedNode {
         clock: wiring.clock,
         hashSeed: BigInt(seed),
         isStalled: () => false,
-        beat: () => undefined,
+        heartbeat: () => undefined,
         clearingChannel: wiring.channelOf(CLEARING),
         clearing: wiring.publication(CLEARING),
         door: wiring.publication(FRONT_DOOR),
@@ -354,8 +354,8 @@ export class SimulatedNode {
       checkpointMs: JOURNAL.checkpointMs,
       checkpointRecords: checkpointAfter ?? JOURNAL.checkpointRecords,
       checkpointRows: checkpointAfter ?? JOURNAL.checkpointRows,
-      beat: () => {
-        this.clearingBeats += 1;
+      heartbeat: () => {
+        this.clearingHeartbeats += 1;
       },
       elapsedMs: () => this.#elapsedMs,
       hooks: { wait: () => undefined, crash: () => undefined },

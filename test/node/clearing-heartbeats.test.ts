@@ -17,10 +17,10 @@ import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Checked, flushed, applied, published. */
-const BEATS_OF_A_BATCH = 4;
+const HEARTBEATS_OF_A_BATCH = 4;
 /** Before its transaction and after. */
 const BEATS_OF_A_CHECKPOINT = 2;
-const ORDERS_PER_BEAT = UNITS_PER_HEARTBEAT;
+const ORDERS_PER_HEARTBEAT = UNITS_PER_HEARTBEAT;
 /** Above every trigger. */
 const HIGH = Number.MAX_SAFE_INTEGER;
 
@@ -32,18 +32,18 @@ function beatsOfOneBatch(checkpointAfter: number): number {
     forged: new Set(),
     checkpointAfter,
   });
-  const before = node.clearingBeats;
+  const before = node.clearingHeartbeats;
   node.commandAll([{ kind: 'putAsset', method: 'put', assetId: '0' as AssetId, body: { symbol: 'USD' } }]);
-  return node.clearingBeats - before;
+  return node.clearingHeartbeats - before;
 }
 
-suite('beats of clearing', () => {
-  test('a journaled batch beats after each of its steps (AMB-111)', () => {
-    assert.equal(beatsOfOneBatch(1_000), BEATS_OF_A_BATCH);
+suite('heartbeats of clearing', () => {
+  test('a journaled batch records a heartbeat after each of its steps (AMB-111)', () => {
+    assert.equal(beatsOfOneBatch(1_000), HEARTBEATS_OF_A_BATCH);
   });
 
-  test('a checkpoint beats before its transaction and after it (AMB-111)', () => {
-    assert.equal(beatsOfOneBatch(1), BEATS_OF_A_BATCH + BEATS_OF_A_CHECKPOINT);
+  test('a checkpoint records a heartbeat before its transaction and after it (AMB-111)', () => {
+    assert.equal(beatsOfOneBatch(1), HEARTBEATS_OF_A_BATCH + BEATS_OF_A_CHECKPOINT);
   });
 
   test('a changed taker fee walks no order, and the state for an operator sends heartbeats on the way (AMB-111, AMB-52)', async () => {
@@ -54,21 +54,24 @@ suite('beats of clearing', () => {
     node.settle();
     const { ledger } = node.clearing;
     const counts = ledger.markets.map(({ orders }) => orders.size);
-    assert.ok(counts.every((count) => count > 4 * ORDERS_PER_BEAT));
+    assert.ok(counts.every((count) => count > 4 * ORDERS_PER_HEARTBEAT));
     for (const { definition } of ledger.markets) {
-      const before = node.clearingBeats;
+      const before = node.clearingHeartbeats;
       const body = { taker_fee_rate: definition.takerFeeRate + 100 };
       node.commandAll([{ kind: 'putMarket', method: 'patch', assetId: definition.assetId, body }]);
-      assert.equal(node.clearingBeats - before, BEATS_OF_A_BATCH, 'a changed fee goes through none of them');
+      assert.equal(node.clearingHeartbeats - before, HEARTBEATS_OF_A_BATCH, 'a changed fee goes through none of them');
     }
     checkLedger(ledger);
-    let beats = 0;
+    let heartbeats = 0;
     const cycle = new DutyCycle(() => {
-      beats += 1;
+      heartbeats += 1;
     });
     const answer = cycle.finish(answerQuery({ kind: 'state' }, ledger, { sequence: 1, checkpoint: 1, delayMs: 0 }));
     const all = counts.reduce((sum, count) => sum + count, 0);
-    assert.ok(beats >= Math.floor(all / ORDERS_PER_BEAT), `a look at the state beats ${beats} times`);
+    assert.ok(
+      heartbeats >= Math.floor(all / ORDERS_PER_HEARTBEAT),
+      `a look at the state recorded ${heartbeats} heartbeats`,
+    );
     const told = answer.ok ? Object.values(answer.value.markets) : [];
     assert.deepEqual(
       told.map((market) => market['open_orders']),
@@ -81,7 +84,7 @@ suite('beats of clearing', () => {
 
   test('a restart ends what was left, and fires what a price had reached (AMB-110, AMB-29)', async () => {
     const directory = temporaryDirectory();
-    const [children, leftovers, triggers] = [2_000, 4 * ORDERS_PER_BEAT, 4 * ORDERS_PER_BEAT];
+    const [children, leftovers, triggers] = [2_000, 4 * ORDERS_PER_HEARTBEAT, 4 * ORDERS_PER_HEARTBEAT];
     await makeLargeRows(directory, { users: 40, orders: 2_100, triggers, children, leftovers });
     const durability = new LmdbDurability(directory);
     const { state, timeNs } = recoverState(durability);
@@ -97,7 +100,7 @@ suite('beats of clearing', () => {
 
   test('a checkpoint of thousands counts them as it encodes them and as it writes them (AMB-111)', async () => {
     const directory = temporaryDirectory();
-    const triggers = 4 * ORDERS_PER_BEAT;
+    const triggers = 4 * ORDERS_PER_HEARTBEAT;
     await makeLargeRows(directory, { users: 40, orders: 100, triggers });
     const durability = new LmdbDurability(directory);
     const { state, timeNs } = recoverState(durability);
