@@ -148,8 +148,8 @@ function writeFillConfirmed(trade: TradeRow, sink: RecordSink): void {
     takerFee: taker.fee,
     marketIndex,
     takerSide,
-    isLiquidation: trade.isLiquidation ? 1 : 0,
-    isAutoDeleverage: trade.isAutoDeleverage ? 1 : 0,
+    isLiquidation: trade.isLiquidation,
+    isAutoDeleverage: trade.isAutoDeleverage,
   });
   sink.commit();
 }
@@ -182,7 +182,7 @@ export function writePosition(row: PositionRow, sink: RecordSink): void {
 export function writeUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>, sink: RecordSink): void {
   const at = sink.claim(UserChanged.typeId, UserChanged.bytes);
   if (at < 0) return;
-  UserChanged.write(sink.views, at, { user: row.user, isMarketMaker: row.isMarketMaker ? 1 : 0 });
+  UserChanged.write(sink.views, at, { user: row.user, isMarketMaker: row.isMarketMaker });
   sink.commit();
 }
 
@@ -197,19 +197,19 @@ export function writeMarketRisk(effect: Omit<MarketRiskEffect, 'kind'>, sink: Re
     matchedNs: mark?.timeNs ?? (0n as TimestampNs),
     marketIndex,
     goodUpdates: mark?.goodUpdates ?? 0,
-    isTripped: mark?.isTripped === true ? 1 : 0,
-    hasMark: mark === null ? 0 : 1,
+    isTripped: mark?.isTripped ?? false,
+    hasMark: mark !== null,
   });
   sink.commit();
 }
 
 /** The mark of a MarketRiskChanged, null for none. */
 export function readMark(v: Views, at: number): PriceSource | null {
-  if (MarketRiskChanged.hasMark(v, at) === 0) return null;
+  if (!MarketRiskChanged.hasMark(v, at)) return null;
   return {
     price: MarketRiskChanged.mark(v, at) as Amount18,
     timeNs: MarketRiskChanged.matchedNs(v, at) as TimestampNs,
-    isTripped: MarketRiskChanged.isTripped(v, at) === 1,
+    isTripped: MarketRiskChanged.isTripped(v, at),
     goodUpdates: MarketRiskChanged.goodUpdates(v, at),
   };
 }
@@ -288,7 +288,7 @@ function inForceOf({ triggerState, parentSequence, quantity, activatedQuantity }
 export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
   const at = sink.claim(OrderIdRemembered.typeId, OrderIdRemembered.bytes);
   if (at < 0) return;
-  OrderIdRemembered.write(sink.views, at, { ...id, wasCancelled: id.wasCancelled ? 1 : 0 });
+  OrderIdRemembered.write(sink.views, at, id);
   sink.commit();
 }
 

@@ -15,7 +15,6 @@
 import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { isGiven } from '../gateway/orders/accounts.ts';
 import { isOpen } from '../risk/position.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { allAccounts, allBalances, allUsers } from './balances.ts';
@@ -38,7 +37,7 @@ import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { riskSlot } from './risks.ts';
-import type { OrderRow } from './rows.ts';
+import { isGiven, type OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
 /** Of users, orders or ids: a part is small against a ring. */

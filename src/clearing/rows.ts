@@ -35,6 +35,18 @@ export interface SubAccountRow {
   readonly asset: AssetId | null;
 }
 
+/** Sub-accounts 0 and 1, which every user has (AMB-63). */
+export const GIVEN_SUB_ACCOUNTS: ReadonlyMap<number, Pick<SubAccountRow, 'kind' | 'name' | 'asset'>> = new Map([
+  [0, { kind: 'spot', name: 'Spot', asset: null }],
+  [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
+]);
+
+/** Whether it is one of the first two, unchanged. */
+export function isGiven(row: SubAccountRow): boolean {
+  const given = GIVEN_SUB_ACCOUNTS.get(row.subAccount);
+  return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
+}
+
 /** Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative. */
 export interface BalanceRow {
   readonly user: UserId;

@@ -44,7 +44,7 @@ export function runVerifyLoop(thread: VerifyThread): void {
     const to = verdicts.claim(Verdict.typeId, Verdict.bytes);
     assert(to !== RING_FULL, 'the verdict ring holds a verdict for every job of the job ring');
     Verdict.setTicket(verdicts.views, to, ticket);
-    Verdict.setValid(verdicts.views, to, valid ? 1 : 0);
+    Verdict.setValid(verdicts.views, to, valid);
     verdicts.commit();
   };
   for (;;) {

@@ -176,10 +176,7 @@ export class VerifyPool {
   #drain(channel: Channel): void {
     const take = (_typeId: number, at: number): undefined => {
       channel.inFlight -= 1;
-      this.#options.onVerdict(
-        Verdict.ticket(channel.verdicts.views, at),
-        Verdict.valid(channel.verdicts.views, at) === 1,
-      );
+      this.#options.onVerdict(Verdict.ticket(channel.verdicts.views, at), Verdict.valid(channel.verdicts.views, at));
     };
     do {
       channel.sleeper.wake();

@@ -93,7 +93,7 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
     triggerPrice: newTrigger?.price ?? NO_PRICE,
     marketIndex: market.definition.marketIndex,
     triggerKind: newTrigger?.kind ?? TRIGGER.none,
-    nodeMade: 0,
+    nodeMade: false,
     user,
     orderId,
     idHash: 0,
@@ -113,7 +113,7 @@ export function writeReduction(v: Views, at: number, command: ReduceCommand, sta
     triggerPrice: NO_PRICE,
     marketIndex,
     triggerKind: TRIGGER.none,
-    nodeMade: 1,
+    nodeMade: true,
     user,
     orderId,
     idHash: 0,
@@ -125,7 +125,7 @@ export function writeReduction(v: Views, at: number, command: ReduceCommand, sta
 export function writeNodeCancel(v: Views, at: number, command: ReduceCommand, stamp: Omit<Stamp, 'requestId'>): void {
   const { requestId, marketIndex, user, orderId, end } = command;
   const receivedNs = stamp.receivedNs as TimestampNs;
-  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: 0, end, user, orderId, idHash: 0 });
+  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: false, end, user, orderId, idHash: 0 });
   writeHash(v, at, CancelOrder, stamp.key);
 }
 
@@ -136,7 +136,7 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
   const { market, user, orderId } = prepared;
   const { marketIndex } = market.definition;
   const end = ORDER_END.userRequested;
-  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: holds ? 1 : 0, end, user, orderId, idHash: 0 });
+  CancelOrder.write(v, at, { requestId, receivedNs, marketIndex, hold: holds, end, user, orderId, idHash: 0 });
   writeHash(v, at, CancelOrder, key);
 }
 

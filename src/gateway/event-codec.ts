@@ -3,21 +3,18 @@
 import { readMark } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow } from '../clearing/rows.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
-import type { Side } from '../core/order-terms.ts';
-import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { Amount18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { readOrderId, readText, readUser } from '../schema/fields.ts';
 import {
   BalanceChanged,
   MarketRiskChanged,
-  Matched,
   OrderRecord,
   OrderRestoredAtBoot,
   PositionChanged,
 } from '../schema/generated/messages.ts';
 import type { AssetMarks } from './orders/asset-risks.ts';
 import type { RestoredOrder } from './orders/order-manager.ts';
-import type { Match } from './orders/trade-view.ts';
 
 const USER_WORDS = 8;
 
@@ -36,22 +33,6 @@ export class UserTexts {
     this.#text = readUser(v, at);
     return this.#text;
   }
-}
-
-export function readMatch(v: Views, at: number): Match {
-  return {
-    marketIndex: Matched.marketIndex(v, at),
-    sequence: Matched.sequence(v, at),
-    tradeId: Matched.tradeId(v, at),
-    makerOrder: Matched.makerOrder(v, at),
-    takerOrder: Matched.takerOrder(v, at),
-    price: Matched.price(v, at) as RawPrice,
-    quantity: Matched.quantity(v, at) as RawQuantity,
-    takerSide: Matched.takerSide(v, at) as Side,
-    makerFeeRate: Matched.makerFeeRate(v, at),
-    takerFeeRate: Matched.takerFeeRate(v, at),
-    timeNs: Matched.timeNs(v, at) as TimestampNs,
-  };
 }
 
 export function readBalance(v: Views, at: number, users: UserTexts): BalanceRow {

@@ -9,17 +9,16 @@ import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { AccountEvent } from '../codec/account-events.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
-import type { OrderEnd, RollbackReason, TriggerKind } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Publication } from '../runtime/publication.ts';
-import { readOrderId, readUser } from '../schema/fields.ts';
 import {
   BalanceChanged,
   FillConfirmed,
+  type FillConfirmedFields,
   FillRolledBack,
+  type FillRolledBackFields,
   HeldCancelExpired,
   JournalFlushed,
   MarketAck,
@@ -40,9 +39,8 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
-import { readBalance, readMarketRisk, readMatch, readPosition, readRestored, UserTexts } from './event-codec.ts';
+import { readBalance, readMarketRisk, readPosition, readRestored, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
-import type { MarketEvent } from './orders/market-events.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
 
 export interface GatewayActorParts {
@@ -60,14 +58,6 @@ export interface GatewayActorParts {
   /** The node ends at once: the public sockets are closed. */
   readonly halted: () => void;
   readonly unflushed: UnflushedWindow;
-}
-
-/** A market's message on one order. */
-interface OrderMessage {
-  marketIndex(v: Views, at: number): number;
-  sequence(v: Views, at: number): number;
-  order(v: Views, at: number): number;
-  timeNs(v: Views, at: number): bigint;
 }
 
 export class GatewayActor implements Actor {
@@ -128,48 +118,26 @@ export class GatewayActor implements Actor {
         this.#onMatched(v, at);
         break;
       case OrderEnded.typeId:
-        gateway.orders.onEnded({
-          ...this.#orderEvent(OrderEnded, v, at),
-          end: OrderEnded.end(v, at) as OrderEnd,
-          faultReason: OrderEnded.faultReason(v, at) as RollbackReason,
-        });
+        gateway.orders.onEnded(this.#unflushed(OrderEnded.read(v, at)));
         break;
       case OrderReplaced.typeId:
-        gateway.orders.onReplaced({
-          ...this.#orderEvent(OrderReplaced, v, at),
-          price: OrderReplaced.price(v, at) as RawPrice,
-          quantity: OrderReplaced.quantity(v, at) as RawQuantity,
-          timestampNs: OrderReplaced.timestampNs(v, at) as TimestampNs,
-          triggerKind: OrderReplaced.triggerKind(v, at) as TriggerKind,
-          triggerPrice: OrderReplaced.triggerPrice(v, at) as RawPrice,
-        });
+        gateway.orders.onReplaced(this.#unflushed(OrderReplaced.read(v, at)));
         break;
       case OrderRestored.typeId:
-        gateway.orders.onRestored(this.#orderEvent(OrderRestored, v, at));
+        gateway.orders.onRestored(this.#unflushed(OrderRestored.read(v, at)));
         break;
       case OrderTriggered.typeId:
-        gateway.orders.onTriggered({
-          ...this.#orderEvent(OrderTriggered, v, at),
-          triggerPrice: OrderTriggered.triggerPrice(v, at) as RawPrice,
-          quantity: OrderTriggered.quantity(v, at),
-        });
+        gateway.orders.onTriggered(this.#unflushed(OrderTriggered.read(v, at)));
         break;
       case OrderActivated.typeId:
-        gateway.orders.onActivated({
-          ...this.#orderEvent(OrderActivated, v, at),
-          quantity: OrderActivated.quantity(v, at),
-        });
+        gateway.orders.onActivated(this.#unflushed(OrderActivated.read(v, at)));
         break;
       case OrderCovered.typeId:
-        gateway.orders.onCancelPending(this.#orderEvent(OrderCovered, v, at));
+        gateway.orders.onCancelPending(this.#unflushed(OrderCovered.read(v, at)));
         break;
-      case HeldCancelExpired.typeId: {
-        const { userAt, orderIdAt } = HeldCancelExpired;
-        const orderId = readOrderId(v, at + orderIdAt, HeldCancelExpired.orderIdBytes(v, at));
-        const marketIndex = HeldCancelExpired.marketIndex(v, at);
-        gateway.orders.onHeldCancelExpired({ marketIndex, user: readUser(v, at + userAt), orderId });
+      case HeldCancelExpired.typeId:
+        gateway.orders.onHeldCancelExpired(HeldCancelExpired.read(v, at));
         break;
-      }
       default:
         this.#onClearing(typeId, v, at);
     }
@@ -179,24 +147,10 @@ export class GatewayActor implements Actor {
     const { gateway } = this.#parts;
     switch (typeId) {
       case FillConfirmed.typeId:
-        gateway.orders.onFillConfirmed({
-          marketIndex: FillConfirmed.marketIndex(v, at),
-          tradeId: FillConfirmed.tradeId(v, at),
-          timeNs: gateway.nowNs(),
-          makerFee: FillConfirmed.makerFee(v, at) as Amount18,
-          takerFee: FillConfirmed.takerFee(v, at) as Amount18,
-          isLiquidation: FillConfirmed.isLiquidation(v, at) === 1,
-          isAutoDeleverage: FillConfirmed.isAutoDeleverage(v, at) === 1,
-        });
+        this.#onFillConfirmed(FillConfirmed.read(v, at));
         break;
       case FillRolledBack.typeId:
-        gateway.orders.onFillRolledBack({
-          marketIndex: FillRolledBack.marketIndex(v, at),
-          tradeId: FillRolledBack.tradeId(v, at),
-          timeNs: gateway.nowNs(),
-          makerReason: FillRolledBack.makerReason(v, at) as RollbackReason,
-          takerReason: FillRolledBack.takerReason(v, at) as RollbackReason,
-        });
+        this.#onFillRolledBack(FillRolledBack.read(v, at));
         break;
       case BalanceChanged.typeId:
         this.#onBalance(readBalance(v, at, this.#users));
@@ -207,7 +161,7 @@ export class GatewayActor implements Actor {
       case UserChanged.typeId:
         this.#onUser({
           user: this.#users.read(v, at + UserChanged.userAt),
-          isMarketMaker: UserChanged.isMarketMaker(v, at) === 1,
+          isMarketMaker: UserChanged.isMarketMaker(v, at),
         });
         break;
       case MarketRiskChanged.typeId:
@@ -217,10 +171,7 @@ export class GatewayActor implements Actor {
         this.#onDecided(MarketDecided.marketIndex(v, at), MarketDecided.sequence(v, at));
         break;
       case JournalFlushed.typeId:
-        gateway.orders.onJournalFlushed({
-          sequence: JournalFlushed.sequence(v, at),
-          checkpoint: JournalFlushed.checkpoint(v, at),
-        });
+        gateway.orders.onJournalFlushed(JournalFlushed.read(v, at));
         break;
       case OrderRestoredAtBoot.typeId:
         gateway.orders.restoreOrder(v, at + OrderRestoredAtBoot.orderAt, readRestored(v, at));
@@ -261,12 +212,10 @@ export class GatewayActor implements Actor {
     this.#parts.unflushed.flushed(marketIndex, sequence, performance.now());
   }
 
-  /** The common beginning of every message of a market on one order. */
-  #orderEvent(message: OrderMessage, v: Views, at: number): MarketEvent {
-    const marketIndex = message.marketIndex(v, at);
-    const sequence = message.sequence(v, at);
-    this.#heard(marketIndex, sequence);
-    return { marketIndex, sequence, order: message.order(v, at), timeNs: message.timeNs(v, at) as TimestampNs };
+  /** A message of a market, which is not flushed yet. */
+  #unflushed<Message extends { readonly marketIndex: number; readonly sequence: number }>(message: Message): Message {
+    this.#heard(message.marketIndex, message.sequence);
+    return message;
   }
 
   /** The market's message is not flushed yet. */
@@ -277,24 +226,41 @@ export class GatewayActor implements Actor {
   /** An accepted create first gets its sequence, then its answer. */
   #onAck(v: Views, at: number): void {
     const { orders } = this.#parts.gateway;
-    const ack = {
+    const ack = this.#unflushed({
       requestId: MarketAck.requestId(v, at),
       marketIndex: MarketAck.marketIndex(v, at),
       sequence: MarketAck.sequence(v, at),
-      timeNs: MarketAck.timeNs(v, at) as TimestampNs,
+      timeNs: MarketAck.timeNs(v, at),
       rejectCode: MarketAck.rejectCode(v, at),
-    };
-    this.#heard(ack.marketIndex, ack.sequence);
+    });
     if (MarketAck.takenNsHigh(v, at) !== 0 || MarketAck.takenNsLow(v, at) !== 0) {
-      orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at) as TimestampNs);
+      orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at));
     }
-    if (MarketAck.isAdmission(v, at) === 1) orders.onAccepted({ ...ack, refusal: ack.rejectCode });
+    if (MarketAck.isAdmission(v, at)) orders.onAccepted({ ...ack, refusal: ack.rejectCode });
     orders.requests.onAck(ack);
   }
 
+  #onFillConfirmed(fill: FillConfirmedFields): void {
+    const { marketIndex, tradeId, makerFee, takerFee, isLiquidation, isAutoDeleverage } = fill;
+    const { gateway } = this.#parts;
+    gateway.orders.onFillConfirmed({
+      marketIndex,
+      tradeId,
+      timeNs: gateway.nowNs(),
+      makerFee,
+      takerFee,
+      isLiquidation,
+      isAutoDeleverage,
+    });
+  }
+
+  #onFillRolledBack({ marketIndex, tradeId, makerReason, takerReason }: FillRolledBackFields): void {
+    const { gateway } = this.#parts;
+    gateway.orders.onFillRolledBack({ marketIndex, tradeId, timeNs: gateway.nowNs(), makerReason, takerReason });
+  }
+
   #onMatched(v: Views, at: number): void {
-    this.#heard(Matched.marketIndex(v, at), Matched.sequence(v, at));
-    this.#parts.gateway.orders.onMatched(readMatch(v, at));
+    this.#parts.gateway.orders.onMatched(this.#unflushed(Matched.read(v, at)));
   }
 
   #onNews(news: NodeNews): void {

@@ -23,7 +23,7 @@ import type { AssetId } from '../core/ids.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE } from '../order/command-notes.ts';
-import { type InjectedFill, keyOf } from '../order/fill-injection.ts';
+import type { InjectedFill } from '../order/fill-injection.ts';
 import { createHash } from '../order/order-codec.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Publication } from '../runtime/publication.ts';
@@ -47,7 +47,7 @@ import {
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { HostedMarket } from './hosted-market.ts';
-import { CommandReader, RestoredCommandReader, readRememberedId } from './market-commands.ts';
+import { CommandReader, keyOf, RestoredCommandReader, readRememberedId } from './market-commands.ts';
 import type { MarketEngine } from './market-engine.ts';
 
 /**

@@ -13,6 +13,7 @@ import {
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
+import type { OrderToFill } from '../order/fill-injection.ts';
 import { createHash, fillExpiry } from '../order/order-codec.ts';
 import {
   CancelAllOrders,
@@ -192,7 +193,7 @@ export class CommandReader {
     command.timestampLow = ReplaceOrder.timestampNsLow(v, at);
     command.price = ReplaceOrder.price(v, at);
     command.quantity = ReplaceOrder.quantity(v, at);
-    command.isNodeMade = ReplaceOrder.nodeMade(v, at) === 1;
+    command.isNodeMade = ReplaceOrder.nodeMade(v, at);
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
     return command;
@@ -203,7 +204,7 @@ export class CommandReader {
     fillKey(command, CancelOrder, v, at);
     command.idHash = CancelOrder.idHash(v, at);
     fillReceived(command, CancelOrder, v, at);
-    command.mayPark = CancelOrder.hold(v, at) === 1;
+    command.mayPark = CancelOrder.hold(v, at);
     command.end = CancelOrder.end(v, at) as OrderEnd;
     return command;
   }
@@ -247,7 +248,7 @@ export function readRememberedId(v: Views, at: number): RememberedId {
   const id: RememberedId = {
     ...emptyKey(),
     creationNs: OrderIdRemembered.creationNs(v, at) as TimestampNs,
-    wasCancelled: OrderIdRemembered.wasCancelled(v, at) === 1,
+    wasCancelled: OrderIdRemembered.wasCancelled(v, at),
   };
   fillKey(id, OrderIdRemembered, v, at);
   return id;
@@ -322,4 +323,13 @@ export class RestoredCommandReader {
     fillExpiry(command, v, record);
     return command;
   }
+}
+
+/** The key of an order that a test hook names, as the engine reads it. */
+export function keyOf({ user, orderId }: OrderToFill): OrderKey {
+  const bytes = Buffer.alloc(OrderRecord.userLength + OrderRecord.orderIdLength);
+  bytes.write(user, 'hex');
+  bytes.write(orderId, OrderRecord.userLength, 'latin1');
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+  return { words, userAt: 0, orderIdAt: OrderRecord.userLength >>> 2, orderIdBytes: orderId.length };
 }

@@ -394,7 +394,7 @@ export class MarketOutput implements MarketEvents {
     else this.#writeTaken(v, at);
     MarketAck.setMarketIndex(v, at, this.#marketIndex);
     MarketAck.setRejectCode(v, at, code);
-    MarketAck.setIsAdmission(v, at, isAdmission ? 1 : 0);
+    MarketAck.setIsAdmission(v, at, isAdmission);
     publication.commit();
   }
 

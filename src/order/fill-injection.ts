@@ -1,8 +1,7 @@
 /** A fill that a test hook injects into a market as if it had matched: the message from the gateway to the shard. */
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { OrderKey } from '../matching/commands.ts';
 import type { Publication } from '../runtime/retry-buffer.ts';
-import { NodeHook, OrderRecord } from '../schema/generated/messages.ts';
+import { NodeHook } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
 /** An order identified by user and client id. */
@@ -21,15 +20,6 @@ export interface InjectedFill {
   readonly quantity: number;
   /** The match time of the fill; null: now. */
   readonly matchedNs: bigint | null;
-}
-
-/** The order's key in the engine's format. */
-export function keyOf({ user, orderId }: OrderToFill): OrderKey {
-  const bytes = Buffer.alloc(OrderRecord.userLength + OrderRecord.orderIdLength);
-  bytes.write(user, 'hex');
-  bytes.write(orderId, OrderRecord.userLength, 'latin1');
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
-  return { words, userAt: 0, orderIdAt: OrderRecord.userLength >>> 2, orderIdBytes: orderId.length };
 }
 
 /** @returns false when the ring is full. */

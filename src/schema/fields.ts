@@ -31,7 +31,7 @@ export interface FieldSink {
 const buffers = new WeakMap<Uint8Array, Buffer>();
 
 /** All bytes of the views, for text conversions at offsets. */
-export function bufferOf(v: Views): Buffer {
+function bufferOf(v: Views): Buffer {
   const known = buffers.get(v.u8);
   if (known !== undefined) return known;
   const buffer = Buffer.from(v.u8.buffer, v.u8.byteOffset, v.u8.byteLength);
@@ -59,10 +59,6 @@ export function writeTextField(v: Views, at: number, bytes: number, text: string
 
 export function readOrderId(v: Views, at: number, length: number): OrderId {
   return readText(v, at, length) as OrderId;
-}
-
-export function writeOrderId(v: Views, at: number, orderId: OrderId): void {
-  writeText(v, at, orderId);
 }
 
 /** A copy of a field of bytes. */

@@ -3,27 +3,12 @@
  *
  * A user without a row in clearing has sub-accounts 0 (spot) and 1 (cross margin), like all others (AMB-63, AMB-139).
  */
-import type { SubAccountKind, SubAccountRow, UserRow } from '../../clearing/rows.ts';
-import type { AssetId, UserId } from '../../core/ids.ts';
+import { GIVEN_SUB_ACCOUNTS, isGiven, type SubAccountRow, type UserRow } from '../../clearing/rows.ts';
+import type { UserId } from '../../core/ids.ts';
 import { isMarginType } from '../../risk/account-types.ts';
 
-export interface SubAccount {
-  readonly kind: SubAccountKind;
-  readonly name: string;
-  /** Set for isolated accounts only. */
-  readonly asset: AssetId | null;
-}
-
-const GIVEN: ReadonlyMap<number, SubAccount> = new Map<number, SubAccount>([
-  [0, { kind: 'spot', name: 'Spot', asset: null }],
-  [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
-]);
-
-/** Of the first two, which every user has from the beginning. */
-export function isGiven(row: SubAccountRow): boolean {
-  const given = GIVEN.get(row.subAccount);
-  return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
-}
+/** A sub-account as its user sees it. */
+export type SubAccount = Pick<SubAccountRow, 'kind' | 'name' | 'asset'>;
 
 export class Accounts {
   readonly #marketMakers = new Set<UserId>();
@@ -50,7 +35,7 @@ export class Accounts {
 
   /** Undefined for one that does not exist. */
   find(user: UserId, subAccount: number): SubAccount | undefined {
-    return this.#subAccounts.get(user)?.get(subAccount) ?? GIVEN.get(subAccount);
+    return this.#subAccounts.get(user)?.get(subAccount) ?? GIVEN_SUB_ACCOUNTS.get(subAccount);
   }
 
   /** Whether it is of a margin type: positions, collateral, pressure (SUB-04, SUB-05). */
@@ -61,6 +46,6 @@ export class Accounts {
 
   /** All sub-accounts of the user by index, ascending. */
   of(user: UserId): readonly (readonly [number, SubAccount])[] {
-    return [...new Map([...GIVEN, ...(this.#subAccounts.get(user) ?? [])])].sort(([a], [b]) => a - b);
+    return [...new Map([...GIVEN_SUB_ACCOUNTS, ...(this.#subAccounts.get(user) ?? [])])].sort(([a], [b]) => a - b);
   }
 }

@@ -747,14 +747,14 @@ export interface ReplaceOrderFields {
   readonly triggerPrice: RawPrice;
   readonly marketIndex: number;
   readonly triggerKind: TriggerKind;
-  readonly nodeMade: number;
+  readonly nodeMade: boolean;
   readonly user: UserId;
   readonly orderId: OrderId;
   readonly idHash: number;
 }
 
 /**
- * A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made` is 1 for a reduction
+ * A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made`: a reduction
  * by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key
  * is new at every start, so no message with it is kept.
  */
@@ -811,9 +811,9 @@ export const ReplaceOrder = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 53] = value;
   },
-  nodeMade: (v: Views, at: number): number => v.u8[at + 54] as number,
-  setNodeMade: (v: Views, at: number, value: number): void => {
-    v.u8[at + 54] = value;
+  nodeMade: (v: Views, at: number): boolean => v.u8[at + 54] !== 0,
+  setNodeMade: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 54] = value ? 1 : 0;
   },
   userAt: 56,
   userLength: 32,
@@ -840,7 +840,7 @@ export const ReplaceOrder = {
     triggerPrice: v.f64[(at + 40) >>> 3] as RawPrice,
     marketIndex: v.u32[(at + 48) >>> 2] as number,
     triggerKind: v.u8[at + 52] as TriggerKind,
-    nodeMade: v.u8[at + 54] as number,
+    nodeMade: v.u8[at + 54] !== 0,
     user: readUser(v, at + 56),
     orderId: readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
     idHash: v.i32[(at + 152) >>> 2] as number,
@@ -854,7 +854,7 @@ export const ReplaceOrder = {
     v.f64[(at + 40) >>> 3] = fields.triggerPrice;
     v.u32[(at + 48) >>> 2] = fields.marketIndex;
     v.u8[at + 52] = fields.triggerKind;
-    v.u8[at + 54] = fields.nodeMade;
+    v.u8[at + 54] = fields.nodeMade ? 1 : 0;
     writeUser(v, at + 56, fields.user);
     v.u8[at + 53] = writeTextField(v, at + 88, 64, fields.orderId);
     v.i32[(at + 152) >>> 2] = fields.idHash;
@@ -885,7 +885,7 @@ export interface CancelOrderFields {
   readonly requestId: number;
   readonly receivedNs: TimestampNs;
   readonly marketIndex: number;
-  readonly hold: number;
+  readonly hold: boolean;
   readonly end: OrderEnd;
   readonly user: UserId;
   readonly orderId: OrderId;
@@ -893,7 +893,7 @@ export interface CancelOrderFields {
 }
 
 /**
- * A cancel that passed the front door; `hold` is 1 on the control channel, where it may wait for its create. `end` is
+ * A cancel that passed the front door; `hold`: on the control channel, where it may wait for its create. `end` is
  * the OrderEnd that it gives the order: the user's, or the node's own. `id_hash` as in a ReplaceOrder.
  */
 export const CancelOrder = {
@@ -918,9 +918,9 @@ export const CancelOrder = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 16) >>> 2] = value;
   },
-  hold: (v: Views, at: number): number => v.u8[at + 20] as number,
-  setHold: (v: Views, at: number, value: number): void => {
-    v.u8[at + 20] = value;
+  hold: (v: Views, at: number): boolean => v.u8[at + 20] !== 0,
+  setHold: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 20] = value ? 1 : 0;
   },
   orderIdBytes: (v: Views, at: number): number => v.u8[at + 21] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
@@ -950,7 +950,7 @@ export const CancelOrder = {
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     marketIndex: v.u32[(at + 16) >>> 2] as number,
-    hold: v.u8[at + 20] as number,
+    hold: v.u8[at + 20] !== 0,
     end: v.u8[at + 22] as OrderEnd,
     user: readUser(v, at + 24),
     orderId: readText(v, at + 56, v.u8[at + 21] as number) as OrderId,
@@ -960,7 +960,7 @@ export const CancelOrder = {
     v.f64[at >>> 3] = fields.requestId;
     v.u64[(at + 8) >>> 3] = fields.receivedNs;
     v.u32[(at + 16) >>> 2] = fields.marketIndex;
-    v.u8[at + 20] = fields.hold;
+    v.u8[at + 20] = fields.hold ? 1 : 0;
     v.u8[at + 22] = fields.end;
     writeUser(v, at + 24, fields.user);
     v.u8[at + 21] = writeTextField(v, at + 56, 64, fields.orderId);
@@ -1906,7 +1906,7 @@ export interface MarketAckFields {
   readonly takenNs: TimestampNs;
   readonly marketIndex: number;
   readonly rejectCode: number;
-  readonly isAdmission: number;
+  readonly isAdmission: boolean;
 }
 
 /**
@@ -1959,9 +1959,9 @@ export const MarketAck = {
   setRejectCode: (v: Views, at: number, value: number): void => {
     v.u16[(at + 44) >>> 1] = value;
   },
-  isAdmission: (v: Views, at: number): number => v.u8[at + 46] as number,
-  setIsAdmission: (v: Views, at: number, value: number): void => {
-    v.u8[at + 46] = value;
+  isAdmission: (v: Views, at: number): boolean => v.u8[at + 46] !== 0,
+  setIsAdmission: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 46] = value ? 1 : 0;
   },
   read: (v: Views, at: number): MarketAckFields => ({
     requestId: v.f64[at >>> 3] as number,
@@ -1971,7 +1971,7 @@ export const MarketAck = {
     takenNs: v.u64[(at + 32) >>> 3] as TimestampNs,
     marketIndex: v.u32[(at + 40) >>> 2] as number,
     rejectCode: v.u16[(at + 44) >>> 1] as number,
-    isAdmission: v.u8[at + 46] as number,
+    isAdmission: v.u8[at + 46] !== 0,
   }),
   write: (v: Views, at: number, fields: MarketAckFields): void => {
     v.f64[at >>> 3] = fields.requestId;
@@ -1981,7 +1981,7 @@ export const MarketAck = {
     v.u64[(at + 32) >>> 3] = fields.takenNs;
     v.u32[(at + 40) >>> 2] = fields.marketIndex;
     v.u16[(at + 44) >>> 1] = fields.rejectCode;
-    v.u8[at + 46] = fields.isAdmission;
+    v.u8[at + 46] = fields.isAdmission ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 48),
@@ -2222,8 +2222,8 @@ export interface FillConfirmedFields {
   readonly takerFee: Amount18;
   readonly marketIndex: number;
   readonly takerSide: Side;
-  readonly isLiquidation: number;
-  readonly isAutoDeleverage: number;
+  readonly isLiquidation: boolean;
+  readonly isAutoDeleverage: boolean;
 }
 
 export const FillConfirmed = {
@@ -2278,13 +2278,13 @@ export const FillConfirmed = {
   setTakerSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 84] = value;
   },
-  isLiquidation: (v: Views, at: number): number => v.u8[at + 85] as number,
-  setIsLiquidation: (v: Views, at: number, value: number): void => {
-    v.u8[at + 85] = value;
+  isLiquidation: (v: Views, at: number): boolean => v.u8[at + 85] !== 0,
+  setIsLiquidation: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 85] = value ? 1 : 0;
   },
-  isAutoDeleverage: (v: Views, at: number): number => v.u8[at + 86] as number,
-  setIsAutoDeleverage: (v: Views, at: number, value: number): void => {
-    v.u8[at + 86] = value;
+  isAutoDeleverage: (v: Views, at: number): boolean => v.u8[at + 86] !== 0,
+  setIsAutoDeleverage: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 86] = value ? 1 : 0;
   },
   read: (v: Views, at: number): FillConfirmedFields => ({
     tradeId: v.f64[at >>> 3] as Sequence,
@@ -2297,8 +2297,8 @@ export const FillConfirmed = {
     takerFee: readInt128(v, at + 64) as Amount18,
     marketIndex: v.u32[(at + 80) >>> 2] as number,
     takerSide: v.u8[at + 84] as Side,
-    isLiquidation: v.u8[at + 85] as number,
-    isAutoDeleverage: v.u8[at + 86] as number,
+    isLiquidation: v.u8[at + 85] !== 0,
+    isAutoDeleverage: v.u8[at + 86] !== 0,
   }),
   write: (v: Views, at: number, fields: FillConfirmedFields): void => {
     v.f64[at >>> 3] = fields.tradeId;
@@ -2311,8 +2311,8 @@ export const FillConfirmed = {
     writeInt128(v, at + 64, fields.takerFee);
     v.u32[(at + 80) >>> 2] = fields.marketIndex;
     v.u8[at + 84] = fields.takerSide;
-    v.u8[at + 85] = fields.isLiquidation;
-    v.u8[at + 86] = fields.isAutoDeleverage;
+    v.u8[at + 85] = fields.isLiquidation ? 1 : 0;
+    v.u8[at + 86] = fields.isAutoDeleverage ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 88),
@@ -2505,7 +2505,7 @@ export const MarketDecided = {
 /** The plain form of UserChanged. */
 export interface UserChangedFields {
   readonly user: UserId;
-  readonly isMarketMaker: number;
+  readonly isMarketMaker: boolean;
 }
 
 /** A user is known, or has become a market maker or none. */
@@ -2518,17 +2518,17 @@ export const UserChanged = {
   setUser: (v: Views, at: number, value: UserId): void => {
     writeUser(v, at, value);
   },
-  isMarketMaker: (v: Views, at: number): number => v.u8[at + 32] as number,
-  setIsMarketMaker: (v: Views, at: number, value: number): void => {
-    v.u8[at + 32] = value;
+  isMarketMaker: (v: Views, at: number): boolean => v.u8[at + 32] !== 0,
+  setIsMarketMaker: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 32] = value ? 1 : 0;
   },
   read: (v: Views, at: number): UserChangedFields => ({
     user: readUser(v, at),
-    isMarketMaker: v.u8[at + 32] as number,
+    isMarketMaker: v.u8[at + 32] !== 0,
   }),
   write: (v: Views, at: number, fields: UserChangedFields): void => {
     writeUser(v, at, fields.user);
-    v.u8[at + 32] = fields.isMarketMaker;
+    v.u8[at + 32] = fields.isMarketMaker ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 33),
@@ -2690,12 +2690,12 @@ export interface MarketRiskChangedFields {
   readonly matchedNs: TimestampNs;
   readonly marketIndex: number;
   readonly goodUpdates: number;
-  readonly isTripped: number;
-  readonly hasMark: number;
+  readonly isTripped: boolean;
+  readonly hasMark: boolean;
 }
 
 /**
- * What margin needs of a market beside its risk row and oracle: the mark (`has_mark` 0 for none) with its breaker, and the
+ * What margin needs of a market beside its risk row and oracle: the mark (`has_mark` false for none) with its breaker, and the
  * sums of margin legs over all users.
  */
 export const MarketRiskChanged = {
@@ -2735,13 +2735,13 @@ export const MarketRiskChanged = {
   setGoodUpdates: (v: Views, at: number, value: number): void => {
     v.u32[(at + 60) >>> 2] = value;
   },
-  isTripped: (v: Views, at: number): number => v.u8[at + 64] as number,
-  setIsTripped: (v: Views, at: number, value: number): void => {
-    v.u8[at + 64] = value;
+  isTripped: (v: Views, at: number): boolean => v.u8[at + 64] !== 0,
+  setIsTripped: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 64] = value ? 1 : 0;
   },
-  hasMark: (v: Views, at: number): number => v.u8[at + 65] as number,
-  setHasMark: (v: Views, at: number, value: number): void => {
-    v.u8[at + 65] = value;
+  hasMark: (v: Views, at: number): boolean => v.u8[at + 65] !== 0,
+  setHasMark: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 65] = value ? 1 : 0;
   },
   read: (v: Views, at: number): MarketRiskChangedFields => ({
     mark: readInt128(v, at) as Amount18,
@@ -2750,8 +2750,8 @@ export const MarketRiskChanged = {
     matchedNs: v.u64[(at + 48) >>> 3] as TimestampNs,
     marketIndex: v.u32[(at + 56) >>> 2] as number,
     goodUpdates: v.u32[(at + 60) >>> 2] as number,
-    isTripped: v.u8[at + 64] as number,
-    hasMark: v.u8[at + 65] as number,
+    isTripped: v.u8[at + 64] !== 0,
+    hasMark: v.u8[at + 65] !== 0,
   }),
   write: (v: Views, at: number, fields: MarketRiskChangedFields): void => {
     writeInt128(v, at, fields.mark);
@@ -2760,8 +2760,8 @@ export const MarketRiskChanged = {
     v.u64[(at + 48) >>> 3] = fields.matchedNs;
     v.u32[(at + 56) >>> 2] = fields.marketIndex;
     v.u32[(at + 60) >>> 2] = fields.goodUpdates;
-    v.u8[at + 64] = fields.isTripped;
-    v.u8[at + 65] = fields.hasMark;
+    v.u8[at + 64] = fields.isTripped ? 1 : 0;
+    v.u8[at + 65] = fields.hasMark ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 72),
@@ -2886,7 +2886,7 @@ export const OrderRestoredAtBoot = {
 export interface OrderIdRememberedFields {
   readonly creationNs: TimestampNs;
   readonly marketIndex: number;
-  readonly wasCancelled: number;
+  readonly wasCancelled: boolean;
   readonly user: UserId;
   readonly orderId: OrderId;
 }
@@ -2914,9 +2914,9 @@ export const OrderIdRemembered = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 12] = value;
   },
-  wasCancelled: (v: Views, at: number): number => v.u8[at + 13] as number,
-  setWasCancelled: (v: Views, at: number, value: number): void => {
-    v.u8[at + 13] = value;
+  wasCancelled: (v: Views, at: number): boolean => v.u8[at + 13] !== 0,
+  setWasCancelled: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 13] = value ? 1 : 0;
   },
   userAt: 16,
   userLength: 32,
@@ -2933,14 +2933,14 @@ export const OrderIdRemembered = {
   read: (v: Views, at: number): OrderIdRememberedFields => ({
     creationNs: v.u64[at >>> 3] as TimestampNs,
     marketIndex: v.u32[(at + 8) >>> 2] as number,
-    wasCancelled: v.u8[at + 13] as number,
+    wasCancelled: v.u8[at + 13] !== 0,
     user: readUser(v, at + 16),
     orderId: readText(v, at + 48, v.u8[at + 12] as number) as OrderId,
   }),
   write: (v: Views, at: number, fields: OrderIdRememberedFields): void => {
     v.u64[at >>> 3] = fields.creationNs;
     v.u32[(at + 8) >>> 2] = fields.marketIndex;
-    v.u8[at + 13] = fields.wasCancelled;
+    v.u8[at + 13] = fields.wasCancelled ? 1 : 0;
     writeUser(v, at + 16, fields.user);
     v.u8[at + 12] = writeTextField(v, at + 48, 64, fields.orderId);
   },
@@ -3237,7 +3237,7 @@ export const VerifyJob = {
 /** The plain form of Verdict. */
 export interface VerdictFields {
   readonly ticket: number;
-  readonly valid: number;
+  readonly valid: boolean;
 }
 
 export const Verdict = {
@@ -3247,17 +3247,17 @@ export const Verdict = {
   setTicket: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
   },
-  valid: (v: Views, at: number): number => v.u8[at + 8] as number,
-  setValid: (v: Views, at: number, value: number): void => {
-    v.u8[at + 8] = value;
+  valid: (v: Views, at: number): boolean => v.u8[at + 8] !== 0,
+  setValid: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 8] = value ? 1 : 0;
   },
   read: (v: Views, at: number): VerdictFields => ({
     ticket: v.f64[at >>> 3] as number,
-    valid: v.u8[at + 8] as number,
+    valid: v.u8[at + 8] !== 0,
   }),
   write: (v: Views, at: number, fields: VerdictFields): void => {
     v.f64[at >>> 3] = fields.ticket;
-    v.u8[at + 8] = fields.valid;
+    v.u8[at + 8] = fields.valid ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 16),
