@@ -18,15 +18,7 @@ import { type ClearingState, createClearingState } from '../src/clearing/state.t
 import { dirtyRowCount, drainDirtyRows } from '../src/clearing/tables.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
-import {
-  ORDER_KIND,
-  SIDE,
-  SIGNATURE_VERDICT,
-  type Side,
-  TIF,
-  TRIGGER,
-  TRIGGER_STATE,
-} from '../src/core/order-terms.ts';
+import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../src/core/order-terms.ts';
 import {
   type Amount18,
   ONE_18,
@@ -34,7 +26,6 @@ import {
   type RawQuantity,
   type Sequence,
   type TimestampNs,
-  ZERO_18,
 } from '../src/core/units.ts';
 import { type Views, viewsOf } from '../src/core/views.ts';
 import { writeText } from '../src/schema/fields.ts';
@@ -42,6 +33,7 @@ import { Matched, NewOrder, OrderAdmitted } from '../src/schema/generated/messag
 import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
+import { EMPTY_ORDER } from '../test/support/empty-order.ts';
 
 export const T0 = 1_800_000_000_000_000_000n as TimestampNs;
 export const ETH = '2' as AssetId;
@@ -102,10 +94,9 @@ export function world(): ClearingState {
 /** The terms of an order; its market, sequence and times are those of its admission. */
 function orderOf(user: UserId, side: Side, flags: number, sequence: Sequence, quantity: number): OrderRow {
   return {
-    marketIndex: 0,
+    ...EMPTY_ORDER,
     orderSequence: sequence,
     prioritySequence: sequence,
-    parentSequence: 0,
     user,
     subAccount: 1,
     orderId: `order-${sequence}` as OrderId,
@@ -115,28 +106,14 @@ function orderOf(user: UserId, side: Side, flags: number, sequence: Sequence, qu
     flags,
     price: 200_000 as RawPrice,
     quantity: quantity as RawQuantity,
-    amount: 0,
-    budget: 0,
     triggerKind: TRIGGER.none,
-    triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
-    parentIdAt: 0,
-    parentIdBytes: 0,
     enabledQuantity: quantity,
-    activatedQuantity: 0,
-    droppedQuantity: 0,
-    filledQuantity: 0,
-    filledNotional: ZERO_18,
-    fees: ZERO_18,
     maxFeeRate: 1_000,
     creationNs: T0,
     timestampNs: T0,
-    goodUntilNs: 0n as TimestampNs,
     admittedNs: T0,
     lastUpdateNs: T0,
-    end: 0,
-    faultReason: 0,
-    verdict: SIGNATURE_VERDICT.unknown,
   };
 }
 

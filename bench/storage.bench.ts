@@ -4,6 +4,7 @@
  * Both write one value per flushed commit under an increasing key, in environments with the same options, in turn. The
  * journal adds a header, a copy and two SHA-256: of the payload, chained to the previous record.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { History } from '../src/storage/history.ts';
 import { Journal, readJournal } from '../src/storage/journal.ts';
+import { EMPTY_ORDER } from '../test/support/empty-order.ts';
 import { bareLoop } from './bare-lmdb.ts';
 import { type BenchResult, type BenchRow, interleave, median, type Scale } from './bench-kit.ts';
 
@@ -177,6 +179,7 @@ const SIGNATURE = new Uint8Array(64);
 function orderOf(fill: number): OrderRow {
   const time = BigInt(fill) as TimestampNs;
   return {
+    ...EMPTY_ORDER,
     marketIndex: fill % MARKET_COUNT,
     orderSequence: fill as Sequence,
     prioritySequence: fill as Sequence,
@@ -189,28 +192,18 @@ function orderOf(fill: number): OrderRow {
     flags: ORDER_FLAG.isSpot,
     price: 300_000 as RawPrice,
     quantity: 10_000 as RawQuantity,
-    amount: 0,
-    budget: 0,
     triggerKind: TRIGGER.none,
-    triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
-    parentSequence: 0,
-    parentIdAt: 0,
-    parentIdBytes: 0,
     enabledQuantity: 10_000,
-    activatedQuantity: 0,
-    droppedQuantity: 0,
     maxFeeRate: 1_000,
     creationNs: time,
     timestampNs: time,
-    goodUntilNs: 0n as TimestampNs,
     admittedNs: time,
     lastUpdateNs: time,
     filledQuantity: 10_000,
     filledNotional: (3_000n * 10n ** 18n) as Amount18,
     fees: 1n as Amount18,
     end: ORDER_END.filled,
-    faultReason: 0,
     verdict: 1,
   };
 }

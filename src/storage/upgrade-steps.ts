@@ -217,8 +217,43 @@ function withMinimumNotional({ key, value }: Entry, to: ByteWriter): Uint8Array 
   });
 }
 
+type Member10 =
+  | 'marketIndex'
+  | 'orderSequence'
+  | 'prioritySequence'
+  | 'user'
+  | 'subAccount'
+  | 'orderId'
+  | 'side'
+  | 'kind'
+  | 'tif'
+  | 'flags'
+  | 'price'
+  | 'quantity'
+  | 'amount'
+  | 'budget'
+  | 'triggerKind'
+  | 'triggerPrice'
+  | 'triggerState'
+  | 'parentSequence'
+  | 'enabledQuantity'
+  | 'activatedQuantity'
+  | 'droppedQuantity'
+  | 'maxFeeRate'
+  | 'creationNs'
+  | 'timestampNs'
+  | 'goodUntilNs'
+  | 'admittedNs'
+  | 'lastUpdateNs'
+  | 'filledQuantity'
+  | 'filledNotional'
+  | 'fees'
+  | 'end'
+  | 'faultReason'
+  | 'verdict';
+
 /** An order in versions 7 to 10. */
-interface Order10 extends Omit<OrderRecordFields, 'parentIdAt' | 'parentIdBytes'> {
+interface Order10 extends Pick<OrderRecordFields, Member10> {
   readonly parentId: string;
   readonly expiryNs: TimestampNs;
   readonly text: string;

@@ -1,4 +1,5 @@
 /** A storage with its journal and checkpoints in a temporary directory, and plain rows to put into it. */
+
 import type { OrderRow, RowWrite, SignedTextRow, TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
@@ -9,6 +10,7 @@ import { openWriter, type StorageWriter } from '../../src/storage/environment.ts
 import type { FinishedLimits } from '../../src/storage/finished-orders.ts';
 import { History } from '../../src/storage/history.ts';
 import { Journal } from '../../src/storage/journal.ts';
+import { EMPTY_ORDER } from './empty-order.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export class CheckpointStore {
@@ -53,7 +55,7 @@ export const userOf = (byte: number): UserId => byte.toString(16).padStart(2, '0
 export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow {
   const time = BigInt(sequence) as TimestampNs;
   return {
-    marketIndex: 0,
+    ...EMPTY_ORDER,
     orderSequence: sequence as Sequence,
     prioritySequence: sequence as Sequence,
     user: userOf(1),
@@ -65,28 +67,18 @@ export function order(sequence: number, more: Partial<OrderRow> = {}): OrderRow 
     flags: 4,
     price: 100 as RawPrice,
     quantity: 10 as RawQuantity,
-    amount: 0,
-    budget: 0,
     triggerKind: TRIGGER.none,
-    triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
-    parentSequence: 0,
-    parentIdAt: 0,
-    parentIdBytes: 0,
     enabledQuantity: 10,
-    activatedQuantity: 0,
-    droppedQuantity: 0,
     maxFeeRate: 1000,
     creationNs: time,
     timestampNs: time,
-    goodUntilNs: 0n as TimestampNs,
     admittedNs: time,
     lastUpdateNs: time,
     filledQuantity: 10,
     filledNotional: 5n as Amount18,
     fees: -1n as Amount18,
     end: ORDER_END.filled,
-    faultReason: 0,
     verdict: 1,
     ...more,
   };

@@ -3,6 +3,7 @@
  * forged orders, a journal of every batch, and tables that checkpoints write into. The ledger is recounted after every
  * batch.
  */
+
 import assert from 'node:assert/strict';
 import { allBalances, balanceRow } from '../../src/clearing/balances.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
@@ -21,14 +22,14 @@ import {
   type OrderEnd,
   type RollbackReason,
   SIDE,
-  SIGNATURE_VERDICT,
   TIF,
   TRIGGER,
   TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
-import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../../src/core/units.ts';
+import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
+import { EMPTY_ORDER } from './empty-order.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
@@ -151,28 +152,20 @@ export class ClearingWorld {
     const triggerKind = given.triggerKind ?? TRIGGER.none;
     const creationNs = given.creationNs ?? this.nowNs;
     const order: OrderRow = {
+      ...EMPTY_ORDER,
       orderSequence: sequence,
       prioritySequence: sequence,
       parentSequence: parent,
       price: price as RawPrice,
       quantity: quantity as RawQuantity,
-      amount: 0,
-      budget: 0,
       triggerPrice: triggerPrice as RawPrice,
       enabledQuantity: quantity,
-      activatedQuantity: 0,
-      droppedQuantity: 0,
-      filledQuantity: 0,
-      filledNotional: ZERO_18,
-      fees: ZERO_18,
       creationNs,
       timestampNs: creationNs,
-      goodUntilNs: 0n as TimestampNs,
       admittedNs: timeNs,
       lastUpdateNs: timeNs,
       maxFeeRate: 1_000,
       marketIndex,
-      subAccount: 0,
       parentIdAt: Math.max(0, text.indexOf(parentId)),
       flags: ORDER_FLAG.isSpot,
       side: SIDE.buy,
@@ -180,9 +173,6 @@ export class ClearingWorld {
       tif: TIF.gtc,
       triggerKind,
       triggerState: triggerKind === TRIGGER.none ? TRIGGER_STATE.live : TRIGGER_STATE.dormant,
-      end: 0,
-      faultReason: 0,
-      verdict: SIGNATURE_VERDICT.unknown,
       parentIdBytes: parentId.length,
       user: ALICE,
       orderId: `order-${this.#orders}` as OrderId,

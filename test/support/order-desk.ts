@@ -1,4 +1,5 @@
 /** A gateway without a wire: an order manager, signed requests as values, and everything that it published. */
+
 import assert from 'node:assert/strict';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
 import type { OrderRecordView } from '../../src/codec/order-record.ts';
@@ -27,7 +28,6 @@ import {
   type RawQuantity,
   type Sequence,
   type TimestampNs,
-  ZERO_18,
 } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import type {
@@ -42,6 +42,7 @@ import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/ord
 import { OrderManager, type RestoredOrder } from '../../src/gateway/orders/order-manager.ts';
 import type { ActionAnswer, Reply } from '../../src/gateway/orders/pending-requests.ts';
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
+import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket } from './imitation-market.ts';
 
 export const ALICE = 'a'.repeat(64) as UserId;
@@ -231,42 +232,25 @@ export const ID_KEY: HashKey = hashKeyOf(1n);
 export type RestoredRow = Partial<OrderRecordFields & RestoredOrder>;
 
 const RECORD = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
-const NO_TIME = 0n as TimestampNs;
 /** A limit sell of Alice in the test market, without fills. */
 export const EMPTY_RECORD: OrderRecordFields = {
+  ...EMPTY_ORDER,
   orderSequence: 40 as Sequence,
   prioritySequence: 40 as Sequence,
-  parentSequence: 0,
   price: 200_000 as RawPrice,
   quantity: 10_000 as RawQuantity,
-  amount: 0,
-  budget: 0,
-  triggerPrice: 0 as RawPrice,
-  enabledQuantity: 0,
-  activatedQuantity: 0,
-  droppedQuantity: 0,
-  filledQuantity: 0,
-  filledNotional: ZERO_18,
-  fees: ZERO_18,
   creationNs: NOW,
   timestampNs: NOW,
-  goodUntilNs: NO_TIME,
   admittedNs: NOW,
   lastUpdateNs: NOW,
   maxFeeRate: 500,
   marketIndex: MARKET.marketIndex,
-  subAccount: 0,
-  parentIdAt: 0,
   flags: ORDER_FLAG.isSpot,
   side: SIDE.sell,
   kind: ORDER_KIND.limit,
   tif: TIF.gtc,
   triggerKind: TRIGGER.none,
   triggerState: TRIGGER_STATE.live,
-  end: 0,
-  faultReason: 0,
-  verdict: 0,
-  parentIdBytes: 0,
   user: ALICE,
   orderId: 'order-1' as OrderId,
 };

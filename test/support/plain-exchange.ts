@@ -6,6 +6,7 @@
  * priority: a new order matches any order that crosses. After a rollback a crossed book is uncrossed, best prices
  * first. Clearing decides fills in market sequence and confirms only what is funded.
  */
+
 import assert from 'node:assert/strict';
 import type { TradeRow } from '../../src/clearing/rows.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
@@ -32,6 +33,7 @@ import type {
   PastOrder,
 } from '../../src/gateway/orders/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket, moveOf, PlainBalances } from './imitation-market.ts';
 import {
   ALICE,
@@ -535,11 +537,11 @@ function windowOf<Row>(rows: readonly Row[], offset: number, limit: number): His
 
 function rowOf(order: PlainOrder): PastOrder {
   return {
+    ...EMPTY_ORDER,
     marketIndex: 3,
     orderSequence: order.sequence as Sequence,
     prioritySequence: order.sequence as Sequence,
     user: order.user,
-    subAccount: 0,
     orderId: order.id as never,
     side: order.side,
     kind: ORDER_KIND.limit,
@@ -547,30 +549,19 @@ function rowOf(order: PlainOrder): PastOrder {
     flags: 4,
     price: order.price as RawPrice,
     quantity: order.quantity as RawQuantity,
-    amount: 0,
-    budget: 0,
     triggerKind: TRIGGER.none,
-    triggerPrice: 0 as RawPrice,
     triggerState: TRIGGER_STATE.live,
-    parentSequence: 0,
     parentId: '',
-    parentIdAt: 0,
-    parentIdBytes: 0,
     enabledQuantity: order.quantity,
-    activatedQuantity: 0,
-    droppedQuantity: 0,
     maxFeeRate: 500,
     creationNs: NOW,
     timestampNs: NOW,
-    goodUntilNs: 0n as never,
     admittedNs: NOW,
     lastUpdateNs: NOW,
     filledQuantity: order.confirmed,
     filledNotional: order.notional as Amount18,
     fees: order.fees as Amount18,
     end: order.end === 0 ? ORDER_END.filled : order.end,
-    faultReason: 0,
-    verdict: 0,
   };
 }
 
