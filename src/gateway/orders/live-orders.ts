@@ -19,9 +19,9 @@
  * Not here: what an order is (live-order.ts).
  */
 import { assert, must } from '../../core/assert.ts';
-import type { OrderId, UserId } from '../../core/ids.ts';
+import { type OrderId, USD, type UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
-import { TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
+import { SIDE, TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
 import { NONE } from '../../core/pools.ts';
 import type { Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
@@ -52,6 +52,8 @@ interface OrdersOfUser {
   readonly open: number[];
   /** What pages show of them. */
   readonly pages: PageList;
+  /** By side the balance that the last restored spot order spends from: most orders of a user have one account. */
+  readonly balances: [Balance | null, Balance | null];
 }
 
 /** A page that is being read: what leaves memory after it was planned keeps its index. */
@@ -270,10 +272,22 @@ export class LiveOrders {
 
   #addUser(order: LiveOrder): OrdersOfUser {
     const user = order.recordedUser;
-    const own = { user, openTotal: 0, open: [], pages: new PageList(this) };
+    const own: OrdersOfUser = { user, openTotal: 0, open: [], pages: new PageList(this), balances: [null, null] };
     this.#users[this.store.userOf(order.index)] = own;
     this.#byUser.set(user, own);
     return own;
+  }
+
+  /** The balance that a restored spot order spends from. */
+  balanceOf(order: LiveOrder): Balance {
+    const own = this.#of(order.index);
+    const { side, subAccount, market } = order;
+    const asset = side === SIDE.buy ? USD : market.definition.assetId;
+    const last = own.balances[side];
+    if (last !== null && last.subAccount === subAccount && last.asset === asset) return last;
+    const balance = this.#holds.balance({ user: own.user, subAccount, asset });
+    own.balances[side] = balance;
+    return balance;
   }
 
   /** The market accepted it: its id and its sequence name it from here on. */

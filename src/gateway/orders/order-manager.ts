@@ -9,10 +9,10 @@
  */
 import type { BalanceRow, SubAccountRow, UserRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
-import { type OrderId, USD, type UserId } from '../../core/ids.ts';
+import type { OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import { ORDER_END, SIDE } from '../../core/order-terms.ts';
+import { ORDER_END } from '../../core/order-terms.ts';
 import { pascalCase } from '../../core/reject.ts';
 import type { Views } from '../../core/views.ts';
 import { Accounts } from './accounts.ts';
@@ -259,11 +259,7 @@ export class OrderManager {
   restoreOrder(v: Views, at: number, { inForce, parent, parentId }: RestoredOrder): void {
     this.margin.onOrderRestored();
     const order = this.#orders.restore(v, at, parentId);
-    if (isSpot(order)) {
-      const { user, subAccount, market } = order;
-      const asset = order.side === SIDE.buy ? USD : market.definition.assetId;
-      order.balance = this.#holds.balance({ user, subAccount, asset });
-    }
+    if (isSpot(order)) order.balance = this.#orders.balanceOf(order);
     this.margin.check.place(order);
     this.#book.restored(order, inForce, parent);
   }
