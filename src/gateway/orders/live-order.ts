@@ -13,7 +13,7 @@
  * Invariants
  *   (1) order.spend = spendOf(order) (spending.ts), and order.balance holds that with the fee in force (holds.ts); in its
  *       queue an order has exposureOf(order) (order-exposure.ts).
- *   (2) An order whose trigger has not released it has a released quantity of 0: it holds nothing (AMB-28).
+ *   (2) The released quantity of an order that waits for its trigger is 0: it holds nothing (AMB-28).
  *
  * Not here: the orders of all users (live-orders.ts), what changes an order (order-book-view.ts), what it holds
  * (spending.ts), its terminal event (order-life.ts).
@@ -31,7 +31,7 @@ import type { MarketSlot } from './markets.ts';
 import { CELL, cellAt, cellOf, type FigureChunk, noExposures } from './optimistic-figures.ts';
 import type { OrderExposure } from './order-exposure.ts';
 
-/** What a create says of an order and nothing changes, but for the trigger, which a replace may turn while it waits. */
+/** Terms of a create that are final, except the trigger, which a replace may change while the order waits. */
 export interface OrderTerms {
   readonly user: UserId;
   readonly subAccount: number;
@@ -51,7 +51,7 @@ export interface OrderTerms {
   readonly goodUntilNs: TimestampNs;
 }
 
-/** Terms that a replace in flight asks for. */
+/** Terms of a pending replace. */
 export interface PendingReplace {
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
@@ -328,7 +328,7 @@ export class LiveOrder extends OrderRecordView {
     this.#set(FLAG.added, is);
   }
 
-  /** A child whose parent was in memory once. */
+  /** It is a child, and its parent was in memory at some time. */
   get hadParent(): boolean {
     return this.#has(FLAG.hadParent);
   }
@@ -364,7 +364,7 @@ export function isChild(order: Pick<LiveOrder, 'parentIdBytes'>): boolean {
   return order.parentIdBytes !== 0;
 }
 
-/** Whether a child is released as a whole: it is an order like any other from then on, and a replace may ask for more. */
+/** Whether a child is released as a whole: from then on it is like any other order, and a replace may raise its quantity. */
 export function isFullyReleased({ activatedQuantity, quantity }: LiveOrder): boolean {
   return activatedQuantity > 0 && activatedQuantity >= quantity;
 }

@@ -194,7 +194,7 @@ export class LiveOrders {
    * The order of a create, outside of every list until it is added or abandoned.
    *
    * @param budget what it may use where it names no bound of its own; 0 for none (AMB-39).
-   * @returns null: there is no room for one more.
+   * @returns null: the store is full.
    */
   draft(prepared: PreparedCreate, budget: number, now: TimestampNs): LiveOrder | null {
     const index = this.store.claim();
@@ -437,7 +437,7 @@ export class LiveOrders {
     return next;
   }
 
-  /** Pages show it, or do not, as its id and its state say. */
+  /** Lists or unlists the order, by invariant (3). */
   #list(own: OrdersOfUser, order: LiveOrder): void {
     const isMeant = order.isClosed || this.#named(order) === order.index;
     const isListed = order.pageWord !== NOT_LISTED;

@@ -80,7 +80,7 @@ export class Releases {
   readonly #margin: MarginCheck;
   readonly #assets: AssetRisks;
   readonly #sink: OrderSink;
-  /** Told and not answered, as what is available does not cover them yet. */
+  /** Triggered orders without a command, as what is available does not cover them yet. */
   readonly #short = new Map<Purse, Waiting>();
   #shortCount = 0;
   #lastNumber = 0;
