@@ -1,0 +1,36 @@
+/** The documents for developers name files: each of them is there. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { suite, test } from 'node:test';
+
+const DOCUMENTS = ['docs/architecture.md', 'docs/changing.md'];
+const PATH_FORM = /`((?:src|schemas|test|bench|workers|config|page|docs)\/[\w./-]+)`/g;
+
+suite('source paths in documents', () => {
+  for (const document of DOCUMENTS) {
+    test(`every path that ${document} names exists`, () => {
+      const paths = [...readFileSync(document, 'utf8').matchAll(PATH_FORM)].map(([, path = '']) => path);
+      assert.ok(paths.length > 20, `${paths.length} paths`);
+      assert.deepEqual(
+        paths.filter((path) => !existsSync(path)),
+        [],
+      );
+    });
+  }
+
+  test('the order of modules in docs/architecture.md has every folder of src', () => {
+    const rows = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| (.*?) \|/gm)].map(
+      ([, first = '']) => first,
+    );
+    const named = new Set(
+      rows.flatMap((first) => [...first.matchAll(/`src\/([\w-]+)`/g)].map(([, module = '']) => module)),
+    );
+    const table = /const TABLE[\s\S]*?^};/m.exec(readFileSync('test/tidy.test.ts', 'utf8'))?.[0] ?? '';
+    const modules = [...table.matchAll(/^ {2}'?([\w-]+)'?: \{/gm)].map(([, module = '']) => module);
+    assert.ok(modules.length > 15);
+    assert.deepEqual(
+      modules.filter((module) => !named.has(module)),
+      [],
+    );
+  });
+});
