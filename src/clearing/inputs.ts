@@ -15,7 +15,7 @@ import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
 import type {
   MatchedFields,
   OrderActivatedFields,
-  OrderCoveredFields,
+  OrderCancelPendingFields,
   OrderEndedFields,
   OrderReplacedFields,
   OrderRestoredFields,
@@ -69,7 +69,7 @@ export type Triggered = Omit<OrderTriggeredFields, 'triggerPrice'>;
 export type Activated = OrderActivatedFields;
 
 /** A cancel came while all of it was pending: it never comes back, not after a restart either (AMB-23). */
-export type Covered = OrderCoveredFields;
+export type CancelPending = OrderCancelPendingFields;
 
 /** How a fill belongs to a fill-or-kill match: alone, with more of its unit to follow, or the last of its unit. */
 export const FILL_UNIT = { alone: 0, more: 1, last: 2 } as const;
@@ -86,7 +86,7 @@ export type MarketInput =
   | Restored
   | Triggered
   | Activated
-  | Covered
+  | CancelPending
   | Matched;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
@@ -99,7 +99,7 @@ export function isOfMarket(input: ClearingInput): input is MarketInput {
     case 'restored':
     case 'triggered':
     case 'activated':
-    case 'covered':
+    case 'cancelPending':
     case 'createRefused':
       return true;
     default:

@@ -19,7 +19,7 @@ import {
   NodeCommand,
   OrderActivated,
   OrderAdmitted,
-  OrderCovered,
+  OrderCancelPending,
   OrderEnded,
   OrderRecordView,
   OrderReplaced,
@@ -49,8 +49,8 @@ function readInput(typeId: number, v: Views, at: number): ClearingInput {
       return OrderTriggered.read(v, at);
     case OrderActivated.typeId:
       return OrderActivated.read(v, at);
-    case OrderCovered.typeId:
-      return OrderCovered.read(v, at);
+    case OrderCancelPending.typeId:
+      return OrderCancelPending.read(v, at);
     case NodeCommand.typeId: {
       const start = at + NodeCommand.bytes;
       return decodePlain<NodeInput>(v.u8.subarray(start, start + NodeCommand.textBytes(v, at)));

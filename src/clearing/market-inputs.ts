@@ -15,7 +15,7 @@ import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
 import {
-  applyCovered,
+  applyCancelPending,
   applyCreated,
   applyCreateRefused,
   applyEnded,
@@ -120,8 +120,8 @@ function applyByKind(
     case 'activated':
       applyActivated(state, market, input);
       break;
-    case 'covered':
-      applyCovered(state, market, input);
+    case 'cancelPending':
+      applyCancelPending(state, market, input);
       break;
     case 'matched':
       applyMatched(state, market, input, nowNs, effects);

@@ -10,7 +10,7 @@ export function isFilled(row: OrderRow): boolean {
 /** How an order ends that cannot go back into a book, or null for one that can. */
 export function endAtRestart(row: OrderRow): OrderEnd | null {
   if (row.faultReason !== ROLLBACK_REASON.none) return ORDER_END.atFault;
-  if ((row.flags & ORDER_FLAG.covered) !== 0) return ORDER_END.userRequested;
+  if ((row.flags & ORDER_FLAG.cancelPending) !== 0) return ORDER_END.userRequested;
   if (isFilled(row)) return ORDER_END.filled;
   if (row.triggerState !== TRIGGER_STATE.live || mayGrow(row)) return null;
   if (row.tif === TIF.ioc) return ORDER_END.immediateOrCancel;

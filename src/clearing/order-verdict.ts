@@ -35,7 +35,7 @@ const HEAD = Buffer.from('{"order":');
 const TAIL = Buffer.from(',"signature":[],"post_sign_timestamp":0}');
 
 /** Flags that the node sets on its own. */
-const OWN_FLAGS = ORDER_FLAG.covered | ORDER_FLAG.rolledBack | ORDER_FLAG.entering;
+const OWN_FLAGS = ORDER_FLAG.cancelPending | ORDER_FLAG.rolledBack | ORDER_FLAG.entering;
 
 /** What no replace can change. */
 function isSameOrder(

@@ -1,7 +1,7 @@
 /**
  * Live orders as clearing keeps them: the events of each market, applied in its sequence.
  *
- *   created ─▶ live ─▶ replaced, restored, covered, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
+ *   created ─▶ live ─▶ replaced, restored, cancel pending, filled in part (fills.ts) ─▶ ended, or filled ─▶ finished, out of memory
  *   createRefused ─▶ finished at once (AMB-16)
  *
  * A record is changed in place, by `changeOrder` alone, which keeps up what is derived from it: holds, exposure, triggers.
@@ -34,7 +34,7 @@ import { enabledQuantityOf, linkChild, unlinkChild } from './children.ts';
 import type { Effect } from './effects.ts';
 import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
-import type { Covered, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import type { CancelPending, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
 import { baseOf, type LiveOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
 import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
@@ -284,11 +284,11 @@ function endOfMarketOrder(row: OrderRow, end: OrderEnd): OrderEnd {
 }
 
 /** The order may be over here already: all that was pending of it has been confirmed. */
-export function applyCovered(state: ClearingState, market: MarketSlot, input: Covered): void {
+export function applyCancelPending(state: ClearingState, market: MarketSlot, input: CancelPending): void {
   const order = orderOf(market, input.order);
   if (order === undefined) return;
   changeOrder(state, order, (row) => {
-    row.flags |= ORDER_FLAG.covered;
+    row.flags |= ORDER_FLAG.cancelPending;
     row.lastUpdateNs = input.timeNs;
   });
 }

@@ -29,7 +29,7 @@ export const ORDER_FLAG = {
   /** Made by the node itself: unsigned (AMB-57). */
   nodeMade: 8,
   /** A cancel arrived while all of it was in pending fills: it cannot return to the book (AMB-23). Set by the node. */
-  covered: 16,
+  cancelPending: 16,
   /**
    * A fill of a market order was rolled back: its target is not met, even if its market published so (AMB-32 c). Set by
    * clearing.

@@ -19,7 +19,6 @@ import {
   type FillConfirmedFields,
   FillRolledBack,
   type FillRolledBackFields,
-  HeldCancelExpired,
   JournalFlushed,
   MarketAck,
   MarketDecided,
@@ -29,12 +28,13 @@ import {
   NodeEvent,
   NodeReply,
   OrderActivated,
-  OrderCovered,
+  OrderCancelPending,
   OrderEnded,
   OrderReplaced,
   OrderRestored,
   OrderRestoredAtBoot,
   OrderTriggered,
+  ParkedCancelExpired,
   PositionChanged,
   UserChanged,
 } from '../schema/generated/messages.ts';
@@ -132,11 +132,11 @@ export class GatewayActor implements Actor {
       case OrderActivated.typeId:
         gateway.orders.onActivated(this.#unflushed(OrderActivated.read(v, at)));
         break;
-      case OrderCovered.typeId:
-        gateway.orders.onCancelPending(this.#unflushed(OrderCovered.read(v, at)));
+      case OrderCancelPending.typeId:
+        gateway.orders.onCancelPending(this.#unflushed(OrderCancelPending.read(v, at)));
         break;
-      case HeldCancelExpired.typeId:
-        gateway.orders.onHeldCancelExpired(HeldCancelExpired.read(v, at));
+      case ParkedCancelExpired.typeId:
+        gateway.orders.onParkedCancelExpired(ParkedCancelExpired.read(v, at));
         break;
       default:
         this.#onClearing(typeId, v, at);

@@ -17,19 +17,19 @@ import type { Publication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import {
   DepthCommitted,
   DepthReset,
-  HeldCancelExpired,
   LevelChanged,
   MarketAck,
   Matched,
   NewOrder,
   OrderActivated,
   OrderAdmitted,
-  OrderCovered,
+  OrderCancelPending,
   OrderEnded,
   OrderRecord,
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
+  ParkedCancelExpired,
 } from '../schema/generated/messages.ts';
 import type { CancelCommand, FillGroup, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
@@ -277,15 +277,15 @@ export class MarketOutput implements MarketEvents {
     orderIdBytes: number,
   ): void {
     const publication = this.#to.door;
-    const at = publication.claim(HeldCancelExpired.typeId, HeldCancelExpired.bytes);
+    const at = publication.claim(ParkedCancelExpired.typeId, ParkedCancelExpired.bytes);
     const v = publication.views;
-    HeldCancelExpired.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
-    HeldCancelExpired.setMarketIndex(v, at, this.#marketIndex);
-    HeldCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
-    const userWords = HeldCancelExpired.userLength >>> 2;
-    v.i32.set(user.subarray(userAt, userAt + userWords), (at + HeldCancelExpired.userAt) >>> 2);
+    ParkedCancelExpired.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+    ParkedCancelExpired.setMarketIndex(v, at, this.#marketIndex);
+    ParkedCancelExpired.setOrderIdBytes(v, at, orderIdBytes);
+    const userWords = ParkedCancelExpired.userLength >>> 2;
+    v.i32.set(user.subarray(userAt, userAt + userWords), (at + ParkedCancelExpired.userAt) >>> 2);
     const idWords = (orderIdBytes + 3) >>> 2;
-    v.i32.set(orderId.subarray(orderIdAt, orderIdAt + idWords), (at + HeldCancelExpired.orderIdAt) >>> 2);
+    v.i32.set(orderId.subarray(orderIdAt, orderIdAt + idWords), (at + ParkedCancelExpired.orderIdAt) >>> 2);
     publication.commit();
   }
 
@@ -337,12 +337,12 @@ export class MarketOutput implements MarketEvents {
   cancelPending(sequence: Sequence, order: Sequence): void {
     this.#count(sequence);
     for (const publication of this.#listeners) {
-      const at = publication.claim(OrderCovered.typeId, OrderCovered.bytes);
+      const at = publication.claim(OrderCancelPending.typeId, OrderCancelPending.bytes);
       const v = publication.views;
-      OrderCovered.setSequence(v, at, sequence);
-      OrderCovered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
-      OrderCovered.setOrder(v, at, order);
-      OrderCovered.setMarketIndex(v, at, this.#marketIndex);
+      OrderCancelPending.setSequence(v, at, sequence);
+      OrderCancelPending.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+      OrderCancelPending.setOrder(v, at, order);
+      OrderCancelPending.setMarketIndex(v, at, this.#marketIndex);
       publication.commit();
     }
   }

@@ -33,16 +33,16 @@ suite('live orders', () => {
   test('a checkpoint writes an order once, under its index or after it, and another one under the same index', () => {
     const world = ClearingWorld.withMarket();
     const gone = world.create();
-    world.covered(gone);
+    world.cancelPending(gone);
     world.end(gone, ORDER_END.userRequested);
     const next = world.create();
-    world.covered(next);
+    world.cancelPending(next);
     assert.deepEqual(orderRows(world), [
       [next, 0],
       [gone, ORDER_END.userRequested],
     ]);
     assert.deepEqual(orderRows(world), []);
-    world.covered(next);
+    world.cancelPending(next);
     assert.equal(world.state.orders.dirtyCount, 1);
     world.end(next, ORDER_END.userRequested);
     assert.equal(world.state.orders.dirtyCount, 0);

@@ -149,7 +149,7 @@ suite("clearing's own verdict on an order", () => {
 
   test('flags that the node sets on its own do not matter (AMB-23, AMB-29, AMB-32)', () => {
     const row = signedRow();
-    for (const own of ['covered', 'rolledBack', 'entering'] as const)
+    for (const own of ['cancelPending', 'rolledBack', 'entering'] as const)
       assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG[own] }, ETH), true, own);
     assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
   });

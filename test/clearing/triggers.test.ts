@@ -309,13 +309,13 @@ suite('children', () => {
   });
 });
 
-suite('covered orders', () => {
-  test('a covered order is gone for good: a start ends it as its user requested (AMB-23, AMB-110)', () => {
+suite('cancel-pending orders', () => {
+  test('a cancel-pending order is gone for good: a start ends it as its user requested (AMB-23, AMB-110)', () => {
     const world = funded();
     const maker = world.create({ ...SELL, quantity: 20_000 });
     world.send({ kind: 'hold', request: 1, asset: ETH });
     world.match(maker, world.create({ quantity: 20_000 }), 20_000);
-    world.covered(maker);
+    world.cancelPending(maker);
     const [ended] = effectsOf(world.send({ kind: 'restarted', clean: false }), 'orderEnded');
     assert.equal(ended?.row.orderSequence, maker);
     assert.equal(ended?.row.end, ORDER_END.userRequested);
@@ -327,7 +327,7 @@ suite('covered orders', () => {
     const maker = world.create(SELL);
     world.match(maker, world.create(), 10_000);
     assert.equal(world.finished(maker)?.end, ORDER_END.filled);
-    assert.deepEqual(effectsOf(world.covered(maker), 'orderEnded'), []);
+    assert.deepEqual(effectsOf(world.cancelPending(maker), 'orderEnded'), []);
     assert.equal(world.finished(maker)?.end, ORDER_END.filled);
   });
 
@@ -335,8 +335,8 @@ suite('covered orders', () => {
     const world = funded();
     const maker = world.create(SELL);
     world.match(maker, world.create({ user: CAROL }), 10_000);
-    world.covered(maker);
-    assert.equal((world.order(maker)?.flags ?? 0) & ORDER_FLAG.covered, ORDER_FLAG.covered);
+    world.cancelPending(maker);
+    assert.equal((world.order(maker)?.flags ?? 0) & ORDER_FLAG.cancelPending, ORDER_FLAG.cancelPending);
     world.end(maker, ORDER_END.userRequested);
     assert.equal(world.finished(maker)?.end, ORDER_END.userRequested);
   });

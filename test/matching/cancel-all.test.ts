@@ -69,7 +69,7 @@ suite('cancel-all', () => {
   });
 });
 
-suite('covered orders', () => {
+suite('cancel-pending orders', () => {
   test('what is pending as a whole has its cancel pending: published, answered, and never back (AMB-23, AMB-32 d)', () => {
     const desk = new MarketDesk();
     desk.buy('a', 3, 100);
@@ -115,7 +115,7 @@ suite('covered orders', () => {
     assert.equal(desk.cancel('a')[0]?.[2], 'ORDER_NOT_FOUND');
   });
 
-  test('a covered order is no parent any more, and its children live by its fills (AMB-29)', () => {
+  test('a cancel-pending order is no parent any more, and its children live by its fills (AMB-29)', () => {
     const desk = new MarketDesk();
     desk.buy('parent', 3, 100);
     desk.sell('child', 5, 110, { above: 90, parent: 'parent' });

@@ -114,7 +114,7 @@ suite('cancels', () => {
     { reason: null, end: 'Removed Filled', status: 'Filled' },
     { reason: 'InsufficientInventory', end: 'Canceled UserRequested', status: 'Canceled' },
   ]) {
-    test(`a covered order ${reason === null ? 'whose fill is confirmed is filled' : 'whose fill rolls back is cancelled'} (AMB-23)`, async () => {
+    test(`a cancel-pending order ${reason === null ? 'whose fill is confirmed is filled' : 'whose fill rolls back is cancelled'} (AMB-23)`, async () => {
       await world.hook({ hold: true });
       const order = await own.sell(limit(300_000, 10_000));
       await other.buy(limit(300_000, 10_000, 'IOC'));

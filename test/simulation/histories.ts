@@ -53,7 +53,7 @@ export const HAPPENINGS: readonly string[] = [
   ...['hangUp', 'transfer', 'close', 'rename', 'login', 'logout', 'read', 'price', 'faucet', 'deposit', 'patchMarket'],
   ...['patchRisk', 'patchUser', 'fault', 'hold', 'release', 'pass'],
   ...['rests', 'kill', 'power lost, lost', 'power lost, kept', 'slow clearing', 'slow market-data', 'slow front-door'],
-  ...['fill confirmed', 'triggered', 'activated', 'covered', 'replaced', 'restored', 'restarted'],
+  ...['fill confirmed', 'triggered', 'activated', 'cancelPending', 'replaced', 'restored', 'restarted'],
   ...['UserRequested', 'SelfTradePrevented', 'PostOnlyWouldCross', 'MarginInsufficient', 'ParentCanceled', 'Filled'],
   ...['Expired', 'ImmediateOrCancel', 'FillOrKill', 'AutoReduced'],
   ...['positionChanged', 'positionCleared', 'transferDone', 'priceAccepted', 'depositLanded', 'subAccountChanged'],

@@ -55,7 +55,7 @@ export function checkAtRest({ node, listeners, readers }: Watched): void {
   checkHeardPositions(node, listeners);
 }
 
-/** No answer is pending: what fired was released or ended, and what was covered is gone (AMB-28, AMB-23). */
+/** No answer is pending: what fired was released or ended, and what was cancel pending is gone (AMB-28, AMB-23). */
 function checkOrdersAtRest(ledger: ClearingState): void {
   for (const market of ledger.markets) {
     for (const row of market.orders.rows()) {
@@ -63,7 +63,7 @@ function checkOrdersAtRest(ledger: ClearingState): void {
       if (row.triggerState === TRIGGER_STATE.fired) {
         assert.ok(row.parentIdBytes !== 0 && row.enabledQuantity === 0, `${name} fired and was never released`);
       }
-      assert.equal(row.flags & ORDER_FLAG.covered, 0, `${name} was covered and lives`);
+      assert.equal(row.flags & ORDER_FLAG.cancelPending, 0, `${name} was cancel pending and lives`);
     }
   }
 }

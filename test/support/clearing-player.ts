@@ -224,7 +224,7 @@ export class Player {
 
   #cover(step: StepOf<'cover'>): void {
     const order = this.#live(step.order);
-    if (order !== undefined) this.world.covered(order);
+    if (order !== undefined) this.world.cancelPending(order);
   }
 
   #match(step: StepOf<'match'>): void {

@@ -225,8 +225,8 @@ export class ClearingWorld {
     return this.send({ kind: 'activated', ...next, order, prioritySequence: next.sequence, quantity });
   }
 
-  covered(order: Sequence): Effect[] {
-    return this.send({ kind: 'covered', ...this.next(), order });
+  cancelPending(order: Sequence): Effect[] {
+    return this.send({ kind: 'cancelPending', ...this.next(), order });
   }
 
   matchInput(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Matched {

@@ -32,7 +32,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   restored: true,
   triggered: true,
   activated: true,
-  covered: true,
+  cancelPending: true,
   matched: true,
   putAsset: true,
   putRisk: true,

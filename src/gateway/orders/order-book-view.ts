@@ -1,7 +1,7 @@
 /**
  * The gateway's optimistic view of orders: events of markets, applied to orders and holds.
  *
- *   admitted, replaced, restored, covered, triggered, activated, ended        (fills: fill-view.ts)
+ *   admitted, replaced, restored, cancel pending, triggered, activated, ended        (fills: fill-view.ts)
  *
  * Every change ends in `settle`: the hold is made to follow from the order, then the order's terminal event is published
  * if it is due. Holds are changed before any event (AMB-32).

@@ -175,7 +175,11 @@ export class OrderManager {
   }
 
   /** A held cancel met no create in its time (AMB-25). */
-  onHeldCancelExpired(event: { readonly marketIndex: number; readonly user: UserId; readonly orderId: OrderId }): void {
+  onParkedCancelExpired(event: {
+    readonly marketIndex: number;
+    readonly user: UserId;
+    readonly orderId: OrderId;
+  }): void {
     const { assetId } = this.#markets.at(event.marketIndex).definition;
     const reason = pascalCase('ORDER_NOT_FOUND');
     this.#sink.orderEvent(event.user, { kind: 'CancelFailed', orderId: event.orderId, assetId, reason });

@@ -1835,9 +1835,9 @@ export const OrderActivated = {
   toJson: (v: Views, at: number): unknown => plainJson(OrderActivated.read(v, at)),
 } as const;
 
-/** The plain form of OrderCovered. */
-export interface OrderCoveredFields {
-  readonly kind: 'covered';
+/** The plain form of OrderCancelPending. */
+export interface OrderCancelPendingFields {
+  readonly kind: 'cancelPending';
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
   readonly order: Sequence;
@@ -1845,7 +1845,7 @@ export interface OrderCoveredFields {
 }
 
 /** A cancel came while all of the order was pending: it never comes back (AMB-23). */
-export const OrderCovered = {
+export const OrderCancelPending = {
   typeId: 17,
   bytes: 32,
   sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
@@ -1871,14 +1871,14 @@ export const OrderCovered = {
   setMarketIndex: (v: Views, at: number, value: number): void => {
     v.u32[(at + 24) >>> 2] = value;
   },
-  read: (v: Views, at: number): OrderCoveredFields => ({
-    kind: 'covered',
+  read: (v: Views, at: number): OrderCancelPendingFields => ({
+    kind: 'cancelPending',
     sequence: v.f64[at >>> 3] as Sequence,
     timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: v.f64[(at + 16) >>> 3] as Sequence,
     marketIndex: v.u32[(at + 24) >>> 2] as number,
   }),
-  write: (v: Views, at: number, fields: Omit<OrderCoveredFields, 'kind'>): void => {
+  write: (v: Views, at: number, fields: Omit<OrderCancelPendingFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
     v.u64[(at + 8) >>> 3] = fields.timeNs;
     v.f64[(at + 16) >>> 3] = fields.order;
@@ -1894,7 +1894,7 @@ export const OrderCovered = {
     to.number(v.u32[(at + 24) >>> 2] as number);
   },
   /** For logs and debuggers. */
-  toJson: (v: Views, at: number): unknown => plainJson(OrderCovered.read(v, at)),
+  toJson: (v: Views, at: number): unknown => plainJson(OrderCancelPending.read(v, at)),
 } as const;
 
 /** The plain form of MarketAck. */
@@ -2000,16 +2000,19 @@ export const MarketAck = {
   toJson: (v: Views, at: number): unknown => plainJson(MarketAck.read(v, at)),
 } as const;
 
-/** The plain form of HeldCancelExpired. */
-export interface HeldCancelExpiredFields {
+/** The plain form of ParkedCancelExpired. */
+export interface ParkedCancelExpiredFields {
   readonly timeNs: TimestampNs;
   readonly marketIndex: number;
   readonly user: UserId;
   readonly orderId: OrderId;
 }
 
-/** A cancel was held and no create came (AMB-25). User and id are written by words: they begin at multiples of 4. */
-export const HeldCancelExpired = {
+/**
+ * A parked cancel has expired: its create did not arrive (AMB-25).
+ * User and id are written by words: they begin at multiples of 4.
+ */
+export const ParkedCancelExpired = {
   typeId: 21,
   bytes: 112,
   timeNsAt: 0,
@@ -2043,13 +2046,13 @@ export const HeldCancelExpired = {
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 108] = value;
   },
-  read: (v: Views, at: number): HeldCancelExpiredFields => ({
+  read: (v: Views, at: number): ParkedCancelExpiredFields => ({
     timeNs: v.u64[at >>> 3] as TimestampNs,
     marketIndex: v.u32[(at + 8) >>> 2] as number,
     user: readUser(v, at + 12),
     orderId: readText(v, at + 44, v.u8[at + 108] as number) as OrderId,
   }),
-  write: (v: Views, at: number, fields: HeldCancelExpiredFields): void => {
+  write: (v: Views, at: number, fields: ParkedCancelExpiredFields): void => {
     v.u64[at >>> 3] = fields.timeNs;
     v.u32[(at + 8) >>> 2] = fields.marketIndex;
     writeUser(v, at + 12, fields.user);
@@ -2065,7 +2068,7 @@ export const HeldCancelExpired = {
     to.text(readText(v, at + 44, v.u8[at + 108] as number));
   },
   /** For logs and debuggers. */
-  toJson: (v: Views, at: number): unknown => plainJson(HeldCancelExpired.read(v, at)),
+  toJson: (v: Views, at: number): unknown => plainJson(ParkedCancelExpired.read(v, at)),
 } as const;
 
 /** The plain form of LevelChanged. */

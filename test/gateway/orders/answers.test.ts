@@ -154,7 +154,7 @@ suite('answers', () => {
   test('a held cancel that met no create publishes CancelFailed (AMB-25)', () => {
     const desk = new OrderDesk();
     const { orderId } = mustPass(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
-    desk.manager.onHeldCancelExpired({ marketIndex: 3, user: ALICE, orderId });
+    desk.manager.onParkedCancelExpired({ marketIndex: 3, user: ALICE, orderId });
     assert.deepEqual(desk.told(ALICE), ['CancelFailed OrderNotFound']);
   });
 });

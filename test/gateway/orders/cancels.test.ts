@@ -6,7 +6,7 @@ import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ALICE, BASE, BOB, codeOf, mustPass, OrderDesk } from '../../support/order-desk.ts';
 
-suite('covered cancels and self-trade prevention', () => {
+suite('pending cancels and self-trade prevention', () => {
   function pendingSell() {
     const desk = new OrderDesk();
     const maker = desk.place({ side: SIDE.sell });
@@ -15,7 +15,7 @@ suite('covered cancels and self-trade prevention', () => {
     return { desk, maker, trade };
   }
 
-  test('covered: Filled if the fills are confirmed, Canceled UserRequested if one rolls back, never held again (AMB-23)', () => {
+  test('cancel pending: Filled if the fills are confirmed, Canceled UserRequested if one rolls back, never held again (AMB-23)', () => {
     const confirmed = pendingSell();
     confirmed.desk.cover(confirmed.maker);
     assert.deepEqual(confirmed.desk.told(ALICE), ['Created']);
