@@ -228,7 +228,7 @@ export class Desk {
       Matched.setMakerFeeRate(v, at, 0);
       Matched.setTakerFeeRate(v, at, 450);
       Matched.setTakerSide(v, at, takerSide);
-      Matched.setUnit(v, at, 0);
+      Matched.setGroup(v, at, 0);
     });
   }
 

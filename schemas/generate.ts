@@ -46,6 +46,7 @@ const DEFAULT_TYPES: Readonly<Record<string, string>> = { ulong: 'TimestampNs', 
 const TYPE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'core/ids.ts': ['OrderId', 'UserId'],
   'core/order-terms.ts': [
+    'FillGroup',
     'OrderEnd',
     'OrderKind',
     'RollbackReason',

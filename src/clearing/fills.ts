@@ -10,6 +10,7 @@ import { add18, powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
 import {
+  FILL_GROUP,
   isAtFault,
   ORDER_END,
   ORDER_FLAG,
@@ -24,7 +25,7 @@ import type { Effect, FillRolledBack } from './effects.ts';
 import { type Fault, judge } from './fill-checks.ts';
 import { book, drop, type Fill, fillsOf, type Party, Plan } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
-import { FILL_UNIT, type Matched } from './inputs.ts';
+import type { Matched } from './inputs.ts';
 import type { LiveOrder } from './live-orders.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import { moveMark } from './risks.ts';
@@ -33,7 +34,7 @@ import type { ClearingState, MarketSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 import { fireReached } from './triggers.ts';
 
-/** Applies a match: alone it is decided now, in a unit when its last fill is here. */
+/** Applies a match: alone it is decided now, in a group when its last fill is here. */
 export function applyMatched(
   state: ClearingState,
   market: MarketSlot,
@@ -41,20 +42,20 @@ export function applyMatched(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
-  if (input.unit === FILL_UNIT.alone) {
-    assert(market.unit.length === 0, 'a fill that stands alone does not end a unit');
-    decideUnit(state, market, [input], nowNs, effects);
+  if (input.group === FILL_GROUP.alone) {
+    assert(market.fillGroup.length === 0, 'a fill that stands alone does not end a group');
+    decideGroup(state, market, [input], nowNs, effects);
   } else {
-    market.unit.push(input);
-    if (input.unit === FILL_UNIT.more) return;
-    const inputs = market.unit;
-    market.unit = [];
-    decideUnit(state, market, inputs, nowNs, effects);
+    market.fillGroup.push(input);
+    if (input.group === FILL_GROUP.more) return;
+    const inputs = market.fillGroup;
+    market.fillGroup = [];
+    decideGroup(state, market, inputs, nowNs, effects);
   }
   market.decidedTradeId = input.tradeId;
 }
 
-function decideUnit(
+function decideGroup(
   state: ClearingState,
   market: MarketSlot,
   inputs: readonly Matched[],
@@ -68,11 +69,11 @@ function decideUnit(
     if (fault !== null) {
       // mutant: failed-plan-dropped
       drop(fills);
-      rollBackUnit(state, fills, { fill, fault }, effects);
+      rollBackGroup(state, fills, { fill, fault }, effects);
       return;
     }
   }
-  // After this point the unit must succeed.
+  // After this point the group must succeed.
   book(state, fills);
   bookFees(state, plan.fees, effects);
   for (const fill of fills) {
@@ -153,9 +154,9 @@ interface Failure {
 }
 
 /** Rolls back every fill of a unit. Others than the one that failed are reversed for their counterparty's sake. */
-function rollBackUnit(state: ClearingState, fills: readonly Fill[], failure: Failure, effects: Effect[]): void {
+function rollBackGroup(state: ClearingState, fills: readonly Fill[], failure: Failure, effects: Effect[]): void {
   const { maker, taker } = failure.fault;
-  // The taker is the same order in all fills of a unit; makers of the other fills did nothing wrong (AMB-34, EX-25).
+  // The taker is the same order in all fills of a group; makers of the other fills did nothing wrong (AMB-34, EX-25).
   const stale = maker === ROLLBACK_REASON.staleMatch && taker === ROLLBACK_REASON.staleMatch;
   for (const fill of fills) {
     const makerReason = fill === failure.fill || stale ? maker : ROLLBACK_REASON.none;

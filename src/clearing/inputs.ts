@@ -71,11 +71,7 @@ export type Activated = OrderActivatedFields;
 /** A cancel came while all of it was pending: it never comes back, not after a restart either (AMB-23). */
 export type CancelPending = OrderCancelPendingFields;
 
-/** How a fill belongs to a fill-or-kill match: alone, with more of its unit to follow, or the last of its unit. */
-export const FILL_UNIT = { alone: 0, more: 1, last: 2 } as const;
-export type FillUnit = (typeof FILL_UNIT)[keyof typeof FILL_UNIT];
-
-/** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). `unit` is a FillUnit. */
+/** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). */
 export type Matched = Omit<MatchedFields, 'takerSide'>;
 
 export type MarketInput =

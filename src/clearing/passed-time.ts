@@ -25,9 +25,9 @@ export class PassedTime {
     const timeNs = this.#tickedNs;
     this.#tickedNs = nowNs;
     const second = timeNs / SECOND_NS;
-    for (const { definition, waiting, unit, decidedSequence, decidedTradeId } of markets) {
+    for (const { definition, waiting, fillGroup, decidedSequence, decidedTradeId } of markets) {
       const { marketIndex } = definition;
-      if (second <= (this.#seconds[marketIndex] ?? 0n) || waiting || unit.length > 0) continue;
+      if (second <= (this.#seconds[marketIndex] ?? 0n) || waiting || fillGroup.length > 0) continue;
       this.#seconds[marketIndex] = second;
       const through = { throughTradeId: decidedTradeId, throughSequence: decidedSequence };
       publish({ kind: 'marketDecided', marketIndex, ...through, timeNs });

@@ -35,7 +35,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   fireAll(state);
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
-    market.unit = [];
+    market.fillGroup = [];
     dropUnmatched(state, market);
     endLostOrders(state, market, nowNs, effects);
     if (!input.clean) jumpSequences(state, market, RESTART_SEQUENCE_GAP);

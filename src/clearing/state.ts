@@ -160,7 +160,7 @@ export interface MarketSlot {
   /** The order with ORDER_FLAG.entering, until an event of the market is about something else; or NONE. Derived. */
   entering: OrderIndex;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
-  unit: Matched[];
+  fillGroup: Matched[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */
   waiting: boolean;
   /** Whether an input of it was applied in this batch: then it is among the touched and the dirty ones. */

@@ -182,7 +182,7 @@ export class StateLoader {
 export function canCheckpoint(state: ClearingState): boolean {
   const { hooks } = state;
   const hooked = isHolding(hooks) || hooks.faults.length > 0 || hooks.waiting.length > 0;
-  return !hooked && state.markets.every((market) => market.unit.length === 0);
+  return !hooked && state.markets.every((market) => market.fillGroup.length === 0);
 }
 
 /** How many rows the next checkpoint would write. */

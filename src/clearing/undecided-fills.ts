@@ -8,7 +8,7 @@ function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched
   const held = state.hooks.waiting.filter(
     (input): input is Matched => input.kind === 'matched' && input.marketIndex === marketIndex,
   );
-  return [...held, ...market.unit];
+  return [...held, ...market.fillGroup];
 }
 
 /** One side of an undecided match that would move a position. */

@@ -154,7 +154,7 @@ export function userView(state: ClearingState, id: UserId, isInSession = false):
 /** Matches that are not decided: held ones and those of units that are not complete. */
 export function pendingFillCount(state: ClearingState): number {
   const waiting = state.hooks.waiting.filter((input) => input.kind === 'matched').length;
-  return state.markets.reduce((sum, market) => sum + market.unit.length, waiting);
+  return state.markets.reduce((sum, market) => sum + market.fillGroup.length, waiting);
 }
 
 /** The clearing part of `counts` in `GET /operator/state`. */

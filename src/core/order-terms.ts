@@ -168,6 +168,10 @@ export const MARKET_STATUS_WORD: Readonly<Record<MarketStatus, 'Active' | 'Cance
   2: 'Halted',
 };
 
+/** How a fill belongs to the fills of one fill-or-kill order: alone, with more of its group to follow, or the last. */
+export const FILL_GROUP = { alone: 0, more: 1, last: 2 } as const;
+export type FillGroup = (typeof FILL_GROUP)[keyof typeof FILL_GROUP];
+
 /** The result of the check of an order's signature. Numbers are durable. */
 export const SIGNATURE_VERDICT = { unknown: 0, valid: 1, invalid: 2 } as const;
 export type SignatureVerdict = (typeof SIGNATURE_VERDICT)[keyof typeof SIGNATURE_VERDICT];

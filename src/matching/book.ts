@@ -13,6 +13,8 @@ import { assert } from '../core/assert.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { RAW_MAX } from '../core/limits.ts';
 import {
+  FILL_GROUP,
+  type FillGroup,
   isCancel,
   ORDER_END,
   ORDER_KIND,
@@ -25,7 +27,7 @@ import {
 import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import { BookSide } from './book-side.ts';
-import { FILL_GROUP, type FillGroup, type MarketEvents } from './commands.ts';
+import type { MarketEvents } from './commands.ts';
 import { ExpiryWatch } from './expiry-watch.ts';
 import type { OrderIds } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
@@ -144,8 +146,8 @@ export class Book {
       // mutant: maker-quantity
       const lots = Math.min(left, makerLeft);
       left -= lots;
-      const unit = isFok ? (left === 0 ? FILL_GROUP.fokLast : FILL_GROUP.fokMoreFollow) : FILL_GROUP.none;
-      this.#fill(maker, taker, lots, makers.bestPrice, unit);
+      const group = isFok ? (left === 0 ? FILL_GROUP.last : FILL_GROUP.more) : FILL_GROUP.alone;
+      this.#fill(maker, taker, lots, makers.bestPrice, group);
       if (lots === makerLeft) {
         makers.remove(maker, lots);
         this.exhaust(maker);
@@ -158,7 +160,7 @@ export class Book {
   matchResting(maker: number, taker: number): void {
     const { orders } = this;
     const lots = Math.min(orders.remaining(maker), orders.remaining(taker));
-    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_GROUP.none);
+    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_GROUP.alone);
     for (const index of [maker, taker]) {
       const side = this.ownSide(orders.sideOf(index));
       if (orders.remaining(index) > 0) side.adjust(index, -lots);
@@ -294,7 +296,7 @@ export class Book {
     return this.buys.bestOrder !== NONE && this.sells.crosses(this.buys.bestPrice);
   }
 
-  #fill(maker: number, taker: number, lots: number, price: number, unit: FillGroup): void {
+  #fill(maker: number, taker: number, lots: number, price: number, group: FillGroup): void {
     const { orders } = this;
     const tradeId = this.trades.add(maker, taker, price, lots) as Sequence;
     orders.setFilled(maker, orders.filledOf(maker) + lots);
@@ -307,7 +309,7 @@ export class Book {
       price,
       lots,
       orders.sideOf(taker),
-      unit,
+      group,
     );
   }
 }

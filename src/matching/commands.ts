@@ -8,7 +8,16 @@
  * The gateway has validated ticks, lots, minimum, decimals, signature and the alphabet of ids: prices and quantities
  * are safe integers of at least 1.
  */
-import type { OrderEnd, OrderKind, RollbackReason, Side, Tif, TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type {
+  FillGroup,
+  OrderEnd,
+  OrderKind,
+  RollbackReason,
+  Side,
+  Tif,
+  TriggerKind,
+  TriggerState,
+} from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
@@ -193,10 +202,6 @@ export interface RestoredPosition {
   nowNs: TimestampNs;
 }
 
-/** Position of a fill in its all-or-nothing match group (AMB-34). */
-export const FILL_GROUP = { none: 0, fokMoreFollow: 1, fokLast: 2 } as const;
-export type FillGroup = (typeof FILL_GROUP)[keyof typeof FILL_GROUP];
-
 /**
  * Events, in sequence. Sequences are contiguous: every call with a `sequence` consumes exactly one. `order` is the
  * sequence at which the order was accepted, its permanent identity. Command objects and arrays are valid during the
@@ -222,7 +227,7 @@ export interface MarketEvents {
     price: number,
     quantity: number,
     takerSide: Side,
-    unit: FillGroup,
+    group: FillGroup,
   ): void;
   /**
    * The order ended with `remaining` lots unfilled (0 where it is sized in quote and has no cap). A complete fill of

@@ -4,11 +4,11 @@
  * Such a trade has a sequence and a trade id like every other, and no lots: the filled quantities of both orders are
  * unchanged. When clearing rejects it, the order at fault ends; there is no quantity to return.
  */
-import { isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.ts';
+import { FILL_GROUP, isAtFault, ORDER_END, type RollbackReason } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Book } from './book.ts';
-import { FILL_GROUP, type MarketEvents, type OrderKey, type RollbackCommand } from './commands.ts';
+import type { MarketEvents, OrderKey, RollbackCommand } from './commands.ts';
 import { endIfDue } from './expired-orders.ts';
 import type { OrderLookup } from './order-lookup.ts';
 import { ORDER_STATE } from './order-records.ts';
@@ -56,7 +56,7 @@ export class InjectedFills {
       price,
       quantity,
       orders.sideOf(taker),
-      FILL_GROUP.none,
+      FILL_GROUP.alone,
     );
     return true;
   }

@@ -8,7 +8,7 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
+import type { FillGroup, OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
@@ -31,7 +31,7 @@ import {
   OrderTriggered,
   ParkedCancelExpired,
 } from '../schema/generated/messages.ts';
-import type { CancelCommand, FillGroup, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
+import type { CancelCommand, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
 import { PublishedLevels } from './published-levels.ts';
 
@@ -168,7 +168,7 @@ export class MarketOutput implements MarketEvents {
     price: number,
     quantity: number,
     takerSide: Side,
-    unit: FillGroup,
+    group: FillGroup,
   ): void {
     this.#count(sequence);
     this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
@@ -188,7 +188,7 @@ export class MarketOutput implements MarketEvents {
       Matched.setMakerFeeRate(v, at, this.definition.makerFeeRate);
       Matched.setTakerFeeRate(v, at, this.definition.takerFeeRate);
       Matched.setTakerSide(v, at, takerSide);
-      Matched.setUnit(v, at, unit);
+      Matched.setGroup(v, at, group);
       publication.commit();
     }
   }

@@ -292,10 +292,10 @@ suite('fills', () => {
       const first = world.create({ user: BOB, side: SIDE.sell, price: 200_000, quantity: 10_000 });
       const second = world.create({ user: CAROL, side: SIDE.sell, price: 201_000, quantity: 20_000 });
       const taker = world.create({ user: ALICE, price: 201_000, quantity: 25_000, tif: TIF.fok });
-      const before = world.match(first, taker, 10_000, { unit: 1 });
+      const before = world.match(first, taker, 10_000, { group: 1 });
       assert.deepEqual(effectsOf(before, 'fillConfirmed'), [], 'undecided until the unit is complete');
       assert.equal(effectsOf(before, 'marketDecided')[0]?.throughTradeId, 0);
-      const effects = world.match(second, taker, 15_000, { unit: 2, price: 201_000 as RawPrice });
+      const effects = world.match(second, taker, 15_000, { group: 2, price: 201_000 as RawPrice });
       return { world, effects, first, second };
     };
     const { world, effects, first, second } = run('1.4999');
@@ -314,8 +314,8 @@ suite('fills', () => {
     world.fund(ALICE, USD, '-7000');
     const maker = world.create({ user: BOB, side: SIDE.sell, quantity: 20_000 });
     const taker = world.create({ user: ALICE, quantity: 20_000, tif: TIF.fok });
-    world.match(maker, taker, 10_000, { unit: 1 });
-    assert.deepEqual(reasonsOf(world.match(maker, taker, 10_000, { unit: 2 })), [
+    world.match(maker, taker, 10_000, { group: 1 });
+    assert.deepEqual(reasonsOf(world.match(maker, taker, 10_000, { group: 2 })), [
       [R.counterpartyAtFault, R.insufficientInventory],
       [R.counterpartyAtFault, R.insufficientInventory],
     ]);

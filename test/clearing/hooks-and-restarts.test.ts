@@ -100,9 +100,9 @@ suite('holds', () => {
     assert.equal(canCheckpoint(world.state), false);
     assert.throws(() => drainDirtyRows(world.state), InvariantError);
     release(world);
-    world.match(maker, taker, 10_000, { unit: 1 });
+    world.match(maker, taker, 10_000, { group: 1 });
     assert.equal(canCheckpoint(world.state), false);
-    world.match(maker, taker, 10_000, { unit: 2 });
+    world.match(maker, taker, 10_000, { group: 2 });
     assert.equal(canCheckpoint(world.state), true);
   });
 });

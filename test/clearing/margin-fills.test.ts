@@ -400,8 +400,8 @@ suite('protocol caps', () => {
     const seller = { user: BOB, subAccount: 0, isSpot: true };
     const [first, second] = [world.place(SIDE.sell, seller, 2000, 4.9), world.place(SIDE.sell, seller, 2000, 0.1)];
     const taker = world.place(SIDE.buy, { user: CAROL }, 2000, 5);
-    world.match(first, taker, 49_000, { unit: 1 });
-    const [, last] = effectsOf(world.match(second, taker, 1_000, { unit: 2 }), 'fillRolledBack');
+    world.match(first, taker, 49_000, { group: 1 });
+    const [, last] = effectsOf(world.match(second, taker, 1_000, { group: 2 }), 'fillRolledBack');
     assert.deepEqual([last?.makerReason, last?.takerReason], [10, 1]);
   });
 
@@ -426,7 +426,7 @@ test('a fill-or-kill match whose second maker lacks margin rolls back whole (TIF
   const second = world.place(SIDE.sell, { user: CAROL }, 2010, 2);
   const taker = world.place(SIDE.buy, A, 2010, 2.5);
   const place = (maker: typeof first, price: number, lots: number, unit: 1 | 2): ReturnType<typeof world.match> =>
-    world.match(maker, taker, lots, { price: price as never, unit });
+    world.match(maker, taker, lots, { price: price as never, group: unit });
   assert.deepEqual(effectsOf(place(first, 200_000, 10_000, 1), 'fillRolledBack'), []);
   const rolledBack = effectsOf(place(second, 201_000, 15_000, 2), 'fillRolledBack');
   assert.deepEqual(

@@ -175,8 +175,8 @@ suite('market orders', () => {
       // 1 at 2000 and 1.5 at 2010: 5015.
       const terms = { kind: ORDER_KIND.marketQuote, tif: TIF.fok, quantity: 0, amount: 5_015 * DOLLAR };
       const taker = world.create(marketTerms(terms));
-      world.match(first, taker, 10_000, { unit: 1 });
-      const effects = world.match(second, taker, 15_000, { unit: 2, price: 201_000 as RawPrice });
+      world.match(first, taker, 10_000, { group: 1 });
+      const effects = world.match(second, taker, 15_000, { group: 2, price: 201_000 as RawPrice });
       world.end(taker, ORDER_END.filled);
       return { world, effects, first, second, taker };
     };
@@ -200,9 +200,9 @@ suite('market orders', () => {
     const maker = resting(world);
     const terms = { kind: ORDER_KIND.marketQuote, tif: TIF.fok, quantity: 0, amount: 2_000 * DOLLAR };
     const taker = world.create(marketTerms(terms));
-    world.match(maker, taker, 6_000, { unit: 1 });
+    world.match(maker, taker, 6_000, { group: 1 });
     const overfilled = [R.counterpartyAtFault, R.overfill];
-    assert.deepEqual(reasonsOf(world.match(maker, taker, 4_001, { unit: 2 })), [overfilled, overfilled]);
+    assert.deepEqual(reasonsOf(world.match(maker, taker, 4_001, { group: 2 })), [overfilled, overfilled]);
   });
 
   test('market orders whose end the market had no time to send are gone, dormant ones stay (AMB-110)', () => {

@@ -274,7 +274,7 @@ export class Player {
       const place = fills.length === 1 ? 0 : at === fills.length - 1 ? 2 : 1;
       const effects = this.world.match(fill.maker, taker, fill.quantity, {
         price: price as RawPrice,
-        unit: place,
+        group: place,
         makerFeeRate: this.plain.fees.maker,
         takerFeeRate: this.plain.fees.taker,
       });

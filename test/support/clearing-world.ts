@@ -241,7 +241,7 @@ export class ClearingWorld {
       quantity: quantity as RawQuantity,
       makerFeeRate: market?.definition.makerFeeRate ?? 0,
       takerFeeRate: market?.definition.takerFeeRate ?? 0,
-      unit: 0,
+      group: 0,
       ...more,
     };
   }

@@ -120,7 +120,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
     signedTexts: [],
     triggers: [emptyHeap(TRIGGER.above, state.orders), emptyHeap(TRIGGER.below, state.orders)],
     entering: NONE,
-    unit: [],
+    fillGroup: [],
     waiting: false,
     isTouched: false,
   };

@@ -1,6 +1,6 @@
 /** Generated from schemas/messages.fbs by `npm run generate`. Do not edit. */
 import type { OrderId, UserId } from '../../core/ids.ts';
-import type { OrderEnd, OrderKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
+import type { FillGroup, OrderEnd, OrderKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
 import { copyStruct, type FieldSink, plainJson, readBytes, readText, readUser, writeBytes, writeTextField, writeUser } from '../fields.ts';
@@ -1273,7 +1273,7 @@ export interface MatchedFields {
   readonly makerFeeRate: number;
   readonly takerFeeRate: number;
   readonly takerSide: Side;
-  readonly unit: number;
+  readonly group: FillGroup;
 }
 
 export const Matched = {
@@ -1330,8 +1330,8 @@ export const Matched = {
   setTakerSide: (v: Views, at: number, value: number): void => {
     v.u8[at + 68] = value;
   },
-  unit: (v: Views, at: number): number => v.u8[at + 69] as number,
-  setUnit: (v: Views, at: number, value: number): void => {
+  group: (v: Views, at: number): FillGroup => v.u8[at + 69] as FillGroup,
+  setGroup: (v: Views, at: number, value: number): void => {
     v.u8[at + 69] = value;
   },
   read: (v: Views, at: number): MatchedFields => ({
@@ -1347,7 +1347,7 @@ export const Matched = {
     makerFeeRate: v.i32[(at + 60) >>> 2] as number,
     takerFeeRate: v.i32[(at + 64) >>> 2] as number,
     takerSide: v.u8[at + 68] as Side,
-    unit: v.u8[at + 69] as number,
+    group: v.u8[at + 69] as FillGroup,
   }),
   write: (v: Views, at: number, fields: Omit<MatchedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
@@ -1361,7 +1361,7 @@ export const Matched = {
     v.i32[(at + 60) >>> 2] = fields.makerFeeRate;
     v.i32[(at + 64) >>> 2] = fields.takerFeeRate;
     v.u8[at + 68] = fields.takerSide;
-    v.u8[at + 69] = fields.unit;
+    v.u8[at + 69] = fields.group;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 72),
