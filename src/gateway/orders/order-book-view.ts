@@ -57,7 +57,7 @@ export interface OrderBookParts {
 interface RestoredOrders {
   /** By index, orders with a fired trigger. */
   readonly fired: number[];
-  /** Index of the child, sequence of its parent. */
+  /** Of children that came before their parents: index of the child, sequence of its parent. */
   readonly children: { readonly child: number; readonly parent: number }[];
 }
 
@@ -127,7 +127,10 @@ export class OrderBookView {
     order.market.bestSeen.see(order);
     order.exposure?.queue.admit(order.exposure.entry, order.sequence);
     if (order.triggerState === TRIGGER_STATE.fired) this.#restoredIn(order.market).fired.push(order.index);
-    if (parent !== 0) this.#restoredIn(order.market).children.push({ child: order.index, parent });
+    if (parent === 0) return;
+    const found = this.#orders.ofSequence(order.marketIndex, parent);
+    if (found !== undefined) this.#orders.link(order, found);
+    else this.#restoredIn(order.market).children.push({ child: order.index, parent });
   }
 
   /**
