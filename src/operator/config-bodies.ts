@@ -159,7 +159,7 @@ export function readDelay(body: unknown): Outcome<ChangeOf<'withdrawal-delay'>> 
 
 const DAY_MS: Bounds = { min: 0, max: 86_400_000 };
 const DAY_S: Bounds = { min: 1, max: 86_400 };
-/** The number of faults whose times are kept. */
+/** The bounds of the number of stored fault times. */
 const FAULTS: Bounds = { min: 0, max: 100_000 };
 const COUNT: Bounds = { min: 1, max: 1_000_000 };
 const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };

@@ -370,7 +370,7 @@ function refuseSocket(socket: Duplex): void {
 type Plain = Readonly<Record<string, unknown>>;
 
 /**
- * An absent body is an empty object, for calls whose members all have defaults.
+ * An absent body is an empty object, for calls in which every member has a default.
  *
  * @param fractions `text`: numbers with a fraction are accepted, as JsonFraction.
  */
