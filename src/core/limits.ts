@@ -189,7 +189,7 @@ assert(16 * SOCKET_LAG_BYTES_MAX < SOCKETS_LAG_BYTES_PRESSED, 'a few slow reader
 assert(SOCKETS_LAG_BYTES_PRESSED < SOCKETS_LAG_BYTES_MAX, 'sockets lag earlier before the longest queues are cut off');
 assert(SOCKET_PING_MS < SOCKET_SILENT_SECONDS * 1_000, 'a socket that answers pings is never silent too long');
 assert(NONCE_RENEW_NS < NONCE_LIFE_NS, 'a renewed nonce is still within its life');
-assert(PARKED_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a held cancel ends before its create could be too old');
+assert(PARKED_CANCEL_NS < POST_SIGN_AGE_MAX_NS, 'a parked cancel ends before its create could be too old');
 assert(
   HEARTBEAT_LOST_MS + 4 * WATCH_MS + FAIL_STOP_HALT_MS + FAIL_STOP_TERMINATE_MS < FREEZE_TO_END_MS,
   'a frozen thread is seen and the process ended in time',

@@ -1,4 +1,4 @@
-/** Replace, cancel, held cancels and the memory of order ids. */
+/** Replace, cancel, parked cancels and the memory of order ids. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
@@ -170,7 +170,7 @@ suite('cancel', () => {
   });
 });
 
-suite('held cancels', () => {
+suite('parked cancels', () => {
   test('a cancel that comes before its create rejects the first create, once (CTL-05, AMB-25)', () => {
     const desk = new MarketDesk();
     assert.deepEqual(desk.cancel('a', { mayPark: true }), [['cancelAccepted', 1, 0]]);

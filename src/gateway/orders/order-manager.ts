@@ -174,7 +174,7 @@ export class OrderManager {
     this.#releases.eventOn(market, event.order);
   }
 
-  /** A held cancel met no create in its time (AMB-25). */
+  /** A parked cancel has expired without its create (AMB-25). */
   onParkedCancelExpired(event: {
     readonly marketIndex: number;
     readonly user: UserId;

@@ -1910,7 +1910,7 @@ export interface MarketAckFields {
 }
 
 /**
- * The market's answer to a request. `order` is 0 when there is none (refused, or a held cancel). `is_admission`: the
+ * The market's answer to a request. `order` is 0 when there is none (refused, or a parked cancel). `is_admission`: the
  * request was a create and `order` is the order's name from now on, also when a crossing post-only was refused.
  * `taken_ns`: when the market took the request up, if a note asked for that, else 0.
  */

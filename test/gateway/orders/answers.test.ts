@@ -151,7 +151,7 @@ suite('answers', () => {
     assert.equal(sizes(false).length, 1);
   });
 
-  test('a held cancel that met no create publishes CancelFailed (AMB-25)', () => {
+  test('a parked cancel that met no create publishes CancelFailed (AMB-25)', () => {
     const desk = new OrderDesk();
     const { orderId } = mustPass(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
     desk.manager.onParkedCancelExpired({ marketIndex: 3, user: ALICE, orderId });
