@@ -82,7 +82,7 @@ suite('the market engine equals the reference', () => {
         endOnFailure: process.env['RINGBOOK_PROPERTY_SEED'] === undefined,
       },
     );
-    assert.deepEqual([...seen].sort(), EVERYTHING);
+    assert.deepEqual([...seen].sort(), [...EVERYTHING].sort());
     assert.ok(commands >= PARAMETERS.numRuns * 400, `only ${commands} commands`);
   });
 });
