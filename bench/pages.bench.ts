@@ -38,7 +38,7 @@ function managerWith(orders: number): OrderManager {
   for (let at = 0; at < orders; at += 1) {
     const creationNs = BigInt(at) as TimestampNs;
     const row = order(at + 1, { creationNs, timestampNs: creationNs, subAccount: at % 4 });
-    restoreRow(manager, { ...row, quantity: 20 as never });
+    restoreRow(manager, { ...row, end: 0, quantity: 20 as never });
   }
   return manager;
 }
