@@ -1,5 +1,5 @@
 /**
- * Confirmed fills per second on clearing's thread (clearing-desk.ts), spot and margin; for comparison a bare lmdb loop
+ * Confirmed fills per second on clearing's thread (clearing-fixture.ts), spot and margin; for comparison a bare lmdb loop
  * that flushes the same bytes. The CPU time of a fill includes the threads of the garbage collector, but not waits for
  * the disk.
  *
@@ -22,8 +22,8 @@ import { CLEARING_YOUNG_MEBIBYTES } from '../src/node/topology.ts';
 import { isLiquidatable } from '../src/risk/account.ts';
 import { bareLoop } from './bare-lmdb.ts';
 import { type BenchResult, type BenchRow, interleave, median, type Scale } from './bench-kit.ts';
-import { ETH, FILLS_PER_BATCH, T0, USD, world } from './clearing-desk.ts';
-import type { DeskRound, DeskSetUp } from './clearing-desk-task.ts';
+import { ETH, FILLS_PER_BATCH, T0, USD, world } from './clearing-fixture.ts';
+import type { FixtureRound, FixtureSetUp } from './clearing-fixture-task.ts';
 
 const BATCHES: Readonly<Record<Scale, number>> = { small: 8, full: 60 };
 const ROUNDS: Readonly<Record<Scale, number>> = { small: 3, full: 9 };
@@ -74,14 +74,14 @@ class Contest {
 
   /** @param flags bits of ORDER_FLAG. */
   constructor(directory: string, flags: number, label: string) {
-    const workerData: DeskSetUp = { directory, flags };
+    const workerData: FixtureSetUp = { directory, flags };
     const resourceLimits = { maxYoungGenerationSizeMb: CLEARING_YOUNG_MEBIBYTES };
-    this.#worker = new Worker(new URL('./clearing-desk-task.js', import.meta.url), { workerData, resourceLimits });
+    this.#worker = new Worker(new URL('./clearing-fixture-task.js', import.meta.url), { workerData, resourceLimits });
     this.#label = label;
   }
 
   async round(batches: number): Promise<number> {
-    const { elapsedMs, cpuMicros, batchBytes } = (await this.#request(batches)) as DeskRound;
+    const { elapsedMs, cpuMicros, batchBytes } = (await this.#request(batches)) as FixtureRound;
     this.batchBytes = batchBytes;
     this.#cpuMicros.push(cpuMicros / (batches * FILLS_PER_BATCH));
     return (batches * FILLS_PER_BATCH) / (elapsedMs / 1_000);

@@ -23,7 +23,7 @@ import {
   mustPass,
   NO_HISTORY,
   NOW,
-} from '../test/support/order-desk.ts';
+} from '../test/support/order-fixture.ts';
 import { type BenchResult, median, type Scale } from './bench-kit.ts';
 
 const SIZES = {
@@ -47,7 +47,7 @@ function userOf(at: number): UserId {
 }
 
 /** Market and clearing at once: what is created is admitted, what is cancelled ends. */
-class Desk {
+class ClearingFixture {
   readonly manager: OrderManager = new OrderManager({ sink: silentSink(), history: NO_HISTORY, idKey: ID_KEY });
   readonly users: readonly UserId[];
   #sequence = 0;
@@ -133,29 +133,29 @@ function usPer(count: number, work: () => void): number {
 
 /** Creates, fills and cancels beside `live` orders. */
 function roundOf(
-  desk: Desk,
+  fixture: ClearingFixture,
   round: number,
 ): { readonly create: number; readonly fill: number; readonly cancel: number } {
-  const { users } = desk;
+  const { users } = fixture;
   const userAt = (at: number): UserId => users[at % users.length] as UserId;
   const orders: number[] = [];
   const idAt = (at: number): string => `r${round}-${at}`;
   const create = usPer(IN_TURN, () => {
-    for (let at = 0; at < IN_TURN; at += 1) orders.push(desk.create(userAt(at), idAt(at), (at % 2) as 0 | 1));
+    for (let at = 0; at < IN_TURN; at += 1) orders.push(fixture.create(userAt(at), idAt(at), (at % 2) as 0 | 1));
   });
   const fill = usPer(IN_TURN / 2, () => {
-    for (let at = 0; at < IN_TURN; at += 2) desk.fill(orders[at] as number, orders[at + 1] as number);
+    for (let at = 0; at < IN_TURN; at += 2) fixture.fill(orders[at] as number, orders[at + 1] as number);
   });
   const cancel = usPer(IN_TURN, () => {
-    for (let at = 0; at < IN_TURN; at += 1) desk.cancel(userAt(at), idAt(at), orders[at] as number);
+    for (let at = 0; at < IN_TURN; at += 1) fixture.cancel(userAt(at), idAt(at), orders[at] as number);
   });
-  desk.settle();
+  fixture.settle();
   return { create, fill, cancel };
 }
 
 /** Orders of a start, some waiting for a trigger: what each costs this thread, and what it takes of memory. */
 function restored(users: number, each: number): { readonly us: number; readonly bytes: number } {
-  const desk = new Desk(users);
+  const fixture = new ClearingFixture(users);
   const v = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
   OrderRecord.write(v, 0, EMPTY_RECORD);
   const count = users * each;
@@ -168,15 +168,15 @@ function restored(users: number, each: number): { readonly us: number; readonly 
       OrderRecord.setTimestampNs(v, 0, NOW + BigInt(at));
       OrderRecord.setTriggerKind(v, 0, waits ? TRIGGER.above : TRIGGER.none);
       OrderRecord.setTriggerState(v, 0, waits ? TRIGGER_STATE.dormant : TRIGGER_STATE.live);
-      writeUser(v, OrderRecord.userAt, desk.users[(at * 7_919) % users] as UserId);
+      writeUser(v, OrderRecord.userAt, fixture.users[(at * 7_919) % users] as UserId);
       const id = `restored-${at}`;
       writeText(v, OrderRecord.orderIdAt, id);
       OrderRecord.setOrderIdBytes(v, 0, id.length);
-      desk.manager.restoreOrder(v, 0, { inForce: waits ? 0 : 10_000, parent: 0, parentId: '' });
+      fixture.manager.restoreOrder(v, 0, { inForce: waits ? 0 : 10_000, parent: 0, parentId: '' });
     }
   });
   const bytes = (memory() - before) / count;
-  assert(desk.manager.openOrders(null) === count, 'every restored order is live');
+  assert(fixture.manager.openOrders(null) === count, 'every restored order is live');
   return { us, bytes };
 }
 
@@ -188,17 +188,17 @@ function memory(): number {
 
 export async function run(scale: Scale): Promise<BenchResult> {
   const { users, each, rounds } = SIZES[scale];
-  const desk = new Desk(users);
+  const fixture = new ClearingFixture(users);
   const before = memory();
   for (let at = 0; at < users * each; at += 1) {
-    desk.create(desk.users[at % users] as UserId, `order-number-${at}`, (at % 2) as 0 | 1);
+    fixture.create(fixture.users[at % users] as UserId, `order-number-${at}`, (at % 2) as 0 | 1);
   }
-  desk.settle();
+  fixture.settle();
   const perOrder = (memory() - before) / (users * each);
-  const figures = Array.from({ length: rounds }, (_, round) => roundOf(desk, round)).slice(1);
-  assert(desk.manager.ordersInMemory === users * each, 'what was cancelled has left memory');
+  const figures = Array.from({ length: rounds }, (_, round) => roundOf(fixture, round)).slice(1);
+  assert(fixture.manager.ordersInMemory === users * each, 'what was cancelled has left memory');
   assert(
-    desk.manager.order({ user: desk.users[0] as UserId, marketIndex: 3, orderId: 'order-number-0' as OrderId })
+    fixture.manager.order({ user: fixture.users[0] as UserId, marketIndex: 3, orderId: 'order-number-0' as OrderId })
       ?.status === 'Open',
     'what was not is open',
   );

@@ -11,7 +11,7 @@ import { AS_JSON } from '../src/gateway/orders/history-ask.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { CheckpointStore, order, trade, userOf } from '../test/support/checkpoint-store.ts';
 import { marketOf } from '../test/support/market-figures.ts';
-import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../test/support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../test/support/order-fixture.ts';
 import { type BenchResult, type BenchRow, median, type Scale } from './bench-kit.ts';
 
 const SIZES = { small: { orders: 20_000, trades: 40_000 }, full: { orders: 250_000, trades: 1_000_000 } } as const;

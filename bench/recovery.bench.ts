@@ -26,7 +26,7 @@ import { BalanceChanged, MarketRestored, OrderRecord, OrderRestoredAtBoot } from
 import { LmdbDurability } from '../src/storage/lmdb-durability.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
 import { makeLargeRows } from '../test/support/large-rows.ts';
-import { ID_KEY, NO_HISTORY, RecordingSink } from '../test/support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink } from '../test/support/order-fixture.ts';
 import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
 
 const SIZES = {

@@ -13,16 +13,16 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS } from '../core/units.ts';
+import { ChainLane } from './chain-lane.ts';
 import type {
   ChainCounters,
-  ChainDesk,
+  ChainOperations,
   ChainProvider,
   ChainTransaction,
   ChainVault,
   DepositRequest,
   MintRequest,
-} from './chain-desk.ts';
-import { ChainLane } from './chain-lane.ts';
+} from './chain-operations.ts';
 import { type ChainRegistry, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
 import { ChainStore } from './chain-store.ts';
 import type { Mined } from './simulated-chain.ts';
@@ -46,7 +46,7 @@ export interface ChainActorParts {
   readonly fail: (reason: string) => void;
 }
 
-export class ChainActor implements ChainDesk {
+export class ChainActor implements ChainOperations {
   readonly #parts: ChainActorParts;
   readonly #store: ChainStore;
   readonly #lanes = new Map<ChainId, ChainLane>();

@@ -1,17 +1,17 @@
 /**
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
- * chain. They read and write JSON; ChainDesk performs the operations.
+ * chain. They read and write JSON; ChainOperations performs the operations.
  *
  * Not here: withdrawals, settlements, reorganisations, provider faults and escapes.
  */
 
 import {
-  type ChainDesk,
+  type ChainOperations,
   type ChainTransaction,
   type ChainVault,
   DEFAULT_SENDER,
   type DepositRequest,
-} from '../chain/chain-desk.ts';
+} from '../chain/chain-operations.ts';
 import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -23,22 +23,22 @@ import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
-type Ask = (desk: ChainDesk, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
+type Ask = (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
 
 /** An ERC-20 amount is a uint256. */
 const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
 const BLOCKS = { min: 1, max: 10_000 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
-/** @param desk returns null until the simulated chains have started. */
-export function chainHookRoutes(parts: OpsParts, desk: () => ChainDesk | null): readonly OpsRoute[] {
+/** @param operations returns null until the simulated chains have started. */
+export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperations | null): readonly OpsRoute[] {
   const route = (method: OpsMethod, name: string, ask: Ask): OpsRoute => ({
     method,
     pattern: `/operator/chains/{chain_id}/${name}`,
     handler: async (call): Promise<OpsReply> => {
       const chain = simulatedChain(parts, call);
       if (!chain.ok) return chain;
-      const chains = desk();
+      const chains = operations();
       if (chains === null) return rejected(NOT_SIMULATED);
       const reply = await ask(chains, chain.value, call);
       if (method !== 'GET' && reply.ok) await seenByAll(parts);
@@ -75,7 +75,7 @@ function transactionView(transaction: ChainTransaction): View {
   return { ...transaction };
 }
 
-async function deposit(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, [
     'user',
     'token',
@@ -96,23 +96,23 @@ async function deposit(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<
     confirm: reader.flag('confirm', true),
   };
   if ((reader.raw('config') ?? null) !== null) reader.fail('config', 'this vault takes no account configuration');
-  return reader.failure ?? mapped(await desk.deposit(chain, request), transactionView);
+  return reader.failure ?? mapped(await chains.deposit(chain, request), transactionView);
 }
 
-async function mine(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function mine(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['blocks']);
   const blocks = reader.integer('blocks', BLOCKS, 1);
-  return reader.failure ?? mapped(await desk.mine(chain, blocks), (head) => ({ head }));
+  return reader.failure ?? mapped(await chains.mine(chain, blocks), (head) => ({ head }));
 }
 
-async function mint(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function mint(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['token', 'to', 'amount_base_units']);
   const request = {
     token: reader.form('token', parseAddress, 'an address is', undefined, ''),
     to: reader.form('to', parseAddress, 'an address is', undefined, ''),
     baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
   };
-  return reader.failure ?? mapped(await desk.mint(chain, request), transactionView);
+  return reader.failure ?? mapped(await chains.mint(chain, request), transactionView);
 }
 
 /** A required query parameter, parsed. */
@@ -123,7 +123,7 @@ function queried<T>(call: OpsCall, name: string, parse: (text: string) => T | nu
   return value === null ? rejected(reject('INVALID_REQUEST', `${name} is needed in its form`, name)) : accepted(value);
 }
 
-async function counters(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function counters(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const user = queried(call, 'user', parseUserId);
   if (!user.ok) return user;
   const subAccount = call.query.whole('sub_account');
@@ -132,15 +132,15 @@ async function counters(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise
   if (index >= BigInt(SUB_ACCOUNTS_MAX)) {
     return rejected(reject('INVALID_REQUEST', 'there is no such sub-account', 'sub_account'));
   }
-  return mapped(await desk.counters(chain, user.value, Number(index)), (counts) => ({ ...counts }));
+  return mapped(await chains.counters(chain, user.value, Number(index)), (counts) => ({ ...counts }));
 }
 
-async function balance(desk: ChainDesk, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function balance(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const address = queried(call, 'address', parseAddress);
   if (!address.ok) return address;
   const token = queried(call, 'token', parseAddress);
   if (!token.ok) return token;
-  const amount = await desk.balance(chain, address.value, token.value);
+  const amount = await chains.balance(chain, address.value, token.value);
   return mapped(amount, (units) => ({ balance_base_units: units.toString() }));
 }
 

@@ -2,7 +2,7 @@
  * The ops listener (operator-api.md): all routes on one HTTP server. It opens first, before recovery, and closes last.
  */
 import type { Logger } from 'pino';
-import type { ChainDesk } from '../chain/chain-desk.ts';
+import type { ChainOperations } from '../chain/chain-operations.ts';
 import { writeJson } from '../codec/json-writer.ts';
 import { PROTOCOL_VERSION } from '../codec/order-faults.ts';
 import { accepted } from '../core/outcome.ts';
@@ -24,7 +24,7 @@ export class OpsServer {
    * @param chains called for each request: the simulated chains start after this listener; null where there are none.
    * @param log receives audit lines and failures.
    */
-  constructor(parts: OpsParts, chains: () => ChainDesk | null, log: Logger = logger(parts)) {
+  constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
       ...openRoutes(parts, () => this.#http.requestCounts()),

@@ -3,7 +3,7 @@
  * operator and a depositor would use. Called only on a start with an empty journal.
  */
 
-import type { ChainDesk } from '../chain/chain-desk.ts';
+import type { ChainOperations } from '../chain/chain-operations.ts';
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import { keyFromSeed } from '../client/keys.ts';
 import { signTransfer } from '../client/signed-actions.ts';
@@ -40,7 +40,7 @@ const DEPOSITOR = seedAddress('aa');
 type Parts = Pick<OpsParts, 'command' | 'config'>;
 
 /** @throws InvariantError when a seeded command is rejected: seed and validation disagree. */
-export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: ChainDesk): Promise<void> {
+export async function seedNode(seed: 'dev' | 'test', parts: Parts, chains: ChainOperations): Promise<void> {
   await seedRegistry(parts);
   if (seed === 'test') return;
   for (const byte of [SEED_BYTE.userA, SEED_BYTE.userB]) await fundUser(byte, parts, chains);
@@ -116,7 +116,7 @@ async function seedRegistry(parts: Parts): Promise<void> {
 }
 
 /** Real deposits on the dev chain, then transfers into account 1, signed by the user, nonces 1 to 3. */
-async function fundUser(seedByte: number, parts: Parts, chains: ChainDesk): Promise<void> {
+async function fundUser(seedByte: number, parts: Parts, chains: ChainOperations): Promise<void> {
   const key = keyFromSeed(new Uint8Array(32).fill(seedByte));
   for (const { token, decimals, deposit } of SEED_FUNDS) {
     const reply = await chains.deposit(CHAIN_DEV as ChainId, {

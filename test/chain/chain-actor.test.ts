@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
-import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-desk.ts';
+import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-operations.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -39,10 +39,10 @@ const DEPOSIT: DepositRequest = {
 };
 const ON_ONE: DepositRequest = { ...DEPOSIT, token: seedAddress('c0') };
 
-const started: Desk[] = [];
+const started: ClearingFixture[] = [];
 
 /** A node as the chains see it: clearing, its registry, and a data directory that outlives them. */
-class Desk {
+class ClearingFixture {
   readonly world: ClearingWorld = new ClearingWorld();
   readonly directory: string = temporaryDirectory();
   readonly failures: string[] = [];
@@ -51,23 +51,23 @@ class Desk {
   fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
   deposits = 0;
 
-  static async seeded(autoMine = false, minesByItself = false): Promise<Desk> {
-    const desk = new Desk(minesByItself);
-    started.push(desk);
-    await desk.chains.start();
+  static async seeded(autoMine = false, minesByItself = false): Promise<ClearingFixture> {
+    const fixture = new ClearingFixture(minesByItself);
+    started.push(fixture);
+    await fixture.chains.start();
     for (const { chainId, confirmations, blockTimeMs } of SEED_CHAINS) {
       const counts = { deposit: confirmations, withdrawal: confirmations, settlement: 0 };
       const body = { kind: 'simulated', block_time_ms: blockTimeMs, auto_mine: autoMine, confirmations: counts };
-      await desk.put('chain', chainId, body);
+      await fixture.put('chain', chainId, body);
     }
     for (const { chainId, vault } of SEED_CHAINS) {
-      await desk.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
+      await fixture.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
     }
     for (const [asset, body] of Object.entries(SEED_ASSETS)) {
       const command = { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body } as const;
-      acceptedValue(await desk.command(command));
+      acceptedValue(await fixture.command(command));
     }
-    return desk;
+    return fixture;
   }
 
   constructor(minesByItself: boolean) {
@@ -118,129 +118,129 @@ function refusal(outcome: Outcome<unknown>): string | null {
   return outcome.ok ? null : outcome.reject.code;
 }
 
-async function head(desk: Desk, chain: ChainId): Promise<number | null> {
-  const vault = await desk.chains.vault(chain);
+async function head(fixture: ClearingFixture, chain: ChainId): Promise<number | null> {
+  const vault = await fixture.chains.vault(chain);
   return vault.ok ? vault.value.head : null;
 }
 
 suite('chain actor', () => {
   afterEach(async () => {
-    for (const desk of started.splice(0)) {
-      assert.deepEqual(desk.failures, []);
-      await desk.chains.stop();
+    for (const fixture of started.splice(0)) {
+      assert.deepEqual(fixture.failures, []);
+      await fixture.chains.stop();
     }
   });
 
   test('a confirmed deposit is answered when it is credited, once, pooled into account 0 (DEP-10, AMT-06)', async () => {
-    const desk = await Desk.seeded();
-    const answer = mined(await desk.chains.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
+    const fixture = await ClearingFixture.seeded();
+    const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
     const { tx: _tx, ...rest } = answer;
     assert.equal(rest.status, 'mined');
     assert.deepEqual([rest.revert, rest.nonce, rest.head - (rest.block ?? 0)], [null, 0, 0]);
-    assert.equal(desk.usd(), 1_234_567_000_000_000_000n);
-    assert.equal(desk.deposits, 1);
-    await desk.chains.mine(DEV, 3);
-    await desk.restart();
-    await desk.chains.mine(DEV, 3);
-    assert.equal(desk.usd(), 1_234_567_000_000_000_000n);
-    assert.deepEqual(await desk.chains.counters(DEV, USER, 0), {
+    assert.equal(fixture.usd(), 1_234_567_000_000_000_000n);
+    assert.equal(fixture.deposits, 1);
+    await fixture.chains.mine(DEV, 3);
+    await fixture.restart();
+    await fixture.chains.mine(DEV, 3);
+    assert.equal(fixture.usd(), 1_234_567_000_000_000_000n);
+    assert.deepEqual(await fixture.chains.counters(DEV, USER, 0), {
       ok: true,
       value: { depositCounts: 1, withdrawalCounts: 0, settlementCounts: 0 },
     });
   });
 
   test('with n−1 confirmations a deposit is not yet credited, with n it is (DEP-08, DEP-17)', async () => {
-    const desk = await Desk.seeded();
-    const answer = mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    const fixture = await ClearingFixture.seeded();
+    const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     assert.equal(answer.head, answer.block);
-    await desk.chains.mine(ONE, 2);
-    assert.equal(desk.usd(), 0n);
-    await desk.chains.mine(ONE, 1);
-    assert.equal(desk.usd(), 5n * UNIT);
-    const confirmed = mined(await desk.chains.deposit(ONE, ON_ONE));
+    await fixture.chains.mine(ONE, 2);
+    assert.equal(fixture.usd(), 0n);
+    await fixture.chains.mine(ONE, 1);
+    assert.equal(fixture.usd(), 5n * UNIT);
+    const confirmed = mined(await fixture.chains.deposit(ONE, ON_ONE));
     assert.equal(confirmed.head, (confirmed.block ?? 0) + 3);
-    assert.equal(desk.usd(), 10n * UNIT);
+    assert.equal(fixture.usd(), 10n * UNIT);
   });
 
   test("the confirmations of a vault override its chain's, at once (DEP-21)", async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const key = `${seedAddress('0e')}@${ONE}`;
-    mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
-    await desk.put('vault', key, { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: { deposit: 1 } });
-    assert.ok((await desk.chains.vault(ONE)).ok);
-    assert.equal(desk.usd(), 5n * UNIT);
+    mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    await fixture.put('vault', key, { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: { deposit: 1 } });
+    assert.ok((await fixture.chains.vault(ONE)).ok);
+    assert.equal(fixture.usd(), 5n * UNIT);
   });
 
   test('killed between the write of the chain and the credit, the deposit is credited once (DEP-10, AMB-74)', async () => {
-    const desk = await Desk.seeded();
-    mined(await desk.chains.deposit(DEV, DEPOSIT));
+    const fixture = await ClearingFixture.seeded();
+    mined(await fixture.chains.deposit(DEV, DEPOSIT));
     const reached = new Promise<void>((resolve) => {
-      desk.fault = () => {
+      fixture.fault = () => {
         resolve();
         return new Promise(() => undefined);
       };
     });
-    void desk.chains.deposit(DEV, DEPOSIT);
+    void fixture.chains.deposit(DEV, DEPOSIT);
     await reached;
-    assert.equal(desk.chains.isBusy(), true);
-    assert.equal(desk.usd(), 5n * UNIT);
-    await desk.restart();
-    assert.equal(desk.usd(), 10n * UNIT);
-    assert.equal(mined(await desk.chains.deposit(DEV, DEPOSIT)).nonce, 2);
-    assert.equal(desk.usd(), 15n * UNIT);
+    assert.equal(fixture.chains.isBusy(), true);
+    assert.equal(fixture.usd(), 5n * UNIT);
+    await fixture.restart();
+    assert.equal(fixture.usd(), 10n * UNIT);
+    assert.equal(mined(await fixture.chains.deposit(DEV, DEPOSIT)).nonce, 2);
+    assert.equal(fixture.usd(), 15n * UNIT);
   });
 
   test('killed between the credit and its answer, the deposit is not credited again (DEP-10)', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const reached = new Promise<void>((resolve) => {
-      desk.fault = async (command) => {
-        await desk.command(command);
+      fixture.fault = async (command) => {
+        await fixture.command(command);
         resolve();
         return new Promise(() => undefined);
       };
     });
-    void desk.chains.deposit(DEV, DEPOSIT);
+    void fixture.chains.deposit(DEV, DEPOSIT);
     await reached;
-    assert.equal(desk.usd(), 5n * UNIT);
-    await desk.restart();
-    mined(await desk.chains.deposit(DEV, DEPOSIT));
-    assert.equal(desk.usd(), 10n * UNIT);
+    assert.equal(fixture.usd(), 5n * UNIT);
+    await fixture.restart();
+    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    assert.equal(fixture.usd(), 10n * UNIT);
   });
 
   test('a busy clearing gets it again, and credits once', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     let refusals = 2;
-    desk.fault = () => {
+    fixture.fault = () => {
       refusals -= 1;
       return refusals >= 0 ? Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'busy'))) : null;
     };
-    mined(await desk.chains.deposit(DEV, DEPOSIT));
-    assert.equal(desk.usd(), 5n * UNIT);
-    assert.equal(desk.deposits, 1);
-    assert.equal(desk.chains.isBusy(), false);
+    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    assert.equal(fixture.usd(), 5n * UNIT);
+    assert.equal(fixture.deposits, 1);
+    assert.equal(fixture.chains.isBusy(), false);
   });
 
   test('deposits of many users at once are each credited, in the order of their counters', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const users = [USER, SEED_USER_B as UserId];
     const calls = Array.from({ length: 20 }, (_, at) => ({
       ...DEPOSIT,
       user: users[at % 2] ?? USER,
       confirm: at % 3 > 0,
     }));
-    const answers = await Promise.all(calls.map((call) => desk.chains.deposit(DEV, call)));
+    const answers = await Promise.all(calls.map((call) => fixture.chains.deposit(DEV, call)));
     assert.deepEqual(
       answers.map((answer) => mined(answer).nonce),
       calls.map((_, at) => Math.floor(at / 2)),
     );
-    for (const user of users) assert.equal(desk.usd(user), 50n * UNIT);
-    assert.equal(desk.deposits, 20);
+    for (const user of users) assert.equal(fixture.usd(user), 50n * UNIT);
+    assert.equal(fixture.deposits, 20);
   });
 
   test('what the vault refuses is reverted and credits nothing (DEP-01, DEP-02, DEP-05)', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const reverted = async (call: Partial<DepositRequest>): Promise<string | null> => {
-      const answer = mined(await desk.chains.deposit(DEV, { ...DEPOSIT, ...call }));
+      const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, ...call }));
       assert.equal(answer.status, 'reverted');
       return answer.revert;
     };
@@ -248,32 +248,32 @@ suite('chain actor', () => {
     assert.equal(await reverted({ senderAllowed: false }), 'DepositorNotApproved');
     assert.equal(await reverted({ baseUnits: 0n }), 'ZeroAmount');
     assert.equal(await reverted({ baseUnits: 999_999n }), 'FirstDepositBelowMinimum');
-    assert.equal(desk.deposits, 0);
+    assert.equal(fixture.deposits, 0);
   });
 
   test('an unknown chain, vault or token is refused by its name, and nothing is mined', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const bare = '0000000000000000ff';
-    await desk.put('chain', bare, { kind: 'simulated' });
-    const before = await head(desk, DEV);
-    assert.equal(refusal(await desk.chains.deposit('0000000000000000ee' as ChainId, DEPOSIT)), 'CHAIN_NOT_FOUND');
-    assert.equal(refusal(await desk.chains.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
-    assert.equal(refusal(await desk.chains.deposit(DEV, ON_ONE)), 'ASSET_NOT_FOUND');
-    assert.equal(refusal(await desk.chains.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
-    assert.equal(await head(desk, DEV), before);
+    await fixture.put('chain', bare, { kind: 'simulated' });
+    const before = await head(fixture, DEV);
+    assert.equal(refusal(await fixture.chains.deposit('0000000000000000ee' as ChainId, DEPOSIT)), 'CHAIN_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.deposit(DEV, ON_ONE)), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
+    assert.equal(await head(fixture, DEV), before);
   });
 
   test('a token that is put later is known at once; minted balances are there, and spent by deposits', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     const mint = { token: seedAddress('99'), to: seedAddress('aa'), baseUnits: 7n };
-    assert.equal(refusal(await desk.chains.mint(DEV, mint)), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.mint(DEV, mint)), 'ASSET_NOT_FOUND');
     const body = { symbol: 'NEW', tokens: [{ token: mint.token, chain_id: DEV, decimals: 0 }] };
-    acceptedValue(await desk.command({ kind: 'putAsset', method: 'put', assetId: '9' as AssetId, body }));
-    mined(await desk.chains.mint(DEV, mint));
-    mined(await desk.chains.deposit(DEV, { ...DEPOSIT, token: mint.token, baseUnits: 5n }));
-    assert.deepEqual(await desk.chains.balance(DEV, mint.to, mint.token), { ok: true, value: 2n });
-    assert.equal(desk.world.owned(USER, '9' as AssetId), 5n * UNIT);
-    const vault = await desk.chains.vault(DEV);
+    acceptedValue(await fixture.command({ kind: 'putAsset', method: 'put', assetId: '9' as AssetId, body }));
+    mined(await fixture.chains.mint(DEV, mint));
+    mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, token: mint.token, baseUnits: 5n }));
+    assert.deepEqual(await fixture.chains.balance(DEV, mint.to, mint.token), { ok: true, value: 2n });
+    assert.equal(fixture.world.owned(USER, '9' as AssetId), 5n * UNIT);
+    const vault = await fixture.chains.vault(DEV);
     assert.ok(vault.ok);
     assert.equal(vault.value.vault, `${seedAddress('0d')}@${DEV}`);
     assert.deepEqual([...vault.value.balances], [[mint.token, 5n]]);
@@ -281,41 +281,41 @@ suite('chain actor', () => {
   });
 
   test('the deposits of the seed give A and B what operator-api.md 9 lists, before the transfers', async () => {
-    const desk = await Desk.seeded();
+    const fixture = await ClearingFixture.seeded();
     for (const user of [SEED_USER_A, SEED_USER_B] as UserId[]) {
       for (const { token, decimals, deposit } of SEED_FUNDS) {
         const baseUnits = deposit * 10n ** BigInt(decimals);
-        mined(await desk.chains.deposit(DEV, { ...DEPOSIT, user, token, baseUnits }));
+        mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, user, token, baseUnits }));
       }
-      const owned = ['0', '1', '2', '3'].map((asset) => desk.world.owned(user, asset as AssetId));
+      const owned = ['0', '1', '2', '3'].map((asset) => fixture.world.owned(user, asset as AssetId));
       assert.deepEqual(owned, [1_000_000n * UNIT, 10n * UNIT, 200n * UNIT, 50_000n * UNIT]);
     }
   });
 
   test('blocks that are due are mined and confirm deposits; a chain never goes back over a restart', async () => {
-    const desk = await Desk.seeded(true);
-    const answer = mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
-    desk.world.nowNs = (desk.world.nowNs + 2_999_999_999n) as typeof desk.world.nowNs;
-    assert.equal(await head(desk, ONE), answer.head + 2);
-    assert.equal(desk.usd(), 0n);
-    desk.world.nowNs = (desk.world.nowNs + 1n) as typeof desk.world.nowNs;
-    assert.equal(await head(desk, ONE), answer.head + 3);
-    assert.equal(desk.usd(), 5n * UNIT);
-    await desk.restart();
-    assert.equal(await head(desk, ONE), answer.head + 3);
+    const fixture = await ClearingFixture.seeded(true);
+    const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    fixture.world.nowNs = (fixture.world.nowNs + 2_999_999_999n) as typeof fixture.world.nowNs;
+    assert.equal(await head(fixture, ONE), answer.head + 2);
+    assert.equal(fixture.usd(), 0n);
+    fixture.world.nowNs = (fixture.world.nowNs + 1n) as typeof fixture.world.nowNs;
+    assert.equal(await head(fixture, ONE), answer.head + 3);
+    assert.equal(fixture.usd(), 5n * UNIT);
+    await fixture.restart();
+    assert.equal(await head(fixture, ONE), answer.head + 3);
   });
 
   test('the timer mines what is due and credits what that confirms, by itself', async () => {
-    const desk = await Desk.seeded(true, true);
-    mined(await desk.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
-    desk.world.nowNs = (desk.world.nowNs + 3_000_000_000n) as typeof desk.world.nowNs;
-    while (desk.usd() === 0n) await wait(10);
-    assert.equal(desk.usd(), 5n * UNIT);
+    const fixture = await ClearingFixture.seeded(true, true);
+    mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    fixture.world.nowNs = (fixture.world.nowNs + 3_000_000_000n) as typeof fixture.world.nowNs;
+    while (fixture.usd() === 0n) await wait(10);
+    assert.equal(fixture.usd(), 5n * UNIT);
   });
 
   test('every configured provider is listed, without a fault', async () => {
-    const desk = await Desk.seeded();
-    const providers = await desk.chains.providers(DEV);
+    const fixture = await ClearingFixture.seeded();
+    const providers = await fixture.chains.providers(DEV);
     assert.ok(providers.ok);
     assert.deepEqual(
       providers.value,
@@ -324,9 +324,9 @@ suite('chain actor', () => {
   });
 
   test('after a stop nothing is begun', async () => {
-    const desk = await Desk.seeded();
-    await desk.chains.stop();
-    assert.equal(refusal(await desk.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
-    assert.equal(desk.chains.isBusy(), false);
+    const fixture = await ClearingFixture.seeded();
+    await fixture.chains.stop();
+    assert.equal(refusal(await fixture.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
+    assert.equal(fixture.chains.isBusy(), false);
   });
 });

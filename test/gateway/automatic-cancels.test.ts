@@ -7,10 +7,10 @@ import type { TimestampNs } from '../../src/core/units.ts';
 import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/automatic-cancels.ts';
 import { MARKET_BUSY } from '../../src/gateway/order-entry.ts';
 import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
-import { ALICE, createRequest, MARKET, mustPass, NOW, OrderDesk } from '../support/order-desk.ts';
+import { ALICE, createRequest, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 
 class World {
-  readonly desk = new OrderDesk();
+  readonly fixture = new OrderFixture();
   readonly sent: string[] = [];
   /** Of what was sent. */
   readonly markets: number[] = [];
@@ -45,14 +45,14 @@ class World {
   /** As many orders on their way to a market as there are ids. */
   onTheWay(ids: readonly string[], marketIndex: number, group: DisconnectGroup): void {
     const asset = `${20 + marketIndex}` as AssetId;
-    this.desk.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
+    this.fixture.manager.onMarketChanged({ ...MARKET, marketIndex, assetId: asset });
     for (const id of ids) {
       const request = createRequest({ id, quantity: 10, price: 1_000 }, { baseAsset: { id: asset, text: asset } });
       const checked = mustPass(
-        this.desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }),
+        this.fixture.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }),
       );
-      this.desk.manager.requests.join(
-        mustPass(this.desk.manager.requests.reserveCreate(checked, NOW)).requestId,
+      this.fixture.manager.requests.join(
+        mustPass(this.fixture.manager.requests.reserveCreate(checked, NOW)).requestId,
         new Membership(group),
       );
     }
@@ -60,11 +60,11 @@ class World {
 
   /** An order that rests and is tied to this connection. @returns its sequence. */
   tied(id: string, group: DisconnectGroup): number {
-    const requestId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    this.desk.manager.requests.join(requestId, new Membership(group));
-    const sequence = this.desk.nextSequence;
-    this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
-    this.desk.answer(requestId, sequence);
+    const requestId = mustPass(this.fixture.request({ id, quantity: 10, price: 1_000 }));
+    this.fixture.manager.requests.join(requestId, new Membership(group));
+    const sequence = this.fixture.nextSequence;
+    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
+    this.fixture.answer(requestId, sequence);
     return sequence;
   }
 }
@@ -92,10 +92,10 @@ suite('cancels ordered in advance', () => {
     const group = new DisconnectGroup();
     const [first, , last] = ['first', 'stays', 'last'].map((id) => world.tied(id, group)) as [number, number, number];
     world.cancels.connectionEnded(group);
-    world.desk.end(first, ORDER_END.userRequested);
+    world.fixture.end(first, ORDER_END.userRequested);
     world.room = 1;
     world.cancels.sendWaiting();
-    world.desk.end(last, ORDER_END.userRequested);
+    world.fixture.end(last, ORDER_END.userRequested);
     assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);
     world.cancels.sendWaiting();
     assert.deepEqual([world.sent, world.cancels.size], [['stays'], 0]);

@@ -7,7 +7,7 @@ import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
-import { ALICE, NOW, OrderDesk } from '../support/order-desk.ts';
+import { ALICE, NOW, OrderFixture } from '../support/order-fixture.ts';
 
 const RING_BYTES = 16_777_216;
 const RENAME = { user: ALICE, subAccount: 2, name: 'mine' };
@@ -31,7 +31,7 @@ function busyClearing(): ClearingClient {
 function actionsOf(clearing: ClearingClient): AccountActions {
   return new AccountActions({
     verifier: { verify: () => true },
-    setAsides: new OrderDesk().manager.setAsides,
+    setAsides: new OrderFixture().manager.setAsides,
     isKnown: () => true,
     hasAccount: () => true,
     isServed: () => true,

@@ -4,13 +4,13 @@ import { suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
 import { MarginPublisher, STATS_INTERVAL_MS } from '../../src/gateway/margin-publisher.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
-import { ALICE, MarginDesk, USD } from '../support/margin-desk.ts';
-import { BOB } from '../support/order-desk.ts';
+import { ALICE, MarginFixture, USD } from '../support/margin-fixture.ts';
+import { BOB } from '../support/order-fixture.ts';
 
 suite('account figures', () => {
   test('nothing is kept of who stops listening while others go on (STR-04, hazards I19)', () => {
-    const desk = new MarginDesk();
-    for (const user of [ALICE, BOB]) desk.spot(USD, 100, 1, user);
+    const fixture = new MarginFixture();
+    for (const user of [ALICE, BOB]) fixture.spot(USD, 100, 1, user);
     let listeners: UserId[] = [ALICE, BOB];
     let nowMs = 0;
     const told: UserId[] = [];
@@ -19,9 +19,9 @@ suite('account figures', () => {
       accountStats: (user: UserId) => void told.push(user),
     } satisfies Partial<UserEventStreams>;
     const publisher = new MarginPublisher({
-      orders: desk.manager,
+      orders: fixture.manager,
       streams: () => streams as unknown as UserEventStreams,
-      nowNs: () => desk.nowNs,
+      nowNs: () => fixture.nowNs,
       nowMs: () => nowMs,
     });
     const round = (): readonly UserId[] => {

@@ -5,7 +5,7 @@ import type { CreateRequest } from '../../src/codec/signed-order.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, BOB, createRequest } from '../support/order-desk.ts';
+import { ALICE, BOB, createRequest } from '../support/order-fixture.ts';
 
 class World extends EntryWorld {
   readonly answers = new Map<number, string>();
@@ -50,13 +50,13 @@ suite('batches', () => {
 
   test('a ring too full for all of a market takes none of them, and nothing is reserved (AMB-112)', () => {
     const world = new World(4_096);
-    const before = world.desk.available(ALICE, USD);
+    const before = world.fixture.available(ALICE, USD);
     world.ring.fill(600);
     world.create(['a', 'b', 'c']);
     assert.deepEqual(world.words, ['0 SERVICE_UNAVAILABLE', '1 SERVICE_UNAVAILABLE', '2 SERVICE_UNAVAILABLE']);
     assert.equal(world.ring.words(), '');
-    assert.equal(world.desk.available(ALICE, USD), before);
-    assert.deepEqual([world.desk.manager.requests.count, world.desk.manager.ordersInMemory], [0, 0]);
+    assert.equal(world.fixture.available(ALICE, USD), before);
+    assert.deepEqual([world.fixture.manager.requests.count, world.fixture.manager.ordersInMemory], [0, 0]);
     world.answers.clear();
     world.create(['a', 'b', 'c']);
     assert.equal(world.ring.words(), '[ a b c ]', 'with room the same batch goes');

@@ -5,7 +5,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
 import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-desk.ts';
+import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-fixture.ts';
 
 const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
 
@@ -13,8 +13,8 @@ suite('cancels in advance at the rings', () => {
   test('a full market holds up no other, and nothing is lost or sent twice', () => {
     const [even, odd] = [new CommandRing(1_024, 0), new CommandRing(1_024, 0)];
     const world = new EntryWorld([even, odd]);
-    const { desk, openMarkets, entry } = world;
-    desk.manager.onMarketChanged(OTHER);
+    const { fixture, openMarkets, entry } = world;
+    fixture.manager.onMarketChanged(OTHER);
     let wakeUps = 0;
     const wakeUp = (): void => {
       wakeUps += 1;
@@ -23,9 +23,9 @@ suite('cancels in advance at the rings', () => {
     const group = new DisconnectGroup();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });
-      const checked = mustPass(desk.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
-      desk.manager.requests.join(
-        mustPass(desk.manager.requests.reserveCreate(checked, NOW)).requestId,
+      const checked = mustPass(fixture.manager.requests.checkCreate(request, { user: ALICE, now: NOW, looksUp: true }));
+      fixture.manager.requests.join(
+        mustPass(fixture.manager.requests.reserveCreate(checked, NOW)).requestId,
         new Membership(group),
       );
     };

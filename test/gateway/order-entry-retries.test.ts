@@ -6,7 +6,7 @@ import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
 import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/order-entry.ts';
 import { DisconnectGroup } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, createRequest, NOW } from '../support/order-desk.ts';
+import { ALICE, createRequest, NOW } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** Does not take its orders with it; those below do. */
@@ -79,9 +79,9 @@ class World extends EntryWorld {
   /** The market accepts every create that was sent. */
   admit(): void {
     for (const { requestId } of this.#ring.read()) {
-      const sequence = this.desk.nextSequence;
-      this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
-      this.desk.answer(requestId, sequence);
+      const sequence = this.fixture.nextSequence;
+      this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+      this.fixture.answer(requestId, sequence);
     }
   }
 }
@@ -186,7 +186,7 @@ suite('a retried create', () => {
         world.admit();
         assert.deepEqual(world.answers.map((word) => Number(word[0])).sort(), senders.sort(), 'each is answered once');
         for (let connection = 1; connection < PLAIN; connection += 1) world.end(connection);
-        const isThere = world.desk.status(ALICE) !== undefined;
+        const isThere = world.fixture.status(ALICE) !== undefined;
         if (isThere && !senders.includes(PLAIN)) assert.ok(world.cancelled.length > 0, 'no sender is left');
         if (!isThere) assert.ok(!world.answers.some((word) => word.endsWith('Received')));
       }),

@@ -10,7 +10,7 @@ import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
 import { ReleaseOrder } from '../../src/schema/generated/messages.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
-import { createRequest } from '../support/order-desk.ts';
+import { createRequest } from '../support/order-fixture.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
 
 const FILLER = 9;

@@ -8,7 +8,7 @@ import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-desk.ts';
+import { ALICE, BOB } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

@@ -8,7 +8,7 @@ import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
 import { askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
+import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const AFTER = 5 * 16_384;

@@ -9,7 +9,7 @@ import { AddressGate, type AddressSource } from '../../src/http/address-gate.ts'
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';
-import { ALICE } from '../support/order-desk.ts';
+import { ALICE } from '../support/order-fixture.ts';
 import { eventually } from '../support/patience.ts';
 import { createBody, ScriptedOms } from '../support/scripted-oms.ts';
 

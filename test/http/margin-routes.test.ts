@@ -5,8 +5,8 @@ import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { riskRow, source, usd } from '../support/margin-desk.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
+import { riskRow, source, usd } from '../support/margin-fixture.ts';
+import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const FLAT = '13' as AssetId;
@@ -18,8 +18,8 @@ interface Row {
 }
 
 /** CF .90, LF .92, im .95; oracle 2000, mark 1990; spot USD 600, long 2 bought at 2000. A flat rest besides. */
-function fill({ desk }: ScriptedOms): void {
-  const { manager } = desk;
+function fill({ fixture }: ScriptedOms): void {
+  const { manager } = fixture;
   const of = { user: ALICE, subAccount: 1 };
   manager.margin.onRiskChanged(BASE, riskTerms(riskRow(90, 92, 950_000)));
   manager.margin.onOraclePrice(BASE, source(usd(2_000), NOW));
@@ -72,14 +72,20 @@ suite('margin reads', () => {
 
   test('positions come by sub-account, then by asset as a number, in pages (PAG-01, PAG-04)', async () => {
     const of = { user: BOB, base: usd(1), quote: usd(0), entry: usd(0) };
-    oms.desk.manager.onSubAccountChanged({ user: BOB, subAccount: 2, kind: 'cross_margin', name: 'Two', asset: null });
+    oms.fixture.manager.onSubAccountChanged({
+      user: BOB,
+      subAccount: 2,
+      kind: 'cross_margin',
+      name: 'Two',
+      asset: null,
+    });
     for (const [subAccount, asset] of [
       [2, '9'],
       [1, '12'],
       [2, '12'],
       [1, '9'],
     ] as const) {
-      oms.desk.manager.margin.onPositionChanged({ ...of, subAccount, asset: asset as AssetId });
+      oms.fixture.manager.margin.onPositionChanged({ ...of, subAccount, asset: asset as AssetId });
     }
     const rows = async (query: string): Promise<readonly string[]> => {
       const { positions } = JSON.parse((await get(`/positions/${BOB}${query}`, BOB)).text) as { positions: Row[] };
@@ -92,7 +98,7 @@ suite('margin reads', () => {
     for (const subAccount of [1, 2]) {
       for (const asset of ['9', '12']) {
         const gone = { user: BOB, subAccount, asset: asset as AssetId, base: usd(0), quote: usd(0), entry: usd(0) };
-        oms.desk.manager.margin.onPositionChanged(gone);
+        oms.fixture.manager.margin.onPositionChanged(gone);
       }
     }
   });
@@ -145,13 +151,13 @@ suite('margin reads', () => {
 
   test('a flat position with a quote rest stays listed as closed (AMB-69)', async () => {
     const rest = { user: ALICE, subAccount: 1, asset: FLAT, base: usd(0), quote: usd(36), entry: usd(0) };
-    oms.desk.manager.margin.onPositionChanged(rest);
+    oms.fixture.manager.margin.onPositionChanged(rest);
     const { positions } = JSON.parse((await get(`/positions/${ALICE}`)).text);
     const { side, size, quote_credits: quote, entry_price: entry } = positions[1];
     assert.deepEqual([positions.length, side, size, quote, entry], [2, 'closed', '0', '36', null]);
     const margin = JSON.parse((await get(`/margin/user/${ALICE}?include_positions=true`)).text);
     assert.equal(margin.accounts['1'].positions.length, 1, 'and is none where closed is not a word');
-    oms.desk.manager.margin.onPositionChanged({ ...rest, quote: usd(0) });
+    oms.fixture.manager.margin.onPositionChanged({ ...rest, quote: usd(0) });
     assert.equal(JSON.parse((await get(`/positions/${ALICE}`)).text).positions.length, 1);
   });
 

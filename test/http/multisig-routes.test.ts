@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-desk.ts';
+import { ALICE, BOB } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 suite('multisig', () => {

@@ -4,7 +4,7 @@ import { devKey } from '../../src/client/keys.ts';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
+import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();
@@ -169,13 +169,13 @@ suite('order service, signed actions', () => {
 
 suite('order service, reads', () => {
   before(() => {
-    const { desk } = oms;
-    const bid = desk.place({ id: 'a/b+c=', user: ALICE, price: 200_000, quantity: 10_000 });
-    desk.place({ id: 'resting', user: ALICE, price: 100_000, quantity: 1_000 });
-    const ask_ = desk.place({ id: 'ask', user: BOB, side: 1, price: 200_000, quantity: 10_000 });
-    desk.confirm(desk.match(bid, ask_, 200_000, 10_000));
-    desk.end(bid, 32);
-    desk.end(ask_, 32);
+    const { fixture } = oms;
+    const bid = fixture.place({ id: 'a/b+c=', user: ALICE, price: 200_000, quantity: 10_000 });
+    fixture.place({ id: 'resting', user: ALICE, price: 100_000, quantity: 1_000 });
+    const ask_ = fixture.place({ id: 'ask', user: BOB, side: 1, price: 200_000, quantity: 10_000 });
+    fixture.confirm(fixture.match(bid, ask_, 200_000, 10_000));
+    fixture.end(bid, 32);
+    fixture.end(ask_, 32);
   });
 
   test('one market or all (wire.md 7.2)', async () => {

@@ -11,7 +11,7 @@ import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-event
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, SocketReader, withoutDetail } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-desk.ts';
+import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, TLS_KEY } from '../support/tls-pair.ts';

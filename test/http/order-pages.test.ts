@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../src/gateway/orders/settings.ts';
 import { ask } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE } from '../support/order-desk.ts';
+import { ALICE } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const ORDERS = 1_003;
@@ -14,9 +14,10 @@ suite('pages of a thousand', () => {
   const listener = listenTo(oms);
 
   before(() => {
-    const { desk } = oms;
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2 * ORDERS });
-    for (let index = 0; index < ORDERS; index += 1) desk.place({ id: `o-${String(index).padStart(4, '0')}`, price: 5 });
+    const { fixture } = oms;
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2 * ORDERS });
+    for (let index = 0; index < ORDERS; index += 1)
+      fixture.place({ id: `o-${String(index).padStart(4, '0')}`, price: 5 });
   });
 
   const read = async (query: string, market = '/12'): Promise<unknown> => {

@@ -11,7 +11,7 @@ import {
   REPLAYS_IDLE_MAX,
 } from '../../src/core/limits.ts';
 import { ReplayRings } from '../../src/http/replay-rings.ts';
-import { ALICE, BOB } from '../support/order-desk.ts';
+import { ALICE, BOB } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const frame = (sequence: number, padding = 0): Uint8Array => Buffer.from(`${sequence}${' '.repeat(padding)}`);

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { VERSION } from '../../src/runtime/version.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-desk.ts';
+import { ALICE, BOB } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

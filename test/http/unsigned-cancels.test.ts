@@ -4,7 +4,7 @@ import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-desk.ts';
+import { ALICE, BOB } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

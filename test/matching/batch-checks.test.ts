@@ -14,7 +14,7 @@ import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
 import { type Publication, RetryBuffer } from '../../src/runtime/retry-buffer.ts';
-import { MarketDesk } from '../support/market-desk.ts';
+import { MarketFixture } from '../support/market-fixture.ts';
 import {
   BUY,
   keyOf,
@@ -26,7 +26,7 @@ import {
   SELL,
   START_NS,
 } from '../support/market-recorder.ts';
-import { MARKET } from '../support/order-desk.ts';
+import { MARKET } from '../support/order-fixture.ts';
 
 const PRICE = 100;
 
@@ -93,14 +93,14 @@ suite('after every batch', () => {
   });
 
   test('an engine checks what was told; while a batch of orders holds its levels back, there is nothing to check', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, PRICE);
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, PRICE);
     const told = new PublishedLevels();
     told.note(BUY, PRICE, 6);
-    desk.engine.deferDepth(true);
-    desk.engine.checkBatch(told);
-    desk.engine.deferDepth(false);
-    assert.throws(() => desk.engine.checkBatch(told), InvariantError);
+    fixture.engine.deferDepth(true);
+    fixture.engine.checkBatch(told);
+    fixture.engine.deferDepth(false);
+    assert.throws(() => fixture.engine.checkBatch(told), InvariantError);
   });
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
-import { MarketDesk, names, only } from '../support/market-desk.ts';
+import { MarketFixture, names, only } from '../support/market-fixture.ts';
 import { BUY, MarketRecorder, SELL, type Told } from '../support/market-recorder.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -42,45 +42,45 @@ const STEP: fc.Arbitrary<Step> = fc.record({
   price: fc.integer({ min: 98, max: 102 }),
 });
 
-function run(desk: MarketDesk, { act, id, quantity, price }: Step): void {
-  if (act === 'buy') desk.buy(id, quantity, price);
-  else if (act === 'sell') desk.sell(id, quantity, price);
-  else if (act === 'cancel') desk.cancel(id);
-  else desk.replace(id, { price, quantity });
+function run(fixture: MarketFixture, { act, id, quantity, price }: Step): void {
+  if (act === 'buy') fixture.buy(id, quantity, price);
+  else if (act === 'sell') fixture.sell(id, quantity, price);
+  else if (act === 'cancel') fixture.cancel(id);
+  else fixture.replace(id, { price, quantity });
 }
 
 suite('a batch at the market', () => {
   test('publishes the levels of all its commands in one step', () => {
-    const desk = new MarketDesk();
-    desk.sell('s', 4, 103);
-    desk.engine.deferDepth(true);
-    const told: Told[] = [...desk.buy('a', 1, 100), ...desk.buy('b', 2, 100), ...desk.buy('c', 3, 103)];
+    const fixture = new MarketFixture();
+    fixture.sell('s', 4, 103);
+    fixture.engine.deferDepth(true);
+    const told: Told[] = [...fixture.buy('a', 1, 100), ...fixture.buy('b', 2, 100), ...fixture.buy('c', 3, 103)];
     assert.deepEqual(only(told, 'levelChanged', 'depthCommitted'), []);
     assert.deepEqual(names(told), ['accepted', 'accepted', 'accepted', 'matched']);
-    desk.engine.deferDepth(false);
-    assert.deepEqual(desk.recorder.take(), [
+    fixture.engine.deferDepth(false);
+    assert.deepEqual(fixture.recorder.take(), [
       ['levelChanged', BUY, 100, 3],
       ['levelChanged', SELL, 103, 1],
-      ['depthCommitted', desk.engine.sequence],
+      ['depthCommitted', fixture.engine.sequence],
     ]);
   });
 
   test('of which nothing changes a level publishes none; batches do not overlap', () => {
-    const desk = new MarketDesk();
-    desk.engine.deferDepth(true);
-    desk.cancel('nobody');
-    assert.throws(() => desk.engine.deferDepth(true), InvariantError);
-    desk.engine.deferDepth(false);
-    assert.deepEqual(only(desk.recorder.take(), 'levelChanged', 'depthCommitted'), []);
-    assert.throws(() => desk.engine.deferDepth(false), InvariantError);
+    const fixture = new MarketFixture();
+    fixture.engine.deferDepth(true);
+    fixture.cancel('nobody');
+    assert.throws(() => fixture.engine.deferDepth(true), InvariantError);
+    fixture.engine.deferDepth(false);
+    assert.deepEqual(only(fixture.recorder.take(), 'levelChanged', 'depthCommitted'), []);
+    assert.throws(() => fixture.engine.deferDepth(false), InvariantError);
   });
 
   test('does what its commands do one by one, and readers of the depth end with the same book', () => {
     fc.assert(
       fc.property(fc.array(fc.array(STEP, { minLength: 1, maxLength: 12 }), { maxLength: 12 }), (batches) => {
-        const plain = new MarketDesk();
+        const plain = new MarketFixture();
         const fold = new DepthFold();
-        const held = new MarketDesk({ events: fold });
+        const held = new MarketFixture({ events: fold });
         for (const batch of batches) {
           const before = fold.commits;
           held.engine.deferDepth(true);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
+import { ends, fills, MarketFixture, only } from '../support/market-fixture.ts';
 import { BUY, LIFE_NS, SELL, START_NS } from '../support/market-recorder.ts';
 
 const SECOND_NS = 1_000_000_000n;
@@ -12,79 +12,85 @@ suite('replace', () => {
   const at = (ns: bigint): { timestampNs: bigint } => ({ timestampNs: START_NS + ns });
 
   test('same price and no more of it keeps the queue place, more of it goes to the back (AMB-19)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, 100);
-    desk.buy('b', 5, 100);
-    assert.deepEqual(only(desk.replace('a', { quantity: 3, ...at(1n) }), 'replaced')[0]?.slice(2, 6), [1, 1, 100, 3]);
-    assert.deepEqual(only(desk.replace('a', { quantity: 4, ...at(2n) }), 'replaced')[0]?.slice(2, 6), [1, 4, 100, 4]);
-    assert.deepEqual(fills(desk.sell('t', 6, 100)), [
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, 100);
+    fixture.buy('b', 5, 100);
+    assert.deepEqual(
+      only(fixture.replace('a', { quantity: 3, ...at(1n) }), 'replaced')[0]?.slice(2, 6),
+      [1, 1, 100, 3],
+    );
+    assert.deepEqual(
+      only(fixture.replace('a', { quantity: 4, ...at(2n) }), 'replaced')[0]?.slice(2, 6),
+      [1, 4, 100, 4],
+    );
+    assert.deepEqual(fills(fixture.sell('t', 6, 100)), [
       [2, 5, 100, 5],
       [1, 5, 100, 1],
     ]);
   });
 
   test('a new price goes to the back of its level and takes what it crosses (AMB-19)', () => {
-    const desk = new MarketDesk();
-    desk.sell('m', 1, 105);
-    desk.buy('a', 3, 100);
-    const told = desk.replace('a', { price: 105, ...at(1n) });
+    const fixture = new MarketFixture();
+    fixture.sell('m', 1, 105);
+    fixture.buy('a', 3, 100);
+    const told = fixture.replace('a', { price: 105, ...at(1n) });
     assert.deepEqual(told.map(([name]) => name).slice(0, 2), ['replaced', 'matched']);
-    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[[105, 2]], []]);
+    assert.deepEqual([fixture.levels(BUY), fixture.levels(SELL)], [[[105, 2]], []]);
   });
 
   test('the id stays: it is taken, and finds the order as before (RPL-04)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, 100);
-    desk.replace('a', { price: 99, ...at(1n) });
-    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
-    assert.deepEqual(ends(desk.cancel('a')), [[1, 'UserRequested', 5]]);
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, 100);
+    fixture.replace('a', { price: 99, ...at(1n) });
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    assert.deepEqual(ends(fixture.cancel('a')), [[1, 'UserRequested', 5]]);
   });
 
   test('the new quantity is the total, filled part included (AMB-19, RPL-08, wire G4)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 10, 100);
-    desk.sell('t', 4, 100);
-    desk.replace('a', { quantity: 6, ...at(1n) });
-    assert.deepEqual(desk.levels(BUY), [[100, 2]]);
+    const fixture = new MarketFixture();
+    fixture.buy('a', 10, 100);
+    fixture.sell('t', 4, 100);
+    fixture.replace('a', { quantity: 6, ...at(1n) });
+    assert.deepEqual(fixture.levels(BUY), [[100, 2]]);
   });
 
   test('asking for no more than is filled completes the order (AMB-19, wire G4)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 10, 100);
-    desk.sell('t', 4, 100);
-    const told = desk.replace('a', { quantity: 4, ...at(1n) });
+    const fixture = new MarketFixture();
+    fixture.buy('a', 10, 100);
+    fixture.sell('t', 4, 100);
+    const told = fixture.replace('a', { quantity: 4, ...at(1n) });
     assert.deepEqual([only(told, 'replaced').length, ends(told)], [1, [[1, 'Filled', 0]]]);
-    assert.deepEqual(desk.levels(BUY), []);
+    assert.deepEqual(fixture.levels(BUY), []);
   });
 
   test('a post-only order that would take at its new price is cancelled (AMB-19)', () => {
-    const desk = new MarketDesk();
-    desk.sell('m', 1, 105);
-    desk.buy('a', 3, 100, { postOnly: true });
-    const told = desk.replace('a', { price: 105, ...at(1n) });
+    const fixture = new MarketFixture();
+    fixture.sell('m', 1, 105);
+    fixture.buy('a', 3, 100, { postOnly: true });
+    const told = fixture.replace('a', { price: 105, ...at(1n) });
     assert.deepEqual(ends(told), [[2, 'PostOnlyWouldCross', 3]]);
     assert.deepEqual(only(told, 'replaceRefused'), [['replaceRefused', 3, 'WOULD_CROSS']]);
-    assert.deepEqual(desk.levels(BUY), []);
+    assert.deepEqual(fixture.levels(BUY), []);
   });
 
   test('older is too old, equal and identical is a success, equal and different is too old (RPL-09, AMB-21)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 3, 100);
-    assert.deepEqual(desk.replace('a', { price: 99, ...at(-1n) }), [['replaceRefused', 2, 'REQUEST_TOO_OLD']]);
-    assert.deepEqual(desk.replace('a', { price: 99, ...at(0n) }), [['replaceRefused', 3, 'REQUEST_TOO_OLD']]);
-    assert.equal(only(desk.replace('a', { price: 99, ...at(5n) }), 'replaced').length, 1);
-    assert.deepEqual(desk.replace('a', { price: 99, ...at(5n) }), [['replaceUnchanged', 5, 1]]);
-    assert.deepEqual(desk.replace('a', { price: 98, ...at(4n) }), [['replaceRefused', 6, 'REQUEST_TOO_OLD']]);
-    assert.deepEqual(desk.levels(BUY), [[99, 3]]);
+    const fixture = new MarketFixture();
+    fixture.buy('a', 3, 100);
+    assert.deepEqual(fixture.replace('a', { price: 99, ...at(-1n) }), [['replaceRefused', 2, 'REQUEST_TOO_OLD']]);
+    assert.deepEqual(fixture.replace('a', { price: 99, ...at(0n) }), [['replaceRefused', 3, 'REQUEST_TOO_OLD']]);
+    assert.equal(only(fixture.replace('a', { price: 99, ...at(5n) }), 'replaced').length, 1);
+    assert.deepEqual(fixture.replace('a', { price: 99, ...at(5n) }), [['replaceUnchanged', 5, 1]]);
+    assert.deepEqual(fixture.replace('a', { price: 98, ...at(4n) }), [['replaceRefused', 6, 'REQUEST_TOO_OLD']]);
+    assert.deepEqual(fixture.levels(BUY), [[99, 3]]);
   });
 
   test('only a resting order is replaced (RPL-10, RPL-11, AMB-23)', () => {
-    const desk = new MarketDesk();
-    desk.buy('filled', 1, 100);
-    desk.sell('t', 1, 100);
-    desk.buy('gone', 1, 100);
-    desk.cancel('gone');
-    const answer = (orderId: string): unknown => desk.replace(orderId, { price: 99, ...at(1n) })[0]?.[2];
+    const fixture = new MarketFixture();
+    fixture.buy('filled', 1, 100);
+    fixture.sell('t', 1, 100);
+    fixture.buy('gone', 1, 100);
+    fixture.cancel('gone');
+    const answer = (orderId: string): unknown => fixture.replace(orderId, { price: 99, ...at(1n) })[0]?.[2];
     assert.deepEqual(['filled', 'gone', 'never'].map(answer), [
       'ORDER_NOT_FOUND',
       'ALREADY_CANCELLED',
@@ -95,68 +101,70 @@ suite('replace', () => {
 
 suite("the node's own reductions", () => {
   test('a smaller total keeps price, place and timestamp; one that is no smaller changes nothing (AMB-61)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, 100);
-    desk.buy('b', 5, 100);
-    const told = only(desk.replace('a', { quantity: 2, timestampNs: 0n, isNodeMade: true }), 'replaced')[0];
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, 100);
+    fixture.buy('b', 5, 100);
+    const told = only(fixture.replace('a', { quantity: 2, timestampNs: 0n, isNodeMade: true }), 'replaced')[0];
     assert.deepEqual(told?.slice(2, 6), [1, 1, 100, 2]);
-    const user = desk.replace('a', { quantity: 3, timestampNs: START_NS + 1n });
+    const user = fixture.replace('a', { quantity: 3, timestampNs: START_NS + 1n });
     assert.equal(only(user, 'replaced').length, 1, 'the user’s next replace is not older than the reduction');
-    assert.equal(desk.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceUnchanged');
+    assert.equal(fixture.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceUnchanged');
   });
 
   test('what was filled meanwhile completes the order, its end comes first (AMB-19)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, 100);
-    desk.sell('t', 3, 100);
-    assert.deepEqual(ends(desk.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })), [[1, 'Filled', 0]]);
-    assert.equal(desk.replace('a', { quantity: 1, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceRefused');
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, 100);
+    fixture.sell('t', 3, 100);
+    assert.deepEqual(ends(fixture.replace('a', { quantity: 3, timestampNs: 0n, isNodeMade: true })), [
+      [1, 'Filled', 0],
+    ]);
+    assert.equal(fixture.replace('a', { quantity: 1, timestampNs: 0n, isNodeMade: true })[0]?.[0], 'replaceRefused');
   });
 
   test('a cancel of the node ends the order with the node’s reason (AMB-61, G21)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 5, 100);
-    desk.sell('t', 2, 100);
-    assert.deepEqual(ends(desk.cancel('a', { end: ORDER_END.autoReduced })), [[1, 'AutoReduced', 3]]);
-    assert.equal(desk.cancel('a')[0]?.[2], 'ALREADY_CANCELLED');
+    const fixture = new MarketFixture();
+    fixture.buy('a', 5, 100);
+    fixture.sell('t', 2, 100);
+    assert.deepEqual(ends(fixture.cancel('a', { end: ORDER_END.autoReduced })), [[1, 'AutoReduced', 3]]);
+    assert.equal(fixture.cancel('a')[0]?.[2], 'ALREADY_CANCELLED');
   });
 });
 
 suite('cancel', () => {
   test('takes the remainder off at once; a second one is late (CAN-04, CAN-12, AMB-23)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 3, 100);
-    desk.sell('t', 1, 100);
-    assert.deepEqual(desk.cancel('a').slice(0, 2), [
+    const fixture = new MarketFixture();
+    fixture.buy('a', 3, 100);
+    fixture.sell('t', 1, 100);
+    assert.deepEqual(fixture.cancel('a').slice(0, 2), [
       ['ended', 4, 1, 'UserRequested', 0, 2, 3],
       ['cancelAccepted', 3, 1],
     ]);
-    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
-    desk.settleAll();
-    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 5, 'ALREADY_CANCELLED']]);
+    assert.deepEqual(fixture.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
+    fixture.settleAll();
+    assert.deepEqual(fixture.cancel('a'), [['cancelRefused', 5, 'ALREADY_CANCELLED']]);
   });
 
   test('filled, expired and unknown orders are not found (AMB-23)', () => {
-    const desk = new MarketDesk();
-    desk.buy('filled', 1, 100);
-    desk.sell('t', 1, 100);
-    desk.settleAll();
-    desk.buy('expired', 1, 100, { tif: TIF.gtd, lifeNs: 10n });
-    desk.wait(10n);
-    const answer = (orderId: string): unknown => desk.cancel(orderId)[0]?.[2];
+    const fixture = new MarketFixture();
+    fixture.buy('filled', 1, 100);
+    fixture.sell('t', 1, 100);
+    fixture.settleAll();
+    fixture.buy('expired', 1, 100, { tif: TIF.gtd, lifeNs: 10n });
+    fixture.wait(10n);
+    const answer = (orderId: string): unknown => fixture.cancel(orderId)[0]?.[2];
     assert.deepEqual(['filled', 'expired', 'never'].map(answer), Array(3).fill('ORDER_NOT_FOUND'));
   });
 
   test('with all of it pending it is received, and forbids the restore (AMB-23, AMB-32 d)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 3, 100);
-    const [fill] = only(desk.sell('t', 3, 100), 'matched');
-    assert.deepEqual(desk.cancel('a'), [
+    const fixture = new MarketFixture();
+    fixture.buy('a', 3, 100);
+    const [fill] = only(fixture.sell('t', 3, 100), 'matched');
+    assert.deepEqual(fixture.cancel('a'), [
       ['cancelPending', 4, 1],
       ['cancelAccepted', 3, 1],
     ]);
-    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
-    const told = desk.rollback(fill, counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
+    assert.deepEqual(fixture.cancel('a'), [['cancelRefused', 4, 'ALREADY_CANCELLED']]);
+    const told = fixture.rollback(fill, counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
     assert.deepEqual(ends(told), [
       [2, 'AtFault', 3],
       [1, 'UserRequested', 3],
@@ -164,92 +172,92 @@ suite('cancel', () => {
   });
 
   test('one user cannot cancel another’s order (AMB-22)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 3, 100);
-    assert.deepEqual(desk.cancel('a', { user: 'bob' }), [['cancelRefused', 2, 'ORDER_NOT_FOUND']]);
+    const fixture = new MarketFixture();
+    fixture.buy('a', 3, 100);
+    assert.deepEqual(fixture.cancel('a', { user: 'bob' }), [['cancelRefused', 2, 'ORDER_NOT_FOUND']]);
   });
 });
 
 suite('parked cancels', () => {
   test('a cancel that comes before its create rejects the first create, once (CTL-05, AMB-25)', () => {
-    const desk = new MarketDesk();
-    assert.deepEqual(desk.cancel('a', { mayPark: true }), [['cancelAccepted', 1, 0]]);
-    assert.deepEqual(desk.buy('a', 1, 100), [['createRefused', 0, 2, 'ALREADY_CANCELLED']]);
-    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
-    assert.deepEqual(desk.wait(10n * SECOND_NS), []);
+    const fixture = new MarketFixture();
+    assert.deepEqual(fixture.cancel('a', { mayPark: true }), [['cancelAccepted', 1, 0]]);
+    assert.deepEqual(fixture.buy('a', 1, 100), [['createRefused', 0, 2, 'ALREADY_CANCELLED']]);
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[0], 'accepted');
+    assert.deepEqual(fixture.wait(10n * SECOND_NS), []);
   });
 
   test('after five seconds without a create it gives up (AMB-25)', () => {
-    const desk = new MarketDesk();
-    desk.cancel('a', { mayPark: true });
-    assert.deepEqual(desk.wait(5n * SECOND_NS - 1n), []);
-    assert.deepEqual(desk.wait(1n), [['parkedCancelExpired', 'ada', 'a']]);
-    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+    const fixture = new MarketFixture();
+    fixture.cancel('a', { mayPark: true });
+    assert.deepEqual(fixture.wait(5n * SECOND_NS - 1n), []);
+    assert.deepEqual(fixture.wait(1n), [['parkedCancelExpired', 'ada', 'a']]);
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[0], 'accepted');
   });
 
   test('a thousand per user and no more (AMB-25)', () => {
-    const desk = new MarketDesk();
-    for (let i = 0; i < 1_000; i++) assert.equal(desk.cancel(`a${i}`, { mayPark: true })[0]?.[0], 'cancelAccepted');
-    assert.deepEqual(desk.cancel('more', { mayPark: true }), [['cancelRefused', 1_001, 'ORDER_NOT_FOUND']]);
-    assert.equal(desk.cancel('a7', { mayPark: true })[0]?.[0], 'cancelAccepted', 'what is held already is held');
-    assert.equal(desk.cancel('more', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
-    assert.equal(desk.wait(5n * SECOND_NS).length, 1_001);
-    assert.equal(desk.cancel('more', { mayPark: true })[0]?.[0], 'cancelAccepted');
+    const fixture = new MarketFixture();
+    for (let i = 0; i < 1_000; i++) assert.equal(fixture.cancel(`a${i}`, { mayPark: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(fixture.cancel('more', { mayPark: true }), [['cancelRefused', 1_001, 'ORDER_NOT_FOUND']]);
+    assert.equal(fixture.cancel('a7', { mayPark: true })[0]?.[0], 'cancelAccepted', 'what is held already is held');
+    assert.equal(fixture.cancel('more', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    assert.equal(fixture.wait(5n * SECOND_NS).length, 1_001);
+    assert.equal(fixture.cancel('more', { mayPark: true })[0]?.[0], 'cancelAccepted');
   });
 
   test('both bounds are settings, for cancels from then on (AMB-25)', () => {
-    const desk = new MarketDesk();
-    desk.cancel('long', { mayPark: true });
-    desk.engine.setParkedCancels(SECOND_NS, 2);
-    assert.equal(desk.cancel('short', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
-    assert.equal(desk.cancel('second', { mayPark: true })[0]?.[0], 'cancelAccepted');
-    assert.deepEqual(desk.cancel('third', { mayPark: true }), [['cancelRefused', 4, 'ORDER_NOT_FOUND']]);
-    assert.deepEqual(desk.wait(5n * SECOND_NS), [
+    const fixture = new MarketFixture();
+    fixture.cancel('long', { mayPark: true });
+    fixture.engine.setParkedCancels(SECOND_NS, 2);
+    assert.equal(fixture.cancel('short', { mayPark: true, user: 'bob' })[0]?.[0], 'cancelAccepted');
+    assert.equal(fixture.cancel('second', { mayPark: true })[0]?.[0], 'cancelAccepted');
+    assert.deepEqual(fixture.cancel('third', { mayPark: true }), [['cancelRefused', 4, 'ORDER_NOT_FOUND']]);
+    assert.deepEqual(fixture.wait(5n * SECOND_NS), [
       ['parkedCancelExpired', 'ada', 'long'],
       ['parkedCancelExpired', 'bob', 'short'],
       ['parkedCancelExpired', 'ada', 'second'],
     ]);
-    desk.cancel('short', { mayPark: true });
-    assert.deepEqual(desk.wait(SECOND_NS - 1n), []);
-    assert.deepEqual(desk.wait(1n), [['parkedCancelExpired', 'ada', 'short']]);
+    fixture.cancel('short', { mayPark: true });
+    assert.deepEqual(fixture.wait(SECOND_NS - 1n), []);
+    assert.deepEqual(fixture.wait(1n), [['parkedCancelExpired', 'ada', 'short']]);
   });
 
   test('without the hold an unknown order is not found and nothing waits (CAN-03)', () => {
-    const desk = new MarketDesk();
-    assert.deepEqual(desk.cancel('a'), [['cancelRefused', 1, 'ORDER_NOT_FOUND']]);
-    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+    const fixture = new MarketFixture();
+    assert.deepEqual(fixture.cancel('a'), [['cancelRefused', 1, 'ORDER_NOT_FOUND']]);
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[0], 'accepted');
   });
 });
 
 suite('order ids', () => {
   test('an id is taken while it lives and 30 days from its creation (AMB-08, wire G1)', () => {
-    const desk = new MarketDesk();
-    desk.buy('a', 1, 100);
-    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
-    desk.cancel('a');
-    desk.wait(LIFE_NS - 1n);
-    assert.equal(desk.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
-    desk.nowNs += 1n;
-    assert.equal(desk.buy('a', 1, 100)[0]?.[0], 'accepted');
+    const fixture = new MarketFixture();
+    fixture.buy('a', 1, 100);
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    fixture.cancel('a');
+    fixture.wait(LIFE_NS - 1n);
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[3], 'DUPLICATE_ORDER');
+    fixture.nowNs += 1n;
+    assert.equal(fixture.buy('a', 1, 100)[0]?.[0], 'accepted');
   });
 
   test('ids are per user, case-sensitive, and 1 to 64 bytes long (AMB-07, AMB-08)', () => {
-    const desk = new MarketDesk();
+    const fixture = new MarketFixture();
     const ids = ['a', 'A', 'aa', 'aaaa', 'aaaaa', 'x'.repeat(63), 'x'.repeat(64), `${'x'.repeat(63)}y`];
     for (const user of ['ada', 'bob'])
-      for (const id of ids) assert.equal(desk.buy(id, 1, 100, { user })[0]?.[0], 'accepted', id);
-    for (const id of ids) assert.equal(desk.buy(id, 1, 100)[0]?.[3], 'DUPLICATE_ORDER', id);
+      for (const id of ids) assert.equal(fixture.buy(id, 1, 100, { user })[0]?.[0], 'accepted', id);
+    for (const id of ids) assert.equal(fixture.buy(id, 1, 100)[0]?.[3], 'DUPLICATE_ORDER', id);
   });
 
   test('a full memory drops the id that ended first, and refuses what could be its replay (AMB-08)', () => {
-    const desk = new MarketDesk({ rememberedIdsPerUserMax: 2 });
+    const fixture = new MarketFixture({ rememberedIdsPerUserMax: 2 });
     for (const [i, id] of ['a', 'b', 'c'].entries()) {
-      desk.buy(id, 1, 100, { creationNs: START_NS + BigInt(i) });
-      desk.cancel(id);
+      fixture.buy(id, 1, 100, { creationNs: START_NS + BigInt(i) });
+      fixture.cancel(id);
     }
-    assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS })[0]?.[3], 'REQUEST_TOO_OLD');
-    assert.equal(desk.buy('b', 1, 100, { creationNs: START_NS })[0]?.[3], 'DUPLICATE_ORDER');
-    assert.equal(desk.buy('d', 1, 100, { creationNs: START_NS, user: 'bob' })[0]?.[0], 'accepted');
-    assert.equal(desk.buy('a', 1, 100, { creationNs: START_NS + 1n })[0]?.[0], 'accepted');
+    assert.equal(fixture.buy('a', 1, 100, { creationNs: START_NS })[0]?.[3], 'REQUEST_TOO_OLD');
+    assert.equal(fixture.buy('b', 1, 100, { creationNs: START_NS })[0]?.[3], 'DUPLICATE_ORDER');
+    assert.equal(fixture.buy('d', 1, 100, { creationNs: START_NS, user: 'bob' })[0]?.[0], 'accepted');
+    assert.equal(fixture.buy('a', 1, 100, { creationNs: START_NS + 1n })[0]?.[0], 'accepted');
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, MarketDesk, names, type OrderWords, only, releases } from '../support/market-desk.ts';
+import { ends, fills, MarketFixture, names, type OrderWords, only, releases } from '../support/market-fixture.ts';
 import { SELL, START_NS } from '../support/market-recorder.ts';
 
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN } = ROLLBACK_REASON;
@@ -10,281 +10,281 @@ const { counterpartyAtFault: OTHER, insufficientInventory: OWN } = ROLLBACK_REAS
 const ANY = { above: 1, parent: 'parent' };
 
 /** A parent that buys 10 at 100, order 1, and a child of it that sells at 110, order 2. */
-function family(quantity = 10, words: OrderWords = {}): MarketDesk {
-  const desk = new MarketDesk();
-  desk.buy('parent', 10, 100);
-  desk.sell('child', quantity, 110, { ...ANY, ...words });
-  return desk;
+function family(quantity = 10, words: OrderWords = {}): MarketFixture {
+  const fixture = new MarketFixture();
+  fixture.buy('parent', 10, 100);
+  fixture.sell('child', quantity, 110, { ...ANY, ...words });
+  return fixture;
 }
 
 let sells = 0;
 /** A sell order fills the parent. */
-function fill(desk: MarketDesk, quantity: number): ReturnType<MarketDesk['sell']> {
-  return desk.sell(`to-parent-${++sells}`, quantity, 100, { user: 'bob', tif: TIF.ioc });
+function fill(fixture: MarketFixture, quantity: number): ReturnType<MarketFixture['sell']> {
+  return fixture.sell(`to-parent-${++sells}`, quantity, 100, { user: 'bob', tif: TIF.ioc });
 }
 
 suite('who may be a parent', () => {
   test('a live limit order of the same user, of the other side and the same sub-account (TRG-04, TRG-05, AMB-29)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100);
-    assert.deepEqual(desk.sell('child', 5, 110, ANY)[0], ['accepted', 2, 'ada', 'child', 1]);
-    assert.deepEqual(desk.buy('a', 5, 110, ANY)[0]?.slice(1), [0, 3, 'INVALID_ORDER']);
-    assert.deepEqual(desk.sell('b', 5, 110, { ...ANY, subAccount: 2 })[0]?.slice(1), [0, 4, 'INVALID_ORDER']);
-    assert.deepEqual(desk.sell('c', 5, 110, { ...ANY, user: 'bob' })[0]?.slice(1), [0, 5, 'ORDER_NOT_FOUND']);
-    assert.deepEqual(desk.sell('d', 5, 110, { ...ANY, parent: 'nobody' })[0]?.[3], 'ORDER_NOT_FOUND');
-    assert.deepEqual(desk.sell('a', 5, 110)[0]?.[0], 'accepted', 'a refused child leaves its id free');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100);
+    assert.deepEqual(fixture.sell('child', 5, 110, ANY)[0], ['accepted', 2, 'ada', 'child', 1]);
+    assert.deepEqual(fixture.buy('a', 5, 110, ANY)[0]?.slice(1), [0, 3, 'INVALID_ORDER']);
+    assert.deepEqual(fixture.sell('b', 5, 110, { ...ANY, subAccount: 2 })[0]?.slice(1), [0, 4, 'INVALID_ORDER']);
+    assert.deepEqual(fixture.sell('c', 5, 110, { ...ANY, user: 'bob' })[0]?.slice(1), [0, 5, 'ORDER_NOT_FOUND']);
+    assert.deepEqual(fixture.sell('d', 5, 110, { ...ANY, parent: 'nobody' })[0]?.[3], 'ORDER_NOT_FOUND');
+    assert.deepEqual(fixture.sell('a', 5, 110)[0]?.[0], 'accepted', 'a refused child leaves its id free');
   });
 
   test('a parent is not conditional, not even when it was released (TRG-06)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100, { above: 1 });
-    assert.equal(desk.sell('a', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
-    desk.buy('m', 1, 90);
-    desk.sell('n', 1, 90, { user: 'bob' });
-    desk.runTriggers();
-    assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100, { above: 1 });
+    assert.equal(fixture.sell('a', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+    fixture.buy('m', 1, 90);
+    fixture.sell('n', 1, 90, { user: 'bob' });
+    fixture.runTriggers();
+    assert.equal(fixture.sell('b', 5, 110, ANY)[0]?.[3], 'INVALID_ORDER');
   });
 
   test('it may be filled while its fills are pending, not when it is over (AMB-29)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100);
-    fill(desk, 10);
-    assert.equal(desk.sell('a', 5, 110, ANY)[0]?.[0], 'accepted');
-    desk.settleAll();
-    assert.equal(desk.sell('b', 5, 110, ANY)[0]?.[3], 'ORDER_NOT_FOUND');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100);
+    fill(fixture, 10);
+    assert.equal(fixture.sell('a', 5, 110, ANY)[0]?.[0], 'accepted');
+    fixture.settleAll();
+    assert.equal(fixture.sell('b', 5, 110, ANY)[0]?.[3], 'ORDER_NOT_FOUND');
   });
 
   test('filled, it has no child that wants more than it has filled: clearing may have dropped it (AMB-29, AMB-110)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100);
-    desk.sell('early', 15, 110, ANY);
-    const [match] = only(fill(desk, 10), 'matched');
-    assert.deepEqual(desk.sell('late', 11, 110, ANY)[0]?.slice(1, 2), [0]);
-    assert.equal(desk.sell('late', 11, 110, ANY)[0]?.[3], 'INVALID_ORDER');
-    assert.equal(desk.sell('late', 10, 110, ANY)[0]?.[0], 'accepted');
-    desk.rollback(match, OTHER, OWN);
-    assert.equal(desk.sell('later', 11, 110, ANY)[0]?.[0], 'accepted', 'it is in the book again');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100);
+    fixture.sell('early', 15, 110, ANY);
+    const [match] = only(fill(fixture, 10), 'matched');
+    assert.deepEqual(fixture.sell('late', 11, 110, ANY)[0]?.slice(1, 2), [0]);
+    assert.equal(fixture.sell('late', 11, 110, ANY)[0]?.[3], 'INVALID_ORDER');
+    assert.equal(fixture.sell('late', 10, 110, ANY)[0]?.[0], 'accepted');
+    fixture.rollback(match, OTHER, OWN);
+    assert.equal(fixture.sell('later', 11, 110, ANY)[0]?.[0], 'accepted', 'it is in the book again');
   });
 
   test('filled or ended, it lets no child grow beyond its fills; a child may shrink (AMB-19, AMB-29)', () => {
-    const desk = new MarketDesk();
+    const fixture = new MarketFixture();
     let at = START_NS;
-    const resize = (quantity: number) => names(desk.replace('child', { quantity, timestampNs: ++at }));
-    desk.buy('parent', 10, 100);
-    desk.sell('child', 5, 110, ANY);
+    const resize = (quantity: number) => names(fixture.replace('child', { quantity, timestampNs: ++at }));
+    fixture.buy('parent', 10, 100);
+    fixture.sell('child', 5, 110, ANY);
     assert.deepEqual(resize(12), ['replaced'], 'it may fill yet');
     assert.deepEqual(resize(6), ['replaced']);
-    fill(desk, 8);
+    fill(fixture, 8);
     assert.deepEqual(resize(11), ['replaced']);
     assert.deepEqual(resize(6), ['replaced']);
-    fill(desk, 2);
+    fill(fixture, 2);
     assert.deepEqual(resize(11), ['replaceRefused']);
     assert.deepEqual(resize(10), ['replaced']);
     assert.deepEqual(resize(9), ['replaced']);
-    desk.settleAll();
+    fixture.settleAll();
     assert.deepEqual(resize(11), ['replaced'], 'all of it was activated: an order like any other');
   });
 
   test('ended with fills undecided, it lets no child grow: some of them may roll back (AMB-29)', () => {
-    const desk = family(5);
-    fill(desk, 8);
-    desk.cancel('parent');
-    const refused = desk.replace('child', { quantity: 6, timestampNs: START_NS + 1n });
+    const fixture = family(5);
+    fill(fixture, 8);
+    fixture.cancel('parent');
+    const refused = fixture.replace('child', { quantity: 6, timestampNs: START_NS + 1n });
     assert.deepEqual(only(refused, 'replaceRefused')[0]?.at(-1), 'INVALID_ORDER');
   });
 });
 
 suite('children', () => {
   test('as much can be released as its parent’s confirmed fills have activated (TRG-07, AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    assert.deepEqual(desk.poll(), [], 'pending fills activate nothing');
-    assert.deepEqual(releases(desk.runTriggers()), [
+    const fixture = family();
+    fill(fixture, 4);
+    assert.deepEqual(fixture.poll(), [], 'pending fills activate nothing');
+    assert.deepEqual(releases(fixture.runTriggers()), [
       ['triggered', 2, 4],
       ['activated', 2, 4],
     ]);
-    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+    assert.deepEqual(fixture.levels(SELL), [[110, 4]]);
   });
 
   test('never more than its quantity (AMB-29)', () => {
-    const desk = family(3);
-    fill(desk, 8);
-    assert.deepEqual(releases(desk.runTriggers()), [
+    const fixture = family(3);
+    fill(fixture, 8);
+    assert.deepEqual(releases(fixture.runTriggers()), [
       ['triggered', 2, 3],
       ['activated', 2, 3],
     ]);
   });
 
   test('a condition that holds before anything is activated is told with nothing; later activations release at once (AMB-29)', () => {
-    const desk = family();
-    desk.buy('m', 1, 101, { user: 'bob' });
-    desk.sell('n', 1, 101, { user: 'bob' });
-    assert.deepEqual(releases(desk.runTriggers()), [['triggered', 2, 0]]);
-    assert.deepEqual(desk.release(2, 0), []);
-    assert.deepEqual(desk.poll(), [], 'nothing to release');
-    fill(desk, 4);
-    assert.deepEqual(releases(desk.runTriggers()), [
+    const fixture = family();
+    fixture.buy('m', 1, 101, { user: 'bob' });
+    fixture.sell('n', 1, 101, { user: 'bob' });
+    assert.deepEqual(releases(fixture.runTriggers()), [['triggered', 2, 0]]);
+    assert.deepEqual(fixture.release(2, 0), []);
+    assert.deepEqual(fixture.poll(), [], 'nothing to release');
+    fill(fixture, 4);
+    assert.deepEqual(releases(fixture.runTriggers()), [
       ['triggered', 2, 4],
       ['activated', 2, 4],
     ]);
   });
 
   test('what grows on the book goes to the back of its queue, with all that is activated told (AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    desk.sell('rival', 5, 110);
-    fill(desk, 2);
-    assert.deepEqual(releases(desk.runTriggers()), [
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    fixture.sell('rival', 5, 110);
+    fill(fixture, 2);
+    assert.deepEqual(releases(fixture.runTriggers()), [
       ['triggered', 2, 6],
       ['activated', 2, 6],
     ]);
-    assert.deepEqual(desk.levels(SELL), [[110, 11]]);
+    assert.deepEqual(fixture.levels(SELL), [[110, 11]]);
     assert.deepEqual(
-      fills(desk.buy('b', 11, 110, { user: 'bob' })).map((each) => (each as number[])[3]),
+      fills(fixture.buy('b', 11, 110, { user: 'bob' })).map((each) => (each as number[])[3]),
       [5, 6],
     );
   });
 
   test('what was filled so far and grows is placed anew (AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    desk.buy('taker', 4, 110, { user: 'bob' });
-    fill(desk, 3);
-    desk.buy('waiting', 1, 110, { user: 'bob' });
-    assert.deepEqual(fills(desk.runTriggers()).at(-1), [11, 2, 110, 1]);
-    assert.deepEqual(desk.levels(SELL), [[110, 2]]);
-    assert.deepEqual(ends(desk.cancel('child')), [[2, 'UserRequested', 5]], 'total less filled');
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    fixture.buy('taker', 4, 110, { user: 'bob' });
+    fill(fixture, 3);
+    fixture.buy('waiting', 1, 110, { user: 'bob' });
+    assert.deepEqual(fills(fixture.runTriggers()).at(-1), [11, 2, 110, 1]);
+    assert.deepEqual(fixture.levels(SELL), [[110, 2]]);
+    assert.deepEqual(ends(fixture.cancel('child')), [[2, 'UserRequested', 5]], 'total less filled');
   });
 
   test('a growth of which the gateway has not spoken keeps what is in force (AMB-28, AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    fill(desk, 2);
-    desk.settleAll();
-    desk.poll();
-    fill(desk, 2);
-    desk.settleAll();
-    desk.poll();
-    assert.deepEqual(desk.release(2, 6), [], 'overtaken');
-    assert.deepEqual(desk.poll(), []);
-    assert.deepEqual(ends(desk.release(2, 8, ORDER_END.marginInsufficient)), [[2, 'MarginInsufficient', 10]]);
-    assert.deepEqual(desk.levels(SELL), []);
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    fill(fixture, 2);
+    fixture.settleAll();
+    fixture.poll();
+    fill(fixture, 2);
+    fixture.settleAll();
+    fixture.poll();
+    assert.deepEqual(fixture.release(2, 6), [], 'overtaken');
+    assert.deepEqual(fixture.poll(), []);
+    assert.deepEqual(ends(fixture.release(2, 8, ORDER_END.marginInsufficient)), [[2, 'MarginInsufficient', 10]]);
+    assert.deepEqual(fixture.levels(SELL), []);
   });
 
   test('an immediate child takes what each activation gives, drops the rest, and ends with the last one (AMB-29)', () => {
-    const desk = family(6, { tif: TIF.ioc });
-    fill(desk, 4);
-    desk.buy('bid', 3, 110, { user: 'bob' });
-    const first = desk.runTriggers();
+    const fixture = family(6, { tif: TIF.ioc });
+    fill(fixture, 4);
+    fixture.buy('bid', 3, 110, { user: 'bob' });
+    const first = fixture.runTriggers();
     assert.deepEqual([fills(first), ends(first)], [[[5, 2, 110, 3]], []]);
-    fill(desk, 6);
-    desk.buy('bid 2', 9, 110, { user: 'bob' });
-    const second = desk.runTriggers();
+    fill(fixture, 6);
+    fixture.buy('bid 2', 9, 110, { user: 'bob' });
+    const second = fixture.runTriggers();
     assert.deepEqual([fills(second).length, ends(second)], [1, [[2, 'ImmediateOrCancel', 1]]]);
     assert.equal((fills(second)[0] as number[])[3], 2);
   });
 
   test('an immediate child that gets all of it is filled, and nobody says so (AMB-29)', () => {
-    const desk = family(4, { tif: TIF.ioc });
-    fill(desk, 4);
-    desk.buy('bid', 4, 110, { user: 'bob' });
-    const told = desk.runTriggers();
+    const fixture = family(4, { tif: TIF.ioc });
+    fill(fixture, 4);
+    fixture.buy('bid', 4, 110, { user: 'bob' });
+    const told = fixture.runTriggers();
     assert.deepEqual([fills(told).length, ends(told)], [1, []]);
   });
 
   test('a fill-or-kill child whose activation cannot be filled whole ends (TIF-04, AMB-29)', () => {
-    const desk = family(6, { tif: TIF.fok });
-    fill(desk, 4);
-    desk.buy('bid', 3, 110, { user: 'bob' });
-    const told = desk.runTriggers();
+    const fixture = family(6, { tif: TIF.fok });
+    fill(fixture, 4);
+    fixture.buy('bid', 3, 110, { user: 'bob' });
+    const told = fixture.runTriggers();
     assert.deepEqual([fills(told), ends(told)], [[], [[2, 'FillOrKill', 6]]]);
   });
 
   test('the cap of a market child counts for all its activations (ORD-15, AMB-29)', () => {
-    const desk = new MarketDesk();
-    desk.sell('parent', 10, 100);
-    desk.marketBuy('child', { lots: 6, quote: 450, ...ANY });
-    desk.buy('to-parent', 3, 100, { user: 'bob', tif: TIF.ioc });
-    desk.sell('offer', 3, 90, { user: 'bob' });
-    assert.equal((fills(desk.runTriggers())[0] as number[])[3], 3);
-    desk.buy('to-parent 2', 3, 100, { user: 'bob', tif: TIF.ioc });
-    desk.sell('offer 2', 9, 95, { user: 'bob' });
-    const told = desk.runTriggers();
+    const fixture = new MarketFixture();
+    fixture.sell('parent', 10, 100);
+    fixture.marketBuy('child', { lots: 6, quote: 450, ...ANY });
+    fixture.buy('to-parent', 3, 100, { user: 'bob', tif: TIF.ioc });
+    fixture.sell('offer', 3, 90, { user: 'bob' });
+    assert.equal((fills(fixture.runTriggers())[0] as number[])[3], 3);
+    fixture.buy('to-parent 2', 3, 100, { user: 'bob', tif: TIF.ioc });
+    fixture.sell('offer 2', 9, 95, { user: 'bob' });
+    const told = fixture.runTriggers();
     assert.deepEqual([(fills(told)[0] as number[])[3], ends(told)], [1, [[2, 'Filled', 2]]]);
   });
 });
 
 suite('a parent that is over', () => {
   test('cancelled before anything was activated, it takes its child along (AMB-29)', () => {
-    const desk = family();
-    assert.deepEqual(only(desk.cancel('parent'), 'ended', 'cancelAccepted'), [
+    const fixture = family();
+    assert.deepEqual(only(fixture.cancel('parent'), 'ended', 'cancelAccepted'), [
       ['ended', 3, 1, 'UserRequested', 0, 10, 3],
       ['ended', 4, 2, 'ParentCanceled', 0, 10, 0],
       ['cancelAccepted', 3, 1],
     ]);
-    assert.equal(desk.cancel('child')[0]?.[2], 'ALREADY_CANCELLED');
+    assert.equal(fixture.cancel('child')[0]?.[2], 'ALREADY_CANCELLED');
   });
 
   test('the activated part stays, told as a replace that nobody asked for (AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    const told = desk.cancel('parent');
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    const told = fixture.cancel('parent');
     assert.deepEqual(only(told, 'replaced')[0]?.slice(2), [2, 6, 110, 4, START_NS, 0, 0, 0]);
-    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
-    assert.deepEqual(only(desk.replace('child', { quantity: 5, timestampNs: START_NS + 1n }), 'replaced').length, 1);
+    assert.deepEqual(fixture.levels(SELL), [[110, 4]]);
+    assert.deepEqual(only(fixture.replace('child', { quantity: 5, timestampNs: START_NS + 1n }), 'replaced').length, 1);
   });
 
   test('its pending fills are waited for (AMB-29)', () => {
-    const desk = family();
-    fill(desk, 4);
-    assert.deepEqual(names(desk.cancel('parent')), ['ended', 'cancelAccepted']);
-    assert.deepEqual(names(desk.settleAll()), ['replaced']);
-    assert.deepEqual(releases(desk.runTriggers()), [
+    const fixture = family();
+    fill(fixture, 4);
+    assert.deepEqual(names(fixture.cancel('parent')), ['ended', 'cancelAccepted']);
+    assert.deepEqual(names(fixture.settleAll()), ['replaced']);
+    assert.deepEqual(releases(fixture.runTriggers()), [
       ['triggered', 2, 4],
       ['activated', 2, 4],
     ]);
   });
 
   test('if they are rolled back nothing was activated (AMB-29)', () => {
-    const desk = family();
-    const [match] = only(fill(desk, 4), 'matched');
-    desk.cancel('parent');
-    assert.deepEqual(ends(desk.rollback(match, OTHER, OWN)).at(-1), [2, 'ParentCanceled', 10]);
+    const fixture = family();
+    const [match] = only(fill(fixture, 4), 'matched');
+    fixture.cancel('parent');
+    assert.deepEqual(ends(fixture.rollback(match, OTHER, OWN)).at(-1), [2, 'ParentCanceled', 10]);
   });
 
   test('filled, it leaves a child that needs no more untouched (AMB-29)', () => {
-    const desk = family(7);
-    fill(desk, 10);
-    assert.deepEqual(names(desk.settleAll()), []);
-    assert.deepEqual(releases(desk.runTriggers()).length, 2);
+    const fixture = family(7);
+    fill(fixture, 10);
+    assert.deepEqual(names(fixture.settleAll()), []);
+    assert.deepEqual(releases(fixture.runTriggers()).length, 2);
   });
 
   test('filled for less than its child wants, it leaves the child as much as it filled (AMB-29)', () => {
-    const desk = family(15);
-    fill(desk, 10);
-    assert.deepEqual(only(desk.settleAll(), 'replaced')[0]?.slice(2, 6), [2, 2, 110, 10]);
+    const fixture = family(15);
+    fill(fixture, 10);
+    assert.deepEqual(only(fixture.settleAll(), 'replaced')[0]?.slice(2, 6), [2, 2, 110, 10]);
   });
 
   test('a child that was filled as far as it was activated is filled (AMB-29, AMB-128)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    desk.buy('taker', 4, 110, { user: 'bob' });
-    assert.deepEqual(only(desk.cancel('parent'), 'replaced', 'ended').slice(1), [
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    fixture.buy('taker', 4, 110, { user: 'bob' });
+    assert.deepEqual(only(fixture.cancel('parent'), 'replaced', 'ended').slice(1), [
       ['replaced', 10, 2, 6, 110, 4, START_NS, 0, 0, 0],
       ['ended', 11, 2, 'Filled', 0, 0, 0],
     ]);
   });
 
   test('expired, it does the same (ORD-20, AMB-29)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100, { tif: TIF.gtd, lifeNs: 10n });
-    desk.sell('child', 10, 110, ANY);
-    assert.deepEqual(ends(desk.wait(10n)), [
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100, { tif: TIF.gtd, lifeNs: 10n });
+    fixture.sell('child', 10, 110, ANY);
+    assert.deepEqual(ends(fixture.wait(10n)), [
       [1, 'Expired', 10],
       [2, 'ParentCanceled', 10],
     ]);
@@ -293,53 +293,53 @@ suite('a parent that is over', () => {
 
 suite('rollbacks of a child’s fills', () => {
   test('what was filled so far comes back as any other order does (AMB-32 b)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    const [match] = only(desk.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
-    assert.deepEqual(only(desk.rollback(match, OTHER, OWN), 'restored')[0]?.slice(2), [2, 6, 4]);
-    assert.deepEqual(desk.levels(SELL), [[110, 4]]);
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    const [match] = only(fixture.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
+    assert.deepEqual(only(fixture.rollback(match, OTHER, OWN), 'restored')[0]?.slice(2), [2, 6, 4]);
+    assert.deepEqual(fixture.levels(SELL), [[110, 4]]);
   });
 
   test('at fault it ends, the part that was never activated included (AMB-32)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.runTriggers();
-    const [match] = only(desk.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
-    assert.deepEqual(ends(desk.rollback(match, OWN, OTHER))[0], [2, 'AtFault', 10]);
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.runTriggers();
+    const [match] = only(fixture.buy('taker', 4, 110, { user: 'bob', tif: TIF.ioc }), 'matched');
+    assert.deepEqual(ends(fixture.rollback(match, OWN, OTHER))[0], [2, 'AtFault', 10]);
   });
 });
 
 suite('one end', () => {
   test('a market child that lost its parent is told as filled once, whatever rolls back later (AMB-29, AMB-128)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 90);
-    desk.marketSell('child', { lots: 10, ...ANY });
-    desk.sell('to-parent', 4, 90, { user: 'bob', tif: TIF.ioc });
-    desk.settleAll();
-    desk.buy('bid', 4, 95, { user: 'cyd' });
-    desk.poll();
-    desk.release(2, 4);
-    const sold = only(desk.poll(), 'matched')[0];
-    const over = desk.cancel('parent');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 90);
+    fixture.marketSell('child', { lots: 10, ...ANY });
+    fixture.sell('to-parent', 4, 90, { user: 'bob', tif: TIF.ioc });
+    fixture.settleAll();
+    fixture.buy('bid', 4, 95, { user: 'cyd' });
+    fixture.poll();
+    fixture.release(2, 4);
+    const sold = only(fixture.poll(), 'matched')[0];
+    const over = fixture.cancel('parent');
     assert.deepEqual(ends(over).at(-1), [2, 'Filled', 0]);
     assert.deepEqual(
-      ends(desk.rollback(sold, OWN, OTHER)).map((end) => (end as unknown[])[0]),
+      ends(fixture.rollback(sold, OWN, OTHER)).map((end) => (end as unknown[])[0]),
       [5],
       'the maker alone',
     );
   });
 
   test('an order that was replaced to its fills has ended: its own fault later ends it no second time (AMB-19, AMB-32)', () => {
-    const desk = new MarketDesk();
-    desk.sell('m', 10, 100);
-    const first = only(desk.buy('a', 3, 100, { user: 'bob' }), 'matched')[0];
-    const second = only(desk.buy('b', 2, 100, { user: 'cyd' }), 'matched')[0];
+    const fixture = new MarketFixture();
+    fixture.sell('m', 10, 100);
+    const first = only(fixture.buy('a', 3, 100, { user: 'bob' }), 'matched')[0];
+    const second = only(fixture.buy('b', 2, 100, { user: 'cyd' }), 'matched')[0];
     assert.ok(first !== undefined && second !== undefined);
-    desk.nowNs += 1n;
-    assert.deepEqual(ends(desk.replace('m', { quantity: 3 })), [[1, 'Filled', 0]]);
+    fixture.nowNs += 1n;
+    assert.deepEqual(ends(fixture.replace('m', { quantity: 3 })), [[1, 'Filled', 0]]);
     assert.deepEqual(
-      ends(desk.rollback(second, OWN, OTHER)).filter((end) => (end as unknown[])[0] === 1),
+      ends(fixture.rollback(second, OWN, OTHER)).filter((end) => (end as unknown[])[0] === 1),
       [],
     );
   });
@@ -347,36 +347,36 @@ suite('one end', () => {
 
 suite('bounds of a release', () => {
   test('a parent has at most 16 children: each of its fills is work for all of them (TRG-07)', () => {
-    const desk = new MarketDesk();
-    desk.buy('parent', 10, 100);
-    for (let i = 0; i < 16; i++) assert.equal(desk.sell(`c${i}`, 1, 110, ANY)[0]?.[0], 'accepted');
-    assert.equal(desk.sell('one-more', 1, 110, ANY)[0]?.[3], 'TOO_MANY_OPEN_ORDERS');
-    desk.cancel('c3');
-    assert.equal(desk.sell('one-more', 1, 110, ANY)[0]?.[0], 'accepted');
+    const fixture = new MarketFixture();
+    fixture.buy('parent', 10, 100);
+    for (let i = 0; i < 16; i++) assert.equal(fixture.sell(`c${i}`, 1, 110, ANY)[0]?.[0], 'accepted');
+    assert.equal(fixture.sell('one-more', 1, 110, ANY)[0]?.[3], 'TOO_MANY_OPEN_ORDERS');
+    fixture.cancel('c3');
+    assert.equal(fixture.sell('one-more', 1, 110, ANY)[0]?.[0], 'accepted');
   });
 
   test('an answer to an earlier word is no answer, though it names the same lots (AMB-28)', () => {
-    const desk = family();
-    fill(desk, 4);
-    desk.settleAll();
-    const [, sequence] = only(desk.poll(), 'triggered')[0] ?? [];
-    desk.nowNs += 1n;
-    desk.replace('child', { price: 111 });
-    desk.poll();
-    assert.deepEqual(desk.release(2, 4, ORDER_END.marginInsufficient, { triggered: Number(sequence) }), []);
-    desk.release(2, 4);
-    assert.deepEqual(names(desk.poll()), ['activated']);
+    const fixture = family();
+    fill(fixture, 4);
+    fixture.settleAll();
+    const [, sequence] = only(fixture.poll(), 'triggered')[0] ?? [];
+    fixture.nowNs += 1n;
+    fixture.replace('child', { price: 111 });
+    fixture.poll();
+    assert.deepEqual(fixture.release(2, 4, ORDER_END.marginInsufficient, { triggered: Number(sequence) }), []);
+    fixture.release(2, 4);
+    assert.deepEqual(names(fixture.poll()), ['activated']);
   });
 
   test('a released market order uses what the gateway set aside, and no more (AMB-39)', () => {
-    const desk = new MarketDesk();
-    desk.marketBuy('stop', { lots: 10, above: 100 });
-    desk.sell('a', 20, 100, { user: 'bob' });
-    desk.buy('t', 1, 100, { user: 'cyd' });
-    desk.settleAll();
-    desk.poll();
-    desk.release(1, 10, 0, { budget: 3 * 100 });
-    const told = desk.poll();
+    const fixture = new MarketFixture();
+    fixture.marketBuy('stop', { lots: 10, above: 100 });
+    fixture.sell('a', 20, 100, { user: 'bob' });
+    fixture.buy('t', 1, 100, { user: 'cyd' });
+    fixture.settleAll();
+    fixture.poll();
+    fixture.release(1, 10, 0, { budget: 3 * 100 });
+    const told = fixture.poll();
     assert.deepEqual(
       fills(told).map((fill) => (fill as number[])[3]),
       [3],
@@ -385,15 +385,15 @@ suite('bounds of a release', () => {
   });
 
   test('what has expired by the time of a poll is not matched by it (ORD-20)', () => {
-    const desk = new MarketDesk();
-    desk.sell('m', 5, 100, { user: 'bob', lifeNs: 50n });
-    desk.buy('stop', 3, 100, { above: 100, tif: TIF.ioc });
-    desk.buy('t', 1, 100, { user: 'cyd' });
-    desk.settleAll();
-    desk.poll();
-    desk.release(2, 3);
-    desk.nowNs += 50n;
-    assert.deepEqual(ends(desk.poll()), [
+    const fixture = new MarketFixture();
+    fixture.sell('m', 5, 100, { user: 'bob', lifeNs: 50n });
+    fixture.buy('stop', 3, 100, { above: 100, tif: TIF.ioc });
+    fixture.buy('t', 1, 100, { user: 'cyd' });
+    fixture.settleAll();
+    fixture.poll();
+    fixture.release(2, 3);
+    fixture.nowNs += 50n;
+    assert.deepEqual(ends(fixture.poll()), [
       [1, 'Expired', 4],
       [2, 'ImmediateOrCancel', 3],
     ]);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { MarketDesk, only } from '../support/market-desk.ts';
+import { MarketFixture, only } from '../support/market-fixture.ts';
 import { LIFE_NS, START_NS, type Told } from '../support/market-recorder.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -23,27 +23,28 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** A market of seven orders. */
 class SmallMarket {
-  readonly desk = new MarketDesk({ ordersMax: ORDERS, firstCapacity: 1, rememberedIdsPerUserMax: 4 });
+  readonly fixture = new MarketFixture({ ordersMax: ORDERS, firstCapacity: 1, rememberedIdsPerUserMax: 4 });
   accepted = 0;
   refused = 0;
   /** Every order that there ever was. */
   readonly #names: { user: string; id: string }[] = [];
 
   play({ kind, user, idLength, any }: Step): void {
-    const { desk } = this;
+    const { fixture } = this;
     const one = this.#names.at(-1 - (any % 12)) ?? { user, id: 'none' };
     const id = `${this.#names.length}`.padEnd(idLength, '-');
     const lifeNs = any % 3 === 0 ? 5n : LIFE_NS;
-    if (kind === 'create') this.#created({ user, id }, desk.buy(id, 2, 100, { user, lifeNs, postOnly: any % 2 === 0 }));
-    else if (kind === 'trigger') this.#created({ user, id }, desk.buy(id, 2, 90, { user, lifeNs, above: 99 }));
+    if (kind === 'create')
+      this.#created({ user, id }, fixture.buy(id, 2, 100, { user, lifeNs, postOnly: any % 2 === 0 }));
+    else if (kind === 'trigger') this.#created({ user, id }, fixture.buy(id, 2, 90, { user, lifeNs, above: 99 }));
     else if (kind === 'child')
-      this.#created({ user: one.user, id }, desk.sell(id, 1, 300, { user: one.user, above: 99, parent: one.id }));
-    else if (kind === 'trade') this.#created({ user: 'eve', id }, desk.sell(id, 3, 100, { user: 'eve' }));
-    else if (kind === 'cancel' || kind === 'ask') desk.cancel(one.id, { user: one.user });
-    else if (kind === 'cancelAll') desk.cancelAll({ user });
-    else if (kind === 'wait') desk.wait(any % 16 === 0 ? LIFE_NS : 3n);
-    else if (kind === 'settle') desk.runTriggers();
-    else desk.replace(one.id, { user: one.user, price: 95 + (any % 10), timestampNs: START_NS + BigInt(any) });
+      this.#created({ user: one.user, id }, fixture.sell(id, 1, 300, { user: one.user, above: 99, parent: one.id }));
+    else if (kind === 'trade') this.#created({ user: 'eve', id }, fixture.sell(id, 3, 100, { user: 'eve' }));
+    else if (kind === 'cancel' || kind === 'ask') fixture.cancel(one.id, { user: one.user });
+    else if (kind === 'cancelAll') fixture.cancelAll({ user });
+    else if (kind === 'wait') fixture.wait(any % 16 === 0 ? LIFE_NS : 3n);
+    else if (kind === 'settle') fixture.runTriggers();
+    else fixture.replace(one.id, { user: one.user, price: 95 + (any % 10), timestampNs: START_NS + BigInt(any) });
   }
 
   #created(name: { user: string; id: string }, told: readonly Told[]): void {
@@ -54,10 +55,10 @@ class SmallMarket {
 
   /** Everything ends; then as many as there may be come in, and no more. */
   checkRoom(): void {
-    const { desk } = this;
-    desk.wait(FAR_NS);
-    desk.settleAll();
-    const create = (i: number): unknown => desk.buy(`last ${i}`, 1, 1, { user: 'fay' })[0]?.[0];
+    const { fixture } = this;
+    fixture.wait(FAR_NS);
+    fixture.settleAll();
+    const create = (i: number): unknown => fixture.buy(`last ${i}`, 1, 1, { user: 'fay' })[0]?.[0];
     for (let i = 0; i < ORDERS; i++) assert.equal(create(i), 'accepted');
     assert.equal(create(ORDERS), 'createRefused');
   }

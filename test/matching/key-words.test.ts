@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parseOrderId } from '../../src/core/ids.ts';
 import { hashKeyOf, hashWords } from '../../src/core/key-words.ts';
-import { MarketDesk } from '../support/market-desk.ts';
+import { MarketFixture } from '../support/market-fixture.ts';
 
 /** Of HalfSipHash-1-3, as the Linux kernel tests its own: of so many bytes 0, 1, 2, … under the key 0, 1, … 7. */
 const ANSWERS: readonly (readonly [number, number])[] = [
@@ -106,14 +106,14 @@ suite('hashes of keys', () => {
 suite('a market whose user makes ids that meet', () => {
   test('goes on, and has each of them (AMB-07, AMB-08)', () => {
     const ids = idsMadeToMeet(1_500).map((words) => Buffer.from(words.buffer).toString('latin1'));
-    const desk = new MarketDesk({ firstCapacity: 8 });
+    const fixture = new MarketFixture({ firstCapacity: 8 });
     for (const id of ids) {
       assert.equal(parseOrderId(id), id);
-      desk.buy(id, 1, 10);
-      desk.cancel(id);
+      fixture.buy(id, 1, 10);
+      fixture.cancel(id);
     }
     for (const id of ids) {
-      const told = desk.buy(id, 1, 10).map(([kind, , , code]) => [kind, code]);
+      const told = fixture.buy(id, 1, 10).map(([kind, , , code]) => [kind, code]);
       assert.deepEqual(told, [['createRefused', 'DUPLICATE_ORDER']], id);
     }
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';
 import { ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, MarketDesk, only } from '../support/market-desk.ts';
+import { ends, fills, MarketFixture, only } from '../support/market-fixture.ts';
 import { BUY, SELL, type Told } from '../support/market-recorder.ts';
 
 const { counterpartyAtFault: OTHER, insufficientInventory: OWN } = ROLLBACK_REASON;
@@ -14,25 +14,25 @@ function outcome(told: readonly Told[]): unknown[] {
 }
 
 /** Sells of 2 at 100, 101 and 102. */
-function asks(desk: MarketDesk = new MarketDesk()): MarketDesk {
-  for (const price of [100, 101, 102]) desk.sell(`ask-${price}`, 2, price, { user: 'bob' });
-  return desk;
+function asks(fixture: MarketFixture = new MarketFixture()): MarketFixture {
+  for (const price of [100, 101, 102]) fixture.sell(`ask-${price}`, 2, price, { user: 'bob' });
+  return fixture;
 }
 
 /** Buys of 2 at 100, 99 and 98. */
-function bids(desk: MarketDesk = new MarketDesk()): MarketDesk {
-  for (const price of [100, 99, 98]) desk.buy(`bid-${price}`, 2, price, { user: 'bob' });
-  return desk;
+function bids(fixture: MarketFixture = new MarketFixture()): MarketFixture {
+  for (const price of [100, 99, 98]) fixture.buy(`bid-${price}`, 2, price, { user: 'bob' });
+  return fixture;
 }
 
 suite('market orders', () => {
   test('sized in base it takes its lots at whatever price, and a fill of all of them is all that is told (ORD-14)', () => {
-    const desk = asks();
-    assert.deepEqual(outcome(desk.marketBuy('t', { lots: 3 })), [
+    const fixture = asks();
+    assert.deepEqual(outcome(fixture.marketBuy('t', { lots: 3 })), [
       [100, 2],
       [101, 1],
     ]);
-    assert.deepEqual(desk.levels(SELL), [
+    assert.deepEqual(fixture.levels(SELL), [
       [101, 1],
       [102, 2],
     ]);
@@ -43,16 +43,16 @@ suite('market orders', () => {
   });
 
   test('it never rests: what the book does not give is gone (ORD-21, TIF-03)', () => {
-    const desk = asks();
-    const told = desk.marketBuy('t', { lots: 7 });
+    const fixture = asks();
+    const told = fixture.marketBuy('t', { lots: 7 });
     assert.deepEqual(ends(told), [[4, 'ImmediateOrCancel', 1]]);
-    assert.deepEqual([desk.levels(BUY), desk.levels(SELL)], [[], []]);
-    assert.deepEqual(ends(desk.marketBuy('u', { lots: 7 })), [[9, 'ImmediateOrCancel', 7]]);
+    assert.deepEqual([fixture.levels(BUY), fixture.levels(SELL)], [[], []]);
+    assert.deepEqual(ends(fixture.marketBuy('u', { lots: 7 })), [[9, 'ImmediateOrCancel', 7]]);
   });
 
   test('sized in quote it takes floor(what is left / price) lots at each level (ORD-14, ORD-22, AMB-39)', () => {
-    const desk = asks();
-    const told = desk.marketBuy('t', { quote: 350 });
+    const fixture = asks();
+    const told = fixture.marketBuy('t', { quote: 350 });
     assert.deepEqual(outcome(told), [[100, 2], [101, 1], 'Filled']);
     assert.deepEqual(ends(told), [[4, 'Filled', 0]], 'a quote-sized order without a cap has no remainder');
     assert.deepEqual(outcome(bids().marketSell('t', { quote: 350 })), [[100, 2], [99, 1], 'Filled']);
@@ -64,10 +64,10 @@ suite('market orders', () => {
       [8, 149_253_731],
     ] as const) {
       const one = 10 ** decimals;
-      const desk = new MarketDesk({ priceDecimals: 2 });
-      desk.sell('a', one, 200_000, { user: 'bob' });
-      desk.sell('b', 2 * one, 201_000, { user: 'bob' });
-      assert.deepEqual(outcome(desk.marketBuy('t', { quote: 5_000 * one })), [
+      const fixture = new MarketFixture({ priceDecimals: 2 });
+      fixture.sell('a', one, 200_000, { user: 'bob' });
+      fixture.sell('b', 2 * one, 201_000, { user: 'bob' });
+      assert.deepEqual(outcome(fixture.marketBuy('t', { quote: 5_000 * one })), [
         [200_000, one],
         [201_000, second],
         'Filled',
@@ -95,10 +95,10 @@ suite('market orders', () => {
   });
 
   test('an order that gets no lot has met nothing (AMB-128)', () => {
-    const desk = asks();
-    assert.deepEqual(outcome(desk.marketBuy('t', { quote: 99 })), ['ImmediateOrCancel']);
-    assert.deepEqual(outcome(desk.marketBuy('u', { lots: 1, quote: 99 })), ['ImmediateOrCancel']);
-    assert.deepEqual(outcome(desk.marketBuy('v', { quote: 99, tif: TIF.fok })), ['FillOrKill']);
+    const fixture = asks();
+    assert.deepEqual(outcome(fixture.marketBuy('t', { quote: 99 })), ['ImmediateOrCancel']);
+    assert.deepEqual(outcome(fixture.marketBuy('u', { lots: 1, quote: 99 })), ['ImmediateOrCancel']);
+    assert.deepEqual(outcome(fixture.marketBuy('v', { quote: 99, tif: TIF.fok })), ['FillOrKill']);
   });
 
   test('a budget that is used up completes nothing (AMB-39)', () => {
@@ -120,13 +120,13 @@ suite('market orders', () => {
   });
 
   test('money is exact where price × quantity leaves the safe integers (AMB-01, AMB-05)', () => {
-    const desk = new MarketDesk({ priceDecimals: 9 });
+    const fixture = new MarketFixture({ priceDecimals: 9 });
     const price = 9_000_000_000_000_000;
-    desk.sell('m', 2_000_000_000, price, { user: 'bob' });
+    fixture.sell('m', 2_000_000_000, price, { user: 'bob' });
     // 9,000,000 for each lot; one quote unit less buys one lot less.
-    assert.deepEqual(outcome(desk.marketBuy('t', { quote: 9_000_000 * 7 })), [[price, 7], 'Filled']);
-    assert.deepEqual(outcome(desk.marketBuy('u', { quote: 9_000_000 * 7 - 1 })), [[price, 6], 'Filled']);
-    assert.deepEqual(outcome(desk.marketBuy('v', { lots: RAW_MAX, quote: RAW_MAX })).at(-1), 'Filled');
+    assert.deepEqual(outcome(fixture.marketBuy('t', { quote: 9_000_000 * 7 })), [[price, 7], 'Filled']);
+    assert.deepEqual(outcome(fixture.marketBuy('u', { quote: 9_000_000 * 7 - 1 })), [[price, 6], 'Filled']);
+    assert.deepEqual(outcome(fixture.marketBuy('v', { lots: RAW_MAX, quote: RAW_MAX })).at(-1), 'Filled');
   });
 });
 
@@ -141,11 +141,11 @@ suite('fill-or-kill market orders', () => {
   });
 
   test('running out of book completes none: the book stays untouched (TIF-04, AMB-37)', () => {
-    const desk = asks();
+    const fixture = asks();
     const told = [
-      desk.marketBuy('t', { lots: 7, ...fok }),
-      desk.marketBuy('u', { quote: 700, ...fok }),
-      desk.marketBuy('v', { lots: 9, quote: 700, ...fok }),
+      fixture.marketBuy('t', { lots: 7, ...fok }),
+      fixture.marketBuy('u', { quote: 700, ...fok }),
+      fixture.marketBuy('v', { lots: 9, quote: 700, ...fok }),
     ].flat();
     assert.deepEqual(outcome(told), ['FillOrKill', 'FillOrKill', 'FillOrKill']);
     assert.equal(only(told, 'levelChanged').length, 0);
@@ -160,52 +160,52 @@ suite('fill-or-kill market orders', () => {
 
 suite('rollbacks of market orders', () => {
   test('one that was filled by its lots ends as rolled back, once (AMB-32 c, AMB-128)', () => {
-    const desk = asks();
-    const [first, second] = only(desk.marketBuy('t', { lots: 3 }), 'matched');
-    assert.deepEqual(ends(desk.rollback(first, OWN, OTHER)), [
+    const fixture = asks();
+    const [first, second] = only(fixture.marketBuy('t', { lots: 3 }), 'matched');
+    assert.deepEqual(ends(fixture.rollback(first, OWN, OTHER)), [
       [1, 'AtFault', 2],
       [4, 'RolledBack', 2],
     ]);
-    assert.deepEqual(ends(desk.rollback(second, OWN, OTHER)), [[2, 'AtFault', 2]]);
+    assert.deepEqual(ends(fixture.rollback(second, OWN, OTHER)), [[2, 'AtFault', 2]]);
   });
 
   test('of one whose target was met nothing more is said (AMB-32 c)', () => {
-    const desk = asks();
-    const [first] = only(desk.marketBuy('t', { quote: 350 }), 'matched');
-    assert.deepEqual(ends(desk.rollback(first, OWN, OTHER)), [[1, 'AtFault', 2]]);
+    const fixture = asks();
+    const [first] = only(fixture.marketBuy('t', { quote: 350 }), 'matched');
+    assert.deepEqual(ends(fixture.rollback(first, OWN, OTHER)), [[1, 'AtFault', 2]]);
   });
 });
 
 suite('the price collar', () => {
   test('no fill beyond it, as if the book ended there (AMB-39)', () => {
-    const desk = asks();
-    desk.engine.setCollar(90, 101);
-    assert.deepEqual(outcome(desk.marketBuy('t', { lots: 9 })), [[100, 2], [101, 2], 'ImmediateOrCancel']);
+    const fixture = asks();
+    fixture.engine.setCollar(90, 101);
+    assert.deepEqual(outcome(fixture.marketBuy('t', { lots: 9 })), [[100, 2], [101, 2], 'ImmediateOrCancel']);
     const short = bids();
     short.engine.setCollar(99, 200);
     assert.deepEqual(outcome(short.sell('t', 9, 1, { tif: TIF.ioc })), [[100, 2], [99, 2], 'ImmediateOrCancel']);
   });
 
   test('a fill-or-kill order looks no further than the collar (AMB-37, AMB-39)', () => {
-    const desk = asks();
-    desk.engine.setCollar(90, 101);
-    assert.deepEqual(outcome(desk.buy('t', 5, 200, { tif: TIF.fok })), ['FillOrKill']);
-    assert.deepEqual(outcome(desk.marketBuy('u', { quote: 500, tif: TIF.fok })), ['FillOrKill']);
+    const fixture = asks();
+    fixture.engine.setCollar(90, 101);
+    assert.deepEqual(outcome(fixture.buy('t', 5, 200, { tif: TIF.fok })), ['FillOrKill']);
+    assert.deepEqual(outcome(fixture.marketBuy('u', { quote: 500, tif: TIF.fok })), ['FillOrKill']);
   });
 
   test('what is left of a resting order would cross what lies beyond: it ends (AMB-39)', () => {
-    const desk = asks();
-    desk.engine.setCollar(90, 100);
-    assert.deepEqual(outcome(desk.buy('t', 5, 101)), [[100, 2], 'ImmediateOrCancel']);
-    assert.deepEqual([desk.levels(BUY), desk.levels(SELL).length], [[], 2]);
-    assert.deepEqual(outcome(desk.buy('u', 5, 100)), [], 'within the collar it rests');
-    desk.engine.setCollar(1, RAW_MAX);
-    assert.deepEqual(outcome(desk.buy('v', 1, 101)), [[101, 1]], 'without a collar it takes again');
+    const fixture = asks();
+    fixture.engine.setCollar(90, 100);
+    assert.deepEqual(outcome(fixture.buy('t', 5, 101)), [[100, 2], 'ImmediateOrCancel']);
+    assert.deepEqual([fixture.levels(BUY), fixture.levels(SELL).length], [[], 2]);
+    assert.deepEqual(outcome(fixture.buy('u', 5, 100)), [], 'within the collar it rests');
+    fixture.engine.setCollar(1, RAW_MAX);
+    assert.deepEqual(outcome(fixture.buy('v', 1, 101)), [[101, 1]], 'without a collar it takes again');
   });
 
   test('a post-only order is refused for what lies beyond it, too (TIF-07, AMB-39)', () => {
-    const desk = asks();
-    desk.engine.setCollar(1, 99);
-    assert.equal(desk.buy('p', 1, 100, { postOnly: true })[0]?.[3], 'WOULD_CROSS');
+    const fixture = asks();
+    fixture.engine.setCollar(1, 99);
+    assert.equal(fixture.buy('p', 1, 100, { postOnly: true })[0]?.[3], 'WOULD_CROSS');
   });
 });

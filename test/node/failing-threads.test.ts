@@ -26,7 +26,7 @@ const ETH = '2' as AssetId;
 const SHIM = buildShim();
 
 /** A faulty node with two traders on it. */
-class Desk {
+class ClearingFixture {
   readonly node: NodeProcess;
   readonly a: RingbookClient;
   readonly b: RingbookClient;
@@ -40,12 +40,12 @@ class Desk {
     this.b = new RingbookClient({ oms, mds, key: devKey('b') });
   }
 
-  static async open(dataDirectory: string): Promise<Desk> {
+  static async open(dataDirectory: string): Promise<ClearingFixture> {
     const cue = `${dataDirectory}.cue`;
     const env = { ...cueEnvironment(cue), ...(SHIM === null ? {} : { LD_PRELOAD: SHIM }) };
-    const desk = new Desk(await startNode({ profile: 'dev', program: PROGRAM, dataDirectory, env }), cue);
-    await Promise.all([desk.a.login(), desk.b.login()]);
-    return desk;
+    const fixture = new ClearingFixture(await startNode({ profile: 'dev', program: PROGRAM, dataDirectory, env }), cue);
+    await Promise.all([fixture.a.login(), fixture.b.login()]);
+    return fixture;
   }
 
   get isAlive(): boolean {
@@ -90,23 +90,23 @@ class Desk {
 
 suite('a node with a failing thread', () => {
   const dataDirectory = temporaryDirectory();
-  let desk: Desk | null = null;
+  let fixture: ClearingFixture | null = null;
   let watch: Watcher | null = null;
   let tradesMade = 0;
 
   /** The living node, or a new one on what the dead one left. */
-  async function opened(): Promise<Desk> {
-    if (desk?.isAlive === true) return desk;
-    desk = await Desk.open(dataDirectory);
-    assert.equal((await desk.a.trades({ limit: 1000 })).items.length, tradesMade, 'no confirmed trade is lost');
-    await desk.trade();
+  async function opened(): Promise<ClearingFixture> {
+    if (fixture?.isAlive === true) return fixture;
+    fixture = await ClearingFixture.open(dataDirectory);
+    assert.equal((await fixture.a.trades({ limit: 1000 })).items.length, tradesMade, 'no confirmed trade is lost');
+    await fixture.trade();
     tradesMade += 1;
-    return desk;
+    return fixture;
   }
 
   afterEach(() => watch?.close());
   after(() => {
-    desk?.close();
+    fixture?.close();
     removeDirectory(dataDirectory);
   });
 
@@ -209,7 +209,7 @@ class Watcher {
   readonly #trades: PublicTrade[] = [];
   #book: Awaited<ReturnType<RingbookClient['liveBook']>> | null = null;
 
-  static async open({ a }: Desk): Promise<Watcher> {
+  static async open({ a }: ClearingFixture): Promise<Watcher> {
     const watcher = new Watcher();
     watcher.#book = await a.liveBook(ETH);
     const diffs = await a.depthDiffs(ETH, {});
@@ -223,7 +223,7 @@ class Watcher {
   }
 
   /** Everything that can be watched agrees with everything that happened. */
-  async isWhole({ a, node }: Desk, tradesMade: number): Promise<void> {
+  async isWhole({ a, node }: ClearingFixture, tradesMade: number): Promise<void> {
     await barrier(node);
     const snapshot = await a.depth(ETH);
     const book = this.#book;

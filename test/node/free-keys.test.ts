@@ -9,7 +9,7 @@ import { keyFromSeed } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
-import { createRequest } from '../support/order-desk.ts';
+import { createRequest } from '../support/order-fixture.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
 import { TestNode } from '../support/test-node.ts';

@@ -18,7 +18,7 @@ async function nextTurns(count: number): Promise<undefined> {
 }
 
 suite('page queries', () => {
-  const desk = new PageQueue({ read: async () => accepted(EMPTY) });
+  const fixture = new PageQueue({ read: async () => accepted(EMPTY) });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
     ask: {
       kind: 'trades',
@@ -62,7 +62,7 @@ suite('page queries', () => {
     };
     setImmediate(turn);
     const pages = Array.from({ length: 20 }, (_, page) =>
-      desk.page(userOf(page % 4), () => {
+      fixture.page(userOf(page % 4), () => {
         madeThisTurn += 50;
         return planOf(1_000, () => {
           madeThisTurn += 1;
@@ -80,23 +80,23 @@ suite('page queries', () => {
   });
 
   test('too many pages are an answer, and those under way are served', async () => {
-    const pages = Array.from({ length: 600 }, (_, at) => desk.page(userOf(at), () => planOf(1, () => undefined)));
+    const pages = Array.from({ length: 600 }, (_, at) => fixture.page(userOf(at), () => planOf(1, () => undefined)));
     const done = await Promise.all(pages);
     assert.equal(done.filter((page) => page.ok).length, 512);
     const refused = done.find((page) => !page.ok);
     assert.equal(refused?.ok === false && refused.reject.code, 'SERVICE_UNAVAILABLE');
-    assert.ok((await desk.page(userOf(1), () => planOf(1, () => undefined))).ok, 'and room comes back');
+    assert.ok((await fixture.page(userOf(1), () => planOf(1, () => undefined))).ok, 'and room comes back');
   });
 
   test("one user's pages hold up another's for one page at most, and take no room that others need", async () => {
     let served = 0;
     const deep = Array.from({ length: 600 }, async () => {
-      const page = await desk.page(userOf(1), () => planOf(1_000, () => undefined));
+      const page = await fixture.page(userOf(1), () => planOf(1_000, () => undefined));
       served += page.ok ? 1 : 0;
       return page.ok;
     });
     const others = [2, 3].map(async (number) => {
-      const page = await desk.page(userOf(number), () => planOf(1_000, () => undefined));
+      const page = await fixture.page(userOf(number), () => planOf(1_000, () => undefined));
       return { isServed: page.ok, before: served };
     });
     for (const { isServed, before } of await Promise.all(others)) {
@@ -137,12 +137,12 @@ suite('page queries', () => {
 
   test('a page that fails leaves the queries as they were', async () => {
     await assert.rejects(
-      desk.page(userOf(1), () => {
+      fixture.page(userOf(1), () => {
         throw new Error('no plan');
       }),
       /no plan/,
     );
-    assert.ok((await desk.page(userOf(1), () => planOf(2, () => undefined))).ok);
+    assert.ok((await fixture.page(userOf(1), () => planOf(2, () => undefined))).ok);
   });
 });
 

@@ -7,7 +7,7 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
-import { createRequest } from '../support/order-desk.ts';
+import { createRequest } from '../support/order-fixture.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
 
 const TRIGGERS = 600;

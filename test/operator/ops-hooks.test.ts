@@ -3,25 +3,25 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { limitOrder, signCreate } from '../../src/client/signed-actions.ts';
-import { OpsDesk } from '../support/ops-client.ts';
+import { OpsFixture } from '../support/ops-client.ts';
 
 const CHAIN = '000000000000007a69';
 const USER = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c';
 const T0 = '1800000000000000000';
 const CLEARING = '/operator/clearing';
 const NOTHING = { hold: { all: false, assets: [] }, held_fills: 0, delay_ms: 0, faults: [] };
-let desk: OpsDesk;
+let fixture: OpsFixture;
 
 beforeEach(async () => {
-  desk = await new OpsDesk().open();
-  await desk.ok('PUT', '/operator/assets/2', {});
-  await desk.ok('PUT', '/operator/markets/2', { book_price_decimals: 2, book_quantity_decimals: 4 });
-  desk.world.settled.length = 0;
+  fixture = await new OpsFixture().open();
+  await fixture.ok('PUT', '/operator/assets/2', {});
+  await fixture.ok('PUT', '/operator/markets/2', { book_price_decimals: 2, book_quantity_decimals: 4 });
+  fixture.world.settled.length = 0;
 });
-afterEach(() => desk.close());
+afterEach(() => fixture.close());
 
 test('in production no hook exists, whatever the method, and prices are the oracle entry', async () => {
-  const production = await new OpsDesk('production').open();
+  const production = await new OpsFixture('production').open();
   const chain = `/operator/chains/${CHAIN}`;
   const hooks = ['/operator/clock', '/operator/barrier', CLEARING, '/operator/faucet'];
   const chains = ['deposits', 'mine', 'tokens/mint', 'counters', 'balances', 'vault', 'providers'];
@@ -35,18 +35,18 @@ test('in production no hook exists, whatever the method, and prices are the orac
 
 describe('the clock', () => {
   test('it moves by a length or to an instant, exactly, and the answer waits for rest', async () => {
-    const read = await desk.call('GET', '/operator/clock');
+    const read = await fixture.call('GET', '/operator/clock');
     assert.equal(read.text, `{"mode":"manual","now_ns":${T0}}`);
-    const advanced = await desk.call('POST', '/operator/clock', '{"advance_ns":61000000001}');
+    const advanced = await fixture.call('POST', '/operator/clock', '{"advance_ns":61000000001}');
     assert.equal(advanced.text, '{"mode":"manual","now_ns":1800000061000000001}');
-    const set = await desk.call('POST', '/operator/clock', '{"set_ns":1800000061000000003}');
+    const set = await fixture.call('POST', '/operator/clock', '{"set_ns":1800000061000000003}');
     assert.equal(set.text, '{"mode":"manual","now_ns":1800000061000000003}');
-    assert.deepEqual(desk.world.settled, [10_000, 10_000]);
+    assert.deepEqual(fixture.world.settled, [10_000, 10_000]);
   });
 
   test('it never goes back, and a body has exactly one member', async () => {
     assert.equal(
-      await desk.refused(409, 'CLOCK_BACKWARDS', 'POST', '/operator/clock', '{"set_ns":1799999999999999999}'),
+      await fixture.refused(409, 'CLOCK_BACKWARDS', 'POST', '/operator/clock', '{"set_ns":1799999999999999999}'),
       'set_ns',
     );
     const bodies: [string, string][] = [
@@ -59,62 +59,64 @@ describe('the clock', () => {
       ['{"advance":1}', 'advance'],
     ];
     for (const [body, field] of bodies) {
-      assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/clock', body), field, body);
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', '/operator/clock', body), field, body);
     }
-    assert.equal(String(desk.world.clock.nowNs()), T0);
+    assert.equal(String(fixture.world.clock.nowNs()), T0);
   });
 
   test('a node that does not come to rest is 504', async () => {
-    desk.world.isAtRest = false;
-    await desk.refused(504, 'TIMEOUT', 'POST', '/operator/clock', { advance_ns: 5 });
-    await desk.refused(504, 'TIMEOUT', 'POST', '/operator/barrier', { timeout_ms: 7 });
-    assert.deepEqual(desk.world.settled, [10_000, 7]);
+    fixture.world.isAtRest = false;
+    await fixture.refused(504, 'TIMEOUT', 'POST', '/operator/clock', { advance_ns: 5 });
+    await fixture.refused(504, 'TIMEOUT', 'POST', '/operator/barrier', { timeout_ms: 7 });
+    assert.deepEqual(fixture.world.settled, [10_000, 7]);
   });
 });
 
 test('the barrier answers where the journal stands, and waits 5 s by default', async () => {
-  assert.deepEqual(await desk.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 2 });
-  assert.deepEqual(desk.world.settled, [5_000]);
-  assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier', { timeout: 1 }), 'timeout');
+  assert.deepEqual(await fixture.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 2 });
+  assert.deepEqual(fixture.world.settled, [5_000]);
+  assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier', { timeout: 1 }), 'timeout');
 });
 
 describe('clearing', () => {
   test('holds of everything or of an asset end with a release', async () => {
-    assert.deepEqual(await desk.ok('GET', CLEARING), NOTHING);
+    assert.deepEqual(await fixture.ok('GET', CLEARING), NOTHING);
     const held = { ...NOTHING, hold: { all: false, assets: ['2'] } };
-    assert.deepEqual(await desk.ok('POST', CLEARING, { hold: { asset_id: '2' } }), held);
-    assert.deepEqual(await desk.ok('POST', CLEARING, { release: { fills: 1 } }), held);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { hold: { asset_id: '2' } }), held);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { release: { fills: 1 } }), held);
     const all = { ...NOTHING, hold: { all: true, assets: ['2'] } };
-    assert.deepEqual(await desk.ok('POST', CLEARING, { hold: true }), all);
-    assert.deepEqual(await desk.ok('POST', CLEARING, { release: true }), NOTHING);
-    await desk.refused(404, 'ASSET_NOT_FOUND', 'POST', CLEARING, { hold: { asset_id: '9' } });
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { hold: true }), all);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { release: true }), NOTHING);
+    await fixture.refused(404, 'ASSET_NOT_FOUND', 'POST', CLEARING, { hold: { asset_id: '9' } });
   });
 
   test('a delay is set, shown and ended', async () => {
-    assert.deepEqual(await desk.ok('POST', CLEARING, { delay_ms: 50 }), { ...NOTHING, delay_ms: 50 });
-    assert.deepEqual(await desk.ok('POST', CLEARING, { delay_ms: 0 }), NOTHING);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { delay_ms: 50 }), { ...NOTHING, delay_ms: 50 });
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { delay_ms: 0 }), NOTHING);
   });
 
   test('faults are armed, shown and cleared; a stall ends with the release', async () => {
     const fault = { kind: 'reject_fill', party: 'maker', reason: 'Overfill', count: 2 };
     const armed = { kind: 'reject_fill', remaining: 2 };
-    assert.deepEqual((await desk.ok('POST', CLEARING, { fault }))['faults'], [armed]);
+    assert.deepEqual((await fixture.ok('POST', CLEARING, { fault }))['faults'], [armed]);
     const stalled = { kind: 'stall_market', asset_id: '2', remaining: 1 };
     const stall = { fault: { kind: 'stall_market', asset_id: '2' } };
-    assert.deepEqual((await desk.ok('POST', CLEARING, stall))['faults'], [armed, stalled]);
-    assert.deepEqual((await desk.ok('POST', CLEARING, { fault: null }))['faults'], [stalled]);
-    assert.deepEqual(await desk.ok('POST', CLEARING, { release: true }), NOTHING);
-    assert.deepEqual(desk.world.stalls, [
+    assert.deepEqual((await fixture.ok('POST', CLEARING, stall))['faults'], [armed, stalled]);
+    assert.deepEqual((await fixture.ok('POST', CLEARING, { fault: null }))['faults'], [stalled]);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, { release: true }), NOTHING);
+    assert.deepEqual(fixture.world.stalls, [
       [0, true],
       [0, false],
     ]);
-    await desk.refused(404, 'MARKET_NOT_FOUND', 'POST', CLEARING, { fault: { kind: 'stall_market', asset_id: '7' } });
+    await fixture.refused(404, 'MARKET_NOT_FOUND', 'POST', CLEARING, {
+      fault: { kind: 'stall_market', asset_id: '7' },
+    });
   });
 
   test('a crash is planned at its point, and taken back', async () => {
-    await desk.ok('POST', CLEARING, { fault: { kind: 'crash', point: 'after_flush', after_transactions: 3 } });
-    await desk.ok('POST', CLEARING, { fault: null });
-    assert.deepEqual(desk.world.hooks, [
+    await fixture.ok('POST', CLEARING, { fault: { kind: 'crash', point: 'after_flush', after_transactions: 3 } });
+    await fixture.ok('POST', CLEARING, { fault: null });
+    assert.deepEqual(fixture.world.hooks, [
       { kind: 'crash', point: 'after_flush', afterTransactions: 3 },
       { kind: 'crash', point: null, afterTransactions: 0 },
     ]);
@@ -126,10 +128,10 @@ describe('clearing', () => {
     const decimals = { priceDecimals: 2, quantityDecimals: 4 };
     const { body } = signCreate(key, limitOrder(ticket, { signer: key.userId, decimals, nowNs: 1n }), 1n);
     const fault = `{"fault":{"kind":"inject_order","wrapper":${body},"skip":["signature","fees"]}}`;
-    assert.deepEqual(await desk.ok('POST', CLEARING, fault), NOTHING);
-    assert.deepEqual(desk.world.injected, [['past-checks', 'signature', 'fees']]);
+    assert.deepEqual(await fixture.ok('POST', CLEARING, fault), NOTHING);
+    assert.deepEqual(fixture.world.injected, [['past-checks', 'signature', 'fees']]);
     const broken = `{"fault":{"kind":"inject_order","wrapper":{"order":{}}}}`;
-    await desk.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, broken);
+    await fixture.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, broken);
   });
 
   test('what is not exactly one known thing is refused by name', async () => {
@@ -155,17 +157,17 @@ describe('clearing', () => {
       [{ fault: { kind: 'stall_market' } }, 'fault.asset_id'],
     ];
     for (const [body, field] of bodies) {
-      assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, body), field, JSON.stringify(body));
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', CLEARING, body), field, JSON.stringify(body));
     }
   });
 });
 
 test('the faucet credits, takes back, and refuses what is not there', async () => {
   const grant = { user_id: USER, sub_account: 0, asset_id: '2', amount: '2.5' };
-  assert.deepEqual(await desk.ok('POST', '/operator/faucet', grant), { balance: '2.5' });
-  assert.deepEqual(await desk.ok('POST', '/operator/faucet', { ...grant, amount: '-1' }), { balance: '1.5' });
+  assert.deepEqual(await fixture.ok('POST', '/operator/faucet', grant), { balance: '2.5' });
+  assert.deepEqual(await fixture.ok('POST', '/operator/faucet', { ...grant, amount: '-1' }), { balance: '1.5' });
   const refused = (body: unknown, status = 400, code = 'INVALID_REQUEST') =>
-    desk.refused(status, code, 'POST', '/operator/faucet', body);
+    fixture.refused(status, code, 'POST', '/operator/faucet', body);
   assert.equal(await refused({ ...grant, amount: '-9' }), 'amount');
   assert.equal(await refused({ ...grant, amount: 1 }), 'amount');
   assert.equal(await refused({ ...grant, to: 'x' }), 'to');
@@ -178,22 +180,22 @@ describe('simulated chains', () => {
   const token = '5a'.repeat(20);
 
   beforeEach(async () => {
-    await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
-    await desk.ok('PUT', '/operator/chains/000000000000000001', { kind: 'evm', rpc_urls: ['http://rpc.example'] });
+    await fixture.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
+    await fixture.ok('PUT', '/operator/chains/000000000000000001', { kind: 'evm', rpc_urls: ['http://rpc.example'] });
   });
 
   test('unknown chains are 404, evm chains 400', async () => {
-    await desk.refused(404, 'CHAIN_NOT_FOUND', 'POST', path('mine', '000000000000000002'), {});
+    await fixture.refused(404, 'CHAIN_NOT_FOUND', 'POST', path('mine', '000000000000000002'), {});
     assert.equal(
-      await desk.refused(400, 'INVALID_REQUEST', 'POST', path('mine', '000000000000000001'), {}),
+      await fixture.refused(400, 'INVALID_REQUEST', 'POST', path('mine', '000000000000000001'), {}),
       'chain_id',
     );
   });
 
   test('a deposit has its defaults, in normal form', async () => {
     const body = { user: USER, token, amount_base_units: '1000000' };
-    assert.deepEqual(await desk.ok('POST', path('deposits'), body), transaction);
-    assert.deepEqual(desk.chains.asked, [
+    assert.deepEqual(await fixture.ok('POST', path('deposits'), body), transaction);
+    assert.deepEqual(fixture.chains.asked, [
       [
         CHAIN,
         {
@@ -208,33 +210,33 @@ describe('simulated chains', () => {
       ],
     ]);
     const refused = (more: object) =>
-      desk.refused(400, 'INVALID_REQUEST', 'POST', path('deposits'), { ...body, ...more });
+      fixture.refused(400, 'INVALID_REQUEST', 'POST', path('deposits'), { ...body, ...more });
     assert.equal(await refused({ amount: '1' }), 'amount');
     assert.equal(await refused({ amount_base_units: '-1' }), 'amount_base_units');
     assert.equal(await refused({ config: { master_weight: 1 } }), 'config');
   });
 
   test('blocks and tokens are made on request', async () => {
-    assert.deepEqual(await desk.ok('POST', path('mine')), { head: 13 });
-    assert.deepEqual(await desk.ok('POST', path('mine'), { blocks: 3 }), { head: 15 });
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'POST', path('mine'), { blocks: 0 }), 'blocks');
+    assert.deepEqual(await fixture.ok('POST', path('mine')), { head: 13 });
+    assert.deepEqual(await fixture.ok('POST', path('mine'), { blocks: 3 }), { head: 15 });
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', path('mine'), { blocks: 0 }), 'blocks');
     const mint = { token, to: 'bb'.repeat(20), amount_base_units: '5' };
-    assert.deepEqual(await desk.ok('POST', path('tokens/mint'), mint), transaction);
+    assert.deepEqual(await fixture.ok('POST', path('tokens/mint'), mint), transaction);
   });
 
   test('what a chain shows is read by query', async () => {
-    assert.deepEqual(await desk.ok('GET', path(`counters?user=${USER}`)), {
+    assert.deepEqual(await fixture.ok('GET', path(`counters?user=${USER}`)), {
       depositCounts: 1,
       withdrawalCounts: 0,
       settlementCounts: 0,
     });
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', path('counters')), 'user');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', path('counters')), 'user');
     const far = path(`counters?user=${USER}&sub_account=99999999999`);
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', far), 'sub_account');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', far), 'sub_account');
     const query = path(`balances?address=${token}&token=${token}`);
-    assert.deepEqual(await desk.ok('GET', query), { balance_base_units: '1000000000000000000000000000000' });
-    assert.deepEqual(await desk.ok('GET', path('providers')), { providers: [{ provider: 0, fault: 'none' }] });
-    assert.deepEqual(await desk.ok('GET', path('vault')), {
+    assert.deepEqual(await fixture.ok('GET', query), { balance_base_units: '1000000000000000000000000000000' });
+    assert.deepEqual(await fixture.ok('GET', path('providers')), { providers: [{ provider: 0, fault: 'none' }] });
+    assert.deepEqual(await fixture.ok('GET', path('vault')), {
       vault: `${'0d'.repeat(32)}@${CHAIN}`,
       head: 12,
       balances: { ['5a'.repeat(32)]: '1000000000000000000000000' },

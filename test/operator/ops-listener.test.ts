@@ -7,27 +7,27 @@ import { ONE_18, type TimestampNs } from '../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../src/risk/prices.ts';
 import { MetricsWriter } from '../../src/runtime/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
-import { OpsDesk } from '../support/ops-client.ts';
+import { OpsFixture } from '../support/ops-client.ts';
 
 describe('conventions of the operator API', () => {
-  let desk: OpsDesk;
+  let fixture: OpsFixture;
   before(async () => {
-    desk = await new OpsDesk().open();
+    fixture = await new OpsFixture().open();
   });
-  after(() => desk.close());
+  after(() => fixture.close());
 
   test('every path under /operator needs the token, known or not, and open routes do not', async () => {
     for (const authorization of [undefined, 'Bearer wrong', 'ringbook-dev', 'Basic ringbook-dev', 'Bearer ']) {
       const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
       for (const path of ['/operator/assets', '/operator/clock', '/operator/nothing', '/operator']) {
-        const answer = await desk.send('GET', path, undefined, headers);
+        const answer = await fixture.send('GET', path, undefined, headers);
         assert.equal(answer.status, 401, `${path} with ${authorization}`);
         assert.equal(answer.json.error.code, 'UNAUTHORIZED');
         assert.equal(answer.headers['www-authenticate'], 'Bearer');
       }
-      assert.equal((await desk.send('GET', '/livez', undefined, headers)).status, 200);
+      assert.equal((await fixture.send('GET', '/livez', undefined, headers)).status, 200);
     }
-    assert.equal((await desk.call('GET', '/operator/assets')).status, 200);
+    assert.equal((await fixture.call('GET', '/operator/assets')).status, 200);
   });
 
   test('unknown routes are 404, known ones with another method 405 with what they take', async () => {
@@ -39,18 +39,18 @@ describe('conventions of the operator API', () => {
       '/',
       '/livez/x',
     ]) {
-      await desk.refused(404, 'NOT_FOUND', 'GET', path);
+      await fixture.refused(404, 'NOT_FOUND', 'GET', path);
     }
-    const answer = await desk.call('DELETE', '/operator/assets/2');
+    const answer = await fixture.call('DELETE', '/operator/assets/2');
     assert.deepEqual([answer.status, answer.json.error.code], [405, 'METHOD_NOT_ALLOWED']);
     assert.equal(answer.headers['allow'], 'GET, PUT, PATCH');
-    await desk.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/livez');
+    await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/livez');
   });
 
   test('a body over 1 MiB is 413, one of 1 MiB is read', async () => {
     const body = (bytes: number): string => `{"symbol":"A"}${' '.repeat(bytes - 14)}`;
-    await desk.refused(413, 'PAYLOAD_TOO_LARGE', 'PUT', '/operator/assets/7', body(1_048_577));
-    assert.equal((await desk.call('PUT', '/operator/assets/7', body(1_048_576))).status, 200);
+    await fixture.refused(413, 'PAYLOAD_TOO_LARGE', 'PUT', '/operator/assets/7', body(1_048_577));
+    assert.equal((await fixture.call('PUT', '/operator/assets/7', body(1_048_576))).status, 200);
   });
 
   test('bodies are strict JSON objects', async () => {
@@ -63,35 +63,35 @@ describe('conventions of the operator API', () => {
       '{"symbol":NaN}',
       '"x"',
     ];
-    for (const body of bodies) await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
+    for (const body of bodies) await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
   });
 
   test('members that mean something between threads never come in', async () => {
     for (const body of ['{"$n":"x"}', '{"symbol":{"$n":"x"}}', '{"tokens":[{"$b":"AA=="}]}']) {
-      const field = await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
+      const field = await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', body);
       assert.match(String(field), /^\$[nb]$/);
     }
     assert.equal(
-      await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', '{"__proto__":{}}'),
+      await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/7', '{"__proto__":{}}'),
       '__proto__',
     );
   });
 
   test('a call that throws is 500, is logged, and the listener goes on', async () => {
-    desk.world.breaks = true;
-    await desk.refused(500, 'INTERNAL_ERROR', 'PUT', '/operator/assets/7', {});
-    desk.world.breaks = false;
-    assert.ok(desk.logged.some((line) => line.includes('broken on purpose')));
-    await desk.ok('PUT', '/operator/assets/7', {});
+    fixture.world.breaks = true;
+    await fixture.refused(500, 'INTERNAL_ERROR', 'PUT', '/operator/assets/7', {});
+    fixture.world.breaks = false;
+    assert.ok(fixture.logged.some((line) => line.includes('broken on purpose')));
+    await fixture.ok('PUT', '/operator/assets/7', {});
   });
 
   test('each changing call leaves one line without token or body', async () => {
-    desk.logged.length = 0;
-    await desk.ok('PUT', '/operator/assets/7', { symbol: 'SECRETWORD' });
-    await desk.ok('GET', '/operator/assets');
-    assert.equal(desk.logged.length, 1);
-    const line = desk.logged[0] ?? '';
-    assert.ok(!line.includes('SECRETWORD') && !line.includes(desk.world.config.token));
+    fixture.logged.length = 0;
+    await fixture.ok('PUT', '/operator/assets/7', { symbol: 'SECRETWORD' });
+    await fixture.ok('GET', '/operator/assets');
+    assert.equal(fixture.logged.length, 1);
+    const line = fixture.logged[0] ?? '';
+    assert.ok(!line.includes('SECRETWORD') && !line.includes(fixture.world.config.token));
     const { method, path, route, status } = JSON.parse(line) as Record<string, unknown>;
     const seen = { method, path, route, status };
     assert.deepEqual(seen, {
@@ -104,34 +104,34 @@ describe('conventions of the operator API', () => {
 
   test('the trace of the caller comes back in the envelope (AMB-103)', async () => {
     const traceparent = `00-${'12'.repeat(16)}-${'34'.repeat(8)}-01`;
-    const answer = await desk.call('GET', '/operator/nothing', undefined, { traceparent });
+    const answer = await fixture.call('GET', '/operator/nothing', undefined, { traceparent });
     assert.deepEqual([answer.json.error.trace_id, answer.json.error.span_id], ['12'.repeat(16), '34'.repeat(8)]);
   });
 
   test('while clearing recovers operator calls are 503, and what needs no clearing is answered', async () => {
-    desk.world.waiting = ['clearing', 'markets'];
-    const ready = await desk.call('GET', '/readyz');
+    fixture.world.waiting = ['clearing', 'markets'];
+    const ready = await fixture.call('GET', '/readyz');
     assert.equal(ready.status, 503);
     assert.equal(ready.text, '{"ready":false,"waiting_for":["clearing","markets"]}');
-    desk.world.starting = { step: 'verifying', done: 4_096, of: 16_384 };
+    fixture.world.starting = { step: 'verifying', done: 4_096, of: 16_384 };
     const progress = '"progress":{"step":"verifying","done":4096,"of":16384}';
     assert.equal(
-      (await desk.call('GET', '/readyz')).text,
+      (await fixture.call('GET', '/readyz')).text,
       `{"ready":false,"waiting_for":["clearing","markets"],${progress}}`,
     );
-    const answer = await desk.call('GET', '/operator/assets');
+    const answer = await fixture.call('GET', '/operator/assets');
     assert.deepEqual([answer.status, answer.json.error.retryable], [503, true]);
-    await desk.refused(503, 'SERVICE_UNAVAILABLE', 'PUT', '/operator/assets/7', {});
+    await fixture.refused(503, 'SERVICE_UNAVAILABLE', 'PUT', '/operator/assets/7', {});
     for (const path of ['/livez', '/version', '/metrics', '/operator/actors', '/operator/clock']) {
-      assert.equal((await desk.call('GET', path)).status, 200, path);
+      assert.equal((await fixture.call('GET', path)).status, 200, path);
     }
-    desk.world.waiting = [];
-    assert.equal((await desk.call('GET', '/readyz')).text, '{"ready":true,"waiting_for":[]}');
+    fixture.world.waiting = [];
+    assert.equal((await fixture.call('GET', '/readyz')).text, '{"ready":true,"waiting_for":[]}');
   });
 
   test('liveness and version', async () => {
-    assert.equal((await desk.call('GET', '/livez')).text, '{"alive":true}');
-    assert.deepEqual(await desk.ok('GET', '/version'), {
+    assert.equal((await fixture.call('GET', '/livez')).text, '{"alive":true}');
+    assert.deepEqual(await fixture.ok('GET', '/version'), {
       name: 'ringbook',
       version: '0.1.0',
       commit: 'abc',
@@ -142,9 +142,9 @@ describe('conventions of the operator API', () => {
 });
 
 test('what is no HTTP is answered with an envelope and cut', async () => {
-  const desk = await new OpsDesk().open();
+  const fixture = await new OpsFixture().open();
   const text = await new Promise<string>((resolve, reject) => {
-    const socket = connect(desk.port, '127.0.0.1', () => socket.write('nonsense\r\n\r\n'));
+    const socket = connect(fixture.port, '127.0.0.1', () => socket.write('nonsense\r\n\r\n'));
     let seen = '';
     socket.on('data', (chunk) => {
       seen += chunk.toString('utf8');
@@ -154,19 +154,19 @@ test('what is no HTTP is answered with an envelope and cut', async () => {
   });
   assert.match(text, /^HTTP\/1\.1 400 /);
   assert.match(text, /"code":"INVALID_REQUEST"/);
-  await desk.close();
+  await fixture.close();
 });
 
 /**
  * A listener on a port that another one has just freed; another process may take it first, so there are several tries.
  */
-async function reopened(): Promise<OpsDesk> {
+async function reopened(): Promise<OpsFixture> {
   for (let tries = 1; ; tries += 1) {
-    const before = await new OpsDesk().open();
+    const before = await new OpsFixture().open();
     const { port } = before;
     await before.close();
     try {
-      return await new OpsDesk().open(port);
+      return await new OpsFixture().open(port);
     } catch (error) {
       assert.ok(tries < 10, String(error));
     }
@@ -174,8 +174,8 @@ async function reopened(): Promise<OpsDesk> {
 }
 
 test('a port that is taken rejects, and closing frees it', async () => {
-  const first = await new OpsDesk().open();
-  const second = new OpsDesk();
+  const first = await new OpsFixture().open();
+  const second = new OpsFixture();
   await assert.rejects(second.open(first.port), { code: 'EADDRINUSE' });
   await second.close();
   await first.close();
@@ -187,15 +187,15 @@ test('a port that is taken rejects, and closing frees it', async () => {
 
 describe('metrics', () => {
   test('the page is valid exposition text with every family, and counters move', async () => {
-    const desk = await new OpsDesk().open();
-    const { plan, requests } = desk.world;
+    const fixture = await new OpsFixture().open();
+    const { plan, requests } = fixture.world;
     const writer = (actor: string): MetricsWriter => {
       const found = plan.actors.find((candidate) => candidate.name === actor);
       assert.ok(found !== undefined);
       return new MetricsWriter(found.metricsPlan);
     };
     const door = writer('front-door');
-    const page = async () => parseExposition((await desk.call('GET', '/metrics')).text);
+    const page = async () => parseExposition((await fixture.call('GET', '/metrics')).text);
     const before = await page();
     for (const family of FAMILIES) assert.ok(before.has(family), family);
 
@@ -227,21 +227,21 @@ describe('metrics', () => {
     const requestsKey = (code: string, route: string) => `ringbook_requests_total{code="${code}",route="${route}"}`;
     assert.equal(value('ringbook_requests_total', requestsKey('200', '/orders/:user_id')), 7);
     assert.equal(value('ringbook_requests_total', requestsKey('200', '/metrics')), 1);
-    await desk.close();
+    await fixture.close();
   });
 
   test('a breaker is open from when its source is stale until enough fresh prices came (CB-01 to 03, AMB-44)', async () => {
-    const desk = await new OpsDesk().open();
-    const nowNs = desk.world.clock.nowNs();
+    const fixture = await new OpsFixture().open();
+    const nowNs = fixture.world.clock.nowNs();
     const source = (ageNs: bigint, isTripped: boolean, goodUpdates = 0): PriceSource => {
       return { price: ONE_18, timeNs: (nowNs - ageNs) as TimestampNs, isTripped, goodUpdates };
     };
-    desk.world.prices = [
+    fixture.world.prices = [
       ['1' as AssetId, { oracle: source(0n, false), mark: null }],
       ['2' as AssetId, { oracle: source(ORACLE_STALE_NS + 1n, false), mark: source(MARK_STALE_NS, false) }],
       ['3' as AssetId, { oracle: source(0n, true, 2), mark: source(MARK_STALE_NS + 1n, true) }],
     ];
-    const page = parseExposition((await desk.call('GET', '/metrics')).text);
+    const page = parseExposition((await fixture.call('GET', '/metrics')).text);
     const name = 'ringbook_breaker_open';
     const samples = page.get(name)?.samples ?? new Map<string, number>();
     const value = (asset: string) =>
@@ -251,17 +251,17 @@ describe('metrics', () => {
       [1, 0],
       [1, 1],
     ]);
-    await desk.close();
+    await fixture.close();
   });
 
   test('a bucket of the page holds exactly what was recorded up to its bound', async () => {
-    const desk = await new OpsDesk().open();
-    const door = desk.world.plan.actors.find((actor) => actor.name === 'front-door');
+    const fixture = await new OpsFixture().open();
+    const door = fixture.world.plan.actors.find((actor) => actor.name === 'front-door');
     assert.ok(door !== undefined);
     const histogram = new MetricsWriter(door.metricsPlan).histogram('answer_ns');
     const values = Array.from({ length: 400 }, (_, at) => Math.floor(1.07 ** at) % 2 ** 38);
     for (const value of values) histogram.record(value);
-    const page = parseExposition((await desk.call('GET', '/metrics')).text);
+    const page = parseExposition((await fixture.call('GET', '/metrics')).text);
     const samples = page.get('ringbook_stage_seconds')?.samples ?? new Map<string, number>();
     let bounds = 0;
     for (const [key, count] of samples) {
@@ -273,7 +273,7 @@ describe('metrics', () => {
     }
     assert.equal(bounds, 26);
     assert.equal(samples.get('ringbook_stage_seconds_count{stage="answer"}'), 400);
-    await desk.close();
+    await fixture.close();
   });
 });
 

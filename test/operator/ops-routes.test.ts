@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { stateLines } from '../../src/clearing/state-hash.ts';
-import { OpsDesk } from '../support/ops-client.ts';
+import { OpsFixture } from '../support/ops-client.ts';
 import { NEVER_SEEN } from '../support/ops-world.ts';
 
 const CHAIN = '000000000000007a69';
@@ -11,26 +11,26 @@ const TOKEN_64 = TOKEN_40.padEnd(64, '0');
 const USER = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c';
 const MARKET = { book_price_decimals: 2, book_quantity_decimals: 4, tick_size: '0.01', min_order_size: '0.001' };
 const T0 = '1800000000000000000';
-let desk: OpsDesk;
+let fixture: OpsFixture;
 
 beforeEach(async () => {
-  desk = await new OpsDesk().open();
+  fixture = await new OpsFixture().open();
 });
-afterEach(() => desk.close());
+afterEach(() => fixture.close());
 
 async function withMarket(): Promise<void> {
-  await desk.ok('PUT', '/operator/assets/0', { symbol: 'USD' });
-  await desk.ok('PUT', '/operator/assets/2', { symbol: 'ETH' });
-  await desk.ok('PUT', '/operator/markets/2', { ...MARKET, maker_fee_rate: 100, taker_fee_rate: 450 });
+  await fixture.ok('PUT', '/operator/assets/0', { symbol: 'USD' });
+  await fixture.ok('PUT', '/operator/assets/2', { symbol: 'ETH' });
+  await fixture.ok('PUT', '/operator/markets/2', { ...MARKET, maker_fee_rate: 100, taker_fee_rate: 450 });
 }
 
 describe('bodies', () => {
   test('a malformed body reaches no journal, and its target is refused before it (operator-api.md 2)', async () => {
     await withMarket();
-    await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
+    await fixture.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
     const vault = `${TOKEN_64}@${CHAIN}`;
     const malformed = { nonsense: true };
-    const before = [...stateLines(desk.world.state)];
+    const before = [...stateLines(fixture.world.state)];
     const refusals: [string, string, string][] = [
       ['PATCH', '/operator/assets/2', '400 INVALID_REQUEST'],
       ['PATCH', '/operator/assets/9', '404 ASSET_NOT_FOUND'],
@@ -48,16 +48,16 @@ describe('bodies', () => {
       ['POST', '/operator/prices', '400 INVALID_REQUEST'],
       ['POST', '/operator/faucet', '400 INVALID_REQUEST'],
     ];
-    const commands = desk.world.commands;
+    const commands = fixture.world.commands;
     for (const [method, path, expected] of refusals) {
-      const { status, text } = await desk.call(method, path, malformed);
+      const { status, text } = await fixture.call(method, path, malformed);
       const { error } = JSON.parse(text) as { error: { code: string; details: { field?: string } } };
       const { code, details } = error;
       assert.equal(`${status} ${code}`, expected, `${method} ${path}`);
       if (path.includes('markets/0')) assert.equal(details.field, 'asset_id');
     }
-    assert.equal(desk.world.commands, commands, 'clearing received none of them');
-    assert.deepEqual([...stateLines(desk.world.state)], before);
+    assert.equal(fixture.world.commands, commands, 'clearing received none of them');
+    assert.deepEqual([...stateLines(fixture.world.state)], before);
   });
 });
 
@@ -65,7 +65,7 @@ describe('assets', () => {
   const token = { token: TOKEN_40, chain_id: CHAIN, decimals: 18, max_deposits: '200000000000000000000000' };
 
   test('a put answers the whole object with its defaults, and so do the reads', async () => {
-    const eth = await desk.ok('PUT', '/operator/assets/2', { symbol: 'ETH', tokens: [token] });
+    const eth = await fixture.ok('PUT', '/operator/assets/2', { symbol: 'ETH', tokens: [token] });
     assert.deepEqual(eth, {
       asset_id: '2',
       symbol: 'ETH',
@@ -75,52 +75,52 @@ describe('assets', () => {
         { ...token, token: TOKEN_64, max_1hr_deposits: null, min_weight: '0', min_first_deposit_base_units: '0' },
       ],
     });
-    await desk.ok('PUT', '/operator/assets/10', {});
-    assert.deepEqual(await desk.ok('GET', '/operator/assets/2'), eth);
-    const { assets } = (await desk.ok('GET', '/operator/assets')) as unknown as { assets: { asset_id: string }[] };
+    await fixture.ok('PUT', '/operator/assets/10', {});
+    assert.deepEqual(await fixture.ok('GET', '/operator/assets/2'), eth);
+    const { assets } = (await fixture.ok('GET', '/operator/assets')) as unknown as { assets: { asset_id: string }[] };
     assert.deepEqual(
       assets.map((asset) => asset.asset_id),
       ['2', '10'],
     );
-    const patched = await desk.ok('PATCH', '/operator/assets/2', { max_adl: '5' });
+    const patched = await fixture.ok('PATCH', '/operator/assets/2', { max_adl: '5' });
     assert.deepEqual(patched, { ...eth, max_adl: '5' });
   });
 
   test('refusals name the code and the field', async () => {
-    await desk.ok('PUT', '/operator/assets/2', { tokens: [token] });
+    await fixture.ok('PUT', '/operator/assets/2', { tokens: [token] });
     const path = '/operator/assets/2';
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PUT', path, { symbool: 'E' }), 'symbool');
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/02', {}), 'asset_id');
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', '/operator/assets/65536'), 'asset_id');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PUT', path, { symbool: 'E' }), 'symbool');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/02', {}), 'asset_id');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', '/operator/assets/65536'), 'asset_id');
     const other = { tokens: [{ ...token, decimals: 6 }] };
-    assert.equal(await desk.refused(409, 'IMMUTABLE_FIELD', 'PUT', path, other), 'tokens[0].decimals');
-    await desk.refused(404, 'ASSET_NOT_FOUND', 'GET', '/operator/assets/9');
-    await desk.refused(404, 'ASSET_NOT_FOUND', 'PATCH', '/operator/assets/9', {});
+    assert.equal(await fixture.refused(409, 'IMMUTABLE_FIELD', 'PUT', path, other), 'tokens[0].decimals');
+    await fixture.refused(404, 'ASSET_NOT_FOUND', 'GET', '/operator/assets/9');
+    await fixture.refused(404, 'ASSET_NOT_FOUND', 'PATCH', '/operator/assets/9', {});
   });
 });
 
 describe('risk parameters and markets', () => {
   test('risk rows have defaults before they are put, null for no cap, and USD is fixed', async () => {
     await withMarket();
-    const before = await desk.ok('GET', '/operator/risk-parameters/2');
+    const before = await fixture.ok('GET', '/operator/risk-parameters/2');
     assert.equal(Object.keys(before).length, 21);
     assert.deepEqual([before['collateral_factor'], before['max_collateral']], [0, null]);
     const body = { collateral_factor: 90, max_collateral: '100000000000000000000000' };
-    const put = await desk.ok('PUT', '/operator/risk-parameters/2', body);
+    const put = await fixture.ok('PUT', '/operator/risk-parameters/2', body);
     assert.deepEqual(put, { ...before, ...body });
-    const patched = await desk.ok('PATCH', '/operator/risk-parameters/2', { isolated_only: true });
+    const patched = await fixture.ok('PATCH', '/operator/risk-parameters/2', { isolated_only: true });
     assert.deepEqual(patched, { ...put, isolated_only: true });
-    assert.deepEqual(await desk.ok('GET', '/operator/risk-parameters/2'), patched);
-    assert.deepEqual(Object.keys(await desk.ok('GET', '/operator/risk-parameters')), ['0', '2']);
-    await desk.refused(409, 'IMMUTABLE_FIELD', 'PUT', '/operator/risk-parameters/0', { collateral_factor: 50 });
-    await desk.refused(404, 'ASSET_NOT_FOUND', 'GET', '/operator/risk-parameters/9');
-    const field = await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/risk-parameters/2', { skew: 1 });
+    assert.deepEqual(await fixture.ok('GET', '/operator/risk-parameters/2'), patched);
+    assert.deepEqual(Object.keys(await fixture.ok('GET', '/operator/risk-parameters')), ['0', '2']);
+    await fixture.refused(409, 'IMMUTABLE_FIELD', 'PUT', '/operator/risk-parameters/0', { collateral_factor: 50 });
+    await fixture.refused(404, 'ASSET_NOT_FOUND', 'GET', '/operator/risk-parameters/9');
+    const field = await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/risk-parameters/2', { skew: 1 });
     assert.equal(field, 'skew');
   });
 
   test('a market is created by put and changed by patch; its decimals never change', async () => {
     await withMarket();
-    const market = await desk.ok('GET', '/operator/markets/2');
+    const market = await fixture.ok('GET', '/operator/markets/2');
     assert.deepEqual(market, {
       asset_id: '2',
       ...MARKET,
@@ -131,24 +131,24 @@ describe('risk parameters and markets', () => {
       self_trade_prevention: false,
       price_collar: null,
     });
-    const halted = await desk.ok('PATCH', '/operator/markets/2', { status: 'Halted' });
+    const halted = await fixture.ok('PATCH', '/operator/markets/2', { status: 'Halted' });
     assert.deepEqual(halted, { ...market, status: 'Halted' });
-    assert.deepEqual(await desk.ok('GET', '/operator/markets'), { markets: [halted] });
+    assert.deepEqual(await fixture.ok('GET', '/operator/markets'), { markets: [halted] });
     const path = '/operator/markets/2';
     const immutable = { book_price_decimals: 3 };
-    assert.equal(await desk.refused(409, 'IMMUTABLE_FIELD', 'PATCH', path, immutable), 'book_price_decimals');
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/markets/0', MARKET), 'asset_id');
-    await desk.refused(404, 'ASSET_NOT_FOUND', 'PUT', '/operator/markets/9', MARKET);
-    await desk.refused(404, 'MARKET_NOT_FOUND', 'GET', '/operator/markets/0');
-    await desk.ok('PUT', '/operator/assets/7', {});
-    await desk.refused(404, 'MARKET_NOT_FOUND', 'PATCH', '/operator/markets/7', { status: 'Halted' });
+    assert.equal(await fixture.refused(409, 'IMMUTABLE_FIELD', 'PATCH', path, immutable), 'book_price_decimals');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/markets/0', MARKET), 'asset_id');
+    await fixture.refused(404, 'ASSET_NOT_FOUND', 'PUT', '/operator/markets/9', MARKET);
+    await fixture.refused(404, 'MARKET_NOT_FOUND', 'GET', '/operator/markets/0');
+    await fixture.ok('PUT', '/operator/assets/7', {});
+    await fixture.refused(404, 'MARKET_NOT_FOUND', 'PATCH', '/operator/markets/7', { status: 'Halted' });
   });
 
   test('an address-form asset is one path segment, whatever its spelling', async () => {
     const id = `${TOKEN_64}@${CHAIN}`;
-    const put = await desk.ok('PUT', `/operator/assets/${encodeURIComponent(`0x${TOKEN_40}@${CHAIN}`)}`, {});
+    const put = await fixture.ok('PUT', `/operator/assets/${encodeURIComponent(`0x${TOKEN_40}@${CHAIN}`)}`, {});
     assert.equal(put['asset_id'], id);
-    assert.equal((await desk.ok('GET', `/operator/assets/${id}`))['asset_id'], id);
+    assert.equal((await fixture.ok('GET', `/operator/assets/${id}`))['asset_id'], id);
   });
 });
 
@@ -156,7 +156,7 @@ describe('chains, vaults, settlers, settings, delays', () => {
   const vault = `${'0d'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
 
   test('chains and vaults are registered once each and listed', async () => {
-    const chain = await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated', block_time_ms: 250 });
+    const chain = await fixture.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated', block_time_ms: 250 });
     assert.deepEqual(chain, {
       chain_id: CHAIN,
       kind: 'simulated',
@@ -168,46 +168,57 @@ describe('chains, vaults, settlers, settings, delays', () => {
       approval_validity_s: 3600,
       escape_timeout_s: 604800,
     });
-    assert.deepEqual(await desk.ok('GET', '/operator/chains'), { chains: [chain] });
-    assert.deepEqual(await desk.ok('GET', `/operator/chains/${CHAIN}`), chain);
-    await desk.refused(404, 'CHAIN_NOT_FOUND', 'GET', '/operator/chains/000000000000000001');
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', '/operator/chains/1'), 'chain_id');
+    assert.deepEqual(await fixture.ok('GET', '/operator/chains'), { chains: [chain] });
+    assert.deepEqual(await fixture.ok('GET', `/operator/chains/${CHAIN}`), chain);
+    await fixture.refused(404, 'CHAIN_NOT_FOUND', 'GET', '/operator/chains/000000000000000001');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', '/operator/chains/1'), 'chain_id');
 
     const body = { administrators: ['5d'.repeat(20)], quorum: 1 };
     const short = `/operator/vaults/${'0d'.repeat(20)}@${CHAIN}`;
-    assert.deepEqual(await desk.ok('PUT', short, body), { vault, ...body, confirmations: null });
-    assert.deepEqual(await desk.ok('GET', '/operator/vaults'), { vaults: [{ vault, ...body, confirmations: null }] });
-    await desk.refused(409, 'VAULT_EXISTS', 'PUT', `/operator/vaults/${'0e'.repeat(20)}@${CHAIN}`, body);
-    await desk.refused(404, 'CHAIN_NOT_FOUND', 'PUT', `/operator/vaults/${'0e'.repeat(20)}@000000000000000001`, body);
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/vaults/0d@1', body), 'vault');
+    assert.deepEqual(await fixture.ok('PUT', short, body), { vault, ...body, confirmations: null });
+    assert.deepEqual(await fixture.ok('GET', '/operator/vaults'), {
+      vaults: [{ vault, ...body, confirmations: null }],
+    });
+    await fixture.refused(409, 'VAULT_EXISTS', 'PUT', `/operator/vaults/${'0e'.repeat(20)}@${CHAIN}`, body);
+    await fixture.refused(
+      404,
+      'CHAIN_NOT_FOUND',
+      'PUT',
+      `/operator/vaults/${'0e'.repeat(20)}@000000000000000001`,
+      body,
+    );
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/vaults/0d@1', body), 'vault');
   });
 
   test('settlers come and go', async () => {
-    await desk.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
+    await fixture.ok('PUT', `/operator/chains/${CHAIN}`, { kind: 'simulated' });
     const body = { chain_id: CHAIN, executor: 'e3'.repeat(20) };
     const path = `/operator/settlers/${USER}`;
-    assert.deepEqual(await desk.ok('PUT', path, body), { settler: USER, ...body });
-    assert.deepEqual(await desk.ok('GET', '/operator/settlers'), { settlers: [{ settler: USER, ...body }] });
-    assert.deepEqual(await desk.ok('DELETE', path), {});
-    assert.deepEqual(await desk.ok('GET', '/operator/settlers'), { settlers: [] });
-    await desk.refused(404, 'SETTLER_NOT_FOUND', 'DELETE', path);
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'DELETE', '/operator/settlers/xy'), 'settler');
+    assert.deepEqual(await fixture.ok('PUT', path, body), { settler: USER, ...body });
+    assert.deepEqual(await fixture.ok('GET', '/operator/settlers'), { settlers: [{ settler: USER, ...body }] });
+    assert.deepEqual(await fixture.ok('DELETE', path), {});
+    assert.deepEqual(await fixture.ok('GET', '/operator/settlers'), { settlers: [] });
+    await fixture.refused(404, 'SETTLER_NOT_FOUND', 'DELETE', path);
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'DELETE', '/operator/settlers/xy'), 'settler');
   });
 
   test('settings and delays have their defaults before they are set', async () => {
-    const settings = await desk.ok('GET', '/operator/settings');
+    const settings = await fixture.ok('GET', '/operator/settings');
     assert.deepEqual(
       [settings['acks'], settings['max_open_orders'], settings['oracle_max_jump']],
       ['optimistic', 1000, null],
     );
-    const patched = await desk.ok('PATCH', '/operator/settings', { acks: 'durable' });
+    const patched = await fixture.ok('PATCH', '/operator/settings', { acks: 'durable' });
     assert.deepEqual(patched, { ...settings, acks: 'durable' });
-    assert.deepEqual(await desk.ok('GET', '/operator/settings'), patched);
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PATCH', '/operator/settings', { ack: 'durable' }), 'ack');
-    await desk.refused(405, 'METHOD_NOT_ALLOWED', 'PUT', '/operator/settings', {});
+    assert.deepEqual(await fixture.ok('GET', '/operator/settings'), patched);
+    assert.equal(
+      await fixture.refused(400, 'INVALID_REQUEST', 'PATCH', '/operator/settings', { ack: 'durable' }),
+      'ack',
+    );
+    await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'PUT', '/operator/settings', {});
 
     const path = '/operator/withdrawal-delay-parameters';
-    const delays = await desk.ok('GET', path);
+    const delays = await fixture.ok('GET', path);
     assert.deepEqual(delays, {
       min_delay: 30,
       max_delay: 3600,
@@ -215,17 +226,17 @@ describe('chains, vaults, settlers, settings, delays', () => {
       delay_values: [0, 300, 1800, 7200],
       cap_floor: 50000,
     });
-    assert.deepEqual(await desk.ok('PUT', path, { ...delays, min_delay: 60 }), { ...delays, min_delay: 60 });
-    assert.deepEqual(await desk.ok('GET', path), { ...delays, min_delay: 60 });
+    assert.deepEqual(await fixture.ok('PUT', path, { ...delays, min_delay: 60 }), { ...delays, min_delay: 60 });
+    assert.deepEqual(await fixture.ok('GET', path), { ...delays, min_delay: 60 });
   });
 });
 
 describe('users', () => {
   test('a user exists after a put, also a key never seen, with what the gateway has', async () => {
     const path = `/operator/users/${USER}`;
-    await desk.refused(404, 'USER_NOT_FOUND', 'GET', `/operator/users/${NEVER_SEEN}`);
-    assert.equal((await desk.ok('GET', path))['is_mm'], false, 'a session makes a user known (AMB-139)');
-    const user = await desk.ok('PUT', path, { is_mm: true });
+    await fixture.refused(404, 'USER_NOT_FOUND', 'GET', `/operator/users/${NEVER_SEEN}`);
+    assert.equal((await fixture.ok('GET', path))['is_mm'], false, 'a session makes a user known (AMB-139)');
+    const user = await fixture.ok('PUT', path, { is_mm: true });
     assert.deepEqual(user, {
       user_id: USER,
       is_mm: true,
@@ -246,9 +257,9 @@ describe('users', () => {
       sessions: 1,
       streams: 2,
     });
-    assert.deepEqual(await desk.ok('GET', path), user);
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'PUT', path, { is_mm: 1 }), 'is_mm');
-    assert.equal(await desk.refused(400, 'INVALID_REQUEST', 'GET', '/operator/users/zz'), 'user_id');
+    assert.deepEqual(await fixture.ok('GET', path), user);
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PUT', path, { is_mm: 1 }), 'is_mm');
+    assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', '/operator/users/zz'), 'user_id');
   });
 });
 
@@ -257,45 +268,47 @@ describe('prices', () => {
     await withMarket();
     const body =
       '{"prices":[{"asset_id":"2","price":"3000.25","publish_time_ns":1799999999999999999},{"asset_id":"9","price":"1"}]}';
-    const posted = await desk.call('POST', '/operator/prices', body);
+    const posted = await fixture.call('POST', '/operator/prices', body);
     assert.equal(
       posted.text,
       '{"accepted":[{"asset_id":"2","price":"3000.25","publish_time_ns":1799999999999999999}],' +
         '"rejected":[{"asset_id":"9","reason":"UnknownAsset"}]}',
     );
     assert.equal(
-      (await desk.call('GET', '/operator/prices')).text,
+      (await fixture.call('GET', '/operator/prices')).text,
       '{"prices":{"2":{"oracle":{"price":"3000.25","publish_time_ns":1799999999999999999,"age_ns":1,' +
         '"state":"healthy","fresh_updates":0},"mark":{"price":null,"timestamp_ns":null,"age_ns":null,' +
         '"state":"none","fresh_updates":0},"circuit_broken":false}}}',
     );
-    const field = await desk.refused(400, 'INVALID_REQUEST', 'POST', '/operator/prices', { prices: [{ asset: '2' }] });
+    const field = await fixture.refused(400, 'INVALID_REQUEST', 'POST', '/operator/prices', {
+      prices: [{ asset: '2' }],
+    });
     assert.equal(field, 'prices[0].asset');
   });
 
   test('a price is stale after one hour (CB-01) and gone after two (LIQ-10); an asset without one has none', async () => {
     await withMarket();
     const oracle = async (): Promise<Readonly<Record<string, unknown>>> => {
-      const { prices } = (await desk.ok('GET', '/operator/prices')) as unknown as {
+      const { prices } = (await fixture.ok('GET', '/operator/prices')) as unknown as {
         prices: Record<string, { oracle: Record<string, unknown> }>;
       };
       return prices['2']?.oracle ?? {};
     };
     assert.deepEqual([(await oracle())['state'], (await oracle())['price']], ['none', null]);
-    await desk.ok('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '3000' }] });
+    await fixture.ok('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '3000' }] });
     const hour = 3_600_000_000_000n;
-    desk.world.clock.advance(hour);
+    fixture.world.clock.advance(hour);
     assert.equal((await oracle())['state'], 'healthy');
-    desk.world.clock.advance(1n);
+    fixture.world.clock.advance(1n);
     assert.deepEqual([(await oracle())['state'], (await oracle())['price']], ['stale', '3000']);
-    desk.world.clock.advance(hour);
+    fixture.world.clock.advance(hour);
     assert.equal((await oracle())['price'], null);
   });
 
   test('a stale oracle breaks the asset and recovers with the third price in a row (CB-01, CB-03, AMB-44)', async () => {
     await withMarket();
     const said = async (): Promise<readonly unknown[]> => {
-      const { prices } = (await desk.ok('GET', '/operator/prices')) as unknown as {
+      const { prices } = (await fixture.ok('GET', '/operator/prices')) as unknown as {
         prices: Record<string, { oracle: Record<string, unknown>; circuit_broken: boolean }>;
       };
       const { oracle = {}, circuit_broken } = prices['2'] ?? {};
@@ -303,10 +316,10 @@ describe('prices', () => {
     };
     assert.deepEqual(await said(), ['none', 0, true]);
     const publish = (): Promise<unknown> =>
-      desk.ok('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '3000' }] });
+      fixture.ok('POST', '/operator/prices', { prices: [{ asset_id: '2', price: '3000' }] });
     await publish();
     assert.deepEqual(await said(), ['healthy', 0, false]);
-    desk.world.clock.advance(3_600_000_000_001n);
+    fixture.world.clock.advance(3_600_000_000_001n);
     assert.deepEqual(await said(), ['stale', 0, true]);
     const steps: readonly (readonly unknown[])[] = [
       ['recovering', 1, true],
@@ -323,7 +336,7 @@ describe('prices', () => {
 describe('reads', () => {
   test('state shows profile, clock, journal, markets and counts', async () => {
     await withMarket();
-    const { text, json } = await desk.call('GET', '/operator/state');
+    const { text, json } = await fixture.call('GET', '/operator/state');
     assert.ok(text.startsWith(`{"profile":"test","clock":{"mode":"manual","now_ns":${T0}},"journal":{"sequence":3,`));
     assert.match(String(json['state_hash']), /^[0-9a-f]{64}$/);
     assert.deepEqual(json['markets'], {
@@ -343,10 +356,12 @@ describe('reads', () => {
   });
 
   test('actors are those of the plan, with mailboxes, batches and messages', async () => {
-    const { actors } = (await desk.ok('GET', '/operator/actors')) as unknown as { actors: Record<string, unknown>[] };
+    const { actors } = (await fixture.ok('GET', '/operator/actors')) as unknown as {
+      actors: Record<string, unknown>[];
+    };
     assert.deepEqual(
       actors.map((actor) => actor['name']),
-      desk.world.plan.actors.map((actor) => actor.name),
+      fixture.world.plan.actors.map((actor) => actor.name),
     );
     assert.deepEqual(actors[0], {
       name: 'front-door',
@@ -362,8 +377,8 @@ describe('reads', () => {
   test('the ledger adds up after the faucet', async () => {
     await withMarket();
     const body = { user_id: USER, sub_account: 1, asset_id: '0', amount: '1000.5' };
-    assert.deepEqual(await desk.ok('POST', '/operator/faucet', body), { balance: '1000.5' });
-    const { assets } = (await desk.ok('GET', '/operator/ledger')) as unknown as {
+    assert.deepEqual(await fixture.ok('POST', '/operator/faucet', body), { balance: '1000.5' });
+    const { assets } = (await fixture.ok('GET', '/operator/ledger')) as unknown as {
       assets: Record<string, Record<string, string>>;
     };
     const { spot, faucet, claims, difference } = assets['0'] ?? {};
@@ -372,13 +387,13 @@ describe('reads', () => {
 });
 
 function actorsInto(actor: string): number {
-  return desk.world.plan.edges.filter((edge) => edge.to === actor).length;
+  return fixture.world.plan.edges.filter((edge) => edge.to === actor).length;
 }
 
 test('a changing call is answered after every actor had time to see it; a refused one is not kept waiting', async () => {
-  await desk.ok('PUT', '/operator/assets/2', {});
-  assert.deepEqual(desk.world.settled, [2_000]);
-  await desk.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/2', { wrong: 1 });
-  await desk.ok('GET', '/operator/assets/2');
-  assert.deepEqual(desk.world.settled, [2_000]);
+  await fixture.ok('PUT', '/operator/assets/2', {});
+  assert.deepEqual(fixture.world.settled, [2_000]);
+  await fixture.refused(400, 'INVALID_REQUEST', 'PUT', '/operator/assets/2', { wrong: 1 });
+  await fixture.ok('GET', '/operator/assets/2');
+  assert.deepEqual(fixture.world.settled, [2_000]);
 });

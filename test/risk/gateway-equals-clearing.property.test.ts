@@ -28,9 +28,9 @@ import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/ord
 import { spendOf } from '../../src/gateway/orders/spending.ts';
 import { exposureOf } from '../../src/risk/exposure.ts';
 import { ALICE, BOB, USD, ETH as WORLD_ETH } from '../support/clearing-world.ts';
-import { ETH, MARKETS, MarginDesk, type MarginWish } from '../support/margin-desk.ts';
+import { ETH, MARKETS, MarginFixture, type MarginWish } from '../support/margin-fixture.ts';
 import { MarginWorld } from '../support/margin-world.ts';
-import { ALICE as DESK_ALICE, BOB as DESK_BOB, NOW } from '../support/order-desk.ts';
+import { ALICE as FIXTURE_ALICE, BOB as FIXTURE_BOB, NOW } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const DEFINITION = must(MARKETS[ETH], 'the market');
@@ -55,7 +55,7 @@ const OPEN = {
 };
 
 class Twins {
-  readonly desk: MarginDesk = new MarginDesk();
+  readonly fixture: MarginFixture = new MarginFixture();
   readonly world: MarginWorld = MarginWorld.make();
   readonly placed: Placed[] = [];
   confirmed = 0;
@@ -63,7 +63,7 @@ class Twins {
   #made = 0;
 
   constructor() {
-    this.desk.nowNs = this.world.nowNs;
+    this.fixture.nowNs = this.world.nowNs;
     this.price(2_000);
     for (const [user, account] of [
       [ALICE, 0],
@@ -77,23 +77,23 @@ class Twins {
 
   price(price: number): void {
     this.world.pass(1n);
-    this.desk.nowNs = this.world.nowNs;
+    this.fixture.nowNs = this.world.nowNs;
     this.world.prices({ [WORLD_ETH]: String(price) });
-    this.desk.manager.margin.onOraclePrice(ETH, must(riskSlot(this.world.state, WORLD_ETH).oracle, 'a price'));
+    this.fixture.manager.margin.onOraclePrice(ETH, must(riskSlot(this.world.state, WORLD_ETH).oracle, 'a price'));
   }
 
   #fund(user: UserId, asset: AssetId, amount: number, account: number): void {
     this.world.fund(user, asset, String(amount), account);
-    this.desk.spot(deskAsset(asset), amount, account, deskUser(user));
+    this.fixture.spot(fixtureAsset(asset), amount, account, fixtureUser(user));
   }
 
   /** As the gateway lets it through; what it refuses neither has. */
   create(wish: Placed['wish']): Placed | null {
     this.#made += 1;
-    const { user = DESK_ALICE, side, price, quantity = 1, account = 1, isSpot = false, reduceOnly = false } = wish;
-    const reserved = this.desk.request({ ...wish, id: `t-${this.#made}`, ageNs: NOW - this.desk.nowNs });
+    const { user = FIXTURE_ALICE, side, price, quantity = 1, account = 1, isSpot = false, reduceOnly = false } = wish;
+    const reserved = this.fixture.request({ ...wish, id: `t-${this.#made}`, ageNs: NOW - this.fixture.nowNs });
     if (!reserved.ok) return null;
-    const inGateway = this.desk.admit(reserved.value.requestId, ETH);
+    const inGateway = this.fixture.admit(reserved.value.requestId, ETH);
     const of = { user: worldUser(user), subAccount: account, isSpot, reduceOnly };
     return {
       wish,
@@ -105,7 +105,7 @@ class Twins {
 
   cancel(order: Placed): void {
     this.placed.splice(this.placed.indexOf(order), 1);
-    this.desk.end(order.inGateway, ORDER_END.userRequested);
+    this.fixture.end(order.inGateway, ORDER_END.userRequested);
     this.world.end(order.inClearing, ORDER_END.userRequested);
   }
 
@@ -113,14 +113,14 @@ class Twins {
   fill(order: Placed, lots: number): void {
     const { side, price } = order.wish;
     const taker = this.create({
-      user: DESK_BOB,
+      user: FIXTURE_BOB,
       side: side === SIDE.buy ? SIDE.sell : SIDE.buy,
       price,
       quantity: lots / 10_000,
     });
     if (taker === null) return;
     const effects = this.world.matchOf(order.inClearing, taker.inClearing, price, lots / 10_000);
-    this.desk.match(order.inGateway, taker.inGateway, price, lots / 10_000, taker.wish.side);
+    this.fixture.match(order.inGateway, taker.inGateway, price, lots / 10_000, taker.wish.side);
     order.left -= lots;
     for (const effect of effects) this.#receive(effect);
     if (effects.some(({ kind }) => kind === 'fillRolledBack')) this.cancelAll(order, taker);
@@ -130,12 +130,12 @@ class Twins {
   /** The market ends both orders of a fill that was undone. */
   cancelAll(order: Placed, taker: Placed): void {
     this.cancel(order);
-    this.desk.end(taker.inGateway, ORDER_END.userRequested);
+    this.fixture.end(taker.inGateway, ORDER_END.userRequested);
     this.world.end(taker.inClearing, ORDER_END.userRequested);
   }
 
   #receive(effect: Effect): void {
-    const { manager } = this.desk;
+    const { manager } = this.fixture;
     const marketIndex = DEFINITION.marketIndex;
     if (effect.kind === 'fillConfirmed') {
       this.confirmed += 1;
@@ -145,13 +145,13 @@ class Twins {
     } else if (effect.kind === 'fillRolledBack') {
       this.rolledBack += 1;
       const { tradeId, makerReason, takerReason } = effect;
-      manager.onFillRolledBack({ marketIndex, tradeId, timeNs: this.desk.nowNs, makerReason, takerReason });
+      manager.onFillRolledBack({ marketIndex, tradeId, timeNs: this.fixture.nowNs, makerReason, takerReason });
     } else if (effect.kind === 'balanceChanged') {
       const { user, asset } = effect.row;
-      manager.onBalanceChanged({ ...effect.row, user: deskUser(user), asset: deskAsset(asset) });
+      manager.onBalanceChanged({ ...effect.row, user: fixtureUser(user), asset: fixtureAsset(asset) });
     } else if (effect.kind === 'positionChanged') {
       const { user, asset } = effect.row;
-      manager.margin.onPositionChanged({ ...effect.row, user: deskUser(user), asset: deskAsset(asset) });
+      manager.margin.onPositionChanged({ ...effect.row, user: fixtureUser(user), asset: fixtureAsset(asset) });
     } else if (effect.kind === 'marketRiskChanged') {
       const { mark, credits, borrows } = effect;
       manager.margin.onMarketRisk({ marketIndex, mark, interest: { credits, borrows } });
@@ -161,11 +161,11 @@ class Twins {
   compare(): void {
     const { state, nowNs } = this.world;
     const alice = must(state.users.get(ALICE), 'Alice');
-    const { manager } = this.desk;
+    const { manager } = this.fixture;
     const { margin } = manager;
     for (const [index, account] of alice.subAccounts) {
       for (const slot of account.balances.values()) {
-        const key = { user: DESK_ALICE, subAccount: index, asset: deskAsset(slot.asset) };
+        const key = { user: FIXTURE_ALICE, subAccount: index, asset: fixtureAsset(slot.asset) };
         const funds = manager.funds(key);
         assert.deepEqual(
           [funds.held, funds.available],
@@ -176,22 +176,22 @@ class Twins {
     }
     const account = must(alice.subAccounts.get(1), 'her margin account');
     const slot = must(account.balances.get(USD), 'her USD');
-    assert.equal(this.desk.capacity(), capacityWith(account, { slot, owned: slot.owned }, nowNs), 'capacity');
-    assert.equal(margin.accounts.peek(DESK_ALICE, 1).isLeveraged, isMarginBound(account, nowNs), 'bound by margin');
+    assert.equal(this.fixture.capacity(), capacityWith(account, { slot, owned: slot.owned }, nowNs), 'capacity');
+    assert.equal(margin.accounts.peek(FIXTURE_ALICE, 1).isLeveraged, isMarginBound(account, nowNs), 'bound by margin');
     const { credits, borrows, collateral } = riskSlot(state, WORLD_ETH);
     assert.deepEqual(margin.accounts.measures(ETH), { credits, borrows, collateral }, 'measures of caps');
   }
 }
 
-function deskUser(user: UserId): UserId {
-  return user === ALICE ? DESK_ALICE : user === BOB ? DESK_BOB : user;
+function fixtureUser(user: UserId): UserId {
+  return user === ALICE ? FIXTURE_ALICE : user === BOB ? FIXTURE_BOB : user;
 }
 
 function worldUser(user: UserId): UserId {
-  return user === DESK_ALICE ? ALICE : BOB;
+  return user === FIXTURE_ALICE ? ALICE : BOB;
 }
 
-function deskAsset(asset: AssetId): AssetId {
+function fixtureAsset(asset: AssetId): AssetId {
   return asset === WORLD_ETH ? ETH : asset;
 }
 

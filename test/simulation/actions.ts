@@ -5,7 +5,7 @@
  * Not here: drawing them (drawing.ts), carrying them out (performing.ts).
  */
 import type { AssetId } from '../../src/core/ids.ts';
-import type { OrderWish } from '../support/order-desk.ts';
+import type { OrderWish } from '../support/order-fixture.ts';
 
 /** Index into the people of the world. */
 export type Who = number;

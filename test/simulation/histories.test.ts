@@ -4,7 +4,7 @@ import { mock, suite, test } from 'node:test';
 import { PARKED_CANCEL_NS } from '../../src/core/limits.ts';
 import { DepthReplica } from '../../src/market-data/depth-replica.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
-import { cancelRequest } from '../support/order-desk.ts';
+import { cancelRequest } from '../support/order-fixture.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';

@@ -20,7 +20,7 @@ import { MARKET_STATUS, ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/c
 import type { TimestampNs } from '../../src/core/units.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { liftedLimits } from '../support/lifted-limits.ts';
-import { createRequest } from '../support/order-desk.ts';
+import { createRequest } from '../support/order-fixture.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';

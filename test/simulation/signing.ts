@@ -6,7 +6,7 @@ import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { cancelRequest, createRequest, replaceRequest } from '../support/order-desk.ts';
+import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
 
 const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };

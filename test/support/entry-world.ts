@@ -10,7 +10,7 @@ import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
 import { CancelOrder, CommandNote, NewOrder, OrderRecord, ReplaceOrder } from '../../src/schema/generated/messages.ts';
-import { MARKET, NOW, OrderDesk } from './order-desk.ts';
+import { MARKET, NOW, OrderFixture } from './order-fixture.ts';
 
 const FILLER = 9;
 const NOTE_WORD = { [COMMAND_NOTE.batchBegins]: '[', [COMMAND_NOTE.batchEnds]: ']' } as Record<number, string>;
@@ -71,7 +71,7 @@ function readRequest(v: Views, typeId: number, at: number): ReadMessage {
 }
 
 export class EntryWorld {
-  readonly desk: OrderDesk = new OrderDesk();
+  readonly fixture: OrderFixture = new OrderFixture();
   readonly openMarkets: Set<number> = new Set([MARKET.marketIndex]);
   /** Jobs with verdicts that the test gives; none are kept while `capacity` is null: they are valid at once. */
   readonly jobs: { readonly job: SignatureJob; readonly done: (valid: boolean) => void }[] = [];
@@ -85,7 +85,7 @@ export class EntryWorld {
     const shards = rings.map(({ publication }) => publication);
     const nowNs = (): TimestampNs => NOW;
     this.entry = new OrderEntry({
-      requests: this.desk.manager.requests,
+      requests: this.fixture.manager.requests,
       verifier: { verify: (job, done) => this.#verify(job, done) },
       limits: { charge: () => null, partOf: () => 'user' },
       shards,

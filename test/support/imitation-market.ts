@@ -1,6 +1,6 @@
 /**
  * One market and clearing as an order manager sees them: events with their sequences and trade ids, in the manager's own
- * terms, and what users own in plain sums. What happens next is chosen elsewhere: by hand (order-desk.ts, margin-desk.ts),
+ * terms, and what users own in plain sums. What happens next is chosen elsewhere: by hand (order-fixture.ts, margin-fixture.ts),
  * or at random (plain-exchange.ts, loose-market.ts, plain-pressure.ts).
  */
 import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';

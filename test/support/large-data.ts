@@ -9,7 +9,7 @@ import { SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import type { Asked } from './asked.ts';
-import { createRequest, type OrderWish } from './order-desk.ts';
+import { createRequest, type OrderWish } from './order-fixture.ts';
 import { SIMULATION_START_NS, SimulatedNode } from './simulated-node.ts';
 
 export interface LargeSize {

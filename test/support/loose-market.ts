@@ -12,7 +12,17 @@ import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
 import type { ReleaseCommand } from '../../src/gateway/orders/order-events.ts';
 import { moveOf, PlainBalances, pickOf } from './imitation-market.ts';
-import { ALICE, BASE, BOB, MARKET, mustPass, NOW, OrderDesk, type OrderWish, replaceRequest } from './order-desk.ts';
+import {
+  ALICE,
+  BASE,
+  BOB,
+  MARKET,
+  mustPass,
+  NOW,
+  OrderFixture,
+  type OrderWish,
+  replaceRequest,
+} from './order-fixture.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 export const ASSETS: readonly AssetId[] = [USD, BASE];
@@ -61,7 +71,7 @@ interface LooseTrade {
 }
 
 export class LooseMarket {
-  readonly desk: OrderDesk = new OrderDesk();
+  readonly fixture: OrderFixture = new OrderFixture();
   readonly orders: LooseOrder[] = [];
   readonly balances: PlainBalances = new PlainBalances(BASE);
   /** The answers of the gateway about triggers. */
@@ -77,7 +87,7 @@ export class LooseMarket {
     for (const user of USERS) {
       this.balances.set(user, USD, 100_000n * ONE_18);
       this.balances.set(user, BASE, 50n * ONE_18);
-      for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
+      for (const asset of ASSETS) this.fixture.setOwned(user, asset, this.ownedBy(user, asset));
     }
   }
 
@@ -105,16 +115,16 @@ export class LooseMarket {
       ...(kind === 'base' ? { market: { base: quantity, ...(side === SIDE.buy ? cap : {}) } } : {}),
       ...(kind === 'quote' ? { market: { quote: 1 + (pick % 900) * 10_000, ...(side === SIDE.sell ? cap : {}) } } : {}),
     };
-    const reserved = this.desk.reserve(wish);
+    const reserved = this.fixture.reserve(wish);
     if (!reserved.ok) return;
     const { requestId, budget } = reserved.value;
     if (pick % 11 === 0) {
-      this.desk.answer(requestId, 0, REJECT_CODE.ALREADY_CANCELLED);
+      this.fixture.answer(requestId, 0, REJECT_CODE.ALREADY_CANCELLED);
       return;
     }
     this.#speak();
-    const sequence = this.desk.admit(requestId);
-    this.desk.answer(requestId, sequence);
+    const sequence = this.fixture.admit(requestId);
+    this.fixture.answer(requestId, sequence);
     this.orders.push(looseOrder(wish, { sequence, kind, parent, budget }));
   }
 
@@ -143,7 +153,7 @@ export class LooseMarket {
     const [price, quantity] = [190_000 + ((pick >> 6) % 5) * 5_000, order.filled + 10 + ((pick >> 4) % 200) * 50];
     const members = { newPriceLimit: price as RawPrice, newQuantity: quantity as RawQuantity };
     const request = replaceRequest({ user, orderId: id as never, ...members });
-    const { manager } = this.desk;
+    const { manager } = this.fixture;
     const reserved = manager.requests.reserveReplace(
       mustPass(manager.requests.checkReplace(request, { user, ...CALLER })),
     );
@@ -152,13 +162,13 @@ export class LooseMarket {
     const isRefused = pick % 5 === 0;
     if (!isRefused) {
       this.#speak();
-      this.desk.replaced(order.sequence, price, quantity);
+      this.fixture.replaced(order.sequence, price, quantity);
       if (order.activated >= order.quantity) order.through = Math.max(order.through, quantity);
       if (order.activated >= order.quantity) order.activated = Math.max(order.activated, quantity);
       order.price = price;
       order.quantity = quantity;
     }
-    this.desk.answer(reserved.value, isRefused ? 0 : 1, isRefused ? REJECT_CODE.REQUEST_TOO_OLD : 0);
+    this.fixture.answer(reserved.value, isRefused ? 0 : 1, isRefused ? REJECT_CODE.REQUEST_TOO_OLD : 0);
   }
 
   /** Cancels one order; or all of a user's. */
@@ -173,11 +183,11 @@ export class LooseMarket {
 
   cancelAll(pick: number): void {
     const user = USERS[pick % 2] ?? ALICE;
-    const [market] = mustPass(this.desk.manager.requests.checkCancelAll({ user, assetId: null }));
+    const [market] = mustPass(this.fixture.manager.requests.checkCancelAll({ user, assetId: null }));
     if (market === undefined) return;
-    const requestId = mustPass(this.desk.manager.requests.reserveCancelAll());
+    const requestId = mustPass(this.fixture.manager.requests.reserveCancelAll());
     for (const order of this.orders) if (order.user === user && !order.isEnded) this.#cancelOne(order);
-    this.desk.answer(requestId, 1);
+    this.fixture.answer(requestId, 1);
   }
 
   #cancelOne(order: LooseOrder): void {
@@ -187,7 +197,7 @@ export class LooseMarket {
       order.isCovered = true;
       order.isOver = true;
       this.#speak();
-      this.desk.cover(order.sequence);
+      this.fixture.cover(order.sequence);
     }
   }
 
@@ -213,7 +223,7 @@ export class LooseMarket {
     if (lots < 1) return;
     const quantity = pick % 2 === 0 ? lots : 1 + (pick % lots);
     this.#speak(taker);
-    const id = this.desk.match(maker.sequence, taker.sequence, price, quantity, taker.side);
+    const id = this.fixture.match(maker.sequence, taker.sequence, price, quantity, taker.side);
     this.#trades.push({ id, maker, taker, price, quantity });
     for (const order of [maker, taker]) {
       order.filled += quantity;
@@ -243,15 +253,15 @@ export class LooseMarket {
     const isMore = order.parent === null ? order.state === 'dormant' : quantity > order.through;
     if (!isMore && !(order.state === 'dormant' && pick % 2 === 0)) return;
     this.#speak();
-    this.desk.trigger(order.sequence, quantity);
-    if (pick % 4 > 0) this.desk.decide();
+    this.fixture.trigger(order.sequence, quantity);
+    if (pick % 4 > 0) this.fixture.decide();
   }
 
   #activate(order: LooseOrder): void {
     this.#speak();
     order.state = 'live';
     order.activated = order.through;
-    this.desk.activate(order.sequence, order.parent === null ? order.quantity : order.through);
+    this.fixture.activate(order.sequence, order.parent === null ? order.quantity : order.through);
     if (order.neverRests && isPart(order)) this.#entering = order;
   }
 
@@ -264,7 +274,7 @@ export class LooseMarket {
 
   /** Records the answers of the gateway, before the next check. */
   hear(): void {
-    const words = this.desk.sink.releases.splice(0);
+    const words = this.fixture.sink.releases.splice(0);
     this.answers.push(...words);
     for (const word of words) {
       const order = this.orders.find(({ sequence }) => sequence === word.order);
@@ -288,7 +298,7 @@ export class LooseMarket {
     this.#speak();
     order.isEnded = true;
     order.isOver = true;
-    this.desk.end(order.sequence, end, fault);
+    this.fixture.end(order.sequence, end, fault);
   }
 
   // ---- clearing
@@ -309,8 +319,9 @@ export class LooseMarket {
     }
     if (pick % 3 > 0 && [...this.balances.owned.values()].every((owned) => owned >= 0n)) {
       for (const { order } of sides) order.confirmed += trade.quantity;
-      this.desk.confirm(trade.id);
-      for (const user of USERS) for (const asset of ASSETS) this.desk.setOwned(user, asset, this.ownedBy(user, asset));
+      this.fixture.confirm(trade.id);
+      for (const user of USERS)
+        for (const asset of ASSETS) this.fixture.setOwned(user, asset, this.ownedBy(user, asset));
       return;
     }
     undo();
@@ -321,7 +332,7 @@ export class LooseMarket {
       order.notional -= notional;
       if ((order === trade.maker) === isMakerAtFault) order.isOver = true;
     }
-    this.desk.rollBack(trade.id, isMakerAtFault ? 2 : 10, isMakerAtFault ? 10 : 2);
+    this.fixture.rollBack(trade.id, isMakerAtFault ? 2 : 10, isMakerAtFault ? 10 : 2);
     this.look();
     for (const { order } of sides) this.#afterRollback(order, (order === trade.maker) === isMakerAtFault);
   }

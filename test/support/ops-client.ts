@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type {
   ChainCounters,
-  ChainDesk,
+  ChainOperations,
   ChainProvider,
   ChainTransaction,
   ChainVault,
   DepositRequest,
   MintRequest,
-} from '../../src/chain/chain-desk.ts';
+} from '../../src/chain/chain-operations.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
@@ -36,7 +36,7 @@ export interface Json {
   };
 }
 
-export class OpsDesk {
+export class OpsFixture {
   readonly world: OpsWorld;
   readonly logged: string[] = [];
   readonly chains: PlainChains = new PlainChains();
@@ -113,7 +113,7 @@ const TRANSACTION: ChainTransaction = {
 };
 
 /** Records its requests. */
-export class PlainChains implements ChainDesk {
+export class PlainChains implements ChainOperations {
   readonly asked: unknown[] = [];
 
   async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {

@@ -48,7 +48,7 @@ import {
   NOW,
   RecordingSink,
   replaceRequest,
-} from './order-desk.ts';
+} from './order-fixture.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 const CALLER_LOOKS_UP = false;

@@ -1,6 +1,6 @@
 /**
  * A plain account of what the gateway should have of two users' margin: lists and sums, walked anew for every question.
- * It plays market and clearing for a MarginDesk and keeps its own book of orders, fills and legs.
+ * It plays market and clearing for a MarginFixture and keeps its own book of orders, fills and legs.
  */
 import assert from 'node:assert/strict';
 import { larger, notional18 } from '../../src/core/arithmetic.ts';
@@ -14,8 +14,8 @@ import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
 import { capacityOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { moveOf, pickOf } from './imitation-market.ts';
-import { BTC, ETH, MARKETS, MarginDesk, riskRow, usd } from './margin-desk.ts';
-import { ALICE, BOB } from './order-desk.ts';
+import { BTC, ETH, MARKETS, MarginFixture, riskRow, usd } from './margin-fixture.ts';
+import { ALICE, BOB } from './order-fixture.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 const ASSETS: readonly AssetId[] = [ETH, BTC];
@@ -59,7 +59,7 @@ interface Legs {
 }
 
 export class PlainPressure {
-  readonly desk: MarginDesk = new MarginDesk();
+  readonly fixture: MarginFixture = new MarginFixture();
   readonly #orders: PlainOrder[] = [];
   /** Received by the gateway, undecided; per market in order. */
   #pending: PlainFill[] = [];
@@ -79,12 +79,12 @@ export class PlainPressure {
 
   fund(user: UserId, amount: number): void {
     this.#spot.set(user, usd(amount));
-    this.desk.spot(USD, amount, 1, user);
+    this.fixture.spot(USD, amount, 1, user);
   }
 
   price(asset: AssetId, oracle: number, mark: number): void {
     this.#prices.set(asset, [usd(oracle), usd(mark)]);
-    this.desk.price(asset, oracle, mark);
+    this.fixture.price(asset, oracle, mark);
   }
 
   // ---- clients
@@ -101,7 +101,7 @@ export class PlainPressure {
     this.#made += 1;
     const id = `p-${this.#made}`;
     const wish = { id, user, asset, side, price: price / 100, quantity: lots / 10_000, reduceOnly: isReduceOnly };
-    const reserved = this.desk.request(wish);
+    const reserved = this.fixture.request(wish);
     if (!reserved.ok) return;
     const { requestId } = reserved.value;
     const figures = { price, lots, filled: 0, confirmed: 0, sequence: 0, isOver: false, replace: null };
@@ -118,7 +118,7 @@ export class PlainPressure {
     const isCheap = pick % 3 === 0;
     const lots = 1 + ((pick >> 4) % (isCheap ? 600 : 60));
     const price = Math.floor(this.#aPrice(order.asset, pick >> 10) / (isCheap ? 50 : 1));
-    const asked = this.desk.replace(order.id, { price: price / 100, quantity: lots / 10_000 }, order.asset);
+    const asked = this.fixture.replace(order.id, { price: price / 100, quantity: lots / 10_000 }, order.asset);
     if (asked.ok) order.replace = { requestId: asked.value, price, lots };
   }
 
@@ -132,8 +132,8 @@ export class PlainPressure {
     if (order === undefined) return;
     if (pick % 7 === 0) {
       order.isOver = true;
-      this.desk.acknowledge(order.requestId, order.asset, REJECT_CODE.DUPLICATE_ORDER);
-    } else order.sequence = this.desk.admit(order.requestId, order.asset);
+      this.fixture.acknowledge(order.requestId, order.asset, REJECT_CODE.DUPLICATE_ORDER);
+    } else order.sequence = this.fixture.admit(order.requestId, order.asset);
   }
 
   answerReplace(pick: number): void {
@@ -142,12 +142,12 @@ export class PlainPressure {
     if (order === undefined || replace === null) return;
     order.replace = null;
     if (pick % 3 === 0 || order.isOver) {
-      this.desk.acknowledge(replace.requestId, order.asset, REJECT_CODE.REQUEST_TOO_OLD);
+      this.fixture.acknowledge(replace.requestId, order.asset, REJECT_CODE.REQUEST_TOO_OLD);
       return;
     }
     order.price = replace.price;
     order.lots = replace.lots;
-    this.desk.replaced(replace.requestId, order.sequence, replace.price / 100, replace.lots / 10_000, order.asset);
+    this.fixture.replaced(replace.requestId, order.sequence, replace.price / 100, replace.lots / 10_000, order.asset);
     this.#complete({ maker: order, taker: order });
   }
 
@@ -155,7 +155,7 @@ export class PlainPressure {
     const order = this.#choose(pick, ({ sequence, isOver }) => sequence > 0 && !isOver);
     if (order === undefined || order.filled >= order.lots) return;
     order.isOver = true;
-    this.desk.end(order.sequence, ORDER_END.userRequested, order.asset);
+    this.fixture.end(order.sequence, ORDER_END.userRequested, order.asset);
   }
 
   /**
@@ -169,7 +169,7 @@ export class PlainPressure {
     const most = Math.min(leftOf(maker), leftOf(taker));
     const lots = 1 + ((pick >> 8) % most);
     const fill = {
-      tradeId: this.desk.nextTrade(maker.asset),
+      tradeId: this.fixture.nextTrade(maker.asset),
       asset: maker.asset,
       maker,
       taker,
@@ -177,13 +177,13 @@ export class PlainPressure {
       lots,
     };
     if (isEarly && !this.#pending.some(({ asset }) => asset === fill.asset)) {
-      this.desk.confirm(fill.tradeId, fill.asset);
+      this.fixture.confirm(fill.tradeId, fill.asset);
       this.#book(fill);
       if (pick % 2 === 0) this.tellPositions();
     } else this.#pending.push(fill);
     maker.filled += lots;
     taker.filled += lots;
-    this.desk.match(maker.sequence, taker.sequence, fill.price / 100, lots / 10_000, taker.side, fill.asset);
+    this.fixture.match(maker.sequence, taker.sequence, fill.price / 100, lots / 10_000, taker.side, fill.asset);
     this.#complete(fill);
   }
 
@@ -198,11 +198,11 @@ export class PlainPressure {
       fill.maker.filled -= fill.lots;
       fill.taker.filled -= fill.lots;
       fill.maker.isOver = true;
-      this.desk.rollBack(fill.tradeId, fill.asset);
+      this.fixture.rollBack(fill.tradeId, fill.asset);
       this.#complete(fill);
       return;
     }
-    this.desk.confirm(fill.tradeId, fill.asset);
+    this.fixture.confirm(fill.tradeId, fill.asset);
     this.#book(fill);
     this.#complete(fill);
   }
@@ -231,7 +231,7 @@ export class PlainPressure {
       const [user, asset] = key.split('/') as [UserId, AssetId];
       Object.assign(this.#legs(this.#told, user, asset), { base, quote });
       const amounts = { base: base as Amount18, quote: quote as Amount18, entry: usd(0) };
-      this.desk.manager.margin.onPositionChanged({ user, subAccount: 1, asset, ...amounts });
+      this.fixture.manager.margin.onPositionChanged({ user, subAccount: 1, asset, ...amounts });
     }
     this.#untold = [];
   }
@@ -249,11 +249,12 @@ export class PlainPressure {
   }
 
   check(): void {
-    for (const user of USERS) assert.equal(this.desk.capacity(1, user), this.#capacity(user), `capacity of ${user[0]}`);
+    for (const user of USERS)
+      assert.equal(this.fixture.capacity(1, user), this.#capacity(user), `capacity of ${user[0]}`);
     for (const asset of ASSETS) {
       const bases = USERS.map((user) => this.#optimistic(user, asset).base);
       const sum = (legs: readonly bigint[]): bigint => legs.reduce((total, leg) => total + (leg > 0n ? leg : 0n), 0n);
-      const { credits, borrows } = this.desk.manager.margin.assets.legs(asset);
+      const { credits, borrows } = this.fixture.manager.margin.assets.legs(asset);
       assert.deepEqual([credits, borrows], [sum(bases), sum(bases.map((base) => -base))], `legs of ${asset}`);
     }
   }

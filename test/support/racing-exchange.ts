@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import type { Amount18 } from '../../src/core/units.ts';
-import { BASE, BOB, NOW } from './order-desk.ts';
+import { BASE, BOB, NOW } from './order-fixture.ts';
 import { PlainExchange, USERS } from './plain-exchange.ts';
 
 interface Action {

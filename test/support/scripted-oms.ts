@@ -19,7 +19,7 @@ import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import { SignerQueries } from '../../src/gateway/signers.ts';
 import { UserSessions } from '../../src/gateway/user-sessions.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
-import { BASE, MARKET, NO_HISTORY, NOW, OrderDesk } from './order-desk.ts';
+import { BASE, MARKET, NO_HISTORY, NOW, OrderFixture } from './order-fixture.ts';
 import { pagesOf } from './pages.ts';
 
 export interface TakenAction {
@@ -43,7 +43,7 @@ const NO_MARKET = reject('MARKET_NOT_FOUND', 'there is no such market');
 
 export class ScriptedOms implements GatewayServices {
   readonly unfunded: Set<UserId> = new Set();
-  readonly desk: OrderDesk = new OrderDesk();
+  readonly fixture: OrderFixture = new OrderFixture();
   readonly actions: TakenAction[] = [];
   readonly timers: [UserId, number][] = [];
   readonly bulkCancels: (CancelAll | CancelBatch)[] = [];
@@ -124,13 +124,13 @@ export class ScriptedOms implements GatewayServices {
   };
 
   readonly queries: OrderQueries = new OrderQueries({
-    orders: this.desk.manager,
+    orders: this.fixture.manager,
     registry: { definitions: new Map([[BASE, MARKET]]) },
     isFunded: (user) => this.isFunded(user),
     pages: pagesOf(NO_HISTORY),
   });
   readonly margin: MarginQueries = new MarginQueries(
-    this.desk.manager,
+    this.fixture.manager,
     () => this.nowNs(),
     (asset) => asset === BASE,
   );
@@ -180,8 +180,8 @@ export class ScriptedOms implements GatewayServices {
           this.#take({ kind, request } as SignedAction, origin, (told) => answer(index, told));
         });
       },
-      cancelAll: (request) => this.#bulk(request, this.desk.manager.requests.checkCancelAll(request)),
-      cancelBatch: (request) => this.#bulk(request, this.desk.manager.requests.ordersToCancel(request)),
+      cancelAll: (request) => this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request)),
+      cancelBatch: (request) => this.#bulk(request, this.fixture.manager.requests.ordersToCancel(request)),
     };
   }
 

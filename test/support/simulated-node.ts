@@ -33,7 +33,7 @@ import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/schema/generated/messages.ts';
 import { type Asked, commandOf, mustCommand } from './asked.ts';
 import { liftedLimits } from './lifted-limits.ts';
-import { NO_HISTORY } from './order-desk.ts';
+import { NO_HISTORY } from './order-fixture.ts';
 import { pagesOf } from './pages.ts';
 
 // The input of market data, kept plainly: the levels of every market and the trades that clearing confirmed.
@@ -144,7 +144,7 @@ export class SimulatedNode {
   readonly #refusals: string[] = [];
   readonly #runner: HandRunner;
   readonly #plan: Plan;
-  readonly #desk: ClearingClient;
+  readonly #fixture: ClearingClient;
   #elapsedMs = 0;
 
   constructor(options: SimulatedNodeOptions) {
@@ -155,7 +155,7 @@ export class SimulatedNode {
     });
     this.#plan = plan;
     const shards: MarketShardActor[] = [];
-    const made: { gateway?: Gateway; desk?: ClearingClient; clearing?: ClearingActor } = {};
+    const made: { gateway?: Gateway; fixture?: ClearingClient; clearing?: ClearingActor } = {};
     const marketShard = (wiring: ActorWiring): MarketShardActor => {
       const shard = new MarketShardActor({
         name: wiring.name,
@@ -173,9 +173,9 @@ export class SimulatedNode {
     };
     this.#runner = new HandRunner(plan, {
       [FRONT_DOOR]: (wiring) => {
-        const { actor, gateway, desk } = this.#makeGateway(wiring, options);
+        const { actor, gateway, fixture } = this.#makeGateway(wiring, options);
         made.gateway = gateway;
-        made.desk = desk;
+        made.fixture = fixture;
         return actor;
       },
       [marketActor(0)]: marketShard,
@@ -187,7 +187,7 @@ export class SimulatedNode {
       [MARKET_DATA]: (wiring) => options.listeners?.data(wiring) ?? this.depth,
     });
     this.gateway = must(made.gateway, 'the gateway was made');
-    this.#desk = must(made.desk, 'the desk was made');
+    this.#fixture = must(made.fixture, 'the fixture was made');
     this.clearing = must(made.clearing, 'clearing was made');
     this.shards = shards;
     this.simulation = new Simulation(this.#runner, {
@@ -256,7 +256,7 @@ export class SimulatedNode {
   /** As many at once as fit a ring; time stands still. */
   commandAll(commands: readonly Asked[]): void {
     const before = this.#refusals.length;
-    for (const command of commands) void this.#desk.command(mustCommand(command));
+    for (const command of commands) void this.#fixture.command(mustCommand(command));
     this.drain();
     if (this.#refusals.length > before) throw new Error(`a command was refused: ${this.#refusals.at(-1)}`);
   }
@@ -264,7 +264,7 @@ export class SimulatedNode {
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
   errand(asked: Asked): Promise<Reply> {
     const command = commandOf(asked);
-    return command.ok ? this.#desk.command(command.value) : Promise.resolve(command);
+    return command.ok ? this.#fixture.command(command.value) : Promise.resolve(command);
   }
 
   /** Hashes of all books: equal before and after a rebuild. */
@@ -282,10 +282,10 @@ export class SimulatedNode {
   #makeGateway(
     wiring: ActorWiring,
     { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
-  ): { actor: GatewayActor; gateway: Gateway; desk: ClearingClient } {
+  ): { actor: GatewayActor; gateway: Gateway; fixture: ClearingClient } {
     const shards = [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))];
     const toClearing = wiring.publication(CLEARING);
-    const desk = new ClearingClient(toClearing, () => wiring.clock.nowNs(), wiring.wakeUp);
+    const fixture = new ClearingClient(toClearing, () => wiring.clock.nowNs(), wiring.wakeUp);
     // Every signature is valid, at once.
     const verifier: Pick<SignatureVerifier, 'verify' | 'flush' | 'inFlight'> = {
       inFlight: 0,
@@ -306,7 +306,7 @@ export class SimulatedNode {
       shards,
       idKey: hashKeyOf(BigInt(seed)),
       wakeUp: wiring.wakeUp,
-      command: (command) => desk.command(command),
+      command: (command) => fixture.command(command),
       counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
     gateway.streams = listeners?.streams ?? {
@@ -327,7 +327,7 @@ export class SimulatedNode {
       publications: [...shards, toClearing],
       replied: (request, reply) => {
         if (!reply.ok) this.#refusals.push(`${reply.reject.code} ${reply.reject.message}`);
-        desk.replied(request, reply);
+        fixture.replied(request, reply);
       },
       news: () => undefined,
       marketOpened: () => undefined,
@@ -335,7 +335,7 @@ export class SimulatedNode {
       halted: () => undefined,
       unflushed: new UnflushedWindow(),
     });
-    return { actor, gateway, desk };
+    return { actor, gateway, fixture };
   }
 
   #makeClearing(

@@ -8,7 +8,7 @@ import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
-import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-desk.ts';
+import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-fixture.ts';
 import { SIMULATED_MARKETS, type SimulatedNode, simulatedUser } from './simulated-node.ts';
 
 export const SIMULATED_USERS: readonly UserId[] = [1, 2, 3, 4].map(simulatedUser);

@@ -17,10 +17,10 @@ import {
   mustPass,
   NO_HISTORY,
   NOW,
-  OrderDesk,
+  OrderFixture,
   replaceRequest,
   restoreRow,
-} from '../../support/order-desk.ts';
+} from '../../support/order-fixture.ts';
 import { orderPage } from '../../support/pages.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
@@ -28,157 +28,163 @@ const CENT = ONE_18 / 100n;
 
 suite('answers', () => {
   test('optimistic: a create is answered when the market has decided, before clearing has (ORD-28, AMB-16)', () => {
-    const desk = new OrderDesk();
-    desk.place();
+    const fixture = new OrderFixture();
+    fixture.place();
     assert.deepEqual(
-      desk.sink.answers.map(({ answer }) => answer.refusal),
+      fixture.sink.answers.map(({ answer }) => answer.refusal),
       [null],
     );
   });
 
   test('durable: it waits until clearing has flushed its market sequence (AMB-16)', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
-    const first = desk.place();
-    const second = desk.place({ id: 'o2' });
-    assert.equal(desk.manager.requests.count, 2);
-    desk.manager.onMarketDecided({ marketIndex: 3, sequence: first });
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    const first = fixture.place();
+    const second = fixture.place({ id: 'o2' });
+    assert.equal(fixture.manager.requests.count, 2);
+    fixture.manager.onMarketDecided({ marketIndex: 3, sequence: first });
     assert.deepEqual(
-      desk.sink.answers.map(({ orderId }) => orderId),
+      fixture.sink.answers.map(({ orderId }) => orderId),
       ['order-1'],
     );
-    desk.manager.onMarketDecided({ marketIndex: 3, sequence: second });
-    assert.equal(desk.sink.answers.length, 2);
-    desk.manager.onMarketDecided({ marketIndex: 3, sequence: 50 });
-    desk.place({ id: 'o3' });
-    assert.equal(desk.sink.answers.length, 3);
+    fixture.manager.onMarketDecided({ marketIndex: 3, sequence: second });
+    assert.equal(fixture.sink.answers.length, 2);
+    fixture.manager.onMarketDecided({ marketIndex: 3, sequence: 50 });
+    fixture.place({ id: 'o3' });
+    assert.equal(fixture.sink.answers.length, 3);
   });
 
   test('durable: a refusal that changed nothing does not wait, and turning durable off sends what waited', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
-    desk.answer(mustPass(desk.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
-    desk.place();
-    assert.equal(desk.sink.answers.length, 1);
-    desk.manager.onSettingsChanged(DEFAULT_SETTINGS);
-    assert.equal(desk.sink.answers.length, 2);
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    fixture.answer(mustPass(fixture.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
+    fixture.place();
+    assert.equal(fixture.sink.answers.length, 1);
+    fixture.manager.onSettingsChanged(DEFAULT_SETTINGS);
+    assert.equal(fixture.sink.answers.length, 2);
   });
 
   test('while several creates of an id are on their way a replace of it is refused: it is open which it will meet (AMB-112)', () => {
-    const replace = (desk: OrderDesk) => {
-      const checked = desk.manager.requests.checkReplace(
+    const replace = (fixture: OrderFixture) => {
+      const checked = fixture.manager.requests.checkReplace(
         replaceRequest({ newQuantity: 20_000 as RawQuantity }),
         CALLER,
       );
-      return desk.manager.requests.reserveReplace(mustPass(checked));
+      return fixture.manager.requests.reserveReplace(mustPass(checked));
     };
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     // The first would hold nothing whatever it is replaced to.
-    const first = mustPass(desk.request({ above: 210_000 }));
-    const second = mustPass(desk.request({ quantity: 10 }));
-    assert.equal(codeOf(replace(desk)), 'SERVICE_UNAVAILABLE');
-    desk.answer(first, 0, REJECT_CODE.ALREADY_CANCELLED);
-    mustPass(replace(desk));
-    assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n), 'the second is what its id names now');
-    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
-    desk.answer(second, 1);
-    mustPass(replace(desk));
+    const first = mustPass(fixture.request({ above: 210_000 }));
+    const second = mustPass(fixture.request({ quantity: 10 }));
+    assert.equal(codeOf(replace(fixture)), 'SERVICE_UNAVAILABLE');
+    fixture.answer(first, 0, REJECT_CODE.ALREADY_CANCELLED);
+    mustPass(replace(fixture));
+    assert.equal(fixture.held(ALICE, USD), 400_200n * (ONE_18 / 100n), 'the second is what its id names now');
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.answer(second, 1);
+    mustPass(replace(fixture));
   });
 
   test('a replace after one of two creates was admitted meets that one (AMB-08, AMB-112)', () => {
-    const desk = new OrderDesk();
-    const [first, second] = [mustPass(desk.request({ above: 210_000 })), mustPass(desk.request({ quantity: 10 }))];
-    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
-    const checked = desk.manager.requests.checkReplace(replaceRequest({ newQuantity: 20_000 as RawQuantity }), CALLER);
-    mustPass(desk.manager.requests.reserveReplace(mustPass(checked)));
-    assert.equal(desk.held(ALICE, USD), 400_200n * (ONE_18 / 100n));
-    desk.answer(first, 0, REJECT_CODE.DUPLICATE_ORDER);
-    assert.equal(desk.status(ALICE), 'Open');
+    const fixture = new OrderFixture();
+    const [first, second] = [
+      mustPass(fixture.request({ above: 210_000 })),
+      mustPass(fixture.request({ quantity: 10 })),
+    ];
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    const checked = fixture.manager.requests.checkReplace(
+      replaceRequest({ newQuantity: 20_000 as RawQuantity }),
+      CALLER,
+    );
+    mustPass(fixture.manager.requests.reserveReplace(mustPass(checked)));
+    assert.equal(fixture.held(ALICE, USD), 400_200n * (ONE_18 / 100n));
+    fixture.answer(first, 0, REJECT_CODE.DUPLICATE_ORDER);
+    assert.equal(fixture.status(ALICE), 'Open');
   });
 
   test('an id that is live is a duplicate before it takes a hold; one on its way is for the market to judge (AMB-08)', () => {
-    const desk = new OrderDesk();
-    const twins = [mustPass(desk.request({ quantity: 10 })), mustPass(desk.request({ quantity: 10 }))];
-    desk.answer(twins[0] ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
-    desk.manager.onAccepted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
-    desk.answer(twins[1] ?? 0, 1);
-    assert.equal(desk.status(ALICE), 'Open');
-    assert.equal(codeOf(desk.request({ quantity: 10 })), 'DUPLICATE_ORDER');
+    const fixture = new OrderFixture();
+    const twins = [mustPass(fixture.request({ quantity: 10 })), mustPass(fixture.request({ quantity: 10 }))];
+    fixture.answer(twins[0] ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
+    fixture.manager.onAccepted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.answer(twins[1] ?? 0, 1);
+    assert.equal(fixture.status(ALICE), 'Open');
+    assert.equal(codeOf(fixture.request({ quantity: 10 })), 'DUPLICATE_ORDER');
   });
 
   test('the id of a finished order is free 30 days after its creation, though the order is still in memory (AMB-08)', () => {
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     const anew = (now: bigint, quantity = 20) => {
       const at = now as TimestampNs;
       const request = createRequest({ quantity, postSignNs: now }, { creationNs: at });
-      const checked = desk.manager.requests.checkCreate(request, { user: ALICE, now: at, looksUp: true });
-      const reserved = checked.ok ? desk.manager.requests.reserveCreate(checked.value, at) : checked;
+      const checked = fixture.manager.requests.checkCreate(request, { user: ALICE, now: at, looksUp: true });
+      const reserved = checked.ok ? fixture.manager.requests.reserveCreate(checked.value, at) : checked;
       return reserved.ok ? { ok: true as const, value: reserved.value.requestId } : reserved;
     };
     const [before, after] = [NOW + ORDER_LIFE_NS - 1n, NOW + ORDER_LIFE_NS];
-    const old = desk.place({ quantity: 10 });
+    const old = fixture.place({ quantity: 10 });
     assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER', 'it is live');
-    desk.end(old, ORDER_END.userRequested);
+    fixture.end(old, ORDER_END.userRequested);
     assert.equal(codeOf(anew(before)), 'DUPLICATE_ORDER');
 
     // The market refuses the first and admits the second; meanwhile the id may name either.
     const first = mustPass(anew(after));
     const query = { user: ALICE, marketIndex: null, subAccounts: null, page: 0, limit: 10, openOnly: false };
     const sizes = (openOnly: boolean) =>
-      orderPage(desk.manager, NO_HISTORY, { ...query, openOnly }).rows.map(({ status, quantity }) => [
+      orderPage(fixture.manager, NO_HISTORY, { ...query, openOnly }).rows.map(({ status, quantity }) => [
         status,
         quantity,
       ]);
-    const checked = desk.manager.requests.checkReplace(replaceRequest({ newQuantity: 30 as RawQuantity }), CALLER);
-    assert.equal(codeOf(desk.manager.requests.reserveReplace(mustPass(checked))), 'SERVICE_UNAVAILABLE');
-    desk.answer(first, 0, REJECT_CODE.MARKET_HALTED);
-    assert.equal(desk.status(ALICE), 'Canceled');
+    const checked = fixture.manager.requests.checkReplace(replaceRequest({ newQuantity: 30 as RawQuantity }), CALLER);
+    assert.equal(codeOf(fixture.manager.requests.reserveReplace(mustPass(checked))), 'SERVICE_UNAVAILABLE');
+    fixture.answer(first, 0, REJECT_CODE.MARKET_HALTED);
+    assert.equal(fixture.status(ALICE), 'Canceled');
     const second = mustPass(anew(after));
-    const sequence = desk.nextSequence;
-    desk.manager.onAccepted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
-    desk.answer(second, sequence);
-    assert.equal(desk.status(ALICE), 'Open');
+    const sequence = fixture.nextSequence;
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    fixture.answer(second, sequence);
+    assert.equal(fixture.status(ALICE), 'Open');
     assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER');
-    mustPass(desk.manager.requests.reserveReplace(mustPass(checked)));
+    mustPass(fixture.manager.requests.reserveReplace(mustPass(checked)));
     assert.equal(sizes(true).length, 1);
     assert.equal(sizes(false).length, 2, 'the finished one is read until a checkpoint has it');
 
     // A checkpoint takes the finished one out of memory; the live one keeps the id.
-    desk.decide();
-    desk.manager.onJournalFlushed({ sequence: 5, checkpoint: 5 });
-    desk.manager.onJournalFlushed({ sequence: 6, checkpoint: 6 });
-    assert.equal(desk.status(ALICE), 'Open');
+    fixture.decide();
+    fixture.manager.onJournalFlushed({ sequence: 5, checkpoint: 5 });
+    fixture.manager.onJournalFlushed({ sequence: 6, checkpoint: 6 });
+    assert.equal(fixture.status(ALICE), 'Open');
     assert.equal(sizes(false).length, 1);
   });
 
   test('a parked cancel that met no create publishes CancelFailed (AMB-25)', () => {
-    const desk = new OrderDesk();
-    const { orderId } = mustPass(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
-    desk.manager.onParkedCancelExpired({ marketIndex: 3, user: ALICE, orderId });
-    assert.deepEqual(desk.told(ALICE), ['CancelFailed OrderNotFound']);
+    const fixture = new OrderFixture();
+    const { orderId } = mustPass(fixture.manager.requests.checkCancel(cancelRequest(), CALLER));
+    fixture.manager.onParkedCancelExpired({ marketIndex: 3, user: ALICE, orderId });
+    assert.deepEqual(fixture.told(ALICE), ['CancelFailed OrderNotFound']);
   });
 });
 
 suite('restart and inventory', () => {
   test('a restored order holds for what is unconfirmed and has no pending event (AMB-110)', () => {
-    const desk = new OrderDesk();
-    restoreRow(desk.manager, {
+    const fixture = new OrderFixture();
+    restoreRow(fixture.manager, {
       side: SIDE.buy,
       timestampNs: (NOW + 1n) as TimestampNs,
       filledQuantity: 4_000,
       filledNotional: (800n * ONE_18) as Amount18,
     });
-    assert.equal(desk.available(ALICE, USD), (1_000_000n - 120_060n) * CENT);
-    assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['PartiallyFilled', []]);
-    desk.end(40, 1);
-    assert.deepEqual(desk.told(ALICE), ['Canceled UserRequested']);
+    assert.equal(fixture.available(ALICE, USD), (1_000_000n - 120_060n) * CENT);
+    assert.deepEqual([fixture.status(ALICE), fixture.told(ALICE)], ['PartiallyFilled', []]);
+    fixture.end(40, 1);
+    assert.deepEqual(fixture.told(ALICE), ['Canceled UserRequested']);
   });
 
   test('inventory shows what is owned, holds included; zeros only for USD (wire.md 7.13, AMB-72, AMB-139)', () => {
-    const desk = new OrderDesk();
-    desk.place();
-    desk.setOwned(ALICE, BASE, 0n);
-    const { is_mm, accounts } = desk.manager.inventory(ALICE, null);
+    const fixture = new OrderFixture();
+    fixture.place();
+    fixture.setOwned(ALICE, BASE, 0n);
+    const { is_mm, accounts } = fixture.manager.inventory(ALICE, null);
     assert.equal(is_mm, false);
     assert.deepEqual([...accounts.keys()], ['0', '1']);
     assert.deepEqual([...(accounts.get('0')?.spot ?? [])], [['0', '10000']]);
@@ -188,6 +194,6 @@ suite('restart and inventory', () => {
       spot: new Map([['0', '0']]),
       margins: new Map(),
     });
-    assert.deepEqual([...desk.manager.inventory(BOB, [1]).accounts.keys()], ['1']);
+    assert.deepEqual([...fixture.manager.inventory(BOB, [1]).accounts.keys()], ['1']);
   });
 });

@@ -6,22 +6,22 @@ import {
   ALICE,
   BTC,
   ETH,
-  MarginDesk,
+  MarginFixture,
   type MarginWish,
   riskRow,
   SIDE,
   TIF,
   USD,
   usd,
-} from '../../support/margin-desk.ts';
-import { BOB, codeOf } from '../../support/order-desk.ts';
+} from '../../support/margin-fixture.ts';
+import { BOB, codeOf } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
 const CAP = 'PROTOCOL_CAP_EXCEEDED';
 
 /** Alice and Bob with money, and ETH at 2000 with this cap of its risk row. */
-function desk(cap: object): MarginDesk {
-  const made = new MarginDesk();
+function fixture(cap: object): MarginFixture {
+  const made = new MarginFixture();
   for (const user of [ALICE, BOB]) made.spot(USD, 1_000_000, 1, user);
   made.risk(ETH, riskRow(90, 95, 1_000_000, cap));
   return made;
@@ -38,15 +38,15 @@ suite('protocol caps at order entry', () => {
       for (const side of [buy, sell]) {
         for (const shape of [{}, { tif: TIF.ioc }, { postOnly: true }, { market: { base: 100_001 } }]) {
           const wish = { side, price: side === buy ? 1_900 : 2_100, ...shape };
-          assert.equal(desk(cap).verdict({ ...wish, quantity: 10.0001 }), CAP);
-          if (!('market' in shape)) assert.equal(desk(cap).verdict({ ...wish, quantity: 10 }), 'ok');
+          assert.equal(fixture(cap).verdict({ ...wish, quantity: 10.0001 }), CAP);
+          if (!('market' in shape)) assert.equal(fixture(cap).verdict({ ...wish, quantity: 10 }), 'ok');
         }
       }
     }
   });
 
   test('what an account has open on a side counts together, other accounts that rest do not (AMB-112)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     world.place({ user: BOB, side: buy, quantity: 10, price: 100 });
     const first = world.place({ side: buy, quantity: 6 });
     assert.equal(world.verdict({ side: buy, quantity: 4.0001 }), CAP);
@@ -59,7 +59,7 @@ suite('protocol caps at order entry', () => {
   });
 
   test('fills on their way count until they are rolled back (AMB-54, AMB-112)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     const maker = world.place({ user: BOB, side: sell, quantity: 9 });
     const taker = world.place({ side: buy, quantity: 9 });
     const trade = world.match(maker, taker, 2_000, 9, buy);
@@ -70,7 +70,7 @@ suite('protocol caps at order entry', () => {
   });
 
   test('above the cap what reduces passes, and nothing that adds (CAP-02, AMB-49)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     world.position(ETH, -20, 40_000);
     assert.equal(world.verdict({ side: sell, quantity: 0.0001 }), CAP);
     assert.equal(world.verdict({ side: buy, quantity: 20 }), 'ok');
@@ -80,7 +80,7 @@ suite('protocol caps at order entry', () => {
   });
 
   test('an account without the margin for it is refused for that, whatever the cap leaves (MRG-12, AMB-112)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     world.spot(USD, 1, 1, BOB);
     for (const side of [buy, sell]) {
       assert.equal(world.verdict({ user: BOB, side, quantity: 10.0001 }), 'INSUFFICIENT_MARGIN');
@@ -89,14 +89,14 @@ suite('protocol caps at order entry', () => {
   });
 
   test('a cap in USD is at oracle and at mark (CAP-03)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     world.price(ETH, 2_000, 2_500);
     assert.equal(world.verdict({ side: buy, quantity: 8.0001 }), CAP);
     assert.equal(world.verdict({ side: buy, quantity: 8 }), 'ok');
   });
 
   test('a released order is checked again, and a simulation answers what order entry would (TRG-02, SIM-01, AMB-71)', () => {
-    const world = desk(OPEN);
+    const world = fixture(OPEN);
     const stop = world.place({ side: buy, quantity: 10, above: 200_000 });
     const trial = { user: ALICE, subAccount: 1, asset: ETH, side: buy, isSpot: false, transfers: [] };
     const accepts = (size: number): boolean | null => {
@@ -122,10 +122,10 @@ suite('the cap of collateral at order entry', () => {
   test('spot buys of a margin account up to the cap are taken, more is refused, resting or not (CAP-08, CAP-10, AMB-54, AMB-112)', () => {
     for (const shape of [{}, { tif: TIF.ioc }, { postOnly: true }, { market: { base: 100_001 } }]) {
       const wish = { ...SPOT, side: buy, price: 1_900, ...shape };
-      assert.equal(desk(COLLATERAL).verdict({ ...wish, quantity: 10.0001 }), CAP);
-      if (!('market' in shape)) assert.equal(desk(COLLATERAL).verdict({ ...wish, quantity: 10 }), 'ok');
+      assert.equal(fixture(COLLATERAL).verdict({ ...wish, quantity: 10.0001 }), CAP);
+      if (!('market' in shape)) assert.equal(fixture(COLLATERAL).verdict({ ...wish, quantity: 10 }), 'ok');
     }
-    const world = desk(COLLATERAL);
+    const world = fixture(COLLATERAL);
     world.spot(ETH, 4);
     world.spot(ETH, 5, 1, BOB);
     world.spot(ETH, 100, 0, BOB);
@@ -135,7 +135,7 @@ suite('the cap of collateral at order entry', () => {
   });
 
   test('where the cap is full spot sells, spot accounts and margin orders pass (CAP-02, CAP-08)', () => {
-    const world = desk(COLLATERAL);
+    const world = fixture(COLLATERAL);
     world.spot(USD, 1_000_000, 0);
     world.spot(ETH, 12);
     assert.equal(world.verdict({ ...SPOT, side: buy, quantity: 0.0001 }), CAP);
@@ -145,7 +145,7 @@ suite('the cap of collateral at order entry', () => {
   });
 
   test('open buys of the account count together, also in a replace; other accounts that rest do not (AMB-112)', () => {
-    const world = desk(COLLATERAL);
+    const world = fixture(COLLATERAL);
     world.place({ ...SPOT, user: BOB, side: buy, quantity: 10, price: 100 });
     const first = world.place({ ...SPOT, side: buy, quantity: 6 });
     assert.equal(world.verdict({ ...SPOT, side: buy, quantity: 4.0001 }), CAP);
@@ -159,7 +159,7 @@ suite('the cap of collateral at order entry', () => {
   });
 
   test('fills on their way count until they are rolled back, what is transferred away until it is booked (AMB-54, AMB-112)', () => {
-    const world = desk(COLLATERAL);
+    const world = fixture(COLLATERAL);
     world.spot(ETH, 20, 0, BOB);
     const maker = world.place({ user: BOB, side: sell, quantity: 9, isSpot: true, account: 0 });
     const taker = world.place({ ...SPOT, side: buy, quantity: 9 });
@@ -182,7 +182,7 @@ suite('the cap of collateral at order entry', () => {
 
   test('balances of a margin account count whether they or the account are received first (CAP-08, SUB-04)', () => {
     for (const isAccountFirst of [true, false]) {
-      const world = desk(COLLATERAL);
+      const world = fixture(COLLATERAL);
       const row = { user: BOB, subAccount: 2, kind: 'cross_margin', name: 'two', asset: null } as const;
       if (isAccountFirst) world.manager.onSubAccountChanged(row);
       world.spot(ETH, 10, 2, BOB);
@@ -194,7 +194,7 @@ suite('the cap of collateral at order entry', () => {
   });
 
   test('a released order is checked again, and a simulation answers what order entry would (TRG-02, SIM-01, AMB-71)', () => {
-    const world = desk(COLLATERAL);
+    const world = fixture(COLLATERAL);
     const stop = world.place({ ...SPOT, side: buy, quantity: 10, above: 200_000 });
     const trial = { user: ALICE, subAccount: 1, asset: ETH, side: buy, isSpot: true, transfers: [] };
     const accepts = (size: number, transfer = 0): boolean | null => {
@@ -216,7 +216,7 @@ suite('the cap of collateral at order entry', () => {
 
 suite('caps and market orders that are sized in quote', () => {
   const verdict = (cap: object, wish: Pick<MarginWish, 'side' | 'isSpot' | 'market'>): string =>
-    desk(cap).verdict(wish);
+    fixture(cap).verdict(wish);
 
   test('their lots are those at the lowest price that they may meet, a tenth below oracle and mark (CAP-04, CAP-10, AMB-39)', () => {
     for (const [cap, wish] of [

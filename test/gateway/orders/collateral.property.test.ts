@@ -6,7 +6,7 @@ import { quantity18 } from '../../../src/core/arithmetic.ts';
 import { USD } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import type { RawQuantity } from '../../../src/core/units.ts';
-import { ALICE, BASE } from '../../support/order-desk.ts';
+import { ALICE, BASE } from '../../support/order-fixture.ts';
 import { type PlainExchange, type PlainOrder, USERS } from '../../support/plain-exchange.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';

@@ -7,7 +7,7 @@ import { ORDER_END } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { RawPrice } from '../../../src/core/units.ts';
 import { DisconnectGroup, type GroupCancels, Membership } from '../../../src/gateway/orders/disconnect-group.ts';
-import { ALICE, mustPass, NOW, OrderDesk, replaceRequest } from '../../support/order-desk.ts';
+import { ALICE, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 function taken(parts: readonly GroupCancels[]): string[] {
@@ -27,7 +27,7 @@ interface Expected {
 }
 
 class World {
-  readonly desk = new OrderDesk();
+  readonly fixture = new OrderFixture();
   readonly groups = Array.from({ length: 3 }, () => new DisconnectGroup());
   readonly orders: Expected[] = [];
   /** Replaces that their market has not answered. */
@@ -35,32 +35,32 @@ class World {
 
   create(over: DisconnectGroup | null): Expected {
     const id = `o-${this.orders.length}`;
-    const createId = mustPass(this.desk.request({ id, quantity: 10, price: 1_000 }));
-    if (over !== null) this.desk.manager.requests.join(createId, new Membership(over));
+    const createId = mustPass(this.fixture.request({ id, quantity: 10, price: 1_000 }));
+    if (over !== null) this.fixture.manager.requests.join(createId, new Membership(over));
     const order = { id, createId, sequence: 0, isOver: false, memberships: new Set(over === null ? [] : [over]) };
     this.orders.push(order);
     return order;
   }
 
   admit(order: Expected): void {
-    order.sequence = this.desk.nextSequence;
+    order.sequence = this.fixture.nextSequence;
     const { createId: requestId, sequence } = order;
-    this.desk.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
-    this.desk.answer(requestId, sequence);
+    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    this.fixture.answer(requestId, sequence);
   }
 
   refuse(order: Expected): void {
     order.isOver = true;
-    this.desk.answer(order.createId, 0, REJECT_CODE.ORDER_NOT_FOUND);
+    this.fixture.answer(order.createId, 0, REJECT_CODE.ORDER_NOT_FOUND);
   }
 
   end(order: Expected): void {
     order.isOver = true;
-    this.desk.end(order.sequence, ORDER_END.userRequested);
+    this.fixture.end(order.sequence, ORDER_END.userRequested);
   }
 
   replace(order: Expected, over: DisconnectGroup): void {
-    const { manager } = this.desk;
+    const { manager } = this.fixture;
     const request = replaceRequest({ orderId: order.id as OrderId, newPriceLimit: 1_005 as RawPrice });
     const prepared = mustPass(manager.requests.checkReplace(request, { user: ALICE, now: NOW, looksUp: false }));
     const requestId = mustPass(manager.requests.reserveReplace(prepared));
@@ -73,10 +73,10 @@ class World {
     if (replace === undefined) return;
     const { requestId, order, over } = replace;
     if (isMade && !order.isOver) {
-      this.desk.replaced(order.sequence, 1_005, 10);
+      this.fixture.replaced(order.sequence, 1_005, 10);
       order.memberships.add(over);
     }
-    this.desk.answer(requestId, 0, isMade && !order.isOver ? 0 : REJECT_CODE.REQUEST_TOO_OLD);
+    this.fixture.answer(requestId, 0, isMade && !order.isOver ? 0 : REJECT_CODE.REQUEST_TOO_OLD);
   }
 
   /** Ids of what goes with it. */
@@ -110,8 +110,8 @@ suite('a connection that takes its orders with it', () => {
     world.answerReplace(false);
     assert.deepEqual([first.size, taken(first.end())], [0, []]);
     for (let twin = 0; twin < 2; twin += 1) {
-      world.desk.manager.requests.join(
-        mustPass(world.desk.request({ id: 'twin', quantity: 10 })),
+      world.fixture.manager.requests.join(
+        mustPass(world.fixture.request({ id: 'twin', quantity: 10 })),
         new Membership(second),
       );
     }

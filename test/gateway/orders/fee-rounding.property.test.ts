@@ -8,7 +8,7 @@ import { notional18, tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, type OrderKind, SIDE, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../../src/core/units.ts';
 import { budgetOf, reservationOfNew } from '../../../src/risk/reservation.ts';
-import { MARKET } from '../../support/order-desk.ts';
+import { MARKET } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const PARTS_MAX = 40;

@@ -49,7 +49,7 @@ function play(steps: readonly (readonly [number, number])[], look: (market: Loos
 function checkBalances(market: LooseMarket, onItsWay: OnItsWay | null = null): void {
   for (const user of USERS) {
     for (const asset of ASSETS) {
-      const { owned, held, pending, settling } = market.desk.manager.funds({ user, subAccount: 0, asset });
+      const { owned, held, pending, settling } = market.fixture.manager.funds({ user, subAccount: 0, asset });
       assert.equal(owned, market.ownedBy(user, asset));
       assert.equal(held, heldBy(market, user, asset === USD, onItsWay));
       assert.equal(pending, market.pendingOf(user, asset));
@@ -83,12 +83,12 @@ suite('holds, properties', () => {
 
   test('an order that waits for its trigger holds nothing, one that is let through was covered when it was (AMB-28)', () => {
     const property = (steps: readonly (readonly [number, number])[]): void => {
-      play(steps, ({ desk, orders, answers }) => {
+      play(steps, ({ fixture, orders, answers }) => {
         for (const { order, end } of answers.splice(0)) {
           const told = orders.find(({ sequence }) => sequence === order);
           assert.ok(told !== undefined);
           const asset = ASSETS[told.side === SIDE.buy ? 0 : 1] ?? USD;
-          if (end === 0) assert.ok(desk.available(told.user, asset) >= 0n || plainNeed(told) === 0n);
+          if (end === 0) assert.ok(fixture.available(told.user, asset) >= 0n || plainNeed(told) === 0n);
           else assert.ok(told.isEnded);
         }
       });
@@ -103,14 +103,14 @@ suite('holds, properties', () => {
       checkBalances(market);
       for (const user of USERS) {
         for (const asset of ASSETS) {
-          const { held, pending } = market.desk.manager.funds({ user, subAccount: 0, asset });
+          const { held, pending } = market.fixture.manager.funds({ user, subAccount: 0, asset });
           assert.deepEqual([held, pending], [0n, 0n]);
         }
-        const open = market.desk.manager.requests.checkCancelAll({ user, assetId: null });
+        const open = market.fixture.manager.requests.checkCancelAll({ user, assetId: null });
         assert.ok(open.ok && open.value.length === 0);
       }
       for (const order of market.orders) {
-        const kinds = market.desk.told(order.user, order.id).map((word) => word.split(' ')[0]);
+        const kinds = market.fixture.told(order.user, order.id).map((word) => word.split(' ')[0]);
         assert.equal(kinds[0], 'Created');
         const terminal = kinds.filter((kind) => kind === 'Canceled' || kind === 'Removed');
         assert.equal(terminal.length, 1, `${order.id}: ${kinds.join(', ')}`);

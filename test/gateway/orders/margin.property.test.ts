@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../../../src/core/units.ts';
 import { afterFill } from '../../../src/risk/position.ts';
-import { ALICE, BTC, ETH, SIDE, TIF, USD, usd } from '../../support/margin-desk.ts';
-import { BOB } from '../../support/order-desk.ts';
+import { ALICE, BTC, ETH, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB } from '../../support/order-fixture.ts';
 import { PlainPressure, USERS } from '../../support/plain-pressure.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 
@@ -57,7 +57,9 @@ suite('margin at the gateway', () => {
         for (const user of USERS) {
           for (const asset of [ETH, BTC]) {
             const query = { assetId: asset, subAccounts: null };
-            const [shown] = plain.desk.manager.margin.view(plain.desk.nowNs).positions(user, query, plain.desk.nowNs);
+            const [shown] = plain.fixture.manager.margin
+              .view(plain.fixture.nowNs)
+              .positions(user, query, plain.fixture.nowNs);
             const { base, quote } = plain.booked(user, asset);
             assert.deepEqual([shown?.base ?? 0n, shown?.quote ?? 0n], [base, quote]);
           }
@@ -80,14 +82,14 @@ suite('margin at the gateway', () => {
         const plain = new PlainPressure();
         for (const [step, pick] of steps) STEPS[step]?.(plain, pick);
         plain.settle();
-        const { desk } = plain;
-        const { margin } = desk.manager;
+        const { fixture } = plain;
+        const { margin } = fixture.manager;
         const [side, other] = isBuy ? [SIDE.buy, SIDE.sell] : [SIDE.sell, SIDE.buy];
         const trial = { user: ALICE, subAccount: 1, asset, side, isSpot: false, transfers: [] };
         const size = (BigInt(lots) * 10n ** 14n) as Amount18;
-        const simulated = margin.simulate({ ...trial, size, price: usd(price) }, desk.nowNs);
+        const simulated = margin.simulate({ ...trial, size, price: usd(price) }, fixture.nowNs);
         const quantity = lots / 10_000;
-        const request = desk.request({ user: ALICE, asset, side, quantity, price, tif: TIF.ioc });
+        const request = fixture.request({ user: ALICE, asset, side, quantity, price, tif: TIF.ioc });
         assert.ok(simulated.ok);
         assert.equal(simulated.value.isAccepted, request.ok);
         if (!request.ok) {
@@ -95,10 +97,10 @@ suite('margin at the gateway', () => {
           return;
         }
         taken += 1;
-        desk.spot(USD, 1_000_000_000, 1, BOB);
-        const maker = desk.place({ user: BOB, asset, side: other, quantity, price });
-        const taker = desk.admit(request.value.requestId, asset);
-        desk.confirm(desk.match(maker, taker, price, quantity, side, asset), asset);
+        fixture.spot(USD, 1_000_000_000, 1, BOB);
+        const maker = fixture.place({ user: BOB, asset, side: other, quantity, price });
+        const taker = fixture.admit(request.value.requestId, asset);
+        fixture.confirm(fixture.match(maker, taker, price, quantity, side, asset), asset);
         const { base, quote } = plain.booked(ALICE, asset);
         const notional = (size * usd(price)) / ONE_18;
         const legs = afterFill(
@@ -108,8 +110,10 @@ suite('margin at the gateway', () => {
           tradingFee18(notional as Amount18, 500),
         );
         margin.onPositionChanged({ user: ALICE, subAccount: 1, asset, ...legs });
-        assert.deepEqual(simulated.value.figures, margin.view(desk.nowNs).figures(ALICE, [1]).get(1));
-        const [shown] = margin.view(desk.nowNs).positions(ALICE, { assetId: asset, subAccounts: null }, desk.nowNs);
+        assert.deepEqual(simulated.value.figures, margin.view(fixture.nowNs).figures(ALICE, [1]).get(1));
+        const [shown] = margin
+          .view(fixture.nowNs)
+          .positions(ALICE, { assetId: asset, subAccounts: null }, fixture.nowNs);
         assert.equal(simulated.value.liquidationPrice, shown?.liquidationPrice ?? null);
       }),
       propertyParameters(60),

@@ -16,32 +16,32 @@ import {
   mustPass,
   NO_HISTORY,
   NOW,
-  OrderDesk,
+  OrderFixture,
   replaceRequest,
-} from '../../support/order-desk.ts';
+} from '../../support/order-fixture.ts';
 import { orderPage, tradePage } from '../../support/pages.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
 
 /** Reserves a replace of Alice's order-1. */
-function replaces(desk: OrderDesk, price: number | null, quantity: number | null) {
+function replaces(fixture: OrderFixture, price: number | null, quantity: number | null) {
   const members = { newPriceLimit: price as RawPrice | null, newQuantity: quantity as RawQuantity | null };
-  return desk.manager.requests.reserveReplace(
-    mustPass(desk.manager.requests.checkReplace(replaceRequest(members), CALLER)),
+  return fixture.manager.requests.reserveReplace(
+    mustPass(fixture.manager.requests.checkReplace(replaceRequest(members), CALLER)),
   );
 }
 
 function replaced(
-  desk: OrderDesk,
+  fixture: OrderFixture,
   order: number,
   price: number,
   quantity: number,
   timestampNs: bigint = NOW + 7n,
 ): void {
-  desk.manager.onReplaced({
+  fixture.manager.onReplaced({
     marketIndex: 3,
-    sequence: desk.nextSequence,
+    sequence: fixture.nextSequence,
     order,
     timeNs: NOW,
     price: price as RawPrice,
@@ -54,293 +54,302 @@ function replaced(
 
 /** Alice's buy of 1 at 2000 rests; Bob's sell of `quantity` takes it. */
 function crossed(quantity = 10_000, buyerTif: 0 | 2 = TIF.gtc) {
-  const desk = new OrderDesk();
-  const maker = desk.place({ tif: buyerTif });
-  const taker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell, quantity });
-  return { desk, maker, taker, trade: desk.match(maker, taker, 200_000, quantity) };
+  const fixture = new OrderFixture();
+  const maker = fixture.place({ tif: buyerTif });
+  const taker = fixture.place({ id: 'sell', user: BOB, side: SIDE.sell, quantity });
+  return { fixture, maker, taker, trade: fixture.match(maker, taker, 200_000, quantity) };
 }
 
 suite('holds', () => {
   test('a buy holds price × quantity × (1 + taker), a sell its base (EX-27, AMB-52)', () => {
-    const desk = new OrderDesk();
-    desk.place({ quantity: 15_000 });
-    assert.equal(desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 300_150n * CENT);
-    desk.place({ id: 's', side: SIDE.sell, quantity: 15_000 });
-    assert.equal(desk.manager.funds({ user: ALICE, subAccount: 0, asset: BASE }).held, 150n * CENT);
+    const fixture = new OrderFixture();
+    fixture.place({ quantity: 15_000 });
+    assert.equal(fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 300_150n * CENT);
+    fixture.place({ id: 's', side: SIDE.sell, quantity: 15_000 });
+    assert.equal(fixture.manager.funds({ user: ALICE, subAccount: 0, asset: BASE }).held, 150n * CENT);
   });
 
   test('an order that needs exactly what is available passes, one unit less is INSUFFICIENT_INVENTORY', () => {
-    const desk = new OrderDesk();
-    desk.setOwned(ALICE, USD, 200_100n * CENT - 1n);
-    assert.equal(codeOf(desk.request()), 'INSUFFICIENT_INVENTORY');
-    assert.equal(desk.available(ALICE, USD), 200_100n * CENT - 1n);
-    desk.setOwned(ALICE, USD, 200_100n * CENT);
-    assert.equal(codeOf(desk.request()), 'ok');
-    assert.equal(desk.available(ALICE, USD), 0n);
+    const fixture = new OrderFixture();
+    fixture.setOwned(ALICE, USD, 200_100n * CENT - 1n);
+    assert.equal(codeOf(fixture.request()), 'INSUFFICIENT_INVENTORY');
+    assert.equal(fixture.available(ALICE, USD), 200_100n * CENT - 1n);
+    fixture.setOwned(ALICE, USD, 200_100n * CENT);
+    assert.equal(codeOf(fixture.request()), 'ok');
+    assert.equal(fixture.available(ALICE, USD), 0n);
   });
 
   test('a refused create gives its hold back, leaves no record and publishes CreateFailed (AMB-128)', () => {
-    const desk = new OrderDesk();
-    const before = desk.available(ALICE, USD);
-    desk.answer(mustPass(desk.request()), 0, REJECT_CODE.ALREADY_CANCELLED);
-    assert.equal(desk.available(ALICE, USD), before);
-    assert.deepEqual(desk.told(ALICE), ['CreateFailed AlreadyCancelled']);
-    assert.equal(desk.status(ALICE), undefined);
-    assert.equal(desk.sink.answers[0]?.answer.refusal?.code, 'ALREADY_CANCELLED');
+    const fixture = new OrderFixture();
+    const before = fixture.available(ALICE, USD);
+    fixture.answer(mustPass(fixture.request()), 0, REJECT_CODE.ALREADY_CANCELLED);
+    assert.equal(fixture.available(ALICE, USD), before);
+    assert.deepEqual(fixture.told(ALICE), ['CreateFailed AlreadyCancelled']);
+    assert.equal(fixture.status(ALICE), undefined);
+    assert.equal(fixture.sink.answers[0]?.answer.refusal?.code, 'ALREADY_CANCELLED');
   });
 
   test('a match turns the hold into what the fill costs; a price better than the limit frees the rest', () => {
-    const { desk, maker, trade } = crossed(4_000);
-    const funds = () => desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
+    const { fixture, maker, trade } = crossed(4_000);
+    const funds = () => fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
     // 0.6 left at 2000 with 5 bp; 0.4 bought at 2000 with a rebate of 1 bp.
     assert.equal(funds().held, 120_060n * CENT);
     assert.equal(funds().pending, 80_000n * CENT - 8n * CENT);
-    desk.confirm(trade);
+    fixture.confirm(trade);
     assert.deepEqual([funds().pending, funds().settling], [0n, 79_992n * CENT]);
-    desk.setOwned(ALICE, USD, 920_008n * CENT);
+    fixture.setOwned(ALICE, USD, 920_008n * CENT);
     assert.equal(funds().available, 920_008n * CENT - 120_060n * CENT);
-    desk.end(maker, 1);
+    fixture.end(maker, 1);
     assert.equal(funds().available, 920_008n * CENT);
   });
 
   test('what an undecided fill will cost, and a confirmed one until its balance comes, cannot be spent again (AMB-52, AMB-112)', () => {
-    const { desk, trade } = crossed(4_000);
-    const funds = () => desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
+    const { fixture, trade } = crossed(4_000);
+    const funds = () => fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
     const [held, cost] = [120_060n * CENT, 79_992n * CENT];
-    desk.setOwned(ALICE, USD, held + cost + 200_100n * CENT - 1n);
+    fixture.setOwned(ALICE, USD, held + cost + 200_100n * CENT - 1n);
     const [another, third] = [{ id: 'order-2' }, { id: 'order-3' }];
     assert.equal(funds().available, 200_100n * CENT - 1n);
-    assert.equal(codeOf(desk.request(another)), 'INSUFFICIENT_INVENTORY');
-    desk.confirm(trade);
+    assert.equal(codeOf(fixture.request(another)), 'INSUFFICIENT_INVENTORY');
+    fixture.confirm(trade);
     assert.equal(funds().available, 200_100n * CENT - 1n);
-    assert.equal(codeOf(desk.request(third)), 'INSUFFICIENT_INVENTORY');
+    assert.equal(codeOf(fixture.request(third)), 'INSUFFICIENT_INVENTORY');
   });
 
   test('a balance that contains a fill may arrive before its match: the fill is not taken twice', () => {
-    const desk = new OrderDesk();
-    const maker = desk.place();
-    const taker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });
-    desk.confirm(1);
-    desk.setOwned(ALICE, USD, 8_000n * ONE_18);
-    assert.equal(desk.fills(ALICE).length, 0);
-    assert.equal(desk.match(maker, taker, 200_000, 10_000), 1);
+    const fixture = new OrderFixture();
+    const maker = fixture.place();
+    const taker = fixture.place({ id: 'sell', user: BOB, side: SIDE.sell });
+    fixture.confirm(1);
+    fixture.setOwned(ALICE, USD, 8_000n * ONE_18);
+    assert.equal(fixture.fills(ALICE).length, 0);
+    assert.equal(fixture.match(maker, taker, 200_000, 10_000), 1);
     assert.deepEqual(
-      desk.fills(ALICE).map((fill) => fill.split(' ')[0]),
+      fixture.fills(ALICE).map((fill) => fill.split(' ')[0]),
       ['Pending', 'Confirmed'],
     );
-    assert.equal(desk.available(ALICE, USD), 8_000n * ONE_18);
+    assert.equal(fixture.available(ALICE, USD), 8_000n * ONE_18);
   });
 
   test('a rolled back fill of a resting order is held again, of one that never rests it is free (AMB-32 a, c)', () => {
     const resting = crossed();
-    resting.desk.rollBack(resting.trade, 10, 1);
-    assert.equal(resting.desk.available(ALICE, USD), (1_000_000n - 200_100n) * CENT);
+    resting.fixture.rollBack(resting.trade, 10, 1);
+    assert.equal(resting.fixture.available(ALICE, USD), (1_000_000n - 200_100n) * CENT);
     const immediate = crossed(10_000, TIF.ioc);
-    immediate.desk.rollBack(immediate.trade, 10, 1);
-    assert.equal(immediate.desk.available(ALICE, USD), 10_000n * ONE_18);
+    immediate.fixture.rollBack(immediate.trade, 10, 1);
+    assert.equal(immediate.fixture.available(ALICE, USD), 10_000n * ONE_18);
   });
 
   test('a change of the taker rate changes what buys hold', () => {
-    const desk = new OrderDesk();
-    desk.place();
-    desk.manager.onMarketChanged({ ...MARKET, takerFeeRate: 1_000 });
-    assert.equal(desk.available(ALICE, USD), (1_000_000n - 200_200n) * CENT);
+    const fixture = new OrderFixture();
+    fixture.place();
+    fixture.manager.onMarketChanged({ ...MARKET, takerFeeRate: 1_000 });
+    assert.equal(fixture.available(ALICE, USD), (1_000_000n - 200_200n) * CENT);
   });
 });
 
 suite('replace', () => {
   test('a replace that needs more than is available is refused and the order untouched (RPL-07)', () => {
-    const desk = new OrderDesk();
-    desk.place();
-    const before = desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
-    assert.equal(codeOf(replaces(desk, null, 50_000)), 'INSUFFICIENT_INVENTORY');
-    assert.deepEqual(desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }), before);
-    assert.deepEqual(desk.told(ALICE), ['Created']);
+    const fixture = new OrderFixture();
+    fixture.place();
+    const before = fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD });
+    assert.equal(codeOf(replaces(fixture, null, 50_000)), 'INSUFFICIENT_INVENTORY');
+    assert.deepEqual(fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD }), before);
+    assert.deepEqual(fixture.told(ALICE), ['Created']);
   });
 
   test('more quantity at a lower price needs only the difference', () => {
-    const desk = new OrderDesk();
-    desk.setOwned(ALICE, USD, 200_100n * CENT);
-    const order = desk.place();
-    const requestId = mustPass(replaces(desk, 100_000, 20_000));
-    replaced(desk, order, 100_000, 20_000);
-    desk.answer(requestId, 3);
-    assert.equal(desk.available(ALICE, USD), 0n);
+    const fixture = new OrderFixture();
+    fixture.setOwned(ALICE, USD, 200_100n * CENT);
+    const order = fixture.place();
+    const requestId = mustPass(replaces(fixture, 100_000, 20_000));
+    replaced(fixture, order, 100_000, 20_000);
+    fixture.answer(requestId, 3);
+    assert.equal(fixture.available(ALICE, USD), 0n);
   });
 
   test('while a smaller replace is on its way the larger hold stays; refused, it stays for good (RPL-09)', () => {
-    const desk = new OrderDesk();
-    desk.place();
-    const held = () => desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held;
-    const smaller = mustPass(replaces(desk, null, 5_000));
-    const larger = mustPass(replaces(desk, null, 20_000));
+    const fixture = new OrderFixture();
+    fixture.place();
+    const held = () => fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held;
+    const smaller = mustPass(replaces(fixture, null, 5_000));
+    const larger = mustPass(replaces(fixture, null, 20_000));
     assert.equal(held(), 400_200n * CENT);
-    desk.answer(larger, 0, REJECT_CODE.REQUEST_TOO_OLD);
+    fixture.answer(larger, 0, REJECT_CODE.REQUEST_TOO_OLD);
     assert.equal(held(), 200_100n * CENT);
-    desk.answer(smaller, 0, REJECT_CODE.REQUEST_TOO_OLD);
+    fixture.answer(smaller, 0, REJECT_CODE.REQUEST_TOO_OLD);
     assert.equal(held(), 200_100n * CENT);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'ReplaceFailed RequestTooOld', 'ReplaceFailed RequestTooOld']);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'ReplaceFailed RequestTooOld', 'ReplaceFailed RequestTooOld']);
   });
 
   test('what a replace leaves may be what an earlier one on its way makes of it: the larger counts (RPL-07, AMB-112)', () => {
-    const desk = new OrderDesk();
-    desk.place();
-    mustPass(replaces(desk, 400_000, null));
-    assert.equal(codeOf(replaces(desk, null, 25_000)), 'INSUFFICIENT_INVENTORY');
-    mustPass(replaces(desk, null, 20_000));
-    assert.equal(desk.held(ALICE, USD), 800_400n * CENT, '2 at 4000, should both be applied');
-    mustPass(replaces(desk, 300_000, null));
-    assert.equal(desk.held(ALICE, USD), 800_400n * CENT);
+    const fixture = new OrderFixture();
+    fixture.place();
+    mustPass(replaces(fixture, 400_000, null));
+    assert.equal(codeOf(replaces(fixture, null, 25_000)), 'INSUFFICIENT_INVENTORY');
+    mustPass(replaces(fixture, null, 20_000));
+    assert.equal(fixture.held(ALICE, USD), 800_400n * CENT, '2 at 4000, should both be applied');
+    mustPass(replaces(fixture, 300_000, null));
+    assert.equal(fixture.held(ALICE, USD), 800_400n * CENT);
   });
 
   test('an applied replace publishes effective values and raises the timestamp (AMB-18, RPL-12)', () => {
-    const desk = new OrderDesk();
-    const order = desk.place();
-    replaced(desk, order, 200_000, 20_000);
-    const event = desk.sink.events[1]?.event;
+    const fixture = new OrderFixture();
+    const order = fixture.place();
+    replaced(fixture, order, 200_000, 20_000);
+    const event = fixture.sink.events[1]?.event;
     assert.ok(event?.kind === 'Replaced');
     assert.deepEqual([event.newPrice, event.newQuantity], [200_000, 20_000]);
-    const record = desk.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId });
+    const record = fixture.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId });
     assert.equal(record?.timestamp_ns, NOW + 7n);
     const unchanged = [record?.order_id, record?.side, record?.is_immediate_or_cancel];
     assert.deepEqual(unchanged, ['order-1', 'Buy', false], 'RPL-04, RPL-05');
-    replaced(desk, order, 200_000, 10_000, NOW - 1n);
-    assert.equal(desk.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId })?.timestamp_ns, NOW + 7n);
+    replaced(fixture, order, 200_000, 10_000, NOW - 1n);
+    assert.equal(
+      fixture.manager.order({ user: ALICE, marketIndex: 3, orderId: event.orderId })?.timestamp_ns,
+      NOW + 7n,
+    );
   });
 
   test('a new total that is filled already completes the order, after its fills (RPL-08, AMB-19)', () => {
-    const { desk, maker, trade } = crossed(4_000);
-    replaced(desk, maker, 200_000, 3_000);
-    desk.end(maker, 32);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Replaced']);
-    assert.equal(desk.status(ALICE), 'Filled');
-    desk.confirm(trade);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Replaced', 'Removed Filled']);
+    const { fixture, maker, trade } = crossed(4_000);
+    replaced(fixture, maker, 200_000, 3_000);
+    fixture.end(maker, 32);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Replaced']);
+    assert.equal(fixture.status(ALICE), 'Filled');
+    fixture.confirm(trade);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Replaced', 'Removed Filled']);
   });
 
   test('a post-only that would cross after a replace is Canceled and answers WOULD_CROSS (AMB-19)', () => {
-    const desk = new OrderDesk();
-    const order = desk.place({ postOnly: true });
-    const requestId = mustPass(replaces(desk, 300_000, null));
-    desk.end(order, 5);
-    desk.answer(requestId, 2, REJECT_CODE.WOULD_CROSS);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled PostOnlyWouldCross']);
-    assert.equal(desk.available(ALICE, USD), 10_000n * ONE_18);
+    const fixture = new OrderFixture();
+    const order = fixture.place({ postOnly: true });
+    const requestId = mustPass(replaces(fixture, 300_000, null));
+    fixture.end(order, 5);
+    fixture.answer(requestId, 2, REJECT_CODE.WOULD_CROSS);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Canceled PostOnlyWouldCross']);
+    assert.equal(fixture.available(ALICE, USD), 10_000n * ONE_18);
   });
 });
 
 suite('life of an order', () => {
   test('a crossing post-only has a record and one Canceled, no Created (TIF-07, AMB-16)', () => {
-    const desk = new OrderDesk();
-    const requestId = mustPass(desk.request({ postOnly: true }));
+    const fixture = new OrderFixture();
+    const requestId = mustPass(fixture.request({ postOnly: true }));
     const refusal = REJECT_CODE.WOULD_CROSS;
-    desk.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal });
-    desk.answer(requestId, 1, REJECT_CODE.WOULD_CROSS);
-    assert.deepEqual(desk.told(ALICE), ['Canceled PostOnlyWouldCross']);
-    assert.equal(desk.status(ALICE), 'Canceled');
-    assert.equal(desk.sink.answers[0]?.answer.refusal?.code, 'WOULD_CROSS');
-    assert.equal(desk.available(ALICE, USD), 10_000n * ONE_18);
+    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal });
+    fixture.answer(requestId, 1, REJECT_CODE.WOULD_CROSS);
+    assert.deepEqual(fixture.told(ALICE), ['Canceled PostOnlyWouldCross']);
+    assert.equal(fixture.status(ALICE), 'Canceled');
+    assert.equal(fixture.sink.answers[0]?.answer.refusal?.code, 'WOULD_CROSS');
+    assert.equal(fixture.available(ALICE, USD), 10_000n * ONE_18);
   });
 
   test('Removed Filled waits until no fill is pending, with final numbers (AMB-128, G20)', () => {
-    const { desk, trade } = crossed();
-    assert.deepEqual(desk.told(ALICE), ['Created']);
-    assert.equal(desk.status(ALICE), 'Filled');
-    desk.confirm(trade);
-    const event = desk.sink.events.findLast(({ user }) => user === ALICE)?.event;
+    const { fixture, trade } = crossed();
+    assert.deepEqual(fixture.told(ALICE), ['Created']);
+    assert.equal(fixture.status(ALICE), 'Filled');
+    fixture.confirm(trade);
+    const event = fixture.sink.events.findLast(({ user }) => user === ALICE)?.event;
     assert.ok(event?.kind === 'Removed');
     assert.deepEqual([event.reason, event.filledQuantity, event.filledAmount], ['Filled', 10_000, 20_000_000n]);
   });
 
   test('a cancel of a remainder is published at once, although fills are pending (AMB-23)', () => {
-    const { desk, maker, trade } = crossed(4_000);
-    desk.end(maker, 1);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
-    desk.rollBack(trade, 10, 1);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
-    assert.equal(desk.available(ALICE, USD), 10_000n * ONE_18);
+    const { fixture, maker, trade } = crossed(4_000);
+    fixture.end(maker, 1);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Canceled UserRequested']);
+    fixture.rollBack(trade, 10, 1);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Canceled UserRequested']);
+    assert.equal(fixture.available(ALICE, USD), 10_000n * ONE_18);
   });
 
   test('a cancel while all of it is pending ends as Filled, or as Canceled if a fill rolls back (AMB-23)', () => {
     const confirmed = crossed();
     const requestId = mustPass(
-      confirmed.desk.manager.requests.reserveCancel(
-        mustPass(confirmed.desk.manager.requests.checkCancel(cancelRequest(), CALLER)),
+      confirmed.fixture.manager.requests.reserveCancel(
+        mustPass(confirmed.fixture.manager.requests.checkCancel(cancelRequest(), CALLER)),
       ),
     );
-    confirmed.desk.answer(requestId);
-    confirmed.desk.confirm(confirmed.trade);
-    assert.deepEqual(confirmed.desk.told(ALICE), ['Created', 'Removed Filled']);
+    confirmed.fixture.answer(requestId);
+    confirmed.fixture.confirm(confirmed.trade);
+    assert.deepEqual(confirmed.fixture.told(ALICE), ['Created', 'Removed Filled']);
     for (const marketFirst of [true, false]) {
-      const { desk, maker, trade } = crossed();
-      if (marketFirst) desk.end(maker, 1);
-      desk.rollBack(trade, 10, 1);
-      if (!marketFirst) desk.end(maker, 1);
-      assert.deepEqual(desk.told(ALICE), ['Created', 'Canceled UserRequested']);
+      const { fixture, maker, trade } = crossed();
+      if (marketFirst) fixture.end(maker, 1);
+      fixture.rollBack(trade, 10, 1);
+      if (!marketFirst) fixture.end(maker, 1);
+      assert.deepEqual(fixture.told(ALICE), ['Created', 'Canceled UserRequested']);
     }
   });
 
   test('an order at fault is Canceled with its reason, the other one lives on (AMB-32, EX-25)', () => {
-    const { desk, taker, trade } = crossed();
-    desk.rollBack(trade, 10, 2);
-    assert.deepEqual([desk.status(BOB, 'sell'), desk.available(BOB, BASE)], ['Canceled', 10n * ONE_18]);
-    desk.end(taker, 10, 2);
-    assert.deepEqual(desk.told(BOB, 'sell'), ['Created', 'Canceled InsufficientInventory']);
-    assert.deepEqual([desk.status(ALICE), desk.told(ALICE)], ['Open', ['Created']]);
-    assert.equal(desk.available(BOB, BASE), 10n * ONE_18);
+    const { fixture, taker, trade } = crossed();
+    fixture.rollBack(trade, 10, 2);
+    assert.deepEqual([fixture.status(BOB, 'sell'), fixture.available(BOB, BASE)], ['Canceled', 10n * ONE_18]);
+    fixture.end(taker, 10, 2);
+    assert.deepEqual(fixture.told(BOB, 'sell'), ['Created', 'Canceled InsufficientInventory']);
+    assert.deepEqual([fixture.status(ALICE), fixture.told(ALICE)], ['Open', ['Created']]);
+    assert.equal(fixture.available(BOB, BASE), 10n * ONE_18);
   });
 
   test('an innocent order that never rests ends RolledBack when all its fills did (AMB-128, EX-25)', () => {
     for (const marketFirst of [true, false]) {
-      const { desk, maker, trade } = crossed(10_000, TIF.ioc);
-      if (marketFirst) desk.end(maker, 36);
-      desk.rollBack(trade, 10, 1);
-      assert.equal(desk.status(ALICE), 'Canceled');
-      if (!marketFirst) desk.end(maker, 36);
-      assert.deepEqual(desk.told(ALICE), ['Created', 'Removed RolledBack']);
+      const { fixture, maker, trade } = crossed(10_000, TIF.ioc);
+      if (marketFirst) fixture.end(maker, 36);
+      fixture.rollBack(trade, 10, 1);
+      assert.equal(fixture.status(ALICE), 'Canceled');
+      if (!marketFirst) fixture.end(maker, 36);
+      assert.deepEqual(fixture.told(ALICE), ['Created', 'Removed RolledBack']);
     }
   });
 
   test('one that kept a fill ends ImmediateOrCancel, one at fault Canceled with its reason (AMB-128)', () => {
-    const desk = new OrderDesk();
-    const ioc = desk.place({ tif: TIF.ioc });
-    const maker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });
-    const trades = [desk.match(maker, ioc, 200_000, 4_000, SIDE.buy), desk.match(maker, ioc, 200_000, 6_000, SIDE.buy)];
-    desk.confirm(trades[0] ?? 0);
-    desk.rollBack(trades[1] ?? 0, 1, 10);
-    desk.end(ioc, 36);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
+    const fixture = new OrderFixture();
+    const ioc = fixture.place({ tif: TIF.ioc });
+    const maker = fixture.place({ id: 'sell', user: BOB, side: SIDE.sell });
+    const trades = [
+      fixture.match(maker, ioc, 200_000, 4_000, SIDE.buy),
+      fixture.match(maker, ioc, 200_000, 6_000, SIDE.buy),
+    ];
+    fixture.confirm(trades[0] ?? 0);
+    fixture.rollBack(trades[1] ?? 0, 1, 10);
+    fixture.end(ioc, 36);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
     const faulty = crossed(4_000, TIF.ioc);
-    faulty.desk.end(faulty.maker, 34);
-    faulty.desk.rollBack(faulty.trade, 2, 10);
-    assert.deepEqual(faulty.desk.told(ALICE), ['Created', 'Canceled InsufficientInventory']);
+    faulty.fixture.end(faulty.maker, 34);
+    faulty.fixture.rollBack(faulty.trade, 2, 10);
+    assert.deepEqual(faulty.fixture.told(ALICE), ['Created', 'Canceled InsufficientInventory']);
   });
 
   test('an order completed by a replace lives again when a fill rolls back (AMB-32 e)', () => {
-    const { desk, maker, trade } = crossed(4_000);
-    replaced(desk, maker, 200_000, 3_000);
-    desk.end(maker, 32);
-    desk.rollBack(trade, 10, 1);
-    assert.deepEqual([desk.told(ALICE), desk.status(ALICE)], [['Created', 'Replaced'], 'Open']);
-    assert.equal(desk.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 60_030n * CENT);
+    const { fixture, maker, trade } = crossed(4_000);
+    replaced(fixture, maker, 200_000, 3_000);
+    fixture.end(maker, 32);
+    fixture.rollBack(trade, 10, 1);
+    assert.deepEqual([fixture.told(ALICE), fixture.status(ALICE)], [['Created', 'Replaced'], 'Open']);
+    assert.equal(fixture.manager.funds({ user: ALICE, subAccount: 0, asset: USD }).held, 60_030n * CENT);
   });
 
   test('IOC out of book, FOK that cannot fill, expiry: Removed, once nothing is pending (TIF-03, TIF-04, ORD-20, G20)', () => {
-    const { desk, maker, trade } = crossed(4_000, TIF.ioc);
-    desk.end(maker, 34);
-    assert.deepEqual(desk.told(ALICE), ['Created']);
-    desk.confirm(trade);
-    assert.deepEqual(desk.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
-    desk.end(desk.place({ id: 'fok', tif: TIF.fok, quantity: 10 }), 35);
-    assert.deepEqual(desk.told(ALICE, 'fok'), ['Created', 'Removed FillOrKill']);
-    desk.end(desk.place({ id: 'old', quantity: 10 }), 33);
-    assert.deepEqual([desk.told(ALICE, 'old'), desk.status(ALICE, 'old')], [['Created', 'Removed Expired'], 'Expired']);
+    const { fixture, maker, trade } = crossed(4_000, TIF.ioc);
+    fixture.end(maker, 34);
+    assert.deepEqual(fixture.told(ALICE), ['Created']);
+    fixture.confirm(trade);
+    assert.deepEqual(fixture.told(ALICE), ['Created', 'Removed ImmediateOrCancel']);
+    fixture.end(fixture.place({ id: 'fok', tif: TIF.fok, quantity: 10 }), 35);
+    assert.deepEqual(fixture.told(ALICE, 'fok'), ['Created', 'Removed FillOrKill']);
+    fixture.end(fixture.place({ id: 'old', quantity: 10 }), 33);
+    assert.deepEqual(
+      [fixture.told(ALICE, 'old'), fixture.status(ALICE, 'old')],
+      [['Created', 'Removed Expired'], 'Expired'],
+    );
   });
 
   test('a record is in flight until the market answers, and filled by what is pending too (ORD-23, ORD-24)', () => {
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     const record = () =>
-      orderPage(desk.manager, NO_HISTORY, {
+      orderPage(fixture.manager, NO_HISTORY, {
         user: ALICE,
         marketIndex: 3,
         subAccounts: null,
@@ -348,16 +357,16 @@ suite('life of an order', () => {
         page: 0,
         limit: 9,
       }).rows[0];
-    const requestId = mustPass(desk.request());
+    const requestId = mustPass(fixture.request());
     assert.deepEqual([record()?.in_flight, record()?.status], [true, 'Open']);
-    desk.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
-    desk.answer(requestId, 1);
-    desk.nextSequence;
-    const taker = desk.place({ id: 't', user: BOB, side: SIDE.sell, quantity: 5_000 });
-    const trade = desk.match(1, taker, 200_000, 5_000);
+    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.answer(requestId, 1);
+    fixture.nextSequence;
+    const taker = fixture.place({ id: 't', user: BOB, side: SIDE.sell, quantity: 5_000 });
+    const trade = fixture.match(1, taker, 200_000, 5_000);
     assert.deepEqual([record()?.in_flight, record()?.status], [false, 'PartiallyFilled']);
     assert.deepEqual([record()?.pending_filled_quantity, record()?.confirmed_filled_quantity], ['0.5', '0']);
-    desk.confirm(trade, { maker: -10n * CENT, taker: 50n * CENT });
+    fixture.confirm(trade, { maker: -10n * CENT, taker: 50n * CENT });
     assert.deepEqual([record()?.pending_filled_quantity, record()?.confirmed_filled_quantity], ['0', '0.5']);
     assert.deepEqual([record()?.confirmed_filled_amount, record()?.confirmed_trading_fees_amount], ['1000', '-0.1']);
   });
@@ -365,39 +374,39 @@ suite('life of an order', () => {
 
 suite('fills', () => {
   test('each side is published as Pending with the projected fee, then its outcome (FIL-02, FIL-03, FIL-04, AMB-35)', () => {
-    const { desk, trade } = crossed();
-    desk.confirm(trade, { maker: -20n * CENT, taker: 100n * CENT });
-    assert.deepEqual(desk.fills(ALICE), [`Pending null ${-20n * CENT}`, `Confirmed null ${-20n * CENT}`]);
-    assert.deepEqual(desk.fills(BOB), [`Pending null ${100n * CENT}`, `Confirmed null ${100n * CENT}`]);
+    const { fixture, trade } = crossed();
+    fixture.confirm(trade, { maker: -20n * CENT, taker: 100n * CENT });
+    assert.deepEqual(fixture.fills(ALICE), [`Pending null ${-20n * CENT}`, `Confirmed null ${-20n * CENT}`]);
+    assert.deepEqual(fixture.fills(BOB), [`Pending null ${100n * CENT}`, `Confirmed null ${100n * CENT}`]);
   });
 
   test('a rollback publishes each side’s own reason and fee 0 (ORD-27, FIL-05, FIL-14, FIL-15, AMB-33)', () => {
-    const { desk, trade } = crossed();
-    desk.rollBack(trade, 10, 1);
-    assert.equal(desk.fills(ALICE)[1], 'Rollbacked CounterpartyAtFault 0');
-    assert.equal(desk.fills(BOB)[1], 'Rollbacked InsufficientMargin 0');
+    const { fixture, trade } = crossed();
+    fixture.rollBack(trade, 10, 1);
+    assert.equal(fixture.fills(ALICE)[1], 'Rollbacked CounterpartyAtFault 0');
+    assert.equal(fixture.fills(BOB)[1], 'Rollbacked InsufficientMargin 0');
   });
 
   test('an outcome that arrives before its match is published after Pending (AMB-35)', () => {
-    const desk = new OrderDesk();
-    const maker = desk.place();
-    const taker = desk.place({ id: 'sell', user: BOB, side: SIDE.sell });
-    desk.rollBack(1, 8, 8);
-    desk.match(maker, taker, 200_000, 10_000);
+    const fixture = new OrderFixture();
+    const maker = fixture.place();
+    const taker = fixture.place({ id: 'sell', user: BOB, side: SIDE.sell });
+    fixture.rollBack(1, 8, 8);
+    fixture.match(maker, taker, 200_000, 10_000);
     assert.deepEqual(
-      desk.fills(BOB).map((fill) => fill.split(' ').slice(0, 2).join(' ')),
+      fixture.fills(BOB).map((fill) => fill.split(' ').slice(0, 2).join(' ')),
       ['Pending null', 'Rollbacked StaleMatch'],
     );
-    assert.equal(desk.status(BOB, 'sell'), 'Open');
+    assert.equal(fixture.status(BOB, 'sell'), 'Open');
   });
 
   test('a self-match sends both events to the one user (AMB-35)', () => {
-    const desk = new OrderDesk();
-    const maker = desk.place();
-    const taker = desk.place({ id: 'sell', side: SIDE.sell });
-    desk.confirm(desk.match(maker, taker, 200_000, 10_000));
-    assert.equal(desk.fills(ALICE).length, 4);
-    const page = tradePage(desk.manager, NO_HISTORY, {
+    const fixture = new OrderFixture();
+    const maker = fixture.place();
+    const taker = fixture.place({ id: 'sell', side: SIDE.sell });
+    fixture.confirm(fixture.match(maker, taker, 200_000, 10_000));
+    assert.equal(fixture.fills(ALICE).length, 4);
+    const page = tradePage(fixture.manager, NO_HISTORY, {
       user: ALICE,
       marketIndex: null,
       subAccounts: null,
@@ -414,8 +423,8 @@ suite('fills', () => {
   });
 
   test('a trade has the shape of wire.md 7.10 (FIL-01)', () => {
-    const { desk } = crossed(5_000);
-    const trade = desk.sink.trades.find(({ user }) => user === BOB)?.trade;
+    const { fixture } = crossed(5_000);
+    const trade = fixture.sink.trades.find(({ user }) => user === BOB)?.trade;
     assert.ok(trade !== undefined);
     assert.deepEqual(userTradeBody(trade), {
       asset_id: '12',

@@ -13,7 +13,7 @@ import { Markets } from '../../../src/gateway/orders/markets.ts';
 import { isOpen } from '../../../src/gateway/orders/order-life.ts';
 import { CHUNK_ORDERS, compareOrders, type ListFilter, PageList } from '../../../src/gateway/orders/page-list.ts';
 import { OrderRecord } from '../../../src/schema/generated/messages.ts';
-import { ALICE, ID_KEY, MARKET } from '../../support/order-desk.ts';
+import { ALICE, ID_KEY, MARKET } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const MARKETS = [0, 3, 7];

@@ -9,7 +9,7 @@ import { OrderManager } from '../../../src/gateway/orders/order-manager.ts';
 import { TableHistory } from '../../../src/storage/order-history.ts';
 import { CheckpointStore, order, userOf } from '../../support/checkpoint-store.ts';
 import { marketOf } from '../../support/market-figures.ts';
-import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../../support/order-desk.ts';
+import { ID_KEY, NO_HISTORY, RecordingSink, restoreRow } from '../../support/order-fixture.ts';
 import { orderPage } from '../../support/pages.ts';
 
 const USER = userOf(1);

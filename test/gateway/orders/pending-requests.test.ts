@@ -12,7 +12,7 @@ import {
   REQUESTS_PER_USER_MAX,
   UNANSWERED,
 } from '../../../src/gateway/orders/pending-requests.ts';
-import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderDesk } from '../../support/order-desk.ts';
+import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../../support/order-fixture.ts';
 
 const MARKET_SLOT = { decidedSequence: 0 } as MarketSlot;
 
@@ -62,29 +62,33 @@ suite('requests on their way', () => {
   });
 
   test('one user who floods a market that does not answer is refused, others are served, cancels of both go on', () => {
-    const desk = new OrderDesk();
-    const first = desk.place({ id: 'first', quantity: 10 });
+    const fixture = new OrderFixture();
+    const first = fixture.place({ id: 'first', quantity: 10 });
     assert.ok(first > 0);
     for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) {
-      mustPass(desk.manager.requests.reserveCancel({ ...cancelOf(desk), user: ALICE }));
+      mustPass(fixture.manager.requests.reserveCancel({ ...cancelOf(fixture), user: ALICE }));
     }
-    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'SERVICE_UNAVAILABLE');
-    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10, user: BOB })), 'ok');
-    assert.ok(desk.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }).ok);
+    assert.equal(codeOf(fixture.request({ id: 'next', quantity: 10 })), 'SERVICE_UNAVAILABLE');
+    assert.equal(codeOf(fixture.request({ id: 'next', quantity: 10, user: BOB })), 'ok');
+    assert.ok(
+      fixture.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }).ok,
+    );
   });
 
   test('a cancel waits for its create only of a user who may have one: a key that owns nothing holds none (AMB-25)', () => {
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     const control = { user: ALICE, now: NOW, looksUp: false };
-    const check = () => codeOf(desk.manager.requests.checkCancel(cancelRequest('never'), control));
+    const check = () => codeOf(fixture.manager.requests.checkCancel(cancelRequest('never'), control));
     assert.equal(check(), 'ok');
-    for (const asset of [USD, BASE]) desk.setOwned(ALICE, asset, 0n);
+    for (const asset of [USD, BASE]) fixture.setOwned(ALICE, asset, 0n);
     assert.equal(check(), 'ORDER_NOT_FOUND');
-    desk.setOwned(ALICE, USD, 1n);
+    fixture.setOwned(ALICE, USD, 1n);
     assert.equal(check(), 'ok');
   });
 });
 
-function cancelOf(desk: OrderDesk): Parameters<OrderDesk['manager']['requests']['reserveCancel']>[0] {
-  return mustPass(desk.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }));
+function cancelOf(fixture: OrderFixture): Parameters<OrderFixture['manager']['requests']['reserveCancel']>[0] {
+  return mustPass(
+    fixture.manager.requests.checkCancel(cancelRequest('first'), { user: ALICE, now: NOW, looksUp: true }),
+  );
 }

@@ -18,21 +18,25 @@ import {
   MARKET,
   mustPass,
   NOW,
-  OrderDesk,
+  OrderFixture,
   type OrderWish,
   replaceRequest,
-} from '../../support/order-desk.ts';
+} from '../../support/order-fixture.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: true };
 
 /** `CODE field` of a create, or `ok`. */
-function verdict(wish: OrderWish, change: Partial<SignedOrder> = {}, desk: OrderDesk = new OrderDesk()): string {
-  const outcome = desk.manager.requests.checkCreate(createRequest(wish, change), CALLER);
+function verdict(
+  wish: OrderWish,
+  change: Partial<SignedOrder> = {},
+  fixture: OrderFixture = new OrderFixture(),
+): string {
+  const outcome = fixture.manager.requests.checkCreate(createRequest(wish, change), CALLER);
   return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
 }
 
-function replaceVerdict(change: Partial<SignedReplace>, desk: OrderDesk = new OrderDesk()): string {
-  const outcome = desk.manager.requests.checkReplace(replaceRequest(change), { ...CALLER, looksUp: false });
+function replaceVerdict(change: Partial<SignedReplace>, fixture: OrderFixture = new OrderFixture()): string {
+  const outcome = fixture.manager.requests.checkReplace(replaceRequest(change), { ...CALLER, looksUp: false });
   return outcome.ok ? 'ok' : [outcome.reject.code, outcome.reject.field].filter((part) => part !== undefined).join(' ');
 }
 
@@ -42,14 +46,14 @@ function expiryOf({ terms }: PreparedCreate): bigint {
 
 suite('pre-flight of a create', () => {
   test('a lawful order passes with its expiry at creation + 30 days (ORD-20)', () => {
-    const prepared = mustPass(new OrderDesk().manager.requests.checkCreate(createRequest(), CALLER));
+    const prepared = mustPass(new OrderFixture().manager.requests.checkCreate(createRequest(), CALLER));
     assert.equal(expiryOf(prepared), NOW + ORDER_LIFE_NS);
   });
 
   test('a good-until date before that is the expiry, one after it is not (AMB-127)', () => {
     const expiry = (goodUntilNs: bigint) =>
       expiryOf(
-        mustPass(new OrderDesk().manager.requests.checkCreate(createRequest({ tif: TIF.gtd, goodUntilNs }), CALLER)),
+        mustPass(new OrderFixture().manager.requests.checkCreate(createRequest({ tif: TIF.gtd, goodUntilNs }), CALLER)),
       );
     assert.equal(expiry(NOW + 1n), NOW + 1n);
     assert.equal(expiry(NOW + 2n * ORDER_LIFE_NS), NOW + ORDER_LIFE_NS);
@@ -141,7 +145,7 @@ suite('pre-flight of a create', () => {
 
   test('the figures travel as the contract of the market has them (AMB-05, AMB-06)', () => {
     const prepared = (wish: OrderWish) =>
-      mustPass(new OrderDesk().manager.requests.checkCreate(createRequest({ side: 1, ...wish }), CALLER));
+      mustPass(new OrderFixture().manager.requests.checkCreate(createRequest({ side: 1, ...wish }), CALLER));
     const figures = (wish: OrderWish) => {
       const { price, quantity, triggerPrice, terms } = prepared(wish);
       return [terms.kind, terms.tif, price, quantity, terms.amount, terms.triggerKind, triggerPrice, terms.parentId];
@@ -172,124 +176,124 @@ suite('pre-flight of a create', () => {
 
   test('outside Active no create and no replace passes, a cancel does (AMB-109)', () => {
     for (const status of [1, 2] as const) {
-      const desk = new OrderDesk();
-      desk.place();
-      desk.manager.onMarketChanged({ ...MARKET, status });
-      assert.equal(verdict({ id: 'x' }, {}, desk), 'MARKET_HALTED');
-      assert.equal(replaceVerdict({}, desk), 'MARKET_HALTED');
-      assert.equal(codeOf(desk.manager.requests.checkCancel(cancelRequest(), CALLER)), 'ok');
+      const fixture = new OrderFixture();
+      fixture.place();
+      fixture.manager.onMarketChanged({ ...MARKET, status });
+      assert.equal(verdict({ id: 'x' }, {}, fixture), 'MARKET_HALTED');
+      assert.equal(replaceVerdict({}, fixture), 'MARKET_HALTED');
+      assert.equal(codeOf(fixture.manager.requests.checkCancel(cancelRequest(), CALLER)), 'ok');
     }
   });
 
   test('a market that halts while the signature is verified takes no hold (AMB-109)', () => {
-    const desk = new OrderDesk();
-    const prepared = mustPass(desk.manager.requests.checkCreate(createRequest(), CALLER));
-    desk.manager.onMarketChanged({ ...MARKET, status: 2 });
-    assert.equal(codeOf(desk.manager.requests.reserveCreate(prepared, NOW)), 'MARKET_HALTED');
+    const fixture = new OrderFixture();
+    const prepared = mustPass(fixture.manager.requests.checkCreate(createRequest(), CALLER));
+    fixture.manager.onMarketChanged({ ...MARKET, status: 2 });
+    assert.equal(codeOf(fixture.manager.requests.reserveCreate(prepared, NOW)), 'MARKET_HALTED');
   });
 
   test('the cap counts live orders of the sub-account and market; market makers have their own (AMB-124)', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2, openOrdersMarketMakerMax: 3 });
-    const first = desk.place({ id: 'o1', quantity: 10 });
-    desk.place({ id: 'o2', quantity: 10 });
-    assert.equal(verdict({ id: 'o3' }, {}, desk), 'TOO_MANY_OPEN_ORDERS');
-    assert.equal(verdict({ id: 'o3' }, { account: 1 }, desk), 'ok');
-    desk.end(first, 1);
-    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
-    desk.place({ id: 'o3', quantity: 10 });
-    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
-    assert.equal(verdict({ id: 'o4' }, {}, desk), 'ok');
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2, openOrdersMarketMakerMax: 3 });
+    const first = fixture.place({ id: 'o1', quantity: 10 });
+    fixture.place({ id: 'o2', quantity: 10 });
+    assert.equal(verdict({ id: 'o3' }, {}, fixture), 'TOO_MANY_OPEN_ORDERS');
+    assert.equal(verdict({ id: 'o3' }, { account: 1 }, fixture), 'ok');
+    fixture.end(first, 1);
+    assert.equal(verdict({ id: 'o3' }, {}, fixture), 'ok');
+    fixture.place({ id: 'o3', quantity: 10 });
+    fixture.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    assert.equal(verdict({ id: 'o4' }, {}, fixture), 'ok');
   });
 
   test('a user has so many live orders over all sub-accounts and markets, parked ones too; market makers more (AMB-124)', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersUserMax: 2, openOrdersUserMarketMakerMax: 3 });
-    const first = desk.place({ id: 'o1', quantity: 10 });
-    desk.place({ id: 'parked', above: 210_000 });
-    assert.equal(verdict({ id: 'o3' }, { account: 1 }, desk), 'TOO_MANY_OPEN_ORDERS');
-    const refused = desk.manager.requests.checkCreate(createRequest({ id: 'o3' }), CALLER);
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersUserMax: 2, openOrdersUserMarketMakerMax: 3 });
+    const first = fixture.place({ id: 'o1', quantity: 10 });
+    fixture.place({ id: 'parked', above: 210_000 });
+    assert.equal(verdict({ id: 'o3' }, { account: 1 }, fixture), 'TOO_MANY_OPEN_ORDERS');
+    const refused = fixture.manager.requests.checkCreate(createRequest({ id: 'o3' }), CALLER);
     assert.match(refused.ok ? '' : refused.reject.message, /at most 2 open orders of a user/);
-    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
-    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
-    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: false });
-    desk.end(first, 1);
-    assert.equal(verdict({ id: 'o3' }, {}, desk), 'ok');
+    fixture.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    assert.equal(verdict({ id: 'o3' }, {}, fixture), 'ok');
+    fixture.manager.onUserChanged({ user: ALICE, isMarketMaker: false });
+    fixture.end(first, 1);
+    assert.equal(verdict({ id: 'o3' }, {}, fixture), 'ok');
   });
 
   test('the fuller the node the fewer orders a user may have, and a market maker has the last part (AMB-124)', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersNodeMax: 64 });
-    const parked = (id: string) => verdict({ id, above: 210_000 }, {}, desk);
-    for (let at = 0; at < 16; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersNodeMax: 64 });
+    const parked = (id: string) => verdict({ id, above: 210_000 }, {}, fixture);
+    for (let at = 0; at < 16; at += 1) fixture.place({ id: `a${at}`, quantity: 10 });
     assert.equal(parked('p'), 'TOO_MANY_OPEN_ORDERS', 'a quarter is full: what holds nothing has no more room');
-    assert.equal(verdict({ id: 'a16' }, {}, desk), 'ok', 'what holds something has');
-    for (let at = 16; at < 48; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
-    assert.equal(verdict({ id: 'a48' }, {}, desk), 'TOO_MANY_OPEN_ORDERS');
-    for (let at = 0; at < 9; at += 1) desk.place({ id: `b${at}`, user: BOB, quantity: 10 });
-    const bobs = () => codeOf(desk.request({ id: 'b9', user: BOB, quantity: 10 }));
-    assert.equal(desk.manager.openOrders(null), 57);
+    assert.equal(verdict({ id: 'a16' }, {}, fixture), 'ok', 'what holds something has');
+    for (let at = 16; at < 48; at += 1) fixture.place({ id: `a${at}`, quantity: 10 });
+    assert.equal(verdict({ id: 'a48' }, {}, fixture), 'TOO_MANY_OPEN_ORDERS');
+    for (let at = 0; at < 9; at += 1) fixture.place({ id: `b${at}`, user: BOB, quantity: 10 });
+    const bobs = () => codeOf(fixture.request({ id: 'b9', user: BOB, quantity: 10 }));
+    assert.equal(fixture.manager.openOrders(null), 57);
     assert.equal(bobs(), 'ok', 'who has few has a share that others cannot take');
-    assert.equal(codeOf(desk.request({ id: 'b10', user: BOB, quantity: 10 })), 'TOO_MANY_OPEN_ORDERS');
-    desk.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
-    for (let at = 48; at < 54; at += 1) desk.place({ id: `a${at}`, quantity: 10 });
-    assert.equal(verdict({ id: 'a54' }, {}, desk), 'TOO_MANY_OPEN_ORDERS', 'and then the node is full');
+    assert.equal(codeOf(fixture.request({ id: 'b10', user: BOB, quantity: 10 })), 'TOO_MANY_OPEN_ORDERS');
+    fixture.manager.onUserChanged({ user: ALICE, isMarketMaker: true });
+    for (let at = 48; at < 54; at += 1) fixture.place({ id: `a${at}`, quantity: 10 });
+    assert.equal(verdict({ id: 'a54' }, {}, fixture), 'TOO_MANY_OPEN_ORDERS', 'and then the node is full');
   });
 
   test('an order that waits for its trigger needs a user who owns something (AMB-124)', () => {
-    const desk = new OrderDesk();
-    for (const asset of [USD, '12' as AssetId]) desk.setOwned(ALICE, asset, 0n);
-    assert.equal(verdict({ above: 210_000 }, {}, desk), 'INSUFFICIENT_INVENTORY');
-    desk.setOwned(ALICE, '12' as AssetId, 1n);
-    assert.equal(verdict({ above: 210_000 }, {}, desk), 'ok');
+    const fixture = new OrderFixture();
+    for (const asset of [USD, '12' as AssetId]) fixture.setOwned(ALICE, asset, 0n);
+    assert.equal(verdict({ above: 210_000 }, {}, fixture), 'INSUFFICIENT_INVENTORY');
+    fixture.setOwned(ALICE, '12' as AssetId, 1n);
+    assert.equal(verdict({ above: 210_000 }, {}, fixture), 'ok');
   });
 
   test('an order that may rest is worth the minimum notional at its price, and a replaced one too (AMB-124)', () => {
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     // Quantities of 0.0001 at prices of 0.01 USD.
-    desk.manager.onMarketChanged({ ...MARKET, minimumNotional: (3n * 10n ** 17n) as Amount18 });
-    assert.equal(verdict({ price: 200, quantity: 1_500 }, {}, desk), 'ok', '0.15 of 2 USD');
-    assert.equal(verdict({ price: 195, quantity: 1_500 }, {}, desk), 'INVALID_ORDER quantity');
-    assert.equal(verdict({ price: 200, quantity: 1_499 }, {}, desk), 'INVALID_ORDER quantity');
-    assert.equal(verdict({ price: 100, quantity: 1_500, above: 400 }, {}, desk), 'INVALID_ORDER quantity');
-    assert.equal(verdict({ market: { base: 10 } }, {}, desk), 'ok', 'what never rests may be of any size');
-    assert.equal(verdict({ market: { quote: 1 } }, {}, desk), 'ok');
-    desk.place({ price: 200, quantity: 1_500 });
+    fixture.manager.onMarketChanged({ ...MARKET, minimumNotional: (3n * 10n ** 17n) as Amount18 });
+    assert.equal(verdict({ price: 200, quantity: 1_500 }, {}, fixture), 'ok', '0.15 of 2 USD');
+    assert.equal(verdict({ price: 195, quantity: 1_500 }, {}, fixture), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ price: 200, quantity: 1_499 }, {}, fixture), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ price: 100, quantity: 1_500, above: 400 }, {}, fixture), 'INVALID_ORDER quantity');
+    assert.equal(verdict({ market: { base: 10 } }, {}, fixture), 'ok', 'what never rests may be of any size');
+    assert.equal(verdict({ market: { quote: 1 } }, {}, fixture), 'ok');
+    fixture.place({ price: 200, quantity: 1_500 });
     const change = (newPriceLimit: number | null, newQuantity: number | null): string =>
-      replaceVerdict({ newPriceLimit: newPriceLimit as RawPrice, newQuantity: newQuantity as RawQuantity }, desk);
+      replaceVerdict({ newPriceLimit: newPriceLimit as RawPrice, newQuantity: newQuantity as RawQuantity }, fixture);
     assert.equal(change(195, null), 'INVALID_ORDER new_price_limit');
     assert.equal(change(null, 1_499), 'INVALID_ORDER new_quantity');
     assert.equal(change(300, 1_000), 'ok');
     const unknown = (newQuantity: number): string =>
       replaceVerdict(
         { orderId: 'unknown' as never, newPriceLimit: 200 as RawPrice, newQuantity: newQuantity as RawQuantity },
-        desk,
+        fixture,
       );
     assert.deepEqual([unknown(1_499), unknown(1_500)], ['INVALID_ORDER new_quantity', 'ok']);
   });
 
   test('an operator may leave out the checks of fees and inventory, for one order (operator-api.md 7.3)', () => {
-    const desk = new OrderDesk();
+    const fixture = new OrderFixture();
     const request = createRequest({ quantity: 90_000 }, { maxTradingFeesRate: 0 });
     const skips = (...words: string[]) => ({ ...CALLER, skips: new Set(words) });
-    assert.equal(codeOf(desk.manager.requests.checkCreate(request, skips('inventory'))), 'INVALID_ORDER');
-    const onlyFees = mustPass(desk.manager.requests.checkCreate(request, skips('fees')));
-    assert.equal(codeOf(desk.manager.requests.reserveCreate(onlyFees, NOW)), 'INSUFFICIENT_INVENTORY');
-    const both = mustPass(desk.manager.requests.checkCreate(request, skips('fees', 'inventory')));
-    assert.equal(codeOf(desk.manager.requests.reserveCreate(both, NOW)), 'ok');
-    assert.ok(desk.available(ALICE, USD) < 0n, 'the hold is taken all the same');
-    assert.equal(codeOf(desk.request({ id: 'next', quantity: 10 })), 'INSUFFICIENT_INVENTORY');
+    assert.equal(codeOf(fixture.manager.requests.checkCreate(request, skips('inventory'))), 'INVALID_ORDER');
+    const onlyFees = mustPass(fixture.manager.requests.checkCreate(request, skips('fees')));
+    assert.equal(codeOf(fixture.manager.requests.reserveCreate(onlyFees, NOW)), 'INSUFFICIENT_INVENTORY');
+    const both = mustPass(fixture.manager.requests.checkCreate(request, skips('fees', 'inventory')));
+    assert.equal(codeOf(fixture.manager.requests.reserveCreate(both, NOW)), 'ok');
+    assert.ok(fixture.available(ALICE, USD) < 0n, 'the hold is taken all the same');
+    assert.equal(codeOf(fixture.request({ id: 'next', quantity: 10 })), 'INSUFFICIENT_INVENTORY');
   });
 
   test('two orders whose signatures were verified together do not both pass the cap', () => {
-    const desk = new OrderDesk();
-    desk.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
+    const fixture = new OrderFixture();
+    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
     const [one, two] = ['o1', 'o2'].map((id) =>
-      mustPass(desk.manager.requests.checkCreate(createRequest({ id }), CALLER)),
+      mustPass(fixture.manager.requests.checkCreate(createRequest({ id }), CALLER)),
     );
     assert.ok(one !== undefined && two !== undefined);
-    assert.equal(codeOf(desk.manager.requests.reserveCreate(one, NOW)), 'ok');
-    assert.equal(codeOf(desk.manager.requests.reserveCreate(two, NOW)), 'TOO_MANY_OPEN_ORDERS');
+    assert.equal(codeOf(fixture.manager.requests.reserveCreate(one, NOW)), 'ok');
+    assert.equal(codeOf(fixture.manager.requests.reserveCreate(two, NOW)), 'TOO_MANY_OPEN_ORDERS');
   });
 });
 
@@ -305,48 +309,48 @@ suite('pre-flight of a replace or cancel', () => {
     for (const shape of ['bare', 'wrapped'] as const) {
       const condition = { direction: 'PriceBelow', price: 7 as RawPrice } as const;
       const newTrigger = { shape, parentOrderId: null, condition };
-      const desk = new OrderDesk();
+      const fixture = new OrderFixture();
       const request = replaceRequest({ newTrigger });
-      const check = () => desk.manager.requests.checkReplace(request, { ...CALLER, looksUp: false });
+      const check = () => fixture.manager.requests.checkReplace(request, { ...CALLER, looksUp: false });
       assert.equal(codeOf(check()), 'ok', 'unknown here: the market decides');
-      const order = desk.place({ above: 210_000 });
+      const order = fixture.place({ above: 210_000 });
       assert.deepEqual(mustPass(check()).newTrigger, { kind: 2, price: 7 });
-      desk.trigger(order, 10_000);
-      desk.activate(order, 10_000);
-      assert.equal(replaceVerdict({ newTrigger }, desk), 'INVALID_ORDER new_trigger');
+      fixture.trigger(order, 10_000);
+      fixture.activate(order, 10_000);
+      assert.equal(replaceVerdict({ newTrigger }, fixture), 'INVALID_ORDER new_trigger');
     }
   });
 
   test('a new total below the minimum is refused unless it completes the order (AMB-19, AMB-42)', () => {
-    const desk = new OrderDesk();
-    const maker = desk.place({ quantity: 100 });
-    const taker = desk.place({ id: 't', user: BOB, side: 1, quantity: 100 });
-    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, desk), 'INVALID_ORDER new_quantity');
-    desk.match(maker, taker, 200_000, 9);
-    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, desk), 'ok');
+    const fixture = new OrderFixture();
+    const maker = fixture.place({ quantity: 100 });
+    const taker = fixture.place({ id: 't', user: BOB, side: 1, quantity: 100 });
+    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, fixture), 'INVALID_ORDER new_quantity');
+    fixture.match(maker, taker, 200_000, 9);
+    assert.equal(replaceVerdict({ newQuantity: 9 as RawQuantity }, fixture), 'ok');
   });
 
   test('on REST an order is looked up: unknown 404, cancelled 409, filled 404 (CAN-03, CAN-04, RPL-10, RPL-11, AMB-23)', () => {
-    const desk = new OrderDesk();
-    const cancel = () => codeOf(desk.manager.requests.checkCancel(cancelRequest(), CALLER));
-    const replace = () => codeOf(desk.manager.requests.checkReplace(replaceRequest(), CALLER));
+    const fixture = new OrderFixture();
+    const cancel = () => codeOf(fixture.manager.requests.checkCancel(cancelRequest(), CALLER));
+    const replace = () => codeOf(fixture.manager.requests.checkReplace(replaceRequest(), CALLER));
     assert.deepEqual([cancel(), replace()], ['ORDER_NOT_FOUND', 'ORDER_NOT_FOUND']);
-    const order = desk.place();
+    const order = fixture.place();
     assert.deepEqual([cancel(), replace()], ['ok', 'ok']);
-    desk.end(order, 1);
+    fixture.end(order, 1);
     assert.deepEqual([cancel(), replace()], ['ALREADY_CANCELLED', 'ALREADY_CANCELLED']);
-    const other = new OrderDesk();
+    const other = new OrderFixture();
     other.end(other.place(), 33);
     assert.equal(codeOf(other.manager.requests.checkCancel(cancelRequest(), CALLER)), 'ORDER_NOT_FOUND');
   });
 
   test('the control channel skips the look-up (CTL-04)', () => {
-    const { manager } = new OrderDesk();
+    const { manager } = new OrderFixture();
     assert.equal(codeOf(manager.requests.checkCancel(cancelRequest(), { ...CALLER, looksUp: false })), 'ok');
   });
 
   test("another user's cancel is a signer mismatch (AMB-22)", () => {
-    const { manager } = new OrderDesk();
+    const { manager } = new OrderFixture();
     assert.equal(codeOf(manager.requests.checkCancel(cancelRequest('order-1', BOB), CALLER)), 'SIGNER_MISMATCH');
   });
 });

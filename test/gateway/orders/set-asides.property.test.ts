@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { USD } from '../../../src/core/ids.ts';
-import { BASE } from '../../support/order-desk.ts';
+import { BASE } from '../../support/order-fixture.ts';
 import { USERS } from '../../support/plain-exchange.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';

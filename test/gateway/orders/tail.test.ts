@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
 import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
-import { ALICE, BOB } from '../../support/order-desk.ts';
+import { ALICE, BOB } from '../../support/order-fixture.ts';
 
 /** A finished order, as often as wanted: each time counts by itself. */
 function tailOf(count: number) {

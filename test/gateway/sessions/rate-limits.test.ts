@@ -16,7 +16,7 @@ const user = (byte: number): UserId => byte.toString(16).padStart(2, '0').repeat
 const A = user(1);
 const B = user(2);
 
-class Desk {
+class ClearingFixture {
   readonly shared = new SharedBudget();
   readonly limits: RateLimits;
   now: TimestampNs = START;
@@ -60,51 +60,51 @@ suite('prices', () => {
 
 suite('one user', () => {
   test('the budgets of G23: 200, 2000 and 20000 units, and as many again after one second (LIM-01, LIM-03, LIM-24)', () => {
-    const desk = new Desk();
-    assert.equal(desk.drain(A, 'action'), 100);
-    desk.now = later(1_000);
-    assert.equal(desk.drain(A, 'action'), 100);
-    assert.equal(desk.drain(B, 'action', 'marketMaker'), 1_000);
-    desk.now = later(10_000);
-    assert.equal(desk.drain(null, 'publicRead'), 5_000, 'the public half');
-    assert.equal(desk.shared.available(desk.now) / UNIT, 10_000n);
+    const fixture = new ClearingFixture();
+    assert.equal(fixture.drain(A, 'action'), 100);
+    fixture.now = later(1_000);
+    assert.equal(fixture.drain(A, 'action'), 100);
+    assert.equal(fixture.drain(B, 'action', 'marketMaker'), 1_000);
+    fixture.now = later(10_000);
+    assert.equal(fixture.drain(null, 'publicRead'), 5_000, 'the public half');
+    assert.equal(fixture.shared.available(fixture.now) / UNIT, 10_000n);
   });
 
   test('EX-13: bursts of the capacity, and refill unit by unit on the node clock', () => {
-    const desk = new Desk();
-    assert.ok(desk.pays(A, { bulk: 50 }));
-    assert.deepEqual(desk.units(A)[0], 125n);
-    assert.ok(desk.pays(A, { bulk: 50 }));
-    assert.deepEqual(desk.units(A)[0], 50n);
-    assert.ok(desk.pays(A, 'cancelAll'));
-    assert.ok(!desk.pays(A, 'cancel'));
-    desk.now = (later(5) - 1n) as TimestampNs;
-    assert.ok(!desk.pays(A, 'cancel'));
-    desk.now = later(5);
-    assert.ok(!desk.pays(A, 'action'));
-    assert.ok(desk.pays(A, 'cancel'));
-    assert.ok(!desk.pays(A, 'cancel'));
+    const fixture = new ClearingFixture();
+    assert.ok(fixture.pays(A, { bulk: 50 }));
+    assert.deepEqual(fixture.units(A)[0], 125n);
+    assert.ok(fixture.pays(A, { bulk: 50 }));
+    assert.deepEqual(fixture.units(A)[0], 50n);
+    assert.ok(fixture.pays(A, 'cancelAll'));
+    assert.ok(!fixture.pays(A, 'cancel'));
+    fixture.now = (later(5) - 1n) as TimestampNs;
+    assert.ok(!fixture.pays(A, 'cancel'));
+    fixture.now = later(5);
+    assert.ok(!fixture.pays(A, 'action'));
+    assert.ok(fixture.pays(A, 'cancel'));
+    assert.ok(!fixture.pays(A, 'cancel'));
   });
 
   test('EX-13: eight history pages fit into 200, the ninth is refused (LIM-13)', () => {
-    assert.equal(new Desk().drain(A, 'historyPage'), 8);
+    assert.equal(new ClearingFixture().drain(A, 'historyPage'), 8);
   });
 
   test('a small budget still holds a batch of 50 and a cancel-all (AMB-104)', () => {
-    const desk = new Desk({ default: bucketOf(10n) });
-    assert.ok(desk.pays(A, { bulk: 50 }));
-    assert.ok(desk.pays(A, 'cancelAll'));
-    assert.deepEqual(desk.units(A)[0], 25n);
+    const fixture = new ClearingFixture({ default: bucketOf(10n) });
+    assert.ok(fixture.pays(A, { bulk: 50 }));
+    assert.ok(fixture.pays(A, 'cancelAll'));
+    assert.deepEqual(fixture.units(A)[0], 25n);
   });
 
   test('a refusal names the bucket, what was needed and what was there, and is worth a retry', () => {
-    const desk = new Desk();
-    desk.drain(A, 'cancel');
-    const own = desk.limits.charge(A, 'default', 'action', later(7));
+    const fixture = new ClearingFixture();
+    fixture.drain(A, 'cancel');
+    const own = fixture.limits.charge(A, 'default', 'action', later(7));
     assert.equal(own?.code, 'RATE_LIMITED');
     assert.deepEqual(own?.details, { bucket: 'user', units_asked: '2', units_available: '1.4' });
-    assert.equal(desk.shared.refusals('user'), 2n);
-    const all = new Desk({ global: { unitsPerSecond: 1n, capacity: 1n } });
+    assert.equal(fixture.shared.refusals('user'), 2n);
+    const all = new ClearingFixture({ global: { unitsPerSecond: 1n, capacity: 1n } });
     assert.deepEqual(all.limits.charge(A, 'default', 'action', START)?.details, {
       bucket: 'global',
       units_asked: '2',
@@ -117,73 +117,73 @@ suite('one user', () => {
 suite('both budgets', () => {
   test('EX-13: the user goes first, and who is refused there takes nothing from the others (LIM-06, LIM-07)', () => {
     const size = { unitsPerSecond: 240n, capacity: 240n };
-    const desk = new Desk({ default: size, global: { unitsPerSecond: 400n, capacity: 400n } });
-    for (let action = 0; action < 120; action += 1) assert.ok(desk.pays(A, 'action'));
-    assert.deepEqual(desk.units(A), [0n, 160n]);
-    for (let action = 0; action < 1_000; action += 1) assert.ok(!desk.pays(A, 'action'));
-    assert.deepEqual(desk.units(A), [0n, 160n]);
-    for (let action = 0; action < 80; action += 1) assert.ok(desk.pays(B, 'action'));
-    assert.deepEqual(desk.units(B), [80n, 0n]);
-    assert.ok(!desk.pays(B, 'action'));
-    assert.deepEqual(desk.units(B), [80n, 0n], 'both or neither');
+    const fixture = new ClearingFixture({ default: size, global: { unitsPerSecond: 400n, capacity: 400n } });
+    for (let action = 0; action < 120; action += 1) assert.ok(fixture.pays(A, 'action'));
+    assert.deepEqual(fixture.units(A), [0n, 160n]);
+    for (let action = 0; action < 1_000; action += 1) assert.ok(!fixture.pays(A, 'action'));
+    assert.deepEqual(fixture.units(A), [0n, 160n]);
+    for (let action = 0; action < 80; action += 1) assert.ok(fixture.pays(B, 'action'));
+    assert.deepEqual(fixture.units(B), [80n, 0n]);
+    assert.ok(!fixture.pays(B, 'action'));
+    assert.deepEqual(fixture.units(B), [80n, 0n], 'both or neither');
   });
 
   test('requests without a session are paid by all, and touch no user (LIM-14)', () => {
-    const desk = new Desk();
-    for (let read = 0; read < 10; read += 1) assert.ok(desk.pays(null, 'publicRead'));
-    assert.deepEqual(desk.units(A), [200n, 19_980n]);
-    assert.equal(desk.limits.userCount, 0);
-    assert.equal(desk.shared.takePublicRead(desk.now), null);
-    assert.deepEqual(desk.units(A), [200n, 19_978n]);
+    const fixture = new ClearingFixture();
+    for (let read = 0; read < 10; read += 1) assert.ok(fixture.pays(null, 'publicRead'));
+    assert.deepEqual(fixture.units(A), [200n, 19_980n]);
+    assert.equal(fixture.limits.userCount, 0);
+    assert.equal(fixture.shared.takePublicRead(fixture.now), null);
+    assert.deepEqual(fixture.units(A), [200n, 19_978n]);
   });
 
   test('the tier follows the user at once; what is missing stays missing (LIM-04)', () => {
-    const desk = new Desk();
-    desk.drain(A, 'action');
-    assert.deepEqual(desk.units(A)[0], 0n);
-    assert.deepEqual(desk.units(A, 'marketMaker')[0], 1_800n);
-    assert.equal(desk.drain(A, 'action', 'marketMaker'), 900);
-    assert.ok(!desk.pays(A, 'cancel'), 'back in the small tier its bucket is empty, not in debt');
-    desk.now = later(1_000);
-    assert.deepEqual(desk.units(A)[0], 200n);
+    const fixture = new ClearingFixture();
+    fixture.drain(A, 'action');
+    assert.deepEqual(fixture.units(A)[0], 0n);
+    assert.deepEqual(fixture.units(A, 'marketMaker')[0], 1_800n);
+    assert.equal(fixture.drain(A, 'action', 'marketMaker'), 900);
+    assert.ok(!fixture.pays(A, 'cancel'), 'back in the small tier its bucket is empty, not in debt');
+    fixture.now = later(1_000);
+    assert.deepEqual(fixture.units(A)[0], 200n);
   });
 
   test('a change starts full buckets of the new size (LIM-17)', () => {
-    const desk = new Desk();
-    desk.drain(A, 'action');
-    desk.limits.change({ ...STANDARD_RATES, default: { unitsPerSecond: 7n, capacity: 9n } }, START);
-    assert.deepEqual(desk.units(A), [9n, 20_000n]);
-    desk.limits.change(STANDARD_RATES, START);
-    assert.deepEqual(desk.units(A), [200n, 20_000n]);
+    const fixture = new ClearingFixture();
+    fixture.drain(A, 'action');
+    fixture.limits.change({ ...STANDARD_RATES, default: { unitsPerSecond: 7n, capacity: 9n } }, START);
+    assert.deepEqual(fixture.units(A), [9n, 20_000n]);
+    fixture.limits.change(STANDARD_RATES, START);
+    assert.deepEqual(fixture.units(A), [200n, 20_000n]);
   });
 
   test('lifted budgets refill for ever, whatever the clock does', () => {
     const lifted = bucketOf(BUDGET_MAX);
-    const desk = new Desk({ default: lifted, marketMaker: lifted, global: lifted });
+    const fixture = new ClearingFixture({ default: lifted, marketMaker: lifted, global: lifted });
     for (const years of [0, 1, 3, 10, 100]) {
-      desk.now = (START + BigInt(years) * 31_536_000_000_000_000n) as TimestampNs;
-      assert.ok(desk.pays(A, 'cancelAll'));
-      assert.deepEqual(desk.units(A), [BUDGET_MAX - 50n, BUDGET_MAX - 50n]);
+      fixture.now = (START + BigInt(years) * 31_536_000_000_000_000n) as TimestampNs;
+      assert.ok(fixture.pays(A, 'cancelAll'));
+      assert.deepEqual(fixture.units(A), [BUDGET_MAX - 50n, BUDGET_MAX - 50n]);
     }
   });
 });
 
 suite('memory', () => {
   test('a full bucket is not kept: many users one after the other leave few entries', () => {
-    const desk = new Desk();
+    const fixture = new ClearingFixture();
     for (let each = 0; each < 10_000; each += 1) {
-      desk.now = later(each);
-      desk.pays(each.toString(16).padStart(64, '0') as UserId, 'action');
-      assert.ok(desk.limits.userCount <= 12, `${desk.limits.userCount} after ${each}`);
+      fixture.now = later(each);
+      fixture.pays(each.toString(16).padStart(64, '0') as UserId, 'action');
+      assert.ok(fixture.limits.userCount <= 12, `${fixture.limits.userCount} after ${each}`);
     }
   });
 
   test('when all are busy the one that was charged the longest time ago gives way', () => {
-    const desk = new Desk({}, 3);
-    for (const byte of [1, 2, 3, 4]) desk.pays(user(byte), 'action');
-    assert.equal(desk.limits.userCount, 3);
+    const fixture = new ClearingFixture({}, 3);
+    for (const byte of [1, 2, 3, 4]) fixture.pays(user(byte), 'action');
+    assert.equal(fixture.limits.userCount, 3);
     assert.deepEqual(
-      [1, 2, 4].map((byte) => desk.units(user(byte))[0]),
+      [1, 2, 4].map((byte) => fixture.units(user(byte))[0]),
       [200n, 198n, 198n],
     );
   });
@@ -203,16 +203,16 @@ suite('against a plain bucket', () => {
     fc.assert(
       fc.property(rates, fc.array(step, { maxLength: 80 }), (rate, steps) => {
         const size = bucketOf(rate);
-        const desk = new Desk({ default: size });
+        const fixture = new ClearingFixture({ default: size });
         // Level and capacity in millionths of a milli-unit: exact, without a division.
         const scale = 1_000_000n;
         const capacity = size.capacity * UNIT * scale;
         let level = capacity;
         for (const { ns, cost } of steps) {
-          desk.now = (desk.now + ns) as TimestampNs;
+          fixture.now = (fixture.now + ns) as TimestampNs;
           level = level + ns * rate > capacity ? capacity : level + ns * rate;
           const price = priceOf(cost, STANDARD_PRICES) * scale;
-          const isPaid = desk.pays(A, cost);
+          const isPaid = fixture.pays(A, cost);
           // The bucket counts whole milli-units on an absolute scale: within one of the exact level.
           if (isPaid) assert.ok(price <= level + scale);
           else assert.ok(price > level - scale);

@@ -28,7 +28,7 @@ import {
   NOW,
   RecordingSink,
   replaceRequest,
-} from './order-desk.ts';
+} from './order-fixture.ts';
 
 export const ETH = '1' as AssetId;
 export const BTC = '2' as AssetId;
@@ -101,7 +101,7 @@ function lotsOf(asset: AssetId, quantity: number): RawQuantity {
   return Math.round(quantity * 10 ** (MARKETS[asset]?.quantityDecimals ?? 0)) as RawQuantity;
 }
 
-export class MarginDesk {
+export class MarginFixture {
   readonly sink: RecordingSink = new RecordingSink();
   readonly manager: OrderManager;
   nowNs: TimestampNs = NOW;

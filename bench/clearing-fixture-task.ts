@@ -4,16 +4,16 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/core/assert.ts';
-import { Desk } from './clearing-desk.ts';
+import { ClearingFixture } from './clearing-fixture.ts';
 
-export interface DeskSetUp {
+export interface FixtureSetUp {
   readonly directory: string;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
 }
 
 /** Of one round. */
-export interface DeskRound {
+export interface FixtureRound {
   readonly elapsedMs: number;
   /** Of the process, in microseconds: the other threads wait meanwhile. */
   readonly cpuMicros: number;
@@ -21,22 +21,22 @@ export interface DeskRound {
   readonly batchBytes: number;
 }
 
-const { directory, flags } = workerData as DeskSetUp;
+const { directory, flags } = workerData as FixtureSetUp;
 const port = must(parentPort, 'a thread of the benchmark');
-const desk = new Desk(directory, flags);
+const fixture = new ClearingFixture(directory, flags);
 
-/** Replies to a number of batches with a DeskRound, to 0 with the total number of confirmed fills. */
+/** Replies to a number of batches with a FixtureRound, to 0 with the total number of confirmed fills. */
 port.on('message', (batches: number) => {
   if (batches > 0) port.postMessage(round(batches));
-  else void desk.end().then((confirmed) => port.postMessage(confirmed));
+  else void fixture.end().then((confirmed) => port.postMessage(confirmed));
 });
 
-function round(batches: number): DeskRound {
-  desk.prepare(batches);
+function round(batches: number): FixtureRound {
+  fixture.prepare(batches);
   const before = process.cpuUsage();
   const startedMs = performance.now();
   let batchBytes = 0;
-  for (let count = 0; count < batches; count += 1) batchBytes = desk.batch();
+  for (let count = 0; count < batches; count += 1) batchBytes = fixture.batch();
   const elapsedMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(before);
   return { elapsedMs, cpuMicros: user + system, batchBytes };

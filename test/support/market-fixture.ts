@@ -62,7 +62,7 @@ export interface MarketWords extends OrderWords {
   readonly budget?: number;
 }
 
-export class MarketDesk {
+export class MarketFixture {
   readonly recorder: MarketRecorder = new MarketRecorder();
   readonly engine: MarketEngine;
   nowNs: bigint = START_NS;
@@ -274,10 +274,10 @@ function triggerOf({ above = 0, below = 0 }: { above?: number; below?: number })
 }
 
 /** Two strangers trade one lot; there must be space for it between the sides of the book. */
-export function tradeAt(desk: MarketDesk, price: number = LAST_PRICE): Told[] {
-  const name = `trade-${desk.engine.sequence}`;
-  const told = desk.sell(`${name}-s`, 1, price, { user: 'eve' });
-  return [...told, ...desk.buy(`${name}-b`, 1, price, { user: 'fay' })];
+export function tradeAt(fixture: MarketFixture, price: number = LAST_PRICE): Told[] {
+  const name = `trade-${fixture.engine.sequence}`;
+  const told = fixture.sell(`${name}-s`, 1, price, { user: 'eve' });
+  return [...told, ...fixture.buy(`${name}-b`, 1, price, { user: 'fay' })];
 }
 
 /** The events of these names, in order. */

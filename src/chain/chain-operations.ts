@@ -71,7 +71,7 @@ export interface ChainProvider {
 }
 
 /** Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
-export interface ChainDesk {
+export interface ChainOperations {
   deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
   /** @returns the new head. */
   mine(chain: ChainId, blocks: number): Promise<Outcome<number>>;

@@ -274,7 +274,7 @@ export function mustPass<T>(outcome: Outcome<T>): T {
 }
 
 /** Market and clearing driven by hand, in market 3, with whole-unit balances for Alice and Bob. */
-export class OrderDesk extends ImitationMarket {
+export class OrderFixture extends ImitationMarket {
   readonly sink: RecordingSink;
 
   constructor(history: OrderHistory = NO_HISTORY, sink: RecordingSink = new RecordingSink()) {

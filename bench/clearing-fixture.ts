@@ -148,7 +148,7 @@ class Records {
 }
 
 /** Two resting makers, one a side, and takers that each match one lot of 1. */
-export class Desk {
+export class ClearingFixture {
   readonly #state = world();
   readonly #writer: StorageWriter;
   readonly #journal: Journal;
