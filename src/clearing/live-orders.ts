@@ -70,7 +70,7 @@ export class LiveOrders {
     return OrderRecord.triggerPrice(this.store.viewsOf(index), this.store.at(index));
   }
 
-  /** Where it stands in the heap of its trigger, NONE for nowhere. */
+  /** Index in the heap of its trigger, NONE outside of it. */
   heapPlace(index: OrderIndex): number {
     return this.#heapPlaces[index] as number;
   }

@@ -86,19 +86,19 @@ const FRAME = objectShape('refuse', [
 
 const LONG_BATCH: Reject = reject('PAYLOAD_TOO_LARGE', `a frame has at most ${BATCH_BYTES_MAX} bytes`);
 const LONG_ACTION: Reject = reject('PAYLOAD_TOO_LARGE', `a frame of one action has at most ${ACTION_BYTES_MAX} bytes`);
-const NOBODY = { version: 0, requestId: null, correlations: [], isAllFound: false } as const;
+const NO_REQUEST = { version: 0, requestId: null, correlations: [], isAllFound: false } as const;
 
 const frameCursor = new JsonCursor();
 
 /** Decodes the frame in bytes[start … end). Never throws; an unreadable frame is `malformed`. */
 export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): ControlFrame {
   const length = end - start;
-  if (length > BATCH_BYTES_MAX) return { kind: 'malformed', reject: LONG_BATCH, ...NOBODY };
+  if (length > BATCH_BYTES_MAX) return { kind: 'malformed', reject: LONG_BATCH, ...NO_REQUEST };
   const cursor = frameCursor;
   cursor.reset(bytes, start, end);
   const frame = readFrame(cursor, length > ACTION_BYTES_MAX);
   if (cursor.finish() && frame !== null) return frame;
-  if (length > SALVAGED_BYTES_MAX) return { kind: 'malformed', reject: cursor.reject(), ...NOBODY };
+  if (length > SALVAGED_BYTES_MAX) return { kind: 'malformed', reject: cursor.reject(), ...NO_REQUEST };
   return salvage(bytes.subarray(start, end), cursor.reject());
 }
 

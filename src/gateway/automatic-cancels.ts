@@ -3,7 +3,7 @@
  * order when a dead-man timer is over (docs/trading.md).
  *
  *   connection ends ─▶ its unfinished orders, some a turn ─┐
- *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; the answers go nowhere
+ *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; answers are dropped
  *                                                                └─ no: waits here and is tried every turn
  *
  * Invariant: nothing that waits is ever dropped. Bounded by the orders of the connections and by the timers; an order that

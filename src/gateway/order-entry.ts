@@ -101,7 +101,7 @@ export interface ActionOrigin {
   readonly isControl: boolean;
   /** The sender may repeat a create: one that equals an earlier one gets the answer of that; false unless given. */
   readonly mayRetry?: boolean;
-  /** Where the times of a single action are recorded; nowhere unless given. */
+  /** Records the times of a single action; none are recorded unless given. */
   readonly hops?: HopTimes | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;

@@ -14,7 +14,7 @@ import { USER_BYTES } from './commands.ts';
 export const USER_WORDS: number = USER_BYTES / 4;
 /** The compiler folds constants of the same file but loads imported and exported ones. */
 const KEY_WORDS = 8;
-const NOBODY = -1;
+const NO_USER = -1;
 const WORD_BITS = 32;
 
 export class UserTable {
@@ -58,7 +58,7 @@ export class UserTable {
     const mask = table.length - 1;
     for (let place = this.#placeOf(from, at); ; place = (place + 1) & mask) {
       const user = table[place] as number;
-      if (user === NOBODY) return NOBODY;
+      if (user === NO_USER) return NO_USER;
       const known = user * KEY_WORDS;
       const isSame =
         words[known] === from[at] &&

@@ -61,7 +61,7 @@ const DRAIN_MS_MAX = 5_000;
 /** Exceeds the events per stream of any journal record, so the numbers of two starts never overlap. */
 const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_KEYS: ReadonlySet<string> = new Set();
 
 export interface Listening {
   readonly oms: string;
@@ -243,7 +243,7 @@ export class RingbookNode {
             clock: this.#clock,
             acks: this.config.acks,
             servesMargin: servesMargin(this.config.profile),
-            refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NOBODY,
+            refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NO_KEYS,
             history: new TableHistory(openReader(this.config.dataDirectory, this.#threads.mapOptions())),
             pages: this.#startHistory(),
             verifier: this.#verifier,

@@ -212,7 +212,7 @@ function restart(pair: MarketPair): boolean {
 
 function create(pair: MarketPair, user: string, terms: Partial<Terms>): boolean {
   const { nowNs, reference } = pair;
-  // Users are interchangeable: where no user has anything, the next order is ada's.
+  // Users are interchangeable: without live orders the next one is of the first.
   if (reference.orders.length === 0 && user !== USERS[0]) return false;
   const named = pair.named(user, `o${reference.sequence}`);
   const side = SIDE.buy;

@@ -84,7 +84,7 @@ function rejectOf(fault: Fault): Reject {
 }
 
 function convert(shape: TSchema, value: JsonValue, at: Place): unknown {
-  for (const word of Object.keys(shape)) assert(KNOWN.has(word), `a shape says ${word}, which nobody reads`);
+  for (const word of Object.keys(shape)) assert(KNOWN.has(word), `a shape says ${word}, which no reader handles`);
   const all = shape['allOf'] as readonly TSchema[] | undefined;
   if (all !== undefined) return convert(only(all), value, at);
   const union = (shape['anyOf'] ?? shape['oneOf']) as readonly TSchema[] | undefined;
