@@ -72,7 +72,6 @@ const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
   'withdrawals and settlements': [11, 13, 14, 75, 76, 77, 78, 79, 80, 81, 82, 83, 85, 106, 135, 137],
   'pooling caps of deposits': [73],
   multisig: [31, 119, 121, 132],
-  liquidation: [56, 58, 60, 62],
   'stamps of latency, which are optional and not offered': [125],
 };
 

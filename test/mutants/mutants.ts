@@ -750,6 +750,51 @@ const RING_AND_BOOK: readonly Mutant[] = [
   },
 ];
 
+const LIQUIDATION: readonly Mutant[] = [
+  {
+    breaks: 'a liquidation takes the price that reaches deeper',
+    site: 'liquidation-reference',
+    change: swap(/larger\((\w+), (\w+)\) : smaller/, 'smaller($1, $2) : larger'),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'a liquidation price is rounded outwards',
+    site: 'liquidation-price-tick',
+    change: swap(/reference,/, 'reference + tick,'),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'a clip is bounded in USD',
+    site: 'clip-bound',
+    change: swap(/smaller\((\w+), \w+\)/, '$1'),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'a credit lifts the surplus to 2 % above the requirement',
+    site: 'buffer-credit',
+    change: swap(/mulDivCeil/, 'mulDivFloor'),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'the backstop deleverages at the better price for it',
+    site: 'adl-price-side',
+    change: swap(/smaller/, 'larger'),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'counterparties rank by leverage and profit',
+    site: 'adl-score',
+    change: swap(/a\.notional \* /, ''),
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'auto-deleveraging ends with the lot that restores the buffer',
+    site: 'adl-partial',
+    change: swap(/-1, /, 'Math.floor(lotsMax / 2), '),
+    caughtBy: 'test/risk/liquidation',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...STORAGE,
   ...NODE,
@@ -757,6 +802,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MATCHING,
   ...SESSIONS,
   ...MARGIN,
+  ...LIQUIDATION,
   ...ORDERS,
   ...MARKET_DATA,
   ...WIRE,
