@@ -11,6 +11,7 @@
 import { assert, unreachable } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { AtRisk } from '../core/market-figures.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -59,6 +60,8 @@ type HotKind =
 /** A cold message: an effect as a plain value, or word that the boot is over. */
 export type NodeNews =
   | Exclude<Effect, { kind: HotKind }>
+  /** To the gateway, derived from the state between two batches: what is at risk over all accounts (AMB-62). */
+  | { readonly kind: 'atRiskChanged'; readonly atRisk: AtRisk }
   /** To the gateway: everything that lives has been sent. */
   | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean }
   /** To market data: the tables hold every trade that was confirmed before this. */

@@ -1,5 +1,6 @@
 /**
- * Margin accounts of a user: positions, figures, simulated trades, and their streams (wire.md 7.11 to 7.16, 9.3).
+ * Margin accounts of a user: positions, figures, simulated trades, and their streams (wire.md 7.11 to 7.16, 9.3); and
+ * what is at risk over the accounts of all users (G14).
  *
  *   const [position] = await client.margin.positions();
  *   const after = await client.margin.simulate({ subAccount: 1, assetId: '2', side: 'Buy', size: '1.5' });
@@ -89,6 +90,19 @@ export interface Simulation {
   readonly liquidationPrice: string | null;
 }
 
+/** One side of an asset over all accounts close to liquidation. */
+export interface SideAtRisk {
+  readonly quantity: string;
+  /** Average by quantity; null when no price above zero liquidates one of the accounts. */
+  readonly liquidationPrice: string | null;
+}
+
+export interface AtRisk {
+  readonly timestampNs: bigint;
+  /** By asset; those with nothing at risk are left out. */
+  readonly assets: ReadonlyMap<string, { readonly long: SideAtRisk; readonly short: SideAtRisk }>;
+}
+
 /** The parts of the client that margin calls use. */
 export interface MarginLink {
   readonly userId: () => UserId;
@@ -159,6 +173,11 @@ export class MarginClient {
     return this.#link.stream(`/account/stats/${this.#link.userId()}`, (frame) => [readFigures(frame)], reconnect);
   }
 
+  /** What is at risk over all accounts: now, if anything is, and after each change, at most once a second. */
+  atRiskStream(reconnect?: Reconnect): Promise<EventStream<AtRisk>> {
+    return this.#link.stream('/liquidation/at_risk/ws', (frame) => [readAtRisk(frame)], reconnect);
+  }
+
   #get(path: string): Promise<JsonValue> {
     return this.#link.exchange({ method: 'GET', path });
   }
@@ -202,6 +221,25 @@ function readAccount(value: JsonValue): MarginFigures {
     leverage: textOrNull(reader, 'account_leverage'),
     isSolvent: reader.boolean('is_solvent'),
     isLiquidatable: reader.boolean('is_liquidatable'),
+  }));
+}
+
+function readAtRisk(value: JsonValue): AtRisk {
+  return readObject(value, 'at risk', (reader) => ({
+    timestampNs: reader.u64('timestamp_ns'),
+    assets: new Map([...reader.object('assets')].map(([asset, sides]) => [asset, readSides(sides)])),
+  }));
+}
+
+function readSides(value: JsonValue): { readonly long: SideAtRisk; readonly short: SideAtRisk } {
+  const side = (sideValue: JsonValue): SideAtRisk =>
+    readObject(sideValue, 'side at risk', (reader) => ({
+      quantity: reader.string('quantity'),
+      liquidationPrice: textOrNull(reader, 'liquidation_price'),
+    }));
+  return readObject(value, 'asset at risk', (reader) => ({
+    long: side(reader.object('long')),
+    short: side(reader.object('short')),
   }));
 }
 

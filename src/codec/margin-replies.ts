@@ -1,9 +1,10 @@
 /**
- * Positions, margin, solvency, the close-all preview and simulations as JSON (wire.md 7.11 to 7.16). Amounts are
- * 10^-18.
+ * Positions, margin, solvency, the close-all preview and simulations as JSON (wire.md 7.11 to 7.16), and what is at risk
+ * over all accounts (G14). Amounts are 10^-18.
  */
 import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
+import type { AtRisk, AtRiskSide } from '../core/market-figures.ts';
 import { SIDE_WORD, type Side } from '../core/order-terms.ts';
 import type { Amount18 } from '../core/units.ts';
 import { quote } from './json-writer.ts';
@@ -131,6 +132,18 @@ export function simulationReply({ figures, impact, isAccepted, liquidationPrice 
     `"margin_impact":"${format18(impact)}","is_solvent":${figures.isSolvent},"trade_accepted":${isAccepted},` +
     `"liquidation_price":${decimalOrNull(liquidationPrice)},"positions":${bareArray(positions)}}`
   );
+}
+
+/** The frame of `/liquidation/at_risk/ws` (STR-06). */
+export function atRisk({ timestampNs, assets }: AtRisk): string {
+  const texts = assets.map(
+    ({ assetId, long, short }) => `"${assetId}":{"long":${sideAtRisk(long)},"short":${sideAtRisk(short)}}`,
+  );
+  return `{"timestamp_ns":${timestampNs},"assets":{${texts.join(',')}}}`;
+}
+
+function sideAtRisk({ quantity, liquidationPrice }: AtRiskSide): string {
+  return `{"quantity":"${format18(quantity)}","liquidation_price":${decimalOrNull(liquidationPrice)}}`;
 }
 
 function heldPosition(held: HeldPositionView): string {

@@ -98,6 +98,8 @@ export const SESSIONS_PUBLIC_MAX = 150_000;
 /** Concurrent OMS streams [LIM-19, LIM-20]. */
 export const STREAMS_PER_USER = 10;
 export const STREAMS_PER_MARKET_MAKER = 20;
+/** Assets in a frame of what is at risk: about 300 bytes each, so that a frame is below 1 MiB [AMB-95]. */
+export const AT_RISK_ASSETS_MAX = 2_000;
 /** Public trades kept for each market [PTR-02, AMB-101]. */
 export const TAPE_TRADES_MAX = 10_000;
 

@@ -1,9 +1,10 @@
 /**
- * Public market data before formatting: values that the market-data module computes and codec/market-data-json.ts
- * writes. Types only; prices and quantities in raw book units.
+ * Public figures of markets before formatting: values that market data and clearing compute and src/codec writes. Types
+ * only; prices and quantities in raw book units, but for those at risk.
  */
+import type { AssetId } from './ids.ts';
 import type { Side } from './order-terms.ts';
-import type { RawPrice, RawQuantity, Sequence, TimestampNs } from './units.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from './units.ts';
 
 /**
  * Levels of a snapshot, or the changed levels of a diff, best first: raw price, raw quantity, raw price, …
@@ -59,4 +60,26 @@ export interface Ticker {
   } | null;
   /** The time of the figures. */
   readonly asOfNs: TimestampNs;
+}
+
+/** One side of an asset over all accounts at risk (wire.md G14). */
+export interface AtRiskSide {
+  /** Sum of the positions, units of the asset, 18 decimals, not negative. */
+  readonly quantity: Amount18;
+  /** Average of the accounts' liquidation prices by quantity, USD, 18 decimals, floored; null when none is above zero. */
+  readonly liquidationPrice: Amount18 | null;
+}
+
+/** What is at risk in one asset: at least one side is not empty. */
+export interface AtRiskAsset {
+  readonly assetId: AssetId;
+  readonly long: AtRiskSide;
+  readonly short: AtRiskSide;
+}
+
+/** The global aggregate of `/liquidation/at_risk/ws` (STR-06, AMB-62). */
+export interface AtRisk {
+  readonly timestampNs: TimestampNs;
+  /** In the numeric order of assets, at most AT_RISK_ASSETS_MAX. */
+  readonly assets: readonly AtRiskAsset[];
 }

@@ -268,6 +268,7 @@ export class GatewayActor implements Actor {
     if (news.kind === 'restored') this.#onRestored();
     else if (news.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(news.row);
     else if (news.kind === 'priceAccepted') this.#onPrice(news.row);
+    else if (news.kind === 'atRiskChanged') gateway.atRiskChanged(news.atRisk);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') gateway.assetChanged(change.row);

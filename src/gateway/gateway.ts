@@ -15,6 +15,7 @@ import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
+import type { AtRisk } from '../core/market-figures.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import { termsOfRow } from '../risk/risk-terms.ts';
 import type { Publication } from '../runtime/publication.ts';
@@ -74,7 +75,7 @@ export interface GatewayCounters extends FaultCounters {
 }
 
 /** The services that routes and sockets call, as they use them. */
-export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded'> {
+export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
@@ -114,6 +115,7 @@ export class Gateway implements OrderSink {
   readonly #releases: ReleaseQueue;
   /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
   readonly #known = new Set<UserId>();
+  #atRisk: AtRisk | null = null;
 
   constructor(parts: GatewayParts) {
     const { command, counted, verifier, shards, wakeUp, idKey, limits, refusedUsers, servesMargin = true } = parts;
@@ -162,6 +164,11 @@ export class Gateway implements OrderSink {
     return this.orders.funded.has(user);
   }
 
+  /** What is at risk over all accounts, as clearing published it last; null before the first time (STR-06). */
+  atRisk(): AtRisk | null {
+    return this.#atRisk;
+  }
+
   /** Signed actions between their first check and their answer, reductions, and messages that wait. */
   get actionsInFlight(): number {
     const { accountActions, orders, automaticCancels } = this;
@@ -196,6 +203,11 @@ export class Gateway implements OrderSink {
     const { settings, faults } = readSettings(row.json);
     this.#faults.settings = faults;
     this.orders.onSettingsChanged({ ...settings, servesMargin: this.#parts.servesMargin ?? true });
+  }
+
+  atRiskChanged(view: AtRisk): void {
+    this.#atRisk = view;
+    this.streams.atRisk(view);
   }
 
   /** The market takes orders from now on. */

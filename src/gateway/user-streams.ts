@@ -2,13 +2,14 @@
 import type { AccountEvent } from '../codec/account-events.ts';
 import type { PositionView } from '../codec/margin-replies.ts';
 import type { UserId } from '../core/ids.ts';
+import type { AtRisk } from '../core/market-figures.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { OrderEvent, UserTrade } from './orders/order-events.ts';
 
 /** Streams of figures that are computed only for users with a reader. */
 export type MarginStream = 'positions' | 'account-stats';
 
-/** Events for the streams of one user. */
+/** Events for the streams of users: of one user, but for what is at risk over all. */
 export interface UserEventStreams {
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
   userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
@@ -18,6 +19,8 @@ export interface UserEventStreams {
   positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void;
   /** Figures of one margin account that changed: the reply object of `/margin` (STR-04). */
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void;
+  /** What is at risk over all accounts has changed (STR-06). */
+  atRisk(view: AtRisk): void;
   /** Whether the user has a reader of this stream. */
   listens(user: UserId, stream: MarginStream): boolean;
   listenersOf(stream: MarginStream): Iterable<UserId>;
@@ -34,6 +37,7 @@ export const NO_STREAMS: UserEventStreams = {
   accountEvent: () => undefined,
   positions: () => undefined,
   accountStats: () => undefined,
+  atRisk: () => undefined,
   listens: () => false,
   listenersOf: () => [],
   endSessions: () => undefined,

@@ -136,6 +136,7 @@ export class OmsServer {
     this.#addUserStream('/account/events/:user_id', 'account-events', true);
     this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
     this.#addUserStream('/positions/ws/:user_id', 'positions', false);
+    this.#addStream('/liquidation/at_risk/ws', (head) => this.streams.admit(head, 'at-risk', null));
     // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
       this.#routes.add({ method: 'GET', pattern, handler: (call) => call.refusePlainGet() });

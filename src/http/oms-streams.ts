@@ -15,7 +15,7 @@
  */
 
 import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
-import { type PositionView, position } from '../codec/margin-replies.ts';
+import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
 import { orderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
 import {
@@ -31,6 +31,7 @@ import {
 } from '../codec/stream-frames.ts';
 import { userTrade } from '../codec/user-trade.ts';
 import type { UserId } from '../core/ids.ts';
+import type { AtRisk } from '../core/market-figures.ts';
 import { FILL_STATUS } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
@@ -48,7 +49,8 @@ import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** One-way streams. `confirmed-trades` is the final part of `trades`. */
 export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
-export type OmsStreamName = OneWayStream | 'control';
+/** `at-risk` has the same frames for all users. */
+export type OmsStreamName = OneWayStream | 'at-risk' | 'control';
 
 /** The data of one socket. */
 export interface OmsSeat extends Session {
@@ -86,6 +88,7 @@ const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   'account-events': 'account_events',
   positions: 'positions',
   'account-stats': 'account_stats',
+  'at-risk': 'at_risk',
   control: 'control',
 };
 /** A position takes below 700 bytes, a frame at most 1 MiB (AMB-95). */
@@ -99,6 +102,8 @@ export class UserStreams implements UserEventStreams {
   readonly #services: GatewayServices;
   readonly #users = new Map<UserId, UserEntry>();
   readonly #sockets = new Set<OmsSocket>();
+  /** Readers of what is at risk, on v0 and on v1. */
+  readonly #atRisk: readonly [Channel<OmsSeat>, Channel<OmsSeat>] = [new Channel(), new Channel()];
   readonly #rings: ReplayRings;
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
@@ -137,6 +142,12 @@ export class UserStreams implements UserEventStreams {
 
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void {
     this.#publish(user, 'account-stats', timestampNs, () => reply);
+  }
+
+  atRisk(view: AtRisk): void {
+    for (const version of [0, 1] as const) {
+      this.deliver(this.#atRisk[version], () => atRiskFrame(version, view));
+    }
   }
 
   listens(user: UserId, stream: MarginStream): boolean {
@@ -263,8 +274,17 @@ export class UserStreams implements UserEventStreams {
     this.#sockets.add(socket);
     if (isForeign) this.dismiss(socket, OTHER_USER.message);
     else if (stream === 'control') return;
+    else if (stream === 'at-risk') this.#joinAtRisk(socket);
     else if (numbers === null) entry.streams[stream].plain[version].join(socket);
     else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
+  }
+
+  /** What is at risk now comes at once, so that a reader need not wait for a change; nothing if nothing is. */
+  #joinAtRisk(socket: OmsSocket): void {
+    const { version } = socket.data;
+    const view = this.#services.atRisk();
+    if (view !== null && view.assets.length > 0) socket.send(Buffer.from(atRiskFrame(version, view)));
+    this.#atRisk[version].join(socket);
   }
 
   /** Sends the missed frames, then joins the channel; or requests a resync if they are no longer kept. */
@@ -289,7 +309,9 @@ export class UserStreams implements UserEventStreams {
     this.#sockets.delete(socket);
     const entry = this.#users.get(user);
     if (entry === undefined) return;
-    if (stream !== 'control') {
+    if (stream === 'at-risk') {
+      this.#atRisk[version].leave(socket);
+    } else if (stream !== 'control') {
       entry.streams[stream].plain[version].leave(socket);
       entry.streams[stream].numbered.leave(socket);
     }
@@ -327,6 +349,10 @@ export class UserStreams implements UserEventStreams {
     this.#touched.add(channel);
     return channel;
   }
+}
+
+function atRiskFrame(version: 0 | 1, view: AtRisk): string {
+  return eventFrame(version, WIRE_CHANNEL['at-risk'], view.timestampNs, atRisk(view));
 }
 
 function newEntry(): UserEntry {

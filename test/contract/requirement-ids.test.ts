@@ -63,8 +63,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Multisig writes.
   'SES-16': 'a signer is added',
   'NON-05': 'a multisig change',
-  // Liquidation.
-  'STR-06': 'accounts at risk',
 };
 
 /** Decisions without a test of their own, by what their turn comes with. */

@@ -24,7 +24,7 @@ interface Stream {
   readonly pattern: string;
 }
 
-/** Served with the funds of users, multisig writes and liquidation: not yet. */
+/** Served with the funds of users and multisig writes: not yet. */
 const LATER: readonly string[] = [
   '/withdrawal/init',
   '/withdrawal/cancel',
@@ -32,7 +32,6 @@ const LATER: readonly string[] = [
   '/settlement/init',
   '/settlement/signatures/{user_id}',
   '/multisig/add-signer',
-  '/liquidation/at_risk/ws',
   '/sync/pending_settlements',
 ];
 

@@ -7,6 +7,7 @@ import { MUTANTS } from './mutants.ts';
 const QUICK_SUITES: ReadonlySet<string> = new Set([
   'test/clearing/fills',
   'test/clearing/money',
+  'test/risk/at-risk',
   'test/risk/equals-reference',
   'test/market-data/depth-replica',
   'test/market-data/market-data',

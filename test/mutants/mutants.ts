@@ -401,6 +401,18 @@ const SESSIONS: readonly Mutant[] = [
 
 const MARGIN: readonly Mutant[] = [
   {
+    breaks: 'an account is at risk below a tenth of its requirement',
+    site: 'at-risk-bound',
+    change: swap(/AT_RISK_DIVISOR \* maintenance < /, 'AT_RISK_DIVISOR * maintenance <= '),
+    caughtBy: 'test/risk/at-risk',
+  },
+  {
+    breaks: 'a liquidation price is an average over the quantity that has one',
+    site: 'at-risk-average',
+    change: swap(/weighed \/ priced/, 'weighed / quantity'),
+    caughtBy: 'test/risk/at-risk',
+  },
+  {
     breaks: 'a shield needs a broken price',
     site: 'shield-needs-break',
     change: swap(/[\w.]+\.isBroken && /, ''),

@@ -202,6 +202,7 @@ export class Listeners implements UserEventStreams {
   }
 
   accountStats(): void {}
+  atRisk(): void {}
   endSessions(): void {}
   flush(): void {}
 

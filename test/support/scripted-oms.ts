@@ -6,6 +6,7 @@
 
 import type { MarketView } from '../../src/codec/market-reply.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
+import type { AtRisk } from '../../src/core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
@@ -55,10 +56,16 @@ export class ScriptedOms implements GatewayServices {
   readonly charged: [UserId | null, Cost][] = [];
   now: bigint = NOW;
   streams: UserEventStreams | undefined;
+  /** What is at risk over all accounts. */
+  risk: AtRisk | null = null;
   readonly #tokens = new Map<UserId, Set<string>>();
   #issued = 0;
   #connections = 0;
   #isStopping = false;
+
+  atRisk(): AtRisk | null {
+    return this.risk;
+  }
 
   /** A token of this user that is valid until the session ends. */
   token(user: UserId): string {

@@ -315,6 +315,7 @@ export class SimulatedNode {
       accountEvent: () => undefined,
       positions: () => undefined,
       accountStats: () => undefined,
+      atRisk: () => undefined,
       listens: () => false,
       listenersOf: () => [],
       endSessions: () => undefined,

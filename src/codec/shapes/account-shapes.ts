@@ -221,6 +221,23 @@ export const SIMULATION: Shape = named(
   }),
 );
 
+const SIDE_AT_RISK = Type.Object({
+  quantity: described(DECIMAL, 'all positions of these accounts on this side'),
+  liquidation_price: nullable(
+    described(DECIMAL, 'average by quantity of the prices that liquidate an account while all other prices stay'),
+  ),
+});
+
+/** wire.md G14. */
+export const AT_RISK: Shape = named(
+  'AtRisk',
+  'Positions of all accounts that borrow and have a maintenance surplus below a tenth of their maintenance requirement; assets without any are left out',
+  Type.Object({
+    timestamp_ns: NANOSECONDS,
+    assets: mapOf(ASSET_NAME, Type.Object({ long: SIDE_AT_RISK, short: SIDE_AT_RISK })),
+  }),
+);
+
 // ---- actions of an account
 
 const ACCOUNT_TYPE = either(

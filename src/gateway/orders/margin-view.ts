@@ -20,11 +20,11 @@ import type {
   PositionView,
   MarginView as ShownFigures,
 } from '../../codec/margin-replies.ts';
-import { larger, mulDivFloor, powerOfTen } from '../../core/arithmetic.ts';
+import { larger, powerOfTen } from '../../core/arithmetic.ts';
 import { type AssetId, compareAssetIds, USD, type UserId } from '../../core/ids.ts';
 import { RAW_MAX } from '../../core/limits.ts';
 import { SIDE } from '../../core/order-terms.ts';
-import { type Amount18, ONE_18, type TimestampNs } from '../../core/units.ts';
+import type { Amount18, TimestampNs } from '../../core/units.ts';
 import {
   type AccountFigures,
   addPosition,
@@ -34,10 +34,10 @@ import {
   leverageOf,
   type MarginSums,
 } from '../../risk/account.ts';
-import { type AssetTerms, equityLeg, legAtMark, WEIGHT_ONE, weighedLeg } from '../../risk/asset-terms.ts';
+import { type AssetTerms, equityLeg, legAtMark, weighedLeg } from '../../risk/asset-terms.ts';
+import { zeroSurplusPrice } from '../../risk/at-risk.ts';
 import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../../risk/position.ts';
 import { isStale, STORED_PRICE_NS } from '../../risk/prices.ts';
-import { FACTOR_ONE } from '../../risk/risk-terms.ts';
 import type { Accounts } from './accounts.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import type { MarginAccount, Position } from './margin-account.ts';
@@ -102,30 +102,10 @@ function requirement(terms: AssetTerms, base: bigint): Amount18 {
   return larger(atOracle, atMark) as Amount18;
 }
 
-/**
- * The price of an asset at which the maintenance surplus is zero, towards the safe side of it floored.
- *
- * @returns null when no price above zero liquidates the account through this asset.
- */
+/** The price of an asset at which the account is liquidated while all other prices stay; null where there is none. */
 export function liquidationPrice(legs: AccountLegs, asset: AssetId, assets: AssetRisks): Amount18 | null {
-  const base = legs.positions.get(asset)?.base ?? 0n;
-  if (base === 0n) return null;
-  const terms = assets.terms(asset);
-  const own = [base, legs.spot.get(asset) ?? 0n];
-  const rest = sumsOf(legs, assets).maintenance - sum(own.map((amount) => weighedLeg(terms, amount, 'maintenance')));
-  // In 10^-18 units × percent × 10^-6: what one USD of the price moves.
-  const slope = sum(own.map((amount) => amount * maintenanceWeight(terms, amount)));
-  if (slope === 0n) return null;
-  const price = mulDivFloor(-rest * WEIGHT_ONE, ONE_18, magnitude(slope)) * (slope < 0n ? -1n : 1n);
-  return price > 0n ? (price as Amount18) : null;
-}
-
-function maintenanceWeight({ risk }: AssetTerms, amount: bigint): bigint {
-  return (amount < 0n ? risk.liabilityWeight : risk.collateralFactor) * FACTOR_ONE;
-}
-
-function sum(terms: readonly bigint[]): bigint {
-  return terms.reduce((total, term) => total + term, 0n);
+  const own = { base: legs.positions.get(asset)?.base ?? 0n, spot: legs.spot.get(asset) ?? 0n };
+  return own.base === 0n ? null : zeroSurplusPrice(assets.terms(asset), own, sumsOf(legs, assets).maintenance);
 }
 
 export class MarginView {

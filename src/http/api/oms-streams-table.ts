@@ -1,5 +1,5 @@
 /** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
-import { MARGIN, POSITIONS } from '../../codec/shapes/account-shapes.ts';
+import { AT_RISK, MARGIN, POSITIONS } from '../../codec/shapes/account-shapes.ts';
 import { USER_TRADE } from '../../codec/shapes/order-reply-shapes.ts';
 import { U64 } from '../../codec/shapes/shape-kit.ts';
 import {
@@ -191,6 +191,28 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
       },
       ...COMMON,
       REFUSAL,
+    ],
+  },
+  {
+    path: '/liquidation/at_risk/ws',
+    area: 'Margin',
+    auth: 'session',
+    channel: 'at_risk',
+    summary: 'Positions of all accounts close to liquidation, per asset and side',
+    description:
+      'The same frames for all users, without user ids. The first when you connect, if anything is at risk, then after a change, at most one ' +
+      'per second. An account is counted while it borrows and its maintenance surplus is below a tenth of its maintenance requirement, also ' +
+      'below zero; the backstop account is not. A frame without assets means that nothing is at risk any more.',
+    resync: 'nothing: the next frame is complete',
+    sends: [
+      {
+        name: 'AtRisk',
+        summary: 'Everything at risk; assets without any are left out',
+        shape: AT_RISK,
+        example:
+          '{"timestamp_ns":1770000004000000000,"assets":{"2":{"long":{"quantity":"4","liquidation_price":"2900"},"short":{"quantity":"0","liquidation_price":null}}}}',
+      },
+      ...COMMON,
     ],
   },
   {
