@@ -8,7 +8,7 @@
  *
  * Prices and quantities are raw integers of the market, all other figures are bigint with 18 decimals.
  *
- * Not here: who is liquidated and when, and what is booked (src/clearing/liquidation).
+ * Not here: accounts at risk (at-risk.ts); who is liquidated and when, and what is booked (src/clearing/liquidation).
  */
 import { larger, mulDivCeil, mulDivFloor, notional18, powerOfTen, quantity18, smaller } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
@@ -27,8 +27,6 @@ const PERCENT_ONE = 100n;
 const MIDPOINT = 2n;
 /** Surplus over requirement that a take-over and auto-deleveraging leave, in percent (AMB-58). */
 export const BUFFER_PERCENT = 2n;
-/** An account is at risk while its maintenance surplus is below this part of its requirement, in percent (AMB-62). */
-const AT_RISK_PERCENT = 10n;
 
 type Decimals = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals'>;
 
@@ -140,12 +138,6 @@ export function isBelowInitialMargin({
   initialMark,
 }: Pick<InitialSums, 'initialOracle' | 'initialMark'>): boolean {
   return initialOracle < 0n || initialMark < 0n;
-}
-
-/** Whether an account that borrows is at risk, or below maintenance already (AMB-62; the requirement is equity − surplus). */
-export function isAtRisk({ hasBorrows, maintenance, equityMark }: MarginSums): boolean {
-  if (!hasBorrows) return false;
-  return maintenance < 0n || PERCENT_ONE * maintenance < AT_RISK_PERCENT * (equityMark - maintenance);
 }
 
 // ---- auto-deleveraging

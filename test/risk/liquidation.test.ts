@@ -15,7 +15,6 @@ import {
   collateralToBuffer,
   compareAdl,
   hasBuffer,
-  isAtRisk,
   isBelowInitialMargin,
   liquidationPrice,
   liquidationReference,
@@ -301,18 +300,6 @@ suite('the buffer above the initial margin', () => {
       }),
       PARAMETERS,
     );
-  });
-
-  test('AMB-62: at risk is a surplus below 10 % of the maintenance requirement, and what is below maintenance', () => {
-    const eth = terms({}, usd('2000'));
-    // Long 1 at 2000 with spot s: equity s, maintenance s − 200, requirement 200; at risk below s = 220.
-    assert.equal(isAtRisk(sumsOf('220', [[eth, long('1', '2000')]])), false);
-    assert.equal(isAtRisk(sumsOf('219.999999999999999999', [[eth, long('1', '2000')]])), true);
-    assert.equal(isAtRisk(sumsOf('10', [[eth, long('1', '2000')]])), true);
-    assert.equal(isAtRisk(sumsOf('0', [])), false);
-    const apart = terms({ collateral_factor: 100 }, usd('2000'), usd('1000'));
-    // Maintenance takes the oracle, equity the mark: the requirement is negative, and the account below maintenance.
-    assert.equal(isAtRisk(sumsOf('-1', [[apart, long('1', '2000')]])), true);
   });
 });
 
