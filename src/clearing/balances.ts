@@ -56,7 +56,7 @@ const NO_EXPOSURES: SubAccountSlot['exposures'] = [new Map(), new Map()];
 
 /** A sub-account in which nothing is. Most stay so, and five empty maps are more than all else that a user takes. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
-  return { row, balances: NO_BALANCES, positions: NO_POSITIONS, exposures: NO_EXPOSURES };
+  return { row, liquidation: null, balances: NO_BALANCES, positions: NO_POSITIONS, exposures: NO_EXPOSURES };
 }
 
 function ownBalances(account: SubAccountSlot): SubAccountSlot['balances'] {
@@ -84,7 +84,7 @@ export function changeUser(state: ClearingState, slot: UserSlot, row: UserRow, e
 export function totalsOf(state: ClearingState, asset: AssetId): AssetTotals {
   let totals = state.totals.get(asset);
   if (totals === undefined) {
-    totals = { asset, vaultHoldings: ZERO_18, faucet: ZERO_18, claims: ZERO_18 };
+    totals = { asset, vaultHoldings: ZERO_18, faucet: ZERO_18, backstopCredits: ZERO_18, claims: ZERO_18 };
     state.totals.set(asset, totals);
   }
   return totals;

@@ -25,9 +25,10 @@ import type {
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
-/** claims + faucet = vault holdings. @throws InvariantError */
+/** claims + faucet + backstop credits = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
-  assert(totals.claims + totals.faucet === totals.vaultHoldings, `asset ${totals.asset} adds up`);
+  const { asset, claims, faucet, backstopCredits, vaultHoldings } = totals;
+  assert(claims + faucet + backstopCredits === vaultHoldings, `asset ${asset} adds up`);
 }
 
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */

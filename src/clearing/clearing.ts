@@ -28,9 +28,11 @@ import {
   isOfMarket,
   type MarketInput,
   type NodeInput,
+  type OwnInput,
   type PatchUser,
-  type Restarted,
 } from './inputs.ts';
+import { applyBackstopStep } from './liquidation/backstop.ts';
+import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from './liquidation/rounds.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { keptSignedText, recordVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
@@ -168,8 +170,8 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
     takeMarketInput(state, input, nowNs, effects);
     return;
   }
-  if (input.kind === 'restarted') {
-    applyRestarted(state, input, nowNs, effects);
+  if (isOwn(input)) {
+    applyOwnInput(state, input, nowNs, effects);
     publishChanged(state, effects);
     return;
   }
@@ -179,9 +181,19 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
   effects.push({ kind: 'replied', request: input.request, outcome });
 }
 
+function isOwn(input: NodeInput): input is OwnInput {
+  return input.kind === 'restarted' || input.kind === 'liquidationStep' || input.kind === 'backstopStep';
+}
+
+function applyOwnInput(state: ClearingState, input: OwnInput, nowNs: TimestampNs, effects: Effect[]): void {
+  if (input.kind === 'restarted') applyRestarted(state, input, nowNs, effects);
+  else if (input.kind === 'liquidationStep') applyLiquidationStep(state, input, nowNs, effects);
+  else applyBackstopStep(state, input, nowNs, effects);
+}
+
 function applyNodeInput(
   state: ClearingState,
-  input: Exclude<NodeInput, Restarted>,
+  input: Exclude<NodeInput, OwnInput>,
   nowNs: TimestampNs,
   effects: Effect[],
 ): Reply {
@@ -217,6 +229,12 @@ function applyNodeInput(
     case 'fault':
       setFault(state.hooks, input.fault);
       return accepted(hooksView(state));
+    case 'accountCleared':
+      applyAccountCleared(state, input, effects);
+      return accepted({});
+    case 'nodeOrderRefused':
+      applyNodeOrderRefused(state, input, effects);
+      return accepted({});
     case 'clockMoved':
       return accepted({});
     default:

@@ -126,7 +126,14 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'positionCleared':
     case 'depositLanded':
     case 'transferDone':
+    case 'liquidationChanged':
+    case 'cancelAccount':
+    case 'nodeOrder':
+    case 'deleveraged':
       writeNews(effect, to.door);
+      return;
+    case 'tradeIdsWanted':
+      writeNews(effect, to.market(effect.marketIndex));
       return;
     case 'priceAccepted':
       for (const sink of [to.door, ...to.shards]) writeNews(effect, sink);

@@ -16,6 +16,7 @@ import type {
   ConfigRow,
   DepositRow,
   MarketRow,
+  NodeOrder,
   OrderRow,
   PositionRow,
   PriceRow,
@@ -130,6 +131,52 @@ export interface PriceAccepted {
   readonly row: PriceRow;
 }
 
+/**
+ * From `begun` to `ended` an account takes no new order that does not reduce, and nothing leaves it (AMB-57). Sent for every
+ * account under liquidation at a start.
+ */
+export interface LiquidationChanged {
+  readonly kind: 'liquidationChanged';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly stage: 'begun' | 'ended';
+  readonly timeNs: TimestampNs;
+}
+
+/** All live orders of the account are to be cancelled; the answer is an `accountCleared` (LIQ-04). May come again. */
+export interface CancelAccount {
+  readonly kind: 'cancelAccount';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly timeNs: TimestampNs;
+}
+
+/**
+ * An order that the node sends for an account: immediate-or-cancel, reduce-only unless spot. It is answered by its admission,
+ * or by a `nodeOrderRefused`.
+ */
+export interface NodeOrderSent extends NodeOrder {
+  readonly kind: 'nodeOrder';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly isLiquidation: boolean;
+  readonly timeNs: TimestampNs;
+}
+
+/** The market is to give away so many trade ids; the answer is a `tradeIdsReserved`. */
+export interface TradeIdsWanted {
+  readonly kind: 'tradeIdsWanted';
+  readonly marketIndex: number;
+  readonly count: number;
+}
+
+/** A trade of auto-deleveraging: no order of the book is part of it, and no public price is made of it (AMB-59). */
+export interface Deleveraged {
+  readonly kind: 'deleveraged';
+  readonly trade: TradeRow;
+  readonly timeNs: TimestampNs;
+}
+
 /** The answer to a node input: the object of the operator API in wire form, or a reject. */
 export interface Replied {
   readonly kind: 'replied';
@@ -152,4 +199,9 @@ export type Effect =
   | DepositLanded
   | TransferDone
   | PriceAccepted
+  | LiquidationChanged
+  | CancelAccount
+  | NodeOrderSent
+  | TradeIdsWanted
+  | Deleveraged
   | Replied;

@@ -2,7 +2,7 @@
  * The checks of a fill (FIL-17), in order: stale match, which is no party's fault; then for each party by itself its first
  * failure of
  *
- *   signature     verified once, before the order's first fill (FIL-09)
+ *   signature     verified once, before the order's first fill (FIL-09); of the node's, the outstanding one of its account
  *   order terms   side, price, life, account, fee rate, and whether it is released at all (FIL-10)
  *   overfill      lots enabled, and the target or cap of a market order, in exact money (FIL-11, AMB-05)
  *   inventory     what it owns, of a spot order (SUB-02)
@@ -89,10 +89,8 @@ function standingOf({ fill, plan }: Case, party: Party): Standing {
 
 function judgeOrder(fill: Fill, party: Party, plan: Plan, isReducing: boolean): RollbackReason {
   const { row, position } = party.slot;
-  if ((row.flags & ORDER_FLAG.nodeMade) === 0) {
-    assert(row.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
-    if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
-  }
+  assert(row.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
+  if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
   if (!termsAllow(fill, party, plan, isReducing)) return ROLLBACK_REASON.invalidOrder;
   if (overfills(fill, party.slot)) return ROLLBACK_REASON.overfill;
   if (position === null) {

@@ -8,7 +8,7 @@
  * Not here: how an input travels or is stored.
  */
 
-import type { AssetId, ChainId, UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { RollbackReason } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
@@ -20,13 +20,14 @@ import type {
   OrderReplacedFields,
   OrderRestoredFields,
   OrderTriggeredFields,
+  TradeIdsReservedFields,
 } from '../schema/generated/messages.ts';
 import type { GivenPrice } from './registry/prices.ts';
 import type { AssetChange } from './registry/registry-assets.ts';
 import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
-import type { OrderRow, SignedText } from './rows.ts';
+import type { MarketPlace, OrderRow, SignedText } from './rows.ts';
 
 interface FromMarket {
   readonly marketIndex: number;
@@ -74,6 +75,9 @@ export type CancelPending = OrderCancelPendingFields;
 /** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). */
 export type Matched = Omit<MatchedFields, 'takerSide'>;
 
+/** Trade ids for auto-deleveraging; they are used when this is applied, or never (AMB-59). */
+export type TradeIdsReserved = TradeIdsReservedFields;
+
 export type MarketInput =
   | Created
   | CreateRefused
@@ -83,7 +87,8 @@ export type MarketInput =
   | Triggered
   | Activated
   | CancelPending
-  | Matched;
+  | Matched
+  | TradeIdsReserved;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {
@@ -97,6 +102,7 @@ export function isOfMarket(input: ClearingInput): input is MarketInput {
     case 'activated':
     case 'cancelPending':
     case 'createRefused':
+    case 'tradeIdsReserved':
       return true;
     default:
       input satisfies NodeInput;
@@ -255,6 +261,45 @@ export interface Restarted {
   readonly clean: boolean;
 }
 
+/**
+ * The gateway has no live order of the account any more, and receives no fill of one: whatever the markets publish up to these
+ * sequences may still concern it, and nothing after (LIQ-04).
+ */
+export interface AccountCleared extends FromNode {
+  readonly kind: 'accountCleared';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly through: readonly MarketPlace[];
+}
+
+/**
+ * An order of the node was not admitted, and nothing of it lives. `isFinal`: it was tried and refused; else it was not
+ * tried, because there was no room for it or its market was closed or halted.
+ */
+export interface NodeOrderRefused extends FromNode {
+  readonly kind: 'nodeOrderRefused';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly orderId: OrderId;
+  readonly isFinal: boolean;
+}
+
+/** Decides, by the state and the time of the batch alone, what is next for an account (liquidation/rounds.ts). */
+export interface LiquidationStep {
+  readonly kind: 'liquidationStep';
+  readonly user: UserId;
+  readonly subAccount: number;
+}
+
+/** The same for a sub-account of the backstop (liquidation/backstop.ts). */
+export interface BackstopStep {
+  readonly kind: 'backstopStep';
+  readonly index: number;
+}
+
+/** What clearing's own thread adds to a batch; without a reply. */
+export type OwnInput = Restarted | LiquidationStep | BackstopStep;
+
 export type NodeInput =
   | PutAsset
   | PutRisk
@@ -271,7 +316,9 @@ export type NodeInput =
   | Release
   | Fault
   | ClockMoved
-  | Restarted;
+  | AccountCleared
+  | NodeOrderRefused
+  | OwnInput;
 
 export type ClearingInput = MarketInput | NodeInput;
 
@@ -294,6 +341,6 @@ export interface Batch {
 type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
 
 /** A command to clearing; its request number is the node's. */
-export type OperatorCommand = OmitEach<Exclude<NodeInput, { kind: 'restarted' }>, 'request'>;
+export type OperatorCommand = OmitEach<Exclude<NodeInput, OwnInput>, 'request'>;
 /** The answer to a command: its members as the operator API answers, or why it was refused. */
 export type Reply = Outcome<Readonly<Record<string, unknown>>>;

@@ -25,6 +25,7 @@ import {
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
+  TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
 import type { Batch, ClearingInput, NodeInput, Verdict } from './inputs.ts';
@@ -51,6 +52,8 @@ function readInput(typeId: number, v: Views, at: number): ClearingInput {
       return OrderActivated.read(v, at);
     case OrderCancelPending.typeId:
       return OrderCancelPending.read(v, at);
+    case TradeIdsReserved.typeId:
+      return TradeIdsReserved.read(v, at);
     case NodeCommand.typeId: {
       const start = at + NodeCommand.bytes;
       return decodePlain<NodeInput>(v.u8.subarray(start, start + NodeCommand.textBytes(v, at)));

@@ -9,11 +9,12 @@
 import { assert, must, unreachable } from '../core/assert.ts';
 import { ORDER_END } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Effect } from './effects.ts';
 import { applyMatched } from './fills.ts';
 import { addPasses, endHolds, takesHold, WAITING_INPUTS_MAX } from './hooks.ts';
 import type { MarketInput, Release } from './inputs.ts';
+import { applyTradeIdsReserved } from './liquidation/deleveraging.ts';
 import {
   applyCancelPending,
   applyCreated,
@@ -56,6 +57,9 @@ function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): v
   if (input.kind === 'matched') {
     assert(input.tradeId > market.lastTradeId, 'trade ids only grow');
     market.lastTradeId = input.tradeId;
+  } else if (input.kind === 'tradeIdsReserved') {
+    assert(input.firstTradeId > market.lastTradeId && input.count > 0, 'trade ids only grow');
+    market.lastTradeId = (input.firstTradeId + input.count - 1) as Sequence;
   }
   if (!market.isTouched) state.dirty.markets.add(market);
 }
@@ -125,6 +129,9 @@ function applyByKind(
       break;
     case 'matched':
       applyMatched(state, market, input, nowNs, effects);
+      break;
+    case 'tradeIdsReserved':
+      applyTradeIdsReserved(state, market, input, nowNs, effects);
       break;
     default:
       unreachable(input);

@@ -35,6 +35,7 @@ import type { Effect } from './effects.ts';
 import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
 import type { CancelPending, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import { isOutstanding, nodeOrderOver } from './liquidation/liquidation-rows.ts';
 import { baseOf, type LiveOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
 import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
@@ -149,6 +150,7 @@ export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: O
   assert(row.end !== 0, 'a finished order has an end');
   enableChildren(state, order);
   if (market.entering === index) market.entering = NONE;
+  if ((row.flags & ORDER_FLAG.nodeMade) !== 0) nodeOrderOver(state, row);
   const finished = tallyFinishedOrder(state, row);
   market.orders.remove(index);
   return finished;
@@ -156,15 +158,23 @@ export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: O
 
 export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
   ensureUser(state, input.order.user, effects);
-  const verdicts = state.verdicts.get(input.marketIndex);
-  const verdict = verdictNumber(verdicts?.get(input.sequence));
-  verdicts?.delete(input.sequence);
+  const verdict = verdictOf(state, input);
   const order = addLiveOrder(state, market, freshRow(input), (row) => {
     row.verdict = verdict;
     row.enabledQuantity = enabledQuantityOf(market, row, row.quantity);
   });
   state.orders.markDirty(order.index);
   keepSignedText(state, market, input);
+}
+
+/** Of an order that was admitted now: a user's may have been verified before, the node's is the outstanding one or none. */
+function verdictOf(state: ClearingState, { marketIndex, sequence, order }: Created): SignatureVerdict {
+  // mutant: node-order-outstanding
+  if ((order.flags & ORDER_FLAG.nodeMade) !== 0) return verdictNumber(isOutstanding(state, order));
+  const verdicts = state.verdicts.get(marketIndex);
+  const verdict = verdictNumber(verdicts?.get(sequence));
+  verdicts?.delete(sequence);
+  return verdict;
 }
 
 /** The record of an order that was admitted now: nothing has happened to it yet. */

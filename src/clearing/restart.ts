@@ -9,6 +9,8 @@
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
+ *   oracle prices                none has been updated since the start
+ *   liquidations                 begin their round anew; orders of the node are over (liquidation/rounds.ts)
  *   marks                        tripped: stale until enough fresh ones came in a row
  */
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
@@ -19,10 +21,12 @@ import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
+import { restartLiquidations } from './liquidation/rounds.ts';
 import { type LiveOrder, orderAt } from './live-orders.ts';
 import { dropWaitingFills } from './market-inputs.ts';
 import { endAtRestart } from './order-ends.ts';
 import { becomeWhole, changeOrder, dropUnmatched, finishOrder } from './orders.ts';
+import { forgetUpdates } from './registry/prices.ts';
 import { changeMark } from './risks.ts';
 import { type OrderRow, plainRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -33,6 +37,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
   fireAll(state);
+  forgetUpdates(state);
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.fillGroup = [];
@@ -43,6 +48,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
     market.decidedTradeId = market.lastTradeId;
     state.touchedMarkets.add(market);
   }
+  restartLiquidations(state);
 }
 
 function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): void {

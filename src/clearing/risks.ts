@@ -29,6 +29,7 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
       asset,
       risk: NO_ROW_TERMS,
       oracle: null,
+      isPricedSinceStart: false,
       mark: null,
       credits: ZERO_18,
       borrows: ZERO_18,
@@ -53,6 +54,7 @@ export function placePrice(state: ClearingState, row: PriceRow): void {
   state.prices.set(row.asset, row);
   const slot = riskSlot(state, row.asset);
   slot.oracle = sourceOf(row);
+  slot.isPricedSinceStart = row.isSinceStart;
   slot.terms = null;
 }
 

@@ -147,6 +147,8 @@ export interface PriceRow {
   readonly jump: { readonly price: Amount18; readonly source: string } | null;
   readonly isTripped: boolean;
   readonly goodUpdates: number;
+  /** Whether it was accepted since the node started (AMB-110). */
+  readonly isSinceStart: boolean;
 }
 
 /** Price of a market's last confirmed trade, with its breaker (AMB-43). */
@@ -178,6 +180,84 @@ export interface ConfigRow {
   readonly json: string;
 }
 
+/** A place in the sequence of a market. */
+export interface MarketPlace {
+  readonly marketIndex: number;
+  readonly sequence: Sequence;
+}
+
+/** An immediate-or-cancel limit order that the node has sent for an account, until it is known to be over (AMB-57, AMB-60). */
+export interface NodeOrder {
+  readonly orderId: OrderId;
+  readonly marketIndex: number;
+  readonly side: Side;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly isSpot: boolean;
+}
+
+/** Where the liquidation of an account stands (liquidation/rounds.ts). `ended` is the same fact as no row. */
+export type LiquidationStage = 'cancelling' | 'settling' | 'ordering' | 'waiting' | 'ended';
+
+/** An account under liquidation. Key: (user, subAccount). */
+export interface LiquidationRow {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly startedNs: TimestampNs;
+  /** From 1 to the setting `liquidation_rounds`. */
+  readonly round: number;
+  /** When this round began. */
+  readonly roundNs: TimestampNs;
+  readonly stage: LiquidationStage;
+  /** In stage `settling`: what the markets had published when the account had no live order any more. */
+  readonly through: readonly MarketPlace[];
+  /** Assets of the positions that have had their order in this round. */
+  readonly ordered: readonly AssetId[];
+  /** The outstanding order. */
+  readonly order: NodeOrder | null;
+}
+
+/** An amount of an asset, in 10^-18 units. */
+export interface AssetQuantity {
+  readonly asset: AssetId;
+  readonly quantity: Amount18;
+}
+
+/**
+ * What the backstop has taken over of one account, in a sub-account of its own (BKS-02). Key: index, the number of that
+ * sub-account. A `closed` row stays until its index is used again.
+ */
+export interface BackstopRow {
+  readonly index: number;
+  readonly sourceUser: UserId;
+  readonly sourceIndex: number;
+  readonly startedNs: TimestampNs;
+  readonly state: 'working' | 'deleveraging' | 'closed';
+  /** USD credited at the take-over, and posted as a last resort (BKS-03, BKS-07). */
+  readonly provisional: Amount18;
+  readonly posted: Amount18;
+  /** Positions and spot assets as taken over: what a clip is a fraction of (AMB-60). */
+  readonly taken: readonly AssetQuantity[];
+  /** What auto-deleveraging closed of each position. */
+  readonly adlClosed: readonly AssetQuantity[];
+  /** When the last clip was sent; 0 before the first. */
+  readonly clipNs: TimestampNs;
+  /** The outstanding clip. */
+  readonly order: NodeOrder | null;
+}
+
+/** What auto-deleveraging closed in a minute since the epoch, in 10^-18 units of the asset. */
+export interface AdlMinute {
+  readonly minute: number;
+  readonly quantity: Amount18;
+}
+
+/** What auto-deleveraging closed in a market in the last 24 hours, oldest minute first (ADL-06). Key: marketIndex. */
+export interface AdlUsageRow {
+  readonly marketIndex: number;
+  readonly minutes: readonly AdlMinute[];
+}
+
 /** Sums that are not the users': what makes the ledger add up (operator-api.md 6, `GET /operator/ledger`). */
 export interface AssetTotalsRow {
   readonly asset: AssetId;
@@ -185,6 +265,8 @@ export interface AssetTotalsRow {
   readonly vaultHoldings: Amount18;
   /** Negative of what the faucet credited. */
   readonly faucet: Amount18;
+  /** Of USD: what the backstop has been given out of its restaked capital and has not returned, negative (AMB-58). */
+  readonly backstopCredits: Amount18;
 }
 
 export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'signed_texts' | 'deposits';
@@ -217,6 +299,9 @@ export interface Tables {
   config: ConfigRow;
   totals: AssetTotalsRow;
   tally: TallyRow;
+  liquidation: LiquidationRow;
+  backstop: BackstopRow;
+  adlUsage: AdlUsageRow;
 }
 export type TableName = keyof Tables;
 

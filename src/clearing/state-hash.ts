@@ -14,7 +14,8 @@ import { viewsOf } from '../core/views.ts';
 import { isOpen } from '../risk/position.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
-import type { OrderRow } from './rows.ts';
+import { liquidationRow } from './liquidation/liquidation-rows.ts';
+import type { AssetQuantity, NodeOrder, OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
@@ -117,16 +118,48 @@ function* registryLines(state: ClearingState): Generator<string> {
     const breaker = `${row.isTripped}|${row.goodUpdates}`;
     yield `price|${id}|${row.price}|${row.publishNs}|${JSON.stringify(row.source)}|${jump}|${breaker}`;
   }
-  // Every start trips the marks, and a start after a clean stop changes no fact: their breakers are left out.
+  // Every start trips the marks, and a start after a clean stop changes no fact: their breakers are left out. So is whether
+  // a price came since the start.
   for (const [id, { mark }] of sorted(state.risks)) if (mark !== null) yield `mark|${id}|${mark.price}|${mark.timeNs}`;
 }
 
 /** Vault holdings by asset. */
 function* totalsLines(state: ClearingState): Generator<string> {
   for (const [asset, totals] of sorted(state.totals)) {
-    if (totals.vaultHoldings !== 0n || totals.faucet !== 0n) {
-      yield `totals|${asset}|${totals.vaultHoldings}|${totals.faucet}`;
+    const { vaultHoldings, faucet, backstopCredits } = totals;
+    if (vaultHoldings !== 0n || faucet !== 0n || backstopCredits !== 0n) {
+      yield `totals|${asset}|${vaultHoldings}|${faucet}|${backstopCredits}`;
     }
+  }
+}
+
+function nodeOrderText(order: NodeOrder | null): string {
+  if (order === null) return '';
+  const { orderId, marketIndex, side, price, quantity, isSpot } = order;
+  return [orderId, marketIndex, side, price, quantity, isSpot].join(',');
+}
+
+function quantitiesText(quantities: readonly AssetQuantity[]): string {
+  return quantities.map(({ asset, quantity }) => `${asset}:${quantity}`).join(',');
+}
+
+/** Accounts under liquidation by user and index, rows of the backstop by index, uses of auto-deleveraging by market. */
+function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingState): Generator<string> {
+  const rows = [...liquidations].map((account) => liquidationRow(account));
+  rows.sort((a, b) => (a.user === b.user ? a.subAccount - b.subAccount : a.user < b.user ? -1 : 1));
+  for (const row of rows) {
+    const through = row.through.map(({ marketIndex, sequence }) => `${marketIndex}:${sequence}`).join(',');
+    const { user, subAccount, startedNs, round, roundNs, stage, ordered, order } = row;
+    yield `liquidation|${user}|${subAccount}|${startedNs}|${round}|${roundNs}|${stage}|${through}|${ordered}|${nodeOrderText(order)}`;
+  }
+  for (const row of [...backstopRows.values()].sort((a, b) => a.index - b.index)) {
+    const sums = `${row.provisional}|${row.posted}|${quantitiesText(row.taken)}|${quantitiesText(row.adlClosed)}`;
+    const source = `${row.sourceUser}|${row.sourceIndex}|${row.startedNs}`;
+    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}`;
+  }
+  for (const { marketIndex, minutes } of [...adlUsage.values()].sort((a, b) => a.marketIndex - b.marketIndex)) {
+    if (minutes.length === 0) continue;
+    yield `adl|${marketIndex}|${minutes.map(({ minute, quantity }) => `${minute}:${quantity}`).join(',')}`;
   }
 }
 
@@ -166,6 +199,7 @@ class FactLines {
       this.#to.text(`deposits|${key}|${next}`).endLine();
       yield 1;
     }
+    this.#writeLines(liquidationLines(state));
     this.#writeLines(tallyLines(state));
     this.#to.flush();
   }

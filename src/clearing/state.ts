@@ -5,7 +5,7 @@
  * Invariants
  *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances and of its
  *       legs over all positions: base legs of the asset, quote legs of USD.
- *   (2) claims + faucet = vault holdings, per asset, after every batch (AMB-116).
+ *   (2) claims + faucet + backstop credits = vault holdings, per asset, after every batch (AMB-116).
  *   (3) What a balance holds is the sum of what the live orders that spend it need, at the fees in force (AMB-52).
  *   (4) Live orders are exactly the records with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
  *   Guarded by checks.ts.
@@ -28,9 +28,12 @@ import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import { LiveOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
+  AdlUsageRow,
   AssetRow,
+  BackstopRow,
   ConfigRow,
   DepositRow,
+  LiquidationRow,
   PriceRow,
   SignedTextRow,
   SubAccountRow,
@@ -48,6 +51,8 @@ export interface RiskSlot {
   risk: RiskTerms;
   /** Of the price row. */
   oracle: PriceSource | null;
+  /** Whether an oracle price was accepted since the node started (AMB-110). */
+  isPricedSinceStart: boolean;
   mark: PriceSource | null;
   /** Sums of positive and negative base legs over all users; neither is negative. */
   credits: Amount18;
@@ -64,6 +69,8 @@ export interface AssetTotals {
   vaultHoldings: Amount18;
   /** Negative of what the faucet credited. */
   faucet: Amount18;
+  /** Of USD: what the backstop has been given and has not returned, negative. */
+  backstopCredits: Amount18;
   /** Sum of owned, locked and margin legs: kept with each change, recounted by checks.ts. */
   claims: Amount18;
 }
@@ -108,6 +115,8 @@ export interface PositionSlot {
 
 export interface SubAccountSlot {
   row: SubAccountRow;
+  /** Null unless the account is under liquidation. */
+  liquidation: LiquidationRow | null;
   /** These three begin as maps that all accounts share, and are the account's own once something is in them. */
   balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
@@ -205,6 +214,9 @@ export interface Dirty {
   readonly configs: Set<string>;
   readonly totals: Set<AssetTotals>;
   readonly tallies: Set<Tally>;
+  readonly liquidations: Set<SubAccountSlot>;
+  readonly backstopRows: Set<number>;
+  readonly adlUsage: Set<number>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -233,6 +245,12 @@ export interface ClearingState {
   readonly tallies: Readonly<Record<TallyName, Tally>>;
   /** Next deposit counter by `<chain>/<user>`. */
   readonly depositCounters: Map<string, number>;
+  /** Accounts under liquidation: those with a row. */
+  readonly liquidations: Set<SubAccountSlot>;
+  /** By the index of the backstop's sub-account. */
+  readonly backstopRows: Map<number, BackstopRow>;
+  /** By market index. */
+  readonly adlUsage: Map<number, AdlUsageRow>;
   readonly hooks: Hooks;
   /** By market index: verdicts on the signatures of orders that are not applied yet. */
   readonly verdicts: Map<number, Map<Sequence, boolean>>;
@@ -261,6 +279,9 @@ function emptyDirty(): Dirty {
     configs: new Set(),
     totals: new Set(),
     tallies: new Set(),
+    liquidations: new Set(),
+    backstopRows: new Set(),
+    adlUsage: new Set(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -304,6 +325,9 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
       deposits: new Tally('deposits'),
     },
     depositCounters: new Map(),
+    liquidations: new Set(),
+    backstopRows: new Map(),
+    adlUsage: new Map(),
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),
     dirty: emptyDirty(),

@@ -14,6 +14,7 @@ import type { HashKey } from '../core/key-words.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
 import { isHolding } from './hooks.ts';
+import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { placeAsset } from './registry/registry-assets.ts';
@@ -91,15 +92,31 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     takeChanged: ({ dirty, configs }) => taken(dirty.configs, (key) => must(configs.get(key), 'a dirty object exists')),
   },
   totals: {
-    load: (state, { asset, vaultHoldings, faucet }) => {
-      Object.assign(totalsOf(state, asset), { vaultHoldings, faucet });
+    load: (state, { asset, ...sums }) => {
+      Object.assign(totalsOf(state, asset), sums);
     },
     takeChanged: ({ dirty }) =>
-      taken(dirty.totals, ({ asset, vaultHoldings, faucet }) => ({ asset, vaultHoldings, faucet })),
+      taken(dirty.totals, ({ asset, vaultHoldings, faucet, backstopCredits }) => {
+        return { asset, vaultHoldings, faucet, backstopCredits };
+      }),
   },
   tally: {
     load: (state, row) => state.tallies[row.name].restore(row),
     takeChanged: ({ dirty }) => taken(dirty.tallies, ({ row }) => row),
+  },
+  liquidation: {
+    load: placeLiquidation,
+    takeChanged: ({ dirty }) => taken(dirty.liquidations, liquidationRow),
+  },
+  backstop: {
+    load: ({ backstopRows }, row) => backstopRows.set(row.index, row),
+    takeChanged: ({ dirty, backstopRows }) =>
+      taken(dirty.backstopRows, (index) => must(backstopRows.get(index), 'a dirty row exists')),
+  },
+  adlUsage: {
+    load: ({ adlUsage }, row) => adlUsage.set(row.marketIndex, row),
+    takeChanged: ({ dirty, adlUsage }) =>
+      taken(dirty.adlUsage, (index) => must(adlUsage.get(index), 'a dirty row exists')),
   },
   order: {
     load: (state, row) => {

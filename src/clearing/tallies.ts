@@ -5,7 +5,7 @@
  *
  *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
  *
- * What follows from other facts is left out: a trade names its orders, and a signature stands for the text that it signs.
+ * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and a signature stands for the text that it signs.
  */
 import type { FillRolledBack } from './effects.ts';
 import type { DepositRow, OrderRow, SignedTextRow, TradeRow } from './rows.ts';
@@ -29,6 +29,13 @@ export function tallyTrade(state: ClearingState, row: TradeRow): void {
   fact.amount(row.maker.fee);
   fact.number(row.taker.orderSequence);
   fact.amount(row.taker.fee);
+  fact.number((row.isLiquidation ? 1 : 0) + (row.isAutoDeleverage ? 2 : 0));
+  if (row.isAutoDeleverage) {
+    for (const { user, subAccount } of [row.maker, row.taker]) {
+      fact.text(user);
+      fact.number(subAccount);
+    }
+  }
   endFact(state, fact);
   state.dirty.trades.push(row);
 }

@@ -40,6 +40,8 @@ export const ORDER_FLAG = {
    * by clearing.
    */
   entering: 64,
+  /** Sent by the node for an account below maintenance (LIQ-05). Always with `nodeMade`; its fills are liquidations. */
+  liquidation: 128,
 } as const;
 
 /** State of an order with a trigger (TRG-01, AMB-28). `live`: it has none, or was released. */

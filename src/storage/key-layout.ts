@@ -9,11 +9,14 @@
  *   14 tally                       name
  *   15 totals                      asset id
  *   16 mark                        asset id
+ *   17 use of auto-deleveraging    market 4
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
  *   23 deposit                     chain 9, tx 32, log index 4
  *   24 position                    user 32, sub-account 1, asset id
+ *   25 liquidation                 user 32, sub-account 1
+ *   26 backstop                    index of its sub-account 4
  *   30 open order                  market 4, order sequence 8                         its record
  *   31 block of finished orders    market 4, order sequence 8                         records, that one the first (order-blocks.ts)
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
@@ -52,11 +55,14 @@ export const TABLE = {
   tally: 0x14,
   totals: 0x15,
   mark: 0x16,
+  adlUsage: 0x17,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
   deposit: 0x23,
   position: 0x24,
+  liquidation: 0x25,
+  backstop: 0x26,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,
@@ -133,9 +139,10 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  market(marketIndex: number): Uint8Array {
-    this.#begin(TABLE.market);
-    this.#writer.u32(marketIndex);
+  /** Tables whose key is one number: market, use of auto-deleveraging, backstop. */
+  numbered(table: Table, index: number): Uint8Array {
+    this.#begin(table);
+    this.#writer.u32(index);
     return this.#writer.end();
   }
 
@@ -145,8 +152,9 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  subAccount(user: UserId, subAccount: number): Uint8Array {
-    this.#begin(TABLE.subAccount);
+  /** Tables with a row per sub-account. */
+  subAccount(table: Table, user: UserId, subAccount: number): Uint8Array {
+    this.#begin(table);
     this.#writer.hex(user, 32);
     this.#writer.u8(subAccount);
     return this.#writer.end();

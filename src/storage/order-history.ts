@@ -18,7 +18,7 @@ import type {
 } from '../gateway/orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
-import { keyWriter, TRADE_SIDE } from './key-layout.ts';
+import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { decodeRow } from './row-tables.ts';
 import type { FinishedEntry, Listed, TradeEntry } from './runs.ts';
 
@@ -97,7 +97,7 @@ class TableSnapshot implements HistorySnapshot {
   #market(marketIndex: number): MarketRow | null {
     const known = this.#markets.get(marketIndex);
     if (known !== undefined) return known;
-    const key = keyWriter().market(marketIndex);
+    const key = keyWriter().numbered(TABLE.market, marketIndex);
     const value = this.#reader.get(key);
     const row = value === null ? null : decodeRow('market', key, value);
     this.#markets.set(marketIndex, row);

@@ -9,7 +9,11 @@
  * is written down there.
  */
 import type {
+  AdlMinute,
+  AssetQuantity,
+  MarketPlace,
   MarketRow,
+  NodeOrder,
   OrderRow,
   PriceRow,
   SignedTextRow,
@@ -19,6 +23,7 @@ import type {
   TradeRow,
   TradeSide,
 } from '../clearing/rows.ts';
+import type { AssetId } from '../core/ids.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { ByteWriter } from './byte-writer.ts';
@@ -72,6 +77,24 @@ const JUMP: Field<NonNullable<PriceRow['jump']>> = struct<NonNullable<PriceRow['
   price: integer,
   source: text,
 });
+
+const MARKET_PLACE: Field<MarketPlace> = struct<MarketPlace>({ marketIndex: u32, sequence: safe });
+
+/** As text: its brand alone is different. */
+const ASSET: Field<AssetId> = text as Field<AssetId>;
+
+const NODE_ORDER: Field<NodeOrder> = struct<NodeOrder>({
+  orderId: text,
+  marketIndex: u32,
+  side: u8,
+  price: safe,
+  quantity: safe,
+  isSpot: flag,
+});
+
+const ASSET_QUANTITY: Field<AssetQuantity> = struct<AssetQuantity>({ asset: text, quantity: i128 });
+
+const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
 
 const TRADE_SIDE: Field<TradeSide> = struct<TradeSide>({
   user: hex32,
@@ -149,7 +172,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
   },
   subAccount: {
     table: TABLE.subAccount,
-    key: (keys, row) => keys.subAccount(row.user, row.subAccount),
+    key: (keys, row) => keys.subAccount(TABLE.subAccount, row.user, row.subAccount),
     layout: struct<Tables['subAccount']>({
       user: hex32,
       subAccount: u8,
@@ -194,7 +217,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
   },
   market: {
     table: TABLE.market,
-    key: (keys, row) => keys.market(row.definition.marketIndex),
+    key: (keys, row) => keys.numbered(TABLE.market, row.definition.marketIndex),
     layout: struct<Tables['market']>({
       definition: DEFINITION,
       sequence: safe,
@@ -212,6 +235,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       jump: optional(JUMP),
       isTripped: flag,
       goodUpdates: u32,
+      isSinceStart: flag,
     }),
   },
   mark: {
@@ -255,6 +279,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       asset: text,
       vaultHoldings: integer,
       faucet: integer,
+      backstopCredits: integer,
     }),
   },
   tally: {
@@ -266,6 +291,43 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       digest: hex32,
       pending: bytes,
     }),
+  },
+  liquidation: {
+    table: TABLE.liquidation,
+    key: (keys, row) => keys.subAccount(TABLE.liquidation, row.user, row.subAccount),
+    layout: struct<Tables['liquidation']>({
+      user: hex32,
+      subAccount: u8,
+      startedNs: u64,
+      round: u32,
+      roundNs: u64,
+      stage: text,
+      through: list(MARKET_PLACE),
+      ordered: list(ASSET),
+      order: optional(NODE_ORDER),
+    }),
+  },
+  backstop: {
+    table: TABLE.backstop,
+    key: (keys, row) => keys.numbered(TABLE.backstop, row.index),
+    layout: struct<Tables['backstop']>({
+      index: u8,
+      sourceUser: hex32,
+      sourceIndex: u8,
+      startedNs: u64,
+      state: text,
+      provisional: i128,
+      posted: i128,
+      taken: list(ASSET_QUANTITY),
+      adlClosed: list(ASSET_QUANTITY),
+      clipNs: u64,
+      order: optional(NODE_ORDER),
+    }),
+  },
+  adlUsage: {
+    table: TABLE.adlUsage,
+    key: (keys, row) => keys.numbered(TABLE.adlUsage, row.marketIndex),
+    layout: struct<Tables['adlUsage']>({ marketIndex: u32, minutes: list(ADL_MINUTE) }),
   },
 };
 

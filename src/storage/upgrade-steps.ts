@@ -13,6 +13,7 @@
  *   9 ─▶ 10  a run of trades has the number of older sides of its list; a market has a minimum notional, the default; other
  *            decisions follow from the same inputs, so the journal of before ends here
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
+ *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; new tables are empty
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
@@ -67,6 +68,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 8, convert: () => withOrderBlocks },
   { from: 9, convert: () => withOlderAndNotional() },
   { from: 10, convert: () => withRecords, added: signedTextsOf10 },
+  { from: 11, convert: () => withLiquidation },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -391,4 +393,15 @@ function* textsAt(
     const found = open.orders.find(({ orderSequence }) => orderSequence === sequence);
     yield must(found, 'storage: an order is in its block');
   }
+}
+
+/** In each of these tables the new member is the last one of its row. */
+function withLiquidation({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  if (key[0] !== TABLE.price && key[0] !== TABLE.totals) return value;
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    if (key[0] === TABLE.price) to.flag(false);
+    else to.integer(0n);
+  });
 }

@@ -157,12 +157,13 @@ suite('fills', () => {
     assert.equal(world.journal.flatMap((batch) => batch.verdicts).length, 2, 'each signature is judged once');
   });
 
-  test('orders made by the node are not verified, others must be (AMB-57)', () => {
+  test('a node-made order that the node has not outstanding fails, and is not verified (AMB-57)', () => {
     const world = funded();
     const made = ORDER_FLAG.isSpot | ORDER_FLAG.nodeMade;
     const maker = world.create({ user: BOB, side: SIDE.sell, flags: made });
     const taker = world.create({ user: ALICE, flags: made });
-    assert.equal(effectsOf(world.match(maker, taker, 10_000), 'fillConfirmed').length, 1);
+    const reasons = [[R.invalidSignature, R.invalidSignature]];
+    assert.deepEqual(reasonsOf(world.match(maker, taker, 10_000)), reasons);
     assert.deepEqual(
       world.journal.flatMap((batch) => batch.verdicts),
       [],

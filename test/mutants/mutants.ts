@@ -218,6 +218,12 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/solvency',
   },
   {
+    breaks: 'a node-made order is compared with the outstanding one of its account',
+    site: 'node-order-outstanding',
+    change: swap(/isOutstanding\(state, order\)/, 'true'),
+    caughtBy: 'test/clearing/fills',
+  },
+  {
     breaks: 'a user in a message is all of its bytes',
     site: 'whole-user-compared',
     change: swap(/word < \w+/, 'word < 1'),

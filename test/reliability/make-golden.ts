@@ -6,10 +6,15 @@
  *
  * Once a version has its golden data it is never made anew: code that replays it to other states is another version.
  */
+import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { NodeInput } from '../../src/clearing/inputs.ts';
 import { BatchBuffer, decodeBatch } from '../../src/clearing/journal-batch.ts';
-import type { UserId } from '../../src/core/ids.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import { createClearingState } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import type { OrderId, UserId } from '../../src/core/ids.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import { viewsOf } from '../../src/core/views.ts';
+import { TradeIdsReserved } from '../../src/schema/generated/messages.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { playSeed } from '../simulation/campaign.ts';
 import { type AskedInput, mustInputs } from '../support/asked.ts';
@@ -52,8 +57,32 @@ const OPERATING: readonly AskedInput[] = [
   { kind: 'setPrices', request: 5, body: { prices: [{ asset_id: '1', price: '1', source: 'far' }] } },
   { kind: 'clockMoved', request: 7 },
   { kind: 'renameSubAccount', request: 8, user: 'd4'.repeat(32) as UserId, index: 0, name: 'golden' },
+  { kind: 'liquidationStep', user: SETTLER, subAccount: 1 },
+  { kind: 'accountCleared', request: 9, user: SETTLER, subAccount: 1, through: [] },
+  {
+    kind: 'nodeOrderRefused',
+    request: 10,
+    user: SETTLER,
+    subAccount: 1,
+    orderId: 'sys-liq-1-1' as OrderId,
+    isFinal: true,
+  },
+  { kind: 'backstopStep', index: 2 },
   { kind: 'restarted', clean: false },
 ];
+
+/** The first market gives trade ids away. */
+function reserved(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenRecord {
+  const state = createClearingState();
+  for (const { payload } of before) applyBatch(state, decodeBatch(payload), []);
+  const { sequence, lastTradeId } = must(state.markets[0], 'there is a market');
+  const views = viewsOf(new ArrayBuffer(TradeIdsReserved.bytes), 0, TradeIdsReserved.bytes);
+  const [next, firstTradeId] = [(sequence + 1) as Sequence, (lastTradeId + 1) as Sequence];
+  TradeIdsReserved.write(views, 0, { marketIndex: 0, sequence: next, timeNs, firstTradeId, count: 4 });
+  const batch = new BatchBuffer();
+  batch.add(TradeIdsReserved.typeId, views, 0, TradeIdsReserved.bytes);
+  return { timeNs, payload: batch.seal(timeNs, []).slice() };
+}
 
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
@@ -68,6 +97,7 @@ function operated(after: TimestampNs): GoldenRecord[] {
 if (hasGolden(DATA_VERSION)) throw new Error(`version ${DATA_VERSION} has its golden data`);
 const records: GoldenRecord[] = [];
 await playSeed(SEED, OPERATIONS, undefined, (journal) => records.push(...journal));
+records.push(reserved(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 const kinds = new Set(records.flatMap(({ payload }) => decodeBatch(payload).inputs.map(({ kind }) => kind)));
 const missing = Object.keys(INPUT_KINDS).filter((kind) => !kinds.has(kind as keyof typeof INPUT_KINDS));

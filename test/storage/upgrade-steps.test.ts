@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderRow } from '../../src/clearing/rows.ts';
+import type { OrderRow, Tables } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
@@ -173,7 +173,7 @@ suite('steps of an upgrade', () => {
     const to = new ByteWriter(64);
     fc.assert(
       fc.property(ROW_ARBITRARIES.market, (row) => {
-        const key = keyWriter().market(row.definition.marketIndex);
+        const key = keyWriter().numbered(TABLE.market, row.definition.marketIndex);
         const today = encodeRow(to, 'market', key, row);
         const body = checkFrame(key, today).subarray(1);
         const minimum = Buffer.byteLength(row.definition.minimumNotional.toString()) + 4;
@@ -251,6 +251,30 @@ suite('steps of an upgrade', () => {
         await Promise.all([source.close(), target.close()]);
       }),
       propertyParameters(30),
+    );
+  });
+
+  test('11 to 12: no oracle price came since the start, and the backstop has been given nothing', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 11),
+      'version 11 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    /** What a row of version 12 was before: without the bytes at its end. */
+    const convertedOf = <T extends 'price' | 'totals'>(table: T, row: Tables[T], added: number): Tables[T] => {
+      const key = keyWriter().named(TABLE[table], row.asset);
+      const body = checkFrame(key, encodeRow(to, table, key, row)).subarray(1);
+      const before = encodeFrame(to, key, () => to.raw(body.subarray(0, body.length - added)));
+      return decodeRow(table, key, must(convert({ key, value: before }, to), 'it stays'));
+    };
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.price, ROW_ARBITRARIES.totals, (price, totals) => {
+        assert.deepEqual(convertedOf('price', price, 1), { ...price, isSinceStart: false });
+        const creditsBytes = Buffer.byteLength(totals.backstopCredits.toString()) + 4;
+        assert.deepEqual(convertedOf('totals', totals, creditsBytes), { ...totals, backstopCredits: 0n });
+      }),
+      propertyParameters(50),
     );
   });
 

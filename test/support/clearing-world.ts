@@ -329,6 +329,12 @@ function keyOf(write: RowWrite): string {
       return `${write.row.kind}/${write.row.key}`;
     case 'tally':
       return write.row.name;
+    case 'liquidation':
+      return `${write.row.user}/${String(write.row.subAccount).padStart(3, '0')}`;
+    case 'backstop':
+      return String(write.row.index).padStart(3, '0');
+    case 'adlUsage':
+      return String(write.row.marketIndex).padStart(6, '0');
   }
 }
 

@@ -49,6 +49,11 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   release: true,
   fault: true,
   clockMoved: true,
+  tradeIdsReserved: true,
+  accountCleared: true,
+  nodeOrderRefused: true,
+  liquidationStep: true,
+  backstopStep: true,
   restarted: true,
 };
 

@@ -8,13 +8,14 @@ import { createHash } from 'node:crypto';
 import { balanceRow } from '../../src/clearing/balances.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
 import { marketRow } from '../../src/clearing/registry/registry-markets.ts';
+import type { AssetTotalsRow } from '../../src/clearing/rows.ts';
 import { type OrderRow, plainRow, type RowWrite, type SignedText } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { TIF, TRIGGER } from '../../src/core/order-terms.ts';
-import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
+import type { RawPrice, Sequence } from '../../src/core/units.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { type LargeSize, makeLargeData } from './large-data.ts';
 
@@ -68,9 +69,9 @@ function* rowsOf(state: ClearingState, size: LargeRowsSize, signed: SignedTextOf
     }
   }
   const times = BigInt(size.users);
-  for (const { asset, vaultHoldings, faucet } of state.totals.values()) {
-    const row = { asset, vaultHoldings: vaultHoldings * times, faucet: faucet * times };
-    yield { table: 'totals', row: row as { asset: typeof asset; vaultHoldings: Amount18; faucet: Amount18 } };
+  for (const { asset, vaultHoldings, faucet, backstopCredits } of state.totals.values()) {
+    const sums = { vaultHoldings: vaultHoldings * times, faucet: faucet * times, backstopCredits };
+    yield { table: 'totals', row: { asset, ...sums } as AssetTotalsRow };
   }
   yield* orderRows(state, size, signed);
 }

@@ -59,6 +59,12 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.kind} ${row.key}`;
     case 'tally':
       return row.name;
+    case 'liquidation':
+      return `${row.user} ${String(row.subAccount).padStart(3, '0')}`;
+    case 'backstop':
+      return String(row.index).padStart(3, '0');
+    case 'adlUsage':
+      return String(row.marketIndex).padStart(8, '0');
   }
 }
 

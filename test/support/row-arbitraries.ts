@@ -1,13 +1,17 @@
 /** Arbitrary rows of every table, for properties: each field over its whole legal range. */
 import fc from 'fast-check';
 import type {
+  AdlUsageRow,
   AssetRow,
   AssetTotalsRow,
+  BackstopRow,
   BalanceRow,
   ConfigRow,
   DepositRow,
+  LiquidationRow,
   MarketRow,
   MarkRow,
+  NodeOrder,
   OrderRow,
   PositionRow,
   PriceRow,
@@ -200,6 +204,7 @@ const priceRow: Arbitrary<PriceRow> = record({
   jump: fc.option(record({ price: wide, source: text })),
   isTripped: fc.boolean(),
   goodUpdates: u32,
+  isSinceStart: fc.boolean(),
 });
 
 const markRow: Arbitrary<MarkRow> = record({
@@ -236,7 +241,56 @@ const positionRow: Arbitrary<PositionRow> = record({
   entry: wide,
 });
 
-const totalsRow: Arbitrary<AssetTotalsRow> = record({ asset, vaultHoldings: wide, faucet: wide });
+const totalsRow: Arbitrary<AssetTotalsRow> = record({
+  asset,
+  vaultHoldings: wide,
+  faucet: wide,
+  backstopCredits: wide,
+});
+
+const nodeOrder: Arbitrary<NodeOrder | null> = fc.option(
+  record<NodeOrder>({
+    orderId,
+    marketIndex: u32,
+    side,
+    price: raw as Arbitrary<RawPrice>,
+    quantity: raw as Arbitrary<RawQuantity>,
+    isSpot: fc.boolean(),
+  }),
+);
+
+const liquidationRow: Arbitrary<LiquidationRow> = record({
+  user,
+  subAccount: u8,
+  startedNs: time,
+  round: u32,
+  roundNs: time,
+  stage: fc.constantFrom('cancelling', 'settling', 'ordering', 'waiting', 'ended'),
+  through: fc.array(record({ marketIndex: u32, sequence }), { maxLength: 3 }),
+  ordered: fc.array(asset, { maxLength: 3 }),
+  order: nodeOrder,
+});
+
+const quantities = fc.array(record({ asset, quantity: amount }), { maxLength: 3 });
+
+const backstopRow: Arbitrary<BackstopRow> = record({
+  index: u8,
+  sourceUser: user,
+  sourceIndex: u8,
+  startedNs: time,
+  state: fc.constantFrom('working', 'deleveraging', 'closed'),
+  provisional: amount,
+  posted: amount,
+  taken: quantities,
+  adlClosed: quantities,
+  clipNs: time,
+  order: nodeOrder,
+});
+
+const adlUsageRow: Arbitrary<AdlUsageRow> = record({
+  marketIndex: u32,
+  minutes: fc.array(record({ minute: u32, quantity: amount }), { maxLength: 3 }),
+});
 
 const tallyRow: Arbitrary<TallyRow> = record({
   name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'signed_texts', 'deposits'),
@@ -261,6 +315,9 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   config: configRow,
   totals: totalsRow,
   tally: tallyRow,
+  liquidation: liquidationRow,
+  backstop: backstopRow,
+  adlUsage: adlUsageRow,
 };
 
 /** A change of any table. */

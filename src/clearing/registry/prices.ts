@@ -86,7 +86,12 @@ function acceptedRow(
   const recoveryUpdates = state.settings.breaker_recovery_updates;
   const rule = { staleNs: ORACLE_STALE_NS, recoveryUpdates, nowNs };
   const { isTripped, goodUpdates } = nextSource(last === undefined ? null : sourceOf(last), price, publishNs, rule);
-  return { asset, price, publishNs, source, jump: null, isTripped, goodUpdates };
+  return { asset, price, publishNs, source, jump: null, isTripped, goodUpdates, isSinceStart: true };
+}
+
+/** The node has started: no price counts as new before its next update (AMB-110). */
+export function forgetUpdates(state: ClearingState): void {
+  for (const row of state.prices.values()) if (row.isSinceStart) place(state, { ...row, isSinceStart: false });
 }
 
 /** @returns `{"accepted":[…],"rejected":[…]}`. */

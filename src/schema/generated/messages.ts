@@ -61,7 +61,10 @@ export interface OrderRecordFields {
   readonly end: OrderEnd | 0;
   /** The reason when `end` is atFault; on a live order the fault for which its cancel is pending (AMB-32); else 0. */
   readonly faultReason: RollbackReason;
-  /** Result of the signature check, made at the order's first fill (GEN-05). Node-made orders stay at 0. */
+  /**
+   * Result of the signature check, made at the order's first fill (GEN-05). A node-made order is
+   * compared with the outstanding one of its account at its admission.
+   */
   readonly verdict: SignatureVerdict;
   readonly parentIdBytes: number;
   readonly user: UserId;
@@ -628,7 +631,10 @@ export class OrderRecordView implements OrderRecordFields {
     this.v.u8[this.at + 188] = value;
   }
 
-  /** Result of the signature check, made at the order's first fill (GEN-05). Node-made orders stay at 0. */
+  /**
+   * Result of the signature check, made at the order's first fill (GEN-05). A node-made order is
+   * compared with the outstanding one of its account at its admission.
+   */
   get verdict(): SignatureVerdict {
     return this.v.u8[this.at + 189] as SignatureVerdict;
   }
@@ -1895,6 +1901,79 @@ export const OrderCancelPending = {
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OrderCancelPending.read(v, at)),
+} as const;
+
+/** The plain form of TradeIdsReserved. */
+export interface TradeIdsReservedFields {
+  readonly kind: 'tradeIdsReserved';
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly firstTradeId: Sequence;
+  readonly count: number;
+  readonly marketIndex: number;
+}
+
+/**
+ * Trade ids that the market gives away, for trades that are not matched in its book (auto-deleveraging): `count` of them from
+ * `first_trade_id` on. Its next match has a later one.
+ */
+export const TradeIdsReserved = {
+  typeId: 18,
+  bytes: 40,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  firstTradeId: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
+  setFirstTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  count: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setCount: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 32) >>> 2] = value;
+  },
+  read: (v: Views, at: number): TradeIdsReservedFields => ({
+    kind: 'tradeIdsReserved',
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    firstTradeId: v.f64[(at + 16) >>> 3] as Sequence,
+    count: v.f64[(at + 24) >>> 3] as number,
+    marketIndex: v.u32[(at + 32) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: Omit<TradeIdsReservedFields, 'kind'>): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.firstTradeId;
+    v.f64[(at + 24) >>> 3] = fields.count;
+    v.u32[(at + 32) >>> 2] = fields.marketIndex;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 40),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.u32[(at + 32) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(TradeIdsReserved.read(v, at)),
 } as const;
 
 /** The plain form of MarketAck. */
