@@ -10,7 +10,7 @@ import { removeDirectory, temporaryDirectory } from '../support/temporary-direct
 
 /** Of other platforms, optional, and not to be had where the lock file was completed: nothing is added to them. */
 const WITHOUT_INTEGRITY =
-  /^node_modules\/(@biomejs\/cli-(android|darwin|win32)-(arm64|x64)|@biomejs\/cli-linux-(arm64|x64)-musl|@msgpackr-extract\/msgpackr-extract-(darwin-arm64|darwin-x64|linux-arm|win32-x64))$/;
+  /^node_modules\/(@foundry-rs\/anvil-(darwin-(amd64|arm64)|linux-arm64|win32-amd64)|@biomejs\/cli-(android|darwin|win32)-(arm64|x64)|@biomejs\/cli-linux-(arm64|x64)-musl|@msgpackr-extract\/msgpackr-extract-(darwin-arm64|darwin-x64|linux-arm|win32-x64))$/;
 
 interface Locked {
   readonly integrity?: string;
