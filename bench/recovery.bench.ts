@@ -10,7 +10,7 @@ import { checkLedger } from '../src/clearing/checks.ts';
 import { applyBatch } from '../src/clearing/clearing.ts';
 import type { EffectSinks, RecordSink } from '../src/clearing/effect-codec.ts';
 import { recoverParts } from '../src/clearing/recovery.ts';
-import { restore } from '../src/clearing/restoring.ts';
+import { liveOrders, restore } from '../src/clearing/restoring.ts';
 import type { ClearingState } from '../src/clearing/state.ts';
 import { loadState } from '../src/clearing/tables.ts';
 import { assert, must } from '../src/core/assert.ts';
@@ -102,7 +102,7 @@ function walk(durability: LmdbDurability, door: Tape, market: Tape): number {
   let part = parts.next();
   while (part.done !== true) part = parts.next();
   const { state } = part.value;
-  for (const _ of restore(state, sinksOf(door, market), { durability, nowNs: recovery.lastTimeNs }));
+  for (const _ of restore(state, liveOrders(state), sinksOf(door, market), { durability, nowNs: recovery.lastTimeNs }));
   return door.records + market.records;
 }
 

@@ -21,10 +21,10 @@ import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
-import { applyBatch, FIRED_PER_TURN, verdictsNeeded } from './clearing.ts';
+import { applyBatch, FIRED_PER_TURN, settleBatch, verdictsNeeded } from './clearing.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
-import type { Durability, JournalSize } from './durability.ts';
+import type { Durability, JournalSize, Recovery } from './durability.ts';
 import {
   type EffectSinks,
   writeDecided,
@@ -35,13 +35,15 @@ import {
   writeReply,
 } from './effect-codec.ts';
 import type { Effect } from './effects.ts';
-import type { Verdict } from './inputs.ts';
+import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
+import type { LiveOrder } from './live-orders.ts';
 import { PassedTime } from './passed-time.ts';
-import { type Boot, recoverParts } from './recovery.ts';
+import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { configKey } from './registry/registry-config.ts';
-import { restore, restoredCount } from './restoring.ts';
+import { beginRestart, restartOrder } from './restart.ts';
+import { liveOrders, restore, restoredCount } from './restoring.ts';
 import type { MarketRow, OrderRow, SignedText } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
@@ -137,37 +139,83 @@ export class ClearingActor implements Actor {
 
   /**
    * Loads what the disk holds and sends what lives to all who hold a view of it: a part whenever there is room. No input is
-   * taken before all is sent.
+   * taken before all is sent. Where no journal is to be replayed, orders are sent while others are loaded, and the receivers
+   * work meanwhile; they publish nothing of it before all is sent.
    */
   *#recover(): Generator<void, void, undefined> {
-    const { durability, clock, recovering: progress = () => undefined, idKey } = this.#options;
+    const { durability } = this.#options;
     const recovery = durability.recover();
     this.#options.notBefore(recovery.lastTimeNs);
-    const boot = yield* recoverParts(recovery, { progress, ...(idKey === undefined ? {} : { key: idKey }) });
+    const isWhole = recovery.batchCount === 0 && (recovery.checkpoint?.sequence ?? 0) > 0;
+    const { timeNs, isEmpty } = isWhole ? yield* this.#sendWhileLoading(recovery) : yield* this.#sendLoaded(recovery);
+    const sequence = this.#sequence;
+    this.#options.journalSize?.(durability.journalSize);
+    writeNews({ kind: 'restored', journalSequence: sequence, timeNs, isEmpty }, this.#door);
+    this.#sendHistory();
+  }
+
+  /** What a replay changes is known behind it. */
+  *#sendLoaded(recovery: Recovery): Generator<void, Boot, undefined> {
+    const boot = yield* recoverParts(recovery, this.#recoveryOptions());
     this.#begin(boot);
-    const state = this.ledger;
-    const count = restoredCount(state);
-    for (const sent of restore(state, this.#sinks, { durability, nowNs: clock.nowNs() })) {
+    const { state } = boot;
+    if (!boot.isEmpty) {
+      const timeNs = this.#options.clock.nowNs();
+      this.#apply({ timeNs, inputs: this.#journalRestart(boot, timeNs), verdicts: [] });
+    }
+    this.#checkpointStart();
+    yield* this.#send(state, liveOrders(state), restoredCount(state));
+    return boot;
+  }
+
+  *#sendWhileLoading(recovery: Recovery): Generator<void, Boot, undefined> {
+    const { rowCount, orderCount } = recovery;
+    const load = new TableLoad(recovery, this.#recoveryOptions());
+    yield* load.ledger(rowCount - orderCount);
+    const boot = load.bootAt(load.checkpointed);
+    this.#begin(boot);
+    beginRestart(load.state, boot);
+    yield* this.#send(load.state, this.#restarting(load, boot), load.state.users.size + orderCount);
+    return boot;
+  }
+
+  /** The orders that are loaded, each as the restart leaves it. */
+  *#restarting(load: TableLoad, boot: Boot): Generator<LiveOrder, void, undefined> {
+    const { state } = load;
+    const timeNs = this.#options.clock.nowNs();
+    const effects: Effect[] = [];
+    for (const order of load.orders()) if (restartOrder(state, order, timeNs, effects)) yield order;
+    settleBatch(state, timeNs, effects);
+    this.#journalRestart(boot, timeNs);
+    this.#checkpointStart();
+  }
+
+  *#send(state: ClearingState, orders: Iterable<LiveOrder>, count: number): Generator<void, void, undefined> {
+    const { durability, clock, recovering: progress = () => undefined } = this.#options;
+    for (const sent of restore(state, orders, this.#sinks, { durability, nowNs: clock.nowNs() })) {
       progress('restoring', sent, count);
       yield;
     }
     progress('restoring', count, count);
-    const sequence = this.#sequence;
-    this.#options.journalSize?.(durability.journalSize);
-    writeNews({ kind: 'restored', journalSequence: sequence, timeNs: boot.timeNs, isEmpty: boot.isEmpty }, this.#door);
-    this.#sendHistory();
   }
 
-  /** All of the disk is sound and in memory. */
+  #recoveryOptions(): RecoveryOptions {
+    const { recovering: progress, idKey: key } = this.#options;
+    return { ...(progress === undefined ? {} : { progress }), ...(key === undefined ? {} : { key }) };
+  }
+
+  /** What is sound so far is in memory. */
   #begin(boot: Boot): void {
     this.#state = boot.state;
     this.#sequence = boot.sequence;
     this.#checkpointed = boot.checkpointed;
     this.#checkpointedAtMs = this.#options.elapsedMs();
-    this.#markRestart(boot);
-    // What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter.
-    if (this.#sequence > this.#checkpointed && canCheckpoint(boot.state)) this.#checkpoint(false);
     for (const { definition } of boot.state.markets) this.#openMarkets.add(definition.marketIndex);
+  }
+
+  /** What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter. */
+  #checkpointStart(): void {
+    if (this.#sequence > this.#checkpointed && canCheckpoint(this.ledger)) this.#checkpoint(false);
   }
 
   /** No input is taken while messages wait for room, or have yet to be sent after a start. */
@@ -342,17 +390,17 @@ export class ClearingActor implements Actor {
    * The start itself is an input: what it ends and how sequences jump is part of the journal (AMB-110). After a clean
    * stop no sequence was lost, but markets stopped before clearing's last messages: what it refused since then must not
    * come back. The mark is taken back before anything is announced.
+   *
+   * @returns what is in the journal now.
    */
-  #markRestart(boot: Boot): void {
-    const { clock, durability } = this.#options;
-    if (boot.isEmpty) return;
-    const timeNs = clock.nowNs();
-    if (boot.clean) durability.checkpoint({ timeNs, sequence: this.#sequence, clean: false, stateHash: null }, []);
-    this.#batch.addPlain({ kind: 'restarted', clean: boot.clean }, timeNs);
+  #journalRestart({ clean }: Boot, timeNs: TimestampNs): readonly ClearingInput[] {
+    const { durability } = this.#options;
+    if (clean) durability.checkpoint({ timeNs, sequence: this.#sequence, clean: false, stateHash: null }, []);
+    this.#batch.addPlain({ kind: 'restarted', clean }, timeNs);
     const inputs = this.#batch.inputs();
     this.#sequence = durability.append(timeNs, this.#batch.seal(timeNs, []));
     this.#batch.clear();
-    this.#apply({ timeNs, inputs, verdicts: [] });
+    return inputs;
   }
 
   #answer(): void {

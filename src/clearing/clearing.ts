@@ -141,6 +141,12 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
   }
+  settleBatch(state, batch.timeNs, effects);
+  if (state.firing.size > 0) fireSome(state, FIRED_PER_TURN + 2 * batch.inputs.length);
+}
+
+/** What follows once from all that the inputs of a batch changed. */
+export function settleBatch(state: ClearingState, timeNs: TimestampNs, effects: Effect[]): void {
   // Fills of a batch move the same balances many times: published when all are applied, or before the reply to a request.
   publishChanged(state, effects);
   for (const totals of state.touchedTotals) assertConserved(totals);
@@ -153,11 +159,10 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
       marketIndex: market.definition.marketIndex,
       throughTradeId: market.decidedTradeId,
       throughSequence: market.decidedSequence,
-      timeNs: batch.timeNs,
+      timeNs,
     });
   }
   state.touchedMarkets.clear();
-  if (state.firing.size > 0) fireSome(state, FIRED_PER_TURN + 2 * batch.inputs.length);
 }
 
 function publishChanged(state: ClearingState, effects: Effect[]): void {

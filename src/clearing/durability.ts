@@ -49,6 +49,8 @@ export interface Recovery {
    */
   readonly rows: Iterable<RowWrite>;
   readonly rowCount: number;
+  /** Of these, rows of orders: they come last. */
+  readonly orderCount: number;
   /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
   readonly lastTimeNs: TimestampNs;
   /** The journal behind the checkpoint, verified. */

@@ -18,10 +18,12 @@ import { checkLedger, checkSums } from './checks.ts';
 import { applyBatch } from './clearing.ts';
 import type { Durability, Recovery } from './durability.ts';
 import { decodeBatch } from './journal-batch.ts';
+import type { LiveOrder } from './live-orders.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
+import type { RowWrite } from './rows.ts';
 import { nativeBytesHash, nativeSha256 } from './sha256.ts';
 import type { ClearingState } from './state.ts';
-import { stateHash } from './state-hash.ts';
+import { LoadingHash } from './state-hash.ts';
 import { StateLoader } from './tables.ts';
 
 export interface Boot {
@@ -55,36 +57,105 @@ export function recoverState(durability: Pick<Durability, 'recover'>, progress?:
 
 /** The same in parts. @throws InvariantError when the disk contradicts itself: the node does not start. */
 export function* recoverParts(recovery: Recovery, options: RecoveryOptions): Generator<void, Boot, undefined> {
-  const { checkpoint, batchCount } = recovery;
-  const checkpointed = checkpoint?.sequence ?? (0 as Sequence);
-  const clean = batchCount === 0 && checkpoint?.clean === true;
-  const loader = new StateLoader(nativeSha256, options.key);
-  const { state } = loader;
-  yield* load(recovery, loader, options);
-  if (clean && checkpoint.stateHash !== null) {
-    assert(stateHash(state, nativeBytesHash()) === checkpoint.stateHash, 'the tables give the state of the stop');
-  }
-  const sequence = yield* replay(state, recovery, checkpointed, options);
-  // What orders hold was summed up from their rows a moment ago: without a replay there is nothing to recount.
-  if (batchCount === 0) checkSums(state);
-  else checkLedger(state);
-  return { state, sequence, checkpointed, timeNs: recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
-}
-
-function* load(
-  { rows, rowCount }: Recovery,
-  loader: StateLoader,
-  { progress }: RecoveryOptions,
-): Generator<void, void, undefined> {
-  let done = 0;
-  for (const write of rows) {
-    loader.add(write);
+  const { batchCount, rowCount, orderCount } = recovery;
+  const load = new TableLoad(recovery, options);
+  yield* load.ledger(rowCount);
+  let done = rowCount - orderCount;
+  for (const _ of load.orders()) {
     done += 1;
     if (done % ROWS_PER_PART === 0) yield;
-    if (done % PROGRESS_EVERY === 0) progress?.('loading', done, rowCount);
+    if (done % PROGRESS_EVERY === 0) options.progress?.('loading', done, rowCount);
   }
-  if (done > 0) progress?.('loading', done, rowCount);
-  loader.finish();
+  if (rowCount > 0) options.progress?.('loading', rowCount, rowCount);
+  const sequence = yield* replay(load.state, recovery, load.checkpointed, options);
+  // What orders hold was summed up from their rows a moment ago: without a replay there is nothing to recount.
+  if (batchCount > 0) checkLedger(load.state);
+  return load.bootAt(sequence);
+}
+
+/**
+ * The tables of the last checkpoint on their way into memory: all that orders name, then the orders one by one. An order
+ * that was given is complete, and what is done with it changes no other that is yet to come: so where no journal is to be
+ * replayed, it can be sent while others are loaded.
+ */
+export class TableLoad {
+  /** With what was loaded so far. */
+  readonly state: ClearingState;
+  readonly checkpointed: Sequence;
+  /** Whether this is the state of an orderly stop. */
+  readonly clean: boolean;
+  readonly #recovery: Recovery;
+  readonly #progress: RecoveryProgress;
+  readonly #loader: StateLoader;
+  readonly #rows: Iterator<RowWrite>;
+  /** The first order, which ended the walk through the other tables. */
+  #next: RowWrite | null = null;
+  #hash: LoadingHash | null = null;
+
+  constructor(recovery: Recovery, { progress = () => undefined, key }: RecoveryOptions) {
+    const { checkpoint, batchCount, rows } = recovery;
+    this.#recovery = recovery;
+    this.#progress = progress;
+    this.#loader = new StateLoader(nativeSha256, key);
+    this.#rows = rows[Symbol.iterator]();
+    this.state = this.#loader.state;
+    this.checkpointed = checkpoint?.sequence ?? (0 as Sequence);
+    this.clean = batchCount === 0 && checkpoint?.clean === true;
+  }
+
+  /** What a start begins with. @param sequence of the journal, up to which all is applied. */
+  bootAt(sequence: Sequence): Boot {
+    const { state, checkpointed, clean } = this;
+    return { state, sequence, checkpointed, timeNs: this.#recovery.lastTimeNs, clean, isEmpty: sequence === 0 };
+  }
+
+  /**
+   * Everything but orders. @yields after each part. @throws InvariantError when it contradicts itself.
+   *
+   * @param of rows whose loading is reported.
+   */
+  *ledger(of: number): Generator<void, void, undefined> {
+    let done = 0;
+    for (let row = this.#nextRow(); row !== null; row = this.#nextRow()) {
+      if (row.table === 'order') {
+        this.#next = row;
+        break;
+      }
+      this.#loader.add(row);
+      done += 1;
+      if (done % ROWS_PER_PART === 0) yield;
+      if (done % PROGRESS_EVERY === 0) this.#progress('loading', done, of);
+    }
+    if (done > 0) this.#progress('loading', done, of);
+    this.#loader.finish();
+    if (this.#recovery.batchCount === 0) checkSums(this.state);
+    if (this.clean && this.#recovery.checkpoint?.stateHash !== null) {
+      this.#hash = new LoadingHash(this.state, nativeBytesHash());
+    }
+  }
+
+  /**
+   * The live orders, market by market in the order of their admission. Each is the caller's to change or to finish before
+   * it takes the next.
+   *
+   * @throws InvariantError at the first that is damaged, and behind the last when these are not those of the stop.
+   */
+  *orders(): Generator<LiveOrder, void, undefined> {
+    for (let row = this.#next; row !== null; row = this.#nextRow()) {
+      assert(row.table === 'order', 'orders are loaded last');
+      const order = this.#loader.addOrder(row.row);
+      if (order === null) continue;
+      this.#hash?.order(order);
+      yield order;
+    }
+    const isRight = this.#hash === null || this.#hash.digest() === this.#recovery.checkpoint?.stateHash;
+    assert(isRight, 'the tables give the state of the stop');
+  }
+
+  #nextRow(): RowWrite | null {
+    const { done, value } = this.#rows.next();
+    return done === true ? null : value;
+  }
 }
 
 function* replay(

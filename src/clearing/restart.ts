@@ -13,6 +13,7 @@
  *   liquidations                 begin their round anew; orders of the node are over (liquidation/rounds.ts)
  *   marks                        tripped: stale until enough fresh ones came in a row
  */
+import { assert } from '../core/assert.ts';
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
@@ -37,18 +38,45 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
   fireAll(state);
+  beginRestart(state, input);
+  for (const market of state.markets) {
+    // In the order of their admission: parents before children.
+    for (const index of market.orders.indexes()) restartOrder(state, orderAt(market, index), nowNs, effects);
+  }
+}
+
+/** What a restart does apart from orders, in a state in which nothing waits behind a hook and no price is worked off. */
+export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'clean'>): void {
+  assert(state.hooks.waiting.length === 0 && state.firing.size === 0, 'what is changed at a restart has been applied');
   forgetUpdates(state);
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
     market.fillGroup = [];
-    dropUnmatched(state, market);
-    endLostOrders(state, market, nowNs, effects);
-    if (!input.clean) jumpSequences(state, market, RESTART_SEQUENCE_GAP);
+    if (!clean) jumpSequences(state, market, RESTART_SEQUENCE_GAP);
     market.decidedSequence = market.sequence;
     market.decidedTradeId = market.lastTradeId;
     state.touchedMarkets.add(market);
   }
   restartLiquidations(state);
+}
+
+/**
+ * What it does to an order. In a market, orders follow in the order of their admission, so a parent comes before its
+ * children; those behind it need not be loaded.
+ *
+ * @returns whether it lives on.
+ */
+export function restartOrder(state: ClearingState, order: LiveOrder, nowNs: TimestampNs, effects: Effect[]): boolean {
+  const { index, row, market } = order;
+  if (market.entering === index) dropUnmatched(state, market);
+  const end = (isCut(market, row) ? cut(state, order) : null) ?? endAtRestart(row);
+  if (end === null) return true;
+  const finished = finishOrder(state, order, (ended) => {
+    ended.end = end;
+    ended.lastUpdateNs = nowNs;
+  });
+  effects.push({ kind: 'orderEnded', row: plainRow(finished) });
+  return false;
 }
 
 function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): void {
@@ -74,18 +102,4 @@ function cut(state: ClearingState, order: LiveOrder): OrderEnd | null {
     if (row.activatedQuantity >= enabledQuantity) becomeWhole(row);
   });
   return null;
-}
-
-function endLostOrders(state: ClearingState, market: MarketSlot, nowNs: TimestampNs, effects: Effect[]): void {
-  // In the order of their admission: parents before children.
-  for (const index of market.orders.indexes()) {
-    const row = market.orders.row(index);
-    const end = (isCut(market, row) ? cut(state, orderAt(market, index)) : null) ?? endAtRestart(row);
-    if (end === null) continue;
-    const finished = finishOrder(state, orderAt(market, index), (ended) => {
-      ended.end = end;
-      ended.lastUpdateNs = nowNs;
-    });
-    effects.push({ kind: 'orderEnded', row: plainRow(finished) });
-  }
 }

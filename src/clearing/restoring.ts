@@ -16,7 +16,6 @@ import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isOpen } from '../risk/position.ts';
-import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { allAccounts, allBalances, allUsers } from './balances.ts';
 import { hasLiveParent } from './children.ts';
 import type { Durability } from './durability.ts';
@@ -33,6 +32,7 @@ import {
   writeRestoredOrder,
   writeUserChanged,
 } from './effect-codec.ts';
+import { type LiveOrder, orderAt } from './live-orders.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { marketRow } from './registry/registry-markets.ts';
@@ -54,26 +54,33 @@ export function restoredCount(state: ClearingState): number {
   return state.markets.reduce((sum, market) => sum + market.orders.size, state.users.size);
 }
 
-/** @yields after each part how many users and orders were sent so far. */
+/** Every live order, market by market in the order of their admission. */
+export function* liveOrders(state: ClearingState): Generator<LiveOrder, void, undefined> {
+  for (const market of state.markets) {
+    for (const index of market.orders.indexes()) yield orderAt(market, index);
+  }
+}
+
+/**
+ * @param orders as `liveOrders` gives them; one is sent as it is when it is given, and the next is asked for later. All
+ *   else is in the state. @yields after each part how many users and orders were sent so far.
+ */
 export function* restore(
   state: ClearingState,
+  orders: Iterable<LiveOrder>,
   to: EffectSinks,
   past: RestoredPast,
 ): Generator<number, void, undefined> {
   yield* inParts(allUsers(state), 0, ({ row }) => writeUserChanged(row, to.door));
-  const users = state.users.size;
-  yield* restoreLedger(state, to, users);
-  let sent = users;
-  for (const market of state.markets) {
-    writeMarket(market, to);
-    const write = orderWriter(market, to, past);
-    for (const row of market.orders.rows()) {
-      write(row);
-      sent += 1;
-      if (sent % PER_PART === 0) yield sent;
-    }
-    yield sent;
+  let sent = state.users.size;
+  yield* restoreLedger(state, to, sent);
+  for (const market of state.markets) writeMarket(market, to);
+  for (const order of orders) {
+    writeOrder(order, to, past);
+    sent += 1;
+    if (sent % PER_PART === 0) yield sent;
   }
+  yield sent;
   yield* restoreIds(past, to, sent);
   openMarkets(state, to);
 }
@@ -104,20 +111,13 @@ function writeMarket(market: MarketSlot, to: EffectSinks): void {
   }
 }
 
-/** Writes orders of a market, to it and to the gateway. */
-function orderWriter(
-  market: MarketSlot,
-  to: EffectSinks,
-  { durability }: RestoredPast,
-): (order: OrderRecordView) => void {
-  const toMarket = to.market(market.definition.marketIndex);
-  return (order) => {
-    // No parent may activate more of a child that was released whole, or is left by its parent (AMB-29).
-    const parent = hasLiveParent(market, order) ? order.parentSequence : 0;
-    const state = { parent, parentId: parentIdOf(market, order, durability) };
-    writeRestoredOrder(order, state, toMarket);
-    writeRestoredOrder(order, state, to.door);
-  };
+/** Writes an order to its market and to the gateway. */
+function writeOrder({ row, market }: LiveOrder, to: EffectSinks, { durability }: RestoredPast): void {
+  // No parent may activate more of a child that was released whole, or is left by its parent (AMB-29).
+  const parent = hasLiveParent(market, row) ? row.parentSequence : 0;
+  const state = { parent, parentId: parentIdOf(market, row, durability) };
+  writeRestoredOrder(row, state, to.market(market.definition.marketIndex));
+  writeRestoredOrder(row, state, to.door);
 }
 
 /** As signed; '' of an order that is no child. */

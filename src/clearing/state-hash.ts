@@ -15,6 +15,7 @@ import { isOpen } from '../risk/position.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
+import type { LiveOrder } from './live-orders.ts';
 import type { AssetQuantity, NodeOrder, OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
@@ -173,48 +174,75 @@ function* tallyLines(state: ClearingState): Generator<string> {
 /** Called with the row of each live order. */
 export type SeeOrder = (row: OrderRow) => void;
 
-/** Writes every durable fact, one a line. */
+/**
+ * Writes every durable fact, one a line: first `accounts`, then every order of every market in the order of sequences, at
+ * last `end`. What stands behind the orders is as it was when this began, so that orders may be written while they are
+ * loaded, and changed behind that.
+ */
 class FactLines {
   readonly #state: ClearingState;
   readonly #to: FactText;
+  /** Of every market, of which the first `#begun` are written. */
+  readonly #markets: readonly string[];
+  #begun = 0;
+  /** What stands behind the orders, before and behind the counters of deposits. */
+  readonly #registry: readonly string[];
+  readonly #last: readonly string[];
   /** A copy of the record of a fired order that is still dormant there. */
   readonly #fired: OrderRecordView = recordView();
 
   constructor(state: ClearingState, take: TakeBytes) {
     this.#state = state;
     this.#to = new FactText(take);
+    this.#markets = state.markets.map(marketLine);
+    this.#registry = [...registryLines(state), ...totalsLines(state)];
+    this.#last = [...liquidationLines(state), ...tallyLines(state)];
   }
 
   /** A job: a unit is a user or an order. */
   *writeAll(see: SeeOrder): Generator<number, void> {
-    const state = this.#state;
-    yield* writeAccounts(state, this.#to);
-    for (const market of state.markets) {
-      this.#to.text(marketLine(market)).endLine();
-      yield* this.#writeOrders(market, see);
+    yield* this.accounts();
+    for (const market of this.#state.markets) {
+      for (const index of market.orders.indexes()) {
+        const row = market.orders.row(index);
+        see(row);
+        this.order({ index, row, market });
+        yield 1;
+      }
     }
-    this.#writeLines(registryLines(state));
-    this.#writeLines(totalsLines(state));
+    yield* this.end();
+  }
+
+  /** A job. */
+  *accounts(): Generator<number, void> {
+    yield* writeAccounts(this.#state, this.#to);
+  }
+
+  /** A price has fired an order before its record is updated (trigger-heaps.ts). */
+  order({ index, row, market }: Omit<LiveOrder, 'account'>): void {
+    this.#begin(market.definition.marketIndex);
+    this.#to.text('order');
+    const { v, at } = isFired({ index, row, market }) ? this.#firedCopy(row) : row;
+    OrderRecord.hash(v, at, this.#to);
+    this.#to.endLine();
+  }
+
+  /** A job. */
+  *end(): Generator<number, void> {
+    const state = this.#state;
+    this.#begin(state.markets.length - 1);
+    this.#writeLines(this.#registry);
     for (const [key, next] of yield* sortedLarge(state.depositCounters)) {
       this.#to.text(`deposits|${key}|${next}`).endLine();
       yield 1;
     }
-    this.#writeLines(liquidationLines(state));
-    this.#writeLines(tallyLines(state));
+    this.#writeLines(this.#last);
     this.#to.flush();
   }
 
-  /** In the order of their sequences. A price has fired an order before its record is updated (trigger-heaps.ts). */
-  *#writeOrders(market: MarketSlot, see: SeeOrder): Generator<number, void> {
-    for (const index of market.orders.indexes()) {
-      const row = market.orders.row(index);
-      see(row);
-      this.#to.text('order');
-      const { v, at } = isFired({ index, row, market }) ? this.#firedCopy(row) : row;
-      OrderRecord.hash(v, at, this.#to);
-      this.#to.endLine();
-      yield 1;
-    }
+  /** The lines of the markets up to this one. */
+  #begin(marketIndex: number): void {
+    for (; this.#begun <= marketIndex; this.#begun += 1) this.#to.text(this.#markets[this.#begun] as string).endLine();
   }
 
   #firedCopy(row: OrderRecordView): OrderRecordView {
@@ -223,7 +251,7 @@ class FactLines {
     return this.#fired;
   }
 
-  #writeLines(lines: Iterable<string>): void {
+  #writeLines(lines: readonly string[]): void {
     for (const line of lines) this.#to.text(line).endLine();
   }
 }
@@ -270,6 +298,29 @@ export function* hashState(
 ): Generator<number, string> {
   yield* new FactLines(state, (bytes) => hash.update(bytes)).writeAll(see);
   return hash.digest();
+}
+
+/** The state hash of a state of which the orders are being loaded: it has all the others when this begins. */
+export class LoadingHash {
+  readonly #hash: BytesHash;
+  readonly #lines: FactLines;
+
+  constructor(state: ClearingState, hash: BytesHash = portableBytesHash()) {
+    this.#hash = hash;
+    this.#lines = new FactLines(state, (bytes) => hash.update(bytes));
+    finish(this.#lines.accounts());
+  }
+
+  /** The next order, in the order of markets and sequences, as it was loaded. */
+  order(order: Omit<LiveOrder, 'account'>): void {
+    this.#lines.order(order);
+  }
+
+  /** All orders were loaded. @returns 64 hex digits. */
+  digest(): string {
+    finish(this.#lines.end());
+    return this.#hash.digest();
+  }
 }
 
 /** The same at once. @returns 64 hex digits. */

@@ -15,19 +15,20 @@ import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './b
 import { depositCounterKey } from './funds/deposits.ts';
 import { isHolding } from './hooks.ts';
 import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
+import type { LiveOrder } from './live-orders.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { placeAsset } from './registry/registry-assets.ts';
 import { placeConfig } from './registry/registry-config.ts';
 import { marketRow, placeMarket } from './registry/registry-markets.ts';
 import { markRow, placeMark, placePrice } from './risks.ts';
-import type { BalanceRow, RowWrite, TableName, Tables } from './rows.ts';
+import type { BalanceRow, OrderRow, RowWrite, TableName, Tables } from './rows.ts';
 import { type ClearingState, createClearingState, type Sha256 } from './state.ts';
 import { fireAll } from './triggers.ts';
 
 interface ClearingTable<Row> {
   /** Places a row of a checkpoint in memory. @throws InvariantError when it contradicts the rows before it. */
-  readonly load: (state: ClearingState, row: Row) => void;
+  readonly load: (state: ClearingState, row: Row) => unknown;
   /** The rows that changed since the last call, whole; they count as unchanged from then on. */
   readonly takeChanged: (state: ClearingState) => Row[];
 }
@@ -119,12 +120,7 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       taken(dirty.adlUsage, (index) => must(adlUsage.get(index), 'a dirty row exists')),
   },
   order: {
-    load: (state, row) => {
-      if (row.end !== 0) return;
-      const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
-      assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
-      addLiveOrder(state, market, row);
-    },
+    load: loadOrder,
     takeChanged: ({ dirty, orders }) => {
       const rows = [...orders.takeDirty(), ...dirty.finishedOrders];
       dirty.finishedOrders.clear();
@@ -147,6 +143,14 @@ function loadBalance(state: ClearingState, row: BalanceRow): void {
   placeOwned(slot, row.owned);
   slot.locked = row.locked;
   slot.totals.claims = add18(slot.totals.claims, add18(row.owned, row.locked));
+}
+
+/** @returns null of one that is over. */
+function loadOrder(state: ClearingState, row: OrderRow): LiveOrder | null {
+  if (row.end !== 0) return null;
+  const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
+  assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
+  return addLiveOrder(state, market, row);
 }
 
 // ---- a start
@@ -186,7 +190,12 @@ export class StateLoader {
     (TABLES[table] as ClearingTable<Tables[TableName]>).load(this.state, row);
   }
 
-  /** All rows were added. */
+  /** The next row, of an order. @returns null of one that is over. @throws InvariantError as `add`. */
+  addOrder(row: OrderRow): LiveOrder | null {
+    return loadOrder(this.state, row);
+  }
+
+  /** All rows but those of orders were added. */
   finish(): ClearingState {
     this.state.touchedRisks.clear();
     return this.state;

@@ -127,7 +127,7 @@ export function recoveryOf(reader: StorageReader): Recovery {
             stateHash: found.clean ? toHex(found.stateHash) : null,
           },
     rows: loadRows(reader),
-    rowCount: countRows(reader),
+    ...countRows(reader),
     lastTimeNs,
     batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from) } : [],
     batchCount: lastSequence + 1 - from,

@@ -40,10 +40,11 @@ export function* loadRows(reader: StorageReader): Generator<RowWrite, void, unde
   }
 }
 
-/** How many rows there will be. */
-export function countRows(reader: StorageReader): number {
+/** How many rows there will be, and how many of orders. */
+export function countRows(reader: StorageReader): { readonly rowCount: number; readonly orderCount: number } {
   const written = readTableSums(reader);
-  return Object.values(ROW_TABLES).reduce((sum, { table }) => sum + written.of(table).entries, 0);
+  const rowCount = Object.values(ROW_TABLES).reduce((sum, { table }) => sum + written.of(table).entries, 0);
+  return { rowCount, orderCount: written.of(TABLE.openOrder).entries };
 }
 
 function isLoaded(name: TableName): name is RowTableName {

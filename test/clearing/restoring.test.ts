@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { EffectSinks, RecordSink } from '../../src/clearing/effect-codec.ts';
 import { recoverParts } from '../../src/clearing/recovery.ts';
-import { restore, restoredCount } from '../../src/clearing/restoring.ts';
+import { liveOrders, restore, restoredCount } from '../../src/clearing/restoring.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { LOAD_ORDER } from '../../src/clearing/tables.ts';
 import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
@@ -59,7 +59,7 @@ function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
 function restored({ state, nowNs }: Pick<ClearingWorld, 'state' | 'nowNs'>): Heard {
   const { to, heard } = sinks();
   let last = 0;
-  for (const sent of restore(state, to, { durability: NO_PAST, nowNs })) {
+  for (const sent of restore(state, liveOrders(state), to, { durability: NO_PAST, nowNs })) {
     assert.ok(sent >= last && sent <= restoredCount(state));
     last = sent;
   }
@@ -72,7 +72,15 @@ function restarted(world: ClearingWorld): Heard & { readonly state: ClearingStat
   const tables = new PlainTables();
   tables.checkpoint(world.state);
   const rows = LOAD_ORDER.flatMap((table) => tables.of(table));
-  const recovery = { checkpoint: MARK, rows, rowCount: 1, lastTimeNs: world.nowNs, batches: [], batchCount: 0 };
+  const recovery = {
+    checkpoint: MARK,
+    rows,
+    rowCount: rows.length,
+    orderCount: tables.of('order').length,
+    lastTimeNs: world.nowNs,
+    batches: [],
+    batchCount: 0,
+  };
   const parts = recoverParts(recovery, {});
   let part = parts.next();
   while (part.done !== true) part = parts.next();

@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import type { Durability, Recovery } from '../../src/clearing/durability.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
-import type { RowWrite } from '../../src/clearing/rows.ts';
+import type { RowWrite, SignedText } from '../../src/clearing/rows.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { InvariantError } from '../../src/core/assert.ts';
@@ -93,8 +93,8 @@ class DamagedAtTheEnd implements Durability {
     return [];
   }
 
-  signedText(): null {
-    return null;
+  signedText(marketIndex: number, orderSequence: Sequence): SignedText | null {
+    return this.#inner.signedText(marketIndex, orderSequence);
   }
 
   close(): void {}

@@ -88,6 +88,7 @@ export class MemoryDurability implements Durability {
       checkpoint: this.#mark,
       rows,
       rowCount: rows.length,
+      orderCount: rows.filter(({ table }) => table === 'order').length,
       lastTimeNs: this.journal.at(-1)?.timeNs ?? (0n as TimestampNs),
       batches,
       batchCount: batches.length,
