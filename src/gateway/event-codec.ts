@@ -14,7 +14,7 @@ import {
   PositionChanged,
 } from '../schema/generated/messages.ts';
 import type { AssetMarks } from './orders/asset-risks.ts';
-import type { RestoredOrder } from './orders/order-manager.ts';
+import type { RestoredOrder } from './orders/order-book-view.ts';
 
 const USER_WORDS = 8;
 
@@ -75,6 +75,6 @@ export function readRestored(v: Views, at: number): RestoredOrder {
   return {
     inForce: OrderRestoredAtBoot.inForce(v, at),
     parent: OrderRestoredAtBoot.parent(v, at),
-    parentId: readOrderId(v, at + OrderRestoredAtBoot.bytes, parentIdBytes),
+    parentId: parentIdBytes === 0 ? '' : readOrderId(v, at + OrderRestoredAtBoot.bytes, parentIdBytes),
   };
 }

@@ -70,10 +70,11 @@ const LINK_WORDS = 12;
 const FREE = -1;
 const CLAIMED = -2;
 
-/** Words of a user. */
+/** Words of a user; the last are its id, which is compared at every search: a record of the user is in no cache. */
 const NEWEST = 0;
 const COUNT = 1;
-const USER_ENTRY_WORDS = 2;
+const USER_ID = 2;
+const USER_ENTRY_WORDS: number = USER_ID + USER_WORDS;
 const ROOM_MIN = 64;
 
 interface MarketList {
@@ -540,8 +541,7 @@ export class OrderStore {
     for (let place = places.placeOf(hash); cells[place + 1] !== 0; place = nextPlace(place)) {
       if (cells[place] !== hash) continue;
       const user = (cells[place + 1] as number) - 1;
-      const any = this.#user(user, NEWEST);
-      if (isUser(this.viewsOf(any).i32, (this.at(any) + OrderRecord.userAt) >>> 2, words, userWord)) return user;
+      if (isUser(this.#users, user * USER_ENTRY_WORDS + USER_ID, words, userWord)) return user;
     }
     return NONE;
   }
@@ -551,7 +551,7 @@ export class OrderStore {
     const hash = hashUser(this.#key, v.i32, userWord);
     let user = this.#findUser(hash, v.i32, userWord);
     if (user === NONE) {
-      user = this.#newUser();
+      user = this.#newUser(v.i32, userWord);
       this.#userTable.add(hash, user + 1);
     } else {
       const newest = this.#user(user, NEWEST);
@@ -563,12 +563,14 @@ export class OrderStore {
     this.#setUser(user, COUNT, this.#user(user, COUNT) + 1);
   }
 
-  #newUser(): number {
+  #newUser(words: Int32Array, userWord: number): number {
     const user = this.#freeUser === NONE ? this.#userEnd : this.#freeUser;
     if (user === this.#freeUser) this.#freeUser = this.#user(user, NEWEST);
     else this.#userEnd += 1;
     if (this.#userEnd * USER_ENTRY_WORDS > this.#users.length) this.#users = grown(this.#users, 2 * this.#users.length);
     this.#setUser(user, COUNT, 0);
+    for (let word = 0; word < USER_WORDS; word += 1)
+      this.#setUser(user, USER_ID + word, words[userWord + word] as number);
     return user;
   }
 

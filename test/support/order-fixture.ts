@@ -30,6 +30,7 @@ import {
   type TimestampNs,
 } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
+import type { RestoredOrder } from '../../src/gateway/orders/order-book-view.ts';
 import type {
   OrderEvent,
   OrderFault,
@@ -39,7 +40,7 @@ import type {
   UserTrade,
 } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
-import { OrderManager, type RestoredOrder } from '../../src/gateway/orders/order-manager.ts';
+import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { ActionAnswer, Reply } from '../../src/gateway/orders/pending-requests.ts';
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
 import { EMPTY_ORDER } from './empty-order.ts';

@@ -111,6 +111,9 @@ interface FeeChanges {
   count: number;
 }
 
+/** In place of a count of fee changes: what buys hold was never summed. */
+const NOT_SUMMED = -1;
+
 /** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
 export function heldOf(balance: Balance): bigint {
   const { buys, fees } = balance;
@@ -349,6 +352,19 @@ export class Holds {
     }
     balance.held = held + holdOf(order, after) - holdOf(order, before);
     assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
+  }
+
+  /** An order of a start may spend so much. What its balance holds for buys is summed at its next read, for all at once. */
+  spendRestored(balance: Balance, { market }: LiveOrder, spend: Amount18): void {
+    assert(spend >= 0n, 'holds: what is held is never negative');
+    if (spend === 0n) return;
+    if (balance.asset !== USD) {
+      balance.held += spend;
+      return;
+    }
+    balance.buys ??= new Map();
+    changeReservedBuys(balance.buys, market, ZERO_18, spend);
+    balance.heldAt = NOT_SUMMED;
   }
 
   /** A market has another taker fee, and what is held for its buys follows. */

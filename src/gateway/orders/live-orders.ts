@@ -14,7 +14,11 @@
  *   (2) `find` gives for (user, market, order id) the order that was accepted last, or else the first on its way. Others in
  *       memory with the same id are those on their way, of which the market will accept one at most, and finished ones
  *       whose id was free again (AMB-08). They come behind it in the id's chain of the store.
- *   (3) Pages show what `find` gives and others of its id that are closed (page-list.ts).
+ *   (3) Pages show what `find` gives and others of its id that are closed.
+ *   (4) What follows from all orders of a user (counts by group, the list that pages are made of) is made at its first
+ *       use, or when the user has `COUNTED_ORDERS` orders, and kept up to date from then on. So no start and no
+ *       user that reads nothing pays for it, and no use walks more orders than those. No order of a user without a list
+ *       has a page word.
  *
  * Not here: what an order is (live-order.ts).
  */
@@ -39,21 +43,27 @@ import {
 } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
 import { OptimisticFigures } from './optimistic-figures.ts';
+import { OrderGroups } from './order-groups.ts';
 import { PageList } from './page-list.ts';
 import type { PreparedCreate } from './prepared.ts';
 
 /** Orders in memory at most: live ones are bounded by a setting far below (open-bounds.ts), finished ones by checkpoints. */
 export const ORDERS_MAX = 16_777_216;
 
+/** With so many orders in memory a user has counts and a list of them, whether or not they are needed. */
+export const COUNTED_ORDERS = 1_024;
+
 interface OrdersOfUser {
   readonly user: UserId;
-  /** Unfinished orders in all, and by group of `pages`: market and sub-account. */
-  openTotal: number;
-  readonly open: number[];
-  /** What pages show of them. */
-  readonly pages: PageList;
-  /** By side the balance that the last restored spot order spends from: most orders of a user have one account. */
-  readonly balances: [Balance | null, Balance | null];
+  /** Of the store. */
+  readonly number: number;
+  /** Groups and counts of them; null: neither is needed yet. */
+  groups: OrderGroups | null;
+  /** What pages show of them; null before it is needed. */
+  pages: PageList | null;
+  /** What the last restored spot buy, and the last such sell, spends from: most orders of a user have one account. */
+  buysFrom: Balance | null;
+  sellsFrom: Balance | null;
 }
 
 /** A page that is being read: what leaves memory after it was planned keeps its index. */
@@ -161,18 +171,18 @@ export class LiveOrders {
 
   /** What pages show: the user's orders in memory, of those on their way the one that its id names; undefined: none. */
   pagesOf(user: UserId): PageList | undefined {
-    return this.#byUser.get(user)?.pages;
+    const own = this.#byUser.get(user);
+    return own === undefined ? undefined : (own.pages ?? this.#makePages(own));
   }
 
   /** Orders of a sub-account in a market that count against the cap (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    const own = this.#byUser.get(user);
-    return own === undefined ? 0 : (own.open[own.pages.groups.find(marketIndex, subAccount)] ?? 0);
+    return this.#groupsOf(user)?.openIn(marketIndex, subAccount) ?? 0;
   }
 
   /** Orders of a user that count against the cap (AMB-124). */
   openCountOf(user: UserId): number {
-    return this.#byUser.get(user)?.openTotal ?? 0;
+    return this.#groupsOf(user)?.openTotal ?? 0;
   }
 
   /** Orders of all users that count against the cap. */
@@ -182,10 +192,12 @@ export class LiveOrders {
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
+    return this.#groupsOf(user)?.openMarkets() ?? [];
+  }
+
+  #groupsOf(user: UserId): OrderGroups | undefined {
     const own = this.#byUser.get(user);
-    if (own === undefined) return [];
-    const open = own.pages.groups.all.filter((_, group) => (own.open[group] ?? 0) > 0);
-    return [...new Set(open.map(({ marketIndex }) => marketIndex))].sort((a, b) => a - b);
+    return own === undefined ? undefined : (own.groups ?? this.#makeGroups(own));
   }
 
   // ---- into memory
@@ -265,15 +277,18 @@ export class LiveOrders {
 
   #enter(order: LiveOrder): void {
     const own = this.#users[this.store.userOf(order.index)] ?? this.#addUser(order);
-    this.#list(own, order);
     this.#count += 1;
-    this.#countOpen(own, order, 1);
+    this.#open += 1;
+    own.groups?.changeOpen(order, 1);
+    if (own.pages !== null) this.#list(own, order);
+    else if (this.store.countOfUser(own.number) >= COUNTED_ORDERS) this.#makePages(own);
   }
 
   #addUser(order: LiveOrder): OrdersOfUser {
     const user = order.recordedUser;
-    const own: OrdersOfUser = { user, openTotal: 0, open: [], pages: new PageList(this), balances: [null, null] };
-    this.#users[this.store.userOf(order.index)] = own;
+    const number = this.store.userOf(order.index);
+    const own: OrdersOfUser = { user, number, groups: null, pages: null, buysFrom: null, sellsFrom: null };
+    this.#users[number] = own;
     this.#byUser.set(user, own);
     return own;
   }
@@ -282,11 +297,13 @@ export class LiveOrders {
   balanceOf(order: LiveOrder): Balance {
     const own = this.#of(order.index);
     const { side, subAccount, market } = order;
-    const asset = side === SIDE.buy ? USD : market.definition.assetId;
-    const last = own.balances[side];
+    const isBuy = side === SIDE.buy;
+    const asset = isBuy ? USD : market.definition.assetId;
+    const last = isBuy ? own.buysFrom : own.sellsFrom;
     if (last !== null && last.subAccount === subAccount && last.asset === asset) return last;
     const balance = this.#holds.balance({ user: own.user, subAccount, asset });
-    own.balances[side] = balance;
+    if (isBuy) own.buysFrom = balance;
+    else own.sellsFrom = balance;
     return balance;
   }
 
@@ -314,23 +331,24 @@ export class LiveOrders {
 
   /** Something of the order has changed that its status may follow from. */
   changed(order: LiveOrder): void {
-    if (order.pageWord !== NOT_LISTED) this.#of(order.index).pages.update(order);
+    if (order.pageWord !== NOT_LISTED) this.#of(order.index).pages?.update(order);
   }
 
   /** A replace gave it a later time (AMB-18). */
   retime(order: LiveOrder, timestampNs: TimestampNs): void {
     const isListed = order.pageWord !== NOT_LISTED;
     const { pages } = this.#of(order.index);
-    if (isListed) pages.remove(order);
+    if (isListed) pages?.remove(order);
     order.timestampNs = timestampNs;
-    if (isListed) pages.insert(order);
+    if (isListed) pages?.insert(order);
   }
 
   /** Its terminal event was published: it no longer counts against the cap, and goes with no connection. */
   close(order: LiveOrder): void {
     order.isClosed = true;
     const own = this.#of(order.index);
-    this.#countOpen(own, order, -1);
+    this.#open -= 1;
+    own.groups?.changeOpen(order, -1);
     for (const membership of order.memberships) membership.leave();
     this.#list(own, order);
   }
@@ -360,7 +378,7 @@ export class LiveOrders {
     for (const leaving of this.onLeaving) leaving(order);
     const { index, market } = order;
     const own = this.#of(index);
-    if (order.pageWord !== NOT_LISTED) own.pages.remove(order);
+    if (order.pageWord !== NOT_LISTED) own.pages?.remove(order);
     market.bestSeen.forget(order);
     if (market.entering?.index === index) market.entering = null;
     for (let child = this.store.firstChild(index); child !== NONE; child = this.store.firstChild(index)) {
@@ -438,20 +456,41 @@ export class LiveOrders {
   }
 
   /** Lists or unlists the order, by invariant (3). */
-  #list(own: OrdersOfUser, order: LiveOrder): void {
-    const isMeant = order.isClosed || this.#named(order) === order.index;
+  #list({ pages }: OrdersOfUser, order: LiveOrder): void {
+    if (pages === null) return;
     const isListed = order.pageWord !== NOT_LISTED;
-    if (isMeant && !isListed) own.pages.insert(order);
-    else if (!isMeant && isListed) own.pages.remove(order);
+    const isShown = this.#isShown(order);
+    if (isShown && !isListed) pages.insert(order);
+    else if (!isShown && isListed) pages.remove(order);
   }
 
-  #countOpen(own: OrdersOfUser, order: LiveOrder, change: number): void {
-    const group = own.pages.groups.numberOf(order);
-    while (own.open.length <= group) own.open.push(0);
-    const count = (own.open[group] as number) + change;
-    assert(count >= 0, 'open orders are never negative');
-    own.open[group] = count;
-    own.openTotal += change;
-    this.#open += change;
+  /** Of an order that is not gone. */
+  #isShown(order: LiveOrder): boolean {
+    return order.isClosed || this.#named(order) === order.index;
+  }
+
+  #makePages(own: OrdersOfUser): PageList {
+    const shown = this.#inMemory(own).filter((order) => this.#isShown(order));
+    const pages = new PageList(this, own.groups ?? this.#makeGroups(own));
+    pages.fill(shown);
+    own.pages = pages;
+    return pages;
+  }
+
+  #makeGroups(own: OrdersOfUser): OrderGroups {
+    const groups = new OrderGroups();
+    for (const order of this.#inMemory(own)) if (!order.isClosed) groups.changeOpen(order, 1);
+    own.groups = groups;
+    return groups;
+  }
+
+  /** The user's orders that are not gone, in the order of their insertion. */
+  #inMemory({ number }: OrdersOfUser): readonly LiveOrder[] {
+    const orders: LiveOrder[] = [];
+    for (let index = this.store.newestOfUser(number); index !== NONE; index = this.store.olderOfUser(index)) {
+      const order = this.at(index);
+      if (!order.isGone) orders.push(order);
+    }
+    return orders.reverse();
   }
 }

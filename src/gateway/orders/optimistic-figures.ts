@@ -50,7 +50,8 @@ export class OptimisticFigures {
     const number = index >>> CHUNK_SHIFT;
     while (this.#chunks.length <= number) {
       this.#chunks.push({
-        views: viewsOf(new ArrayBuffer(CHUNK_CELLS * CELL_BYTES), 0, CHUNK_CELLS * CELL_BYTES),
+        // As chunks of the store: not work for the garbage collector.
+        views: viewsOf(new SharedArrayBuffer(CHUNK_CELLS * CELL_BYTES), 0, CHUNK_CELLS * CELL_BYTES),
         exposures: null,
       });
     }

@@ -17,7 +17,7 @@ import { assert, must } from '../../core/assert.ts';
 import type { OrderId } from '../../core/ids.ts';
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../../core/order-terms.ts';
 import type { Amount18, TimestampNs } from '../../core/units.ts';
-import type { Holds } from './holds.ts';
+import type { Balance, Holds } from './holds.ts';
 import {
   enabledOf,
   filledOf,
@@ -51,6 +51,16 @@ export interface OrderBookParts {
   readonly holds: Holds;
   readonly tail: Tail;
   readonly sink: OrderSink;
+}
+
+/** What clearing keeps of a restored order beside its record. */
+export interface RestoredOrder {
+  /** Lots that its market has released, or never kept back. */
+  readonly inForce: number;
+  /** Sequence of its parent; 0: none, or it is over. */
+  readonly parent: number;
+  /** Of a child, else ''. */
+  readonly parentId: OrderId | '';
 }
 
 /** What comes in a start before its market opens. */
@@ -105,17 +115,15 @@ export class OrderBookView {
   // ---- a start
 
   /**
-   * One that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled. Its
-   * balance and its exposure are set.
+   * One that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled.
    *
    * One with a fired trigger and without an answer has nothing released yet; the hold is taken when its market opens
    * (releases.ts). One that was released in part is activated again by its market. Clearing ends orders with a pending
    * cancel and those that never rest at a restart, unless more of a child may be released, so neither of them comes here.
    *
-   * @param inForce lots that its market has released, or never kept back.
-   * @param parent sequence of its parent; 0 where that is over, and what it activated is final.
+   * @param balance from which it spends; null of a margin order. Its exposure is set.
    */
-  restored(order: LiveOrder, inForce: number, parent: number): void {
+  restored(order: LiveOrder, balance: Balance | null, { inForce, parent }: RestoredOrder): void {
     const isReleased = order.triggerState === TRIGGER_STATE.live;
     order.activatedQuantity = inForce;
     order.droppedQuantity = 0;
@@ -123,7 +131,14 @@ export class OrderBookView {
     // A part of a child that never rests has met all that it could.
     order.isIdle = isChild(order) && neverRests(order) && inForce > 0;
     order.faultReason = 0;
-    this.rehold(order);
+    if (balance !== null) {
+      const spend = spendOf(order);
+      order.balance = balance;
+      order.spend = spend;
+      this.#holds.spendRestored(balance, order, spend);
+    }
+    if (order.exposure !== null) this.#setExposure(order, order.exposure);
+    this.#orders.changed(order);
     order.market.bestSeen.see(order);
     order.exposure?.queue.admit(order.exposure.entry, order.sequence);
     if (order.triggerState === TRIGGER_STATE.fired) this.#restoredIn(order.market).fired.push(order.index);

@@ -34,7 +34,7 @@ import type {
   TriggeredEvent,
 } from './market-events.ts';
 import { type MarketSlot, Markets } from './markets.ts';
-import { OrderBookView } from './order-book-view.ts';
+import { OrderBookView, type RestoredOrder } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import type { OrderHistory } from './order-history.ts';
 import { OrderRequests } from './order-requests.ts';
@@ -60,16 +60,6 @@ export interface OrderManagerParts {
   readonly history: OrderHistory;
   /** Of the hashes of orders' ids: users choose them. */
   readonly idKey: HashKey;
-}
-
-/** What clearing keeps of a restored order beside its record. */
-export interface RestoredOrder {
-  /** Lots that its market has released, or never kept back. */
-  readonly inForce: number;
-  /** Sequence of its parent; 0: none, or it is over. */
-  readonly parent: number;
-  /** Of a child, else ''. */
-  readonly parentId: OrderId | '';
 }
 
 export class OrderManager {
@@ -260,12 +250,11 @@ export class OrderManager {
    *
    * @param at of its OrderRecord.
    */
-  restoreOrder(v: Views, at: number, { inForce, parent, parentId }: RestoredOrder): void {
+  restoreOrder(v: Views, at: number, restored: RestoredOrder): void {
     this.margin.onOrderRestored();
-    const order = this.#orders.restore(v, at, parentId);
-    if (isSpot(order)) order.balance = this.#orders.balanceOf(order);
+    const order = this.#orders.restore(v, at, restored.parentId);
     this.margin.check.place(order);
-    this.#book.restored(order, inForce, parent);
+    this.#book.restored(order, isSpot(order) ? this.#orders.balanceOf(order) : null, restored);
   }
 
   /** Where the market stood, all of it flushed. */

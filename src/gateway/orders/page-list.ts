@@ -7,6 +7,7 @@
  *
  * A page freezes the list: it keeps the chunks as they are, and a chunk that is frozen is copied before its next change.
  * Cost: a change O(log n), a page without a filter O(n / CHUNK_ORDERS), one with a filter reads n words, a nanosecond each.
+ * A list begins empty and grows by single orders, or is filled with all that there are by one sort.
  *
  * Invariants
  *   (1) Orders are sorted by time, then id, then market, as the entries' times and the orders' records say.
@@ -18,6 +19,7 @@
 import { assert, InvariantError, must } from '../../core/assert.ts';
 import { OrderRecord } from '../../schema/generated/messages.ts';
 import { type LiveOrder, NOT_LISTED } from './live-order.ts';
+import { type GroupFilter, OrderGroups } from './order-groups.ts';
 import type { OrderPlace } from './order-history.ts';
 import { isOpen } from './order-life.ts';
 
@@ -35,8 +37,6 @@ const SETTLED = 2;
 /** An order with both is in memory alone, unless the tables are ahead of this process. */
 const CERTAIN: number = OPEN | SETTLED;
 const GROUP_SHIFT = 2;
-/** Most users trade in a few markets. */
-const FEW_GROUPS = 8;
 
 /** Where the orders of a list are. */
 export interface ListedOrders {
@@ -116,17 +116,8 @@ class Chunk {
 }
 
 /** Which orders a page is about. */
-export interface ListFilter {
-  /** Null: all of them. */
-  readonly marketIndex: number | null;
-  readonly subAccounts: readonly number[] | null;
+export interface ListFilter extends GroupFilter {
   readonly openOnly: boolean;
-}
-
-/** A market and a sub-account in which the user has had an order. */
-interface Group {
-  readonly marketIndex: number;
-  readonly subAccount: number;
 }
 
 export interface Entry {
@@ -140,55 +131,45 @@ export interface Pivot {
   readonly place: OrderPlace;
 }
 
-/** The groups of one user, numbered. */
-export class Groups {
-  readonly all: Group[] = [];
-  /** By `groupKey`; null while a look through all groups is as fast. */
-  #numbers: Map<number, number> | null = null;
-
-  /** -1 when there is none. */
-  find(marketIndex: number, subAccount: number): number {
-    if (this.#numbers !== null) return this.#numbers.get(groupKey(marketIndex, subAccount)) ?? -1;
-    for (let at = 0; at < this.all.length; at += 1) {
-      const group = this.all[at];
-      if (group?.marketIndex === marketIndex && group.subAccount === subAccount) return at;
-    }
-    return -1;
-  }
-
-  /** The number of an order's group, which is new if the order is the first in it. */
-  numberOf({ marketIndex, subAccount }: Pick<LiveOrder, 'marketIndex' | 'subAccount'>): number {
-    const known = this.find(marketIndex, subAccount);
-    if (known >= 0) return known;
-    const number = this.all.length;
-    this.all.push({ marketIndex, subAccount });
-    if (number === FEW_GROUPS) {
-      const entries = this.all.map((group, at) => [groupKey(group.marketIndex, group.subAccount), at] as const);
-      this.#numbers = new Map(entries);
-    } else this.#numbers?.set(groupKey(marketIndex, subAccount), number);
-    return number;
-  }
-}
-
 export class PageList {
-  readonly groups: Groups = new Groups();
   readonly #orders: ListedOrders;
+  readonly #groups: OrderGroups;
   #chunks: Chunk[] = [];
 
-  constructor(orders: ListedOrders) {
+  /** @param groups of the user. */
+  constructor(orders: ListedOrders, groups: OrderGroups = new OrderGroups()) {
     this.#orders = orders;
+    this.#groups = groups;
+  }
+
+  /** @param orders all that are to be listed in an empty list, in the order of their insertion. */
+  fill(orders: readonly LiveOrder[]): void {
+    assert(this.#chunks.length === 0, 'an empty list is filled');
+    const sorted = [...orders].sort(compareListed);
+    for (let from = 0; from < sorted.length; from += CHUNK_ORDERS) {
+      const part = sorted.slice(from, from + CHUNK_ORDERS);
+      const chunk = new Chunk(part.length);
+      for (const order of part) chunk.insert(chunk.length, order, this.#enlist(order));
+      this.#chunks.push(chunk);
+    }
   }
 
   /** The order becomes a part of pages; it is not listed yet. */
   insert(order: LiveOrder): void {
-    assert(order.pageWord === NOT_LISTED, 'an order is listed once');
-    const word = (this.groups.numberOf(order) << GROUP_SHIFT) | flagsOf(order);
-    order.pageWord = word;
+    const word = this.#enlist(order);
     if (this.#chunks.length === 0) this.#chunks.push(new Chunk(0));
     const at = Math.max(0, this.#chunkFor(order));
     const chunk = this.#writable(at);
     chunk.insert(this.#firstAbove(chunk, order), order, word);
     if (chunk.length > CHUNK_ORDERS) this.#split(at);
+  }
+
+  /** @returns the word of an order that was not listed. */
+  #enlist(order: LiveOrder): number {
+    assert(order.pageWord === NOT_LISTED, 'an order is listed once');
+    const word = (this.#groups.numberOf(order) << GROUP_SHIFT) | flagsOf(order);
+    order.pageWord = word;
+    return word;
   }
 
   /** No page shows it any more. */
@@ -216,14 +197,14 @@ export class PageList {
 
   /** Markets that the orders of a filter may be in. */
   marketsOf(filter: ListFilter): readonly number[] {
-    const groups = this.groups.all.filter((group) => isMeant(filter, group));
-    return [...new Set(groups.map(({ marketIndex }) => marketIndex))];
+    return this.#groups.markets((group) => this.#groups.isMeant(group, filter));
   }
 
   /** By group number 1 where the filter takes it; null: it takes all. */
   #matching(filter: ListFilter): Uint8Array | null {
     if (filter.marketIndex === null && filter.subAccounts === null) return null;
-    return Uint8Array.from(this.groups.all, (group) => (isMeant(filter, group) ? 1 : 0));
+    const taken = new Uint8Array(this.#groups.count);
+    return taken.map((_, group) => (this.#groups.isMeant(group, filter) ? 1 : 0));
   }
 
   // ---- chunks
@@ -262,10 +243,7 @@ export class PageList {
     const low = (chunk.entries[first + TIME_LOW] as number) >>> 0;
     if (low !== timeLow(order)) return low < timeLow(order) ? -1 : 1;
     if (chunk.entries[first + INDEX] === order.index) return 0;
-    const other = this.#orders.at(chunk.indexAt(at));
-    const [id, otherId] = [order.orderId, other.orderId];
-    if (otherId !== id) return otherId < id ? -1 : 1;
-    return order.marketIndex - other.marketIndex;
+    return compareOfOneTime(this.#orders.at(chunk.indexAt(at)), order);
   }
 
   /** The place of the first entry that is newer than the order. */
@@ -410,6 +388,17 @@ export function compareOrders(a: OrderPlace, b: OrderPlace): number {
   return a.marketIndex - b.marketIndex || a.sequence - b.sequence;
 }
 
+/** The order of a list: below 0 when `a` is older than `b`. Orders that differ in their sequence alone are equal. */
+function compareListed(a: LiveOrder, b: LiveOrder): number {
+  return timeHigh(a) - timeHigh(b) || timeLow(a) - timeLow(b) || compareOfOneTime(a, b);
+}
+
+function compareOfOneTime(a: LiveOrder, b: LiveOrder): number {
+  const [id, otherId] = [a.orderId, b.orderId];
+  if (id !== otherId) return id < otherId ? -1 : 1;
+  return a.marketIndex - b.marketIndex;
+}
+
 /** The lower half of its time, unsigned. */
 function timeLow({ v, at }: LiveOrder): number {
   return v.u32[(at + OrderRecord.timestampNsAt) >>> 2] as number;
@@ -421,13 +410,4 @@ function timeHigh({ v, at }: LiveOrder): number {
 
 function flagsOf(order: LiveOrder): number {
   return (isOpen(order) ? OPEN : 0) | (order.sequence === 0 ? 0 : SETTLED);
-}
-
-function isMeant({ marketIndex, subAccounts }: ListFilter, group: Group): boolean {
-  if (marketIndex !== null && marketIndex !== group.marketIndex) return false;
-  return subAccounts === null || subAccounts.includes(group.subAccount);
-}
-
-function groupKey(marketIndex: number, subAccount: number): number {
-  return marketIndex * 65_536 + subAccount;
 }
