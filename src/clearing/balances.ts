@@ -129,12 +129,24 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
-  // The changed ones are published, and checked, at the end of the batch or before.
+  markChanged(state, slot);
+}
+
+/** The changed ones are published, and checked, at the end of the batch or before. */
+function markChanged(state: ClearingState, slot: BalanceSlot): void {
   if (slot.isChanged) return;
   slot.isChanged = true;
   state.changedBalances.push(slot);
   state.dirty.balances.add(slot);
   state.touchedTotals.add(slot.totals);
+}
+
+/** Sets what is locked (withdrawals.ts). The caller has checked that it is not negative. */
+export function setLocked(state: ClearingState, slot: BalanceSlot, locked: Amount18): void {
+  assert(locked >= 0n, 'what is locked is never negative');
+  slot.totals.claims = add18(slot.totals.claims, subtract18(locked, slot.locked));
+  slot.locked = locked;
+  markChanged(state, slot);
 }
 
 /** Writes what is owned, and the sums of collateral that follow. */

@@ -11,8 +11,10 @@ import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { isExposureRight } from './exposures.ts';
+import { isLive } from './funds/withdrawal-book.ts';
 import { heldOf, holdOf } from './holds.ts';
 import { baseOf, type LiveOrder, orderAt, usdOf } from './live-orders.ts';
+import { allPositions } from './positions.ts';
 import { termsOf } from './risks.ts';
 import type {
   AssetTotals,
@@ -34,6 +36,7 @@ export function assertConserved(totals: AssetTotals): void {
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */
 export function checkLedger(state: ClearingState): void {
   checkSums(state);
+  checkLocks(state);
   checkOrders(state);
 }
 
@@ -113,6 +116,23 @@ class Recount {
     }
     return sums;
   }
+}
+
+/** What withdrawals lock, and what all users owe in USD. */
+function checkLocks(state: ClearingState): void {
+  const locked = new Map<string, bigint>();
+  for (const { row } of state.withdrawals.all()) {
+    if (!isLive(row)) continue;
+    const key = `${row.user}/${row.asset}`;
+    locked.set(key, (locked.get(key) ?? 0n) + row.amount + row.fee);
+  }
+  for (const slot of allBalances(state)) {
+    const expected = slot.subAccount === SPOT_ACCOUNT ? (locked.get(`${slot.user}/${slot.asset}`) ?? 0n) : 0n;
+    assert(slot.locked === expected, 'a balance has locked what its live withdrawals lock');
+  }
+  let owed = 0n;
+  for (const { legs } of allPositions(state)) if (legs.quote < 0n) owed -= legs.quote;
+  assert(state.usdBorrows === owed, 'the borrows of USD are the sum of negative quote legs');
 }
 
 function checkOrders(state: ClearingState): void {

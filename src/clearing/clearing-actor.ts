@@ -224,7 +224,13 @@ export class ClearingActor implements Actor {
   }
 
   hasMore(): boolean {
-    return this.#restoring === null ? this.#isFiring() : this.#flushOutboxes();
+    return this.#restoring === null ? this.#isFiring() || this.#isWithdrawalDue() : this.#flushOutboxes();
+  }
+
+  /** Whether the time of a withdrawal has come. */
+  #isWithdrawalDue(): boolean {
+    const dueNs = this.#state?.withdrawals.nextDueNs ?? null;
+    return dueNs !== null && dueNs <= this.#options.clock.nowNs();
   }
 
   /** Whether a price has fired orders whose records do not show it yet. */
@@ -249,6 +255,7 @@ export class ClearingActor implements Actor {
       this.#restoreMore(this.#restoring);
       return;
     }
+    if (this.#isWithdrawalDue()) this.#batch.addPlain({ kind: 'withdrawalsDue' }, this.#options.clock.nowNs());
     if (this.#batch.count > 0) this.#commit();
     else fireSome(this.ledger, FIRED_PER_TURN);
     this.#answer();
@@ -408,7 +415,8 @@ export class ClearingActor implements Actor {
     if (questions.length === 0) return;
     this.#questions = [];
     for (const { request, query } of questions) {
-      const place = { sequence: this.#sequence, checkpoint: this.#checkpointed, delayMs: this.#delayMs };
+      const nowNs = this.#options.clock.nowNs();
+      const place = { sequence: this.#sequence, checkpoint: this.#checkpointed, delayMs: this.#delayMs, nowNs };
       writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, place)), this.#door);
     }
   }

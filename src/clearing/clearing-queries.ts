@@ -3,6 +3,7 @@
 import type { UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import { nativeBytesHash } from './sha256.ts';
@@ -42,6 +43,7 @@ export interface JournalPlace {
   readonly sequence: number;
   readonly checkpoint: number;
   readonly delayMs: number;
+  readonly nowNs: TimestampNs;
 }
 
 type Answering<Query extends ClearingQuery> = (
@@ -54,7 +56,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   *ledger(state) {
     return accepted(yield* ledgerView(state));
   },
-  user: (state, _, query) => userView(state, query.user, query.isInSession),
+  user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   prices: (state) => accepted({ prices: knownPrices(state) }),
   hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),

@@ -20,6 +20,15 @@ import { applyClosePosition } from './funds/close-position.ts';
 import { applyDeposit, applyFaucet } from './funds/deposits.ts';
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
+import {
+  applyApprovalLapsed,
+  applyApprovalSigned,
+  applyCancelWithdrawal,
+  applyVaultCheckpoint,
+  applyWithdraw,
+  applyWithdrawalsDue,
+  applyWithdrew,
+} from './funds/withdrawals.ts';
 import { hooksView, setFault, setHold } from './hooks.ts';
 import {
   type Batch,
@@ -187,13 +196,22 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
 }
 
 function isOwn(input: NodeInput): input is OwnInput {
-  return input.kind === 'restarted' || input.kind === 'liquidationStep' || input.kind === 'backstopStep';
+  switch (input.kind) {
+    case 'restarted':
+    case 'liquidationStep':
+    case 'backstopStep':
+    case 'withdrawalsDue':
+      return true;
+    default:
+      return false;
+  }
 }
 
 function applyOwnInput(state: ClearingState, input: OwnInput, nowNs: TimestampNs, effects: Effect[]): void {
   if (input.kind === 'restarted') applyRestarted(state, input, nowNs, effects);
   else if (input.kind === 'liquidationStep') applyLiquidationStep(state, input, nowNs, effects);
-  else applyBackstopStep(state, input, nowNs, effects);
+  else if (input.kind === 'backstopStep') applyBackstopStep(state, input, nowNs, effects);
+  else applyWithdrawalsDue(state, nowNs, effects);
 }
 
 function applyNodeInput(
@@ -210,7 +228,7 @@ function applyNodeInput(
     case 'putMarket':
       return applyPutMarket(state, input, effects);
     case 'patchUser':
-      return applyPatchUser(state, input, effects);
+      return applyPatchUser(state, input, nowNs, effects);
     case 'putConfig':
       return applyPutConfig(state, input, effects);
     case 'setPrices':
@@ -221,6 +239,18 @@ function applyNodeInput(
       return applyDeposit(state, input, nowNs, effects);
     case 'transfer':
       return applyTransfer(state, input, nowNs, effects);
+    case 'withdraw':
+      return applyWithdraw(state, input, nowNs, effects);
+    case 'cancelWithdrawal':
+      return applyCancelWithdrawal(state, input, nowNs, effects);
+    case 'vaultCheckpoint':
+      return applyVaultCheckpoint(state, input, nowNs, effects);
+    case 'approvalSigned':
+      return applyApprovalSigned(state, input, effects);
+    case 'approvalLapsed':
+      return applyApprovalLapsed(state, input, nowNs, effects);
+    case 'withdrew':
+      return applyWithdrew(state, input, nowNs, effects);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
     case 'renameSubAccount':
@@ -248,9 +278,9 @@ function applyNodeInput(
 }
 
 /** `PUT /operator/users/{user_id}`: also for a key never seen (operator-api.md 4.7). */
-function applyPatchUser(state: ClearingState, input: PatchUser, effects: Effect[]): Reply {
+function applyPatchUser(state: ClearingState, input: PatchUser, nowNs: TimestampNs, effects: Effect[]): Reply {
   const { user, isMarketMaker } = input;
   const slot = ensureUser(state, user, effects);
   if (slot.row.isMarketMaker !== isMarketMaker) changeUser(state, slot, { ...slot.row, isMarketMaker }, effects);
-  return userView(state, user);
+  return userView(state, user, nowNs);
 }

@@ -130,6 +130,8 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'cancelAccount':
     case 'nodeOrder':
     case 'deleveraged':
+    case 'withdrawalChanged':
+    case 'withdrawalCompleted':
       writeNews(effect, to.door);
       return;
     case 'tradeIdsWanted':

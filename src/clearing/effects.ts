@@ -23,6 +23,7 @@ import type {
   SubAccountRow,
   TradeRow,
   UserRow,
+  WithdrawalRow,
 } from './rows.ts';
 
 export interface FillConfirmed {
@@ -116,6 +117,21 @@ export interface DepositLanded {
   readonly row: DepositRow;
 }
 
+/** A withdrawal was requested, or went on, or ended (withdrawals.ts). */
+export interface WithdrawalChanged {
+  readonly kind: 'withdrawalChanged';
+  readonly row: WithdrawalRow;
+}
+
+/** The chain has paid: WDR-26. */
+export interface WithdrawalCompleted {
+  readonly kind: 'withdrawalCompleted';
+  readonly row: WithdrawalRow;
+  /** The normalized payout. */
+  readonly amount: Amount18;
+  readonly timeNs: TimestampNs;
+}
+
 export interface TransferDone {
   readonly kind: 'transferDone';
   readonly user: UserId;
@@ -198,6 +214,8 @@ export type Effect =
   | PositionCleared
   | DepositLanded
   | TransferDone
+  | WithdrawalChanged
+  | WithdrawalCompleted
   | PriceAccepted
   | LiquidationChanged
   | CancelAccount

@@ -187,6 +187,78 @@ export type TargetType =
   | { readonly kind: 'spot' | 'cross_margin'; readonly asset: null }
   | { readonly kind: 'isolated_margin'; readonly asset: AssetId };
 
+/** A withdrawal of account 0; signature and weight were checked before (wire.md 7.18). */
+export interface Withdraw extends FromNode {
+  readonly kind: 'withdraw';
+  readonly user: UserId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly chainId: ChainId;
+  readonly amount: Amount18;
+  /** 64 hex, right-padded. */
+  readonly target: string;
+  /** null: the smallest one free. */
+  readonly nonce: number | null;
+  /** Whether the gateway could not set the amount aside beside open orders (AMB-112). */
+  readonly isShort: boolean;
+}
+
+/** Of a row that is queued or filled; signature and weight were checked before. */
+export interface CancelWithdrawal extends FromNode {
+  readonly kind: 'cancelWithdrawal';
+  readonly user: UserId;
+  readonly token: string;
+  readonly chainId: ChainId;
+  readonly nonce: number;
+}
+
+/** Something of a withdrawal is due by the time of the batch: made by clearing's own actor. */
+export interface WithdrawalsDue {
+  readonly kind: 'withdrawalsDue';
+}
+
+/** A checkpoint of a chain (AMB-79). */
+export interface VaultCheckpoint extends FromNode {
+  readonly kind: 'vaultCheckpoint';
+  readonly chainId: ChainId;
+  /** Of the last confirmed block, seconds. */
+  readonly blockTime: number;
+}
+
+/** The signatures of all administrators of the quorum on a row that is to be signed. */
+export interface ApprovalSigned extends FromNode {
+  readonly kind: 'approvalSigned';
+  readonly user: UserId;
+  readonly place: number;
+  readonly sequence: number;
+  /** 130 hex each. */
+  readonly signatures: readonly string[];
+}
+
+/** An approval can never be used any more, as confirmed blocks show (WDR-10). */
+export interface ApprovalLapsed extends FromNode {
+  readonly kind: 'approvalLapsed';
+  readonly user: UserId;
+  readonly place: number;
+  readonly sequence: number;
+  /** Of a confirmed block, seconds. */
+  readonly blockTime: number;
+  /** The vault's counter of the user at that block. */
+  readonly counter: number;
+}
+
+/** A confirmed `Withdrew` event of a vault. */
+export interface Withdrew extends FromNode {
+  readonly kind: 'withdrew';
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  /** The vault's counter before the withdrawal. */
+  readonly nonce: number;
+  readonly baseUnits: bigint;
+}
+
 /** Between two spot balances of one user; signature and weight were checked before. */
 export interface Transfer extends FromNode {
   readonly kind: 'transfer';
@@ -298,7 +370,7 @@ export interface BackstopStep {
 }
 
 /** What clearing's own thread adds to a batch; without a reply. */
-export type OwnInput = Restarted | LiquidationStep | BackstopStep;
+export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue;
 
 export type NodeInput =
   | PutAsset
@@ -309,6 +381,12 @@ export type NodeInput =
   | SetPrices
   | Faucet
   | Deposit
+  | Withdraw
+  | CancelWithdrawal
+  | VaultCheckpoint
+  | ApprovalSigned
+  | ApprovalLapsed
+  | Withdrew
   | Transfer
   | ClosePosition
   | RenameSubAccount

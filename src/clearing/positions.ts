@@ -8,6 +8,7 @@ import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { type AssetId, USD } from '../core/ids.ts';
 import { AMOUNT18_MAX } from '../core/limits.ts';
+import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../risk/account-types.ts';
 import { interestAfter } from '../risk/caps.ts';
 import { type Legs, magnitude, NO_LEGS } from '../risk/position.ts';
@@ -57,9 +58,16 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
   const { base, quote } = slot.legs;
   slot.legs = legs;
   slot.usdTotals.claims = add18(slot.usdTotals.claims, subtract18(legs.quote, quote));
+  if (quote < 0n || legs.quote < 0n) {
+    state.usdBorrows = add18(state.usdBorrows, subtract18(owedOf(legs.quote), owedOf(quote)));
+  }
   if (base === legs.base) return;
   slot.totals.claims = add18(slot.totals.claims, subtract18(legs.base, base));
   setInterest(state, slot.risk, interestAfter(slot.risk, base, legs.base));
+}
+
+function owedOf(quote: Amount18): Amount18 {
+  return quote < 0n ? (-quote as Amount18) : ZERO_18;
 }
 
 export function positionRow({ user, subAccount, asset, legs }: PositionSlot): PositionRow {

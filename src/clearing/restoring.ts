@@ -99,6 +99,7 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
   yield* inParts(allPositions(state), sent, (slot) => {
     if (isOpen(slot.legs)) writePosition(positionRow(slot), door);
   });
+  yield* inParts(state.withdrawals.all(), sent, ({ row }) => writeNews({ kind: 'withdrawalChanged', row }, door));
   for (const row of state.configs.values()) {
     writeEffect({ kind: 'registryChanged', change: { table: 'config', row } }, to);
   }

@@ -9,7 +9,7 @@
  * Not here: the rules of breakers and factors (src/risk).
  */
 import { must } from '../core/assert.ts';
-import type { AssetId } from '../core/ids.ts';
+import { type AssetId, USD } from '../core/ids.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.ts';
 import type { Interest } from '../risk/caps.ts';
@@ -40,6 +40,11 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
     state.risks.set(asset, slot);
   }
   return slot;
+}
+
+/** What all users owe of an asset: negative legs, as a positive amount. */
+export function borrowsOf(state: ClearingState, asset: AssetId): Amount18 {
+  return asset === USD ? state.usdBorrows : (state.risks.get(asset)?.borrows ?? ZERO_18);
 }
 
 /** An asset row is in force. */

@@ -173,6 +173,79 @@ export interface DepositRow {
   readonly creditedNs: TimestampNs;
 }
 
+/** Where a withdrawal stands (withdrawals.ts has the transitions); `signing` is `filled` on the wire, `gone` is not there. */
+export type WithdrawalStatus =
+  | 'queued'
+  | 'filled'
+  | 'signing'
+  | 'approved'
+  | 'executed'
+  | 'expired'
+  | 'cancelled'
+  | 'gone';
+
+/** A withdrawal from account 0 (wire.md 7.18). Key: (user, place). */
+export interface WithdrawalRow {
+  readonly user: UserId;
+  /** 0 to 63; used again by a later request once this one has ended. */
+  readonly place: number;
+  /** Rises with every request; what is left of a request that was filled in part has the same. */
+  readonly sequence: number;
+  readonly chainId: ChainId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly asset: AssetId;
+  /** Both are locked while it lives. */
+  readonly amount: Amount18;
+  readonly fee: Amount18;
+  /** Base units that the vault pays. */
+  readonly payout: bigint;
+  /** 64 hex, right-padded. */
+  readonly target: string;
+  /** Of the vault's counter `withdrawalCounts(user)`. */
+  readonly nonce: number;
+  /** Whether the request named the nonce: then it stays (AMB-80). */
+  readonly isExplicit: boolean;
+  readonly status: WithdrawalStatus;
+  readonly requestedNs: TimestampNs;
+  /** When its delay is over. */
+  readonly dueNs: TimestampNs;
+  /** 0n while it lives. */
+  readonly endedNs: TimestampNs;
+  /** Of the approval, seconds; 0 before it is to be signed. */
+  readonly validUntil: number;
+  /** 64 hex; '' before. */
+  readonly epochHash: string;
+  /** Signatures of the administrators, 130 hex each; empty before it is approved. */
+  readonly signatures: readonly string[];
+}
+
+/** Units of a token in its vault, as confirmed events say (AMB-116). Key: token@chain. */
+export interface VaultTokenRow {
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly chainId: ChainId;
+  readonly asset: AssetId;
+  readonly baseUnits: bigint;
+}
+
+/** The vault's counter of a user's executed withdrawals, as confirmed events say. Key: (chain, user). */
+export interface WithdrawalCounterRow {
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  readonly next: number;
+}
+
+/** Withdrawal usage of an account and asset (AMB-77); 0 is the same fact as none. Key: (user, asset). */
+export interface WithdrawalUsageRow {
+  readonly user: UserId;
+  readonly asset: AssetId;
+  /** 18 decimals. */
+  readonly usage: Amount18;
+  /** The first accrual after the last reset. */
+  readonly startedNs: TimestampNs;
+}
+
 /** Chains, vaults, settlers, settings and other small operator objects: JSON by kind and key, kept as given. */
 export interface ConfigRow {
   readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay';
@@ -302,6 +375,10 @@ export interface Tables {
   liquidation: LiquidationRow;
   backstop: BackstopRow;
   adlUsage: AdlUsageRow;
+  withdrawal: WithdrawalRow;
+  vaultToken: VaultTokenRow;
+  withdrawalCounter: WithdrawalCounterRow;
+  withdrawalUsage: WithdrawalUsageRow;
 }
 export type TableName = keyof Tables;
 

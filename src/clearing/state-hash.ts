@@ -164,6 +164,23 @@ function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingSta
   }
 }
 
+/** Withdrawals that are shown, units in vaults, counters and usage. */
+function* withdrawalLines(state: ClearingState): Generator<string> {
+  const rows = [...state.withdrawals.all()].map(({ row }) => row);
+  for (const row of rows.sort((a, b) => a.sequence - b.sequence || a.place - b.place)) {
+    const terms = `${row.token}|${row.chainId}|${row.asset}|${row.amount}|${row.fee}|${row.payout}|${row.target}`;
+    const place = `${row.user}|${row.place}|${row.sequence}|${row.nonce}|${row.isExplicit}`;
+    const times = `${row.requestedNs}|${row.dueNs}|${row.endedNs}`;
+    const approval = `${row.validUntil}|${row.epochHash}|${row.signatures.join('+')}`;
+    yield `withdrawal|${place}|${row.status}|${terms}|${times}|${approval}`;
+  }
+  for (const [key, { asset, baseUnits }] of sorted(state.vaultTokens)) yield `vault token|${key}|${asset}|${baseUnits}`;
+  for (const [key, next] of sorted(state.withdrawalCounters)) yield `withdrawal counter|${key}|${next}`;
+  for (const [key, { usage, startedNs }] of sorted(state.withdrawalUsage)) {
+    if (usage !== 0n) yield `withdrawal usage|${key}|${usage}|${startedNs}`;
+  }
+}
+
 function* tallyLines(state: ClearingState): Generator<string> {
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
     const { count, digest, pending } = tally.row;
@@ -195,7 +212,7 @@ class FactLines {
     this.#state = state;
     this.#to = new FactText(take);
     this.#markets = state.markets.map(marketLine);
-    this.#registry = [...registryLines(state), ...totalsLines(state)];
+    this.#registry = [...registryLines(state), ...totalsLines(state), ...withdrawalLines(state)];
     this.#last = [...liquidationLines(state), ...tallyLines(state)];
   }
 

@@ -16,7 +16,7 @@ import type { AssetId, UserId } from '../core/ids.ts';
 import { type HashKey, hashKeyOf } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
-import type { Amount18, Sequence, TimestampNs } from '../core/units.ts';
+import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import type { ExposureEntry, ExposureQueue } from '../risk/exposure-queue.ts';
 import type { Legs } from '../risk/position.ts';
@@ -24,6 +24,7 @@ import type { PriceSource } from '../risk/prices.ts';
 import type { ReservedByBuys } from '../risk/reservation.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
 import { FinishedOrders } from './finished-orders.ts';
+import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import { LiveOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
@@ -40,6 +41,8 @@ import type {
   TallyName,
   TradeRow,
   UserRow,
+  VaultTokenRow,
+  WithdrawalUsageRow,
 } from './rows.ts';
 import { Tally } from './tally.ts';
 import type { TriggerHeap } from './trigger-heaps.ts';
@@ -217,6 +220,11 @@ export interface Dirty {
   readonly liquidations: Set<SubAccountSlot>;
   readonly backstopRows: Set<number>;
   readonly adlUsage: Set<number>;
+  readonly withdrawals: Set<WithdrawalSlot>;
+  /** Keys of their maps. */
+  readonly vaultTokens: Set<string>;
+  readonly withdrawalCounters: Set<string>;
+  readonly withdrawalUsage: Set<string>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -251,6 +259,15 @@ export interface ClearingState {
   readonly backstopRows: Map<number, BackstopRow>;
   /** By market index. */
   readonly adlUsage: Map<number, AdlUsageRow>;
+  readonly withdrawals: WithdrawalBook;
+  /** By `token@chain`. */
+  readonly vaultTokens: Map<string, VaultTokenRow>;
+  /** Executed withdrawals by `<chain>/<user>`. */
+  readonly withdrawalCounters: Map<string, number>;
+  /** By `<user>/<asset>`. */
+  readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;
+  /** Sum of negative quote legs, as a positive amount. Derived. */
+  usdBorrows: Amount18;
   readonly hooks: Hooks;
   /** By market index: verdicts on the signatures of orders that are not applied yet. */
   readonly verdicts: Map<number, Map<Sequence, boolean>>;
@@ -282,6 +299,10 @@ function emptyDirty(): Dirty {
     liquidations: new Set(),
     backstopRows: new Set(),
     adlUsage: new Set(),
+    withdrawals: new Set(),
+    vaultTokens: new Set(),
+    withdrawalCounters: new Set(),
+    withdrawalUsage: new Set(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -328,6 +349,11 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     liquidations: new Set(),
     backstopRows: new Map(),
     adlUsage: new Map(),
+    withdrawals: new WithdrawalBook(),
+    vaultTokens: new Map(),
+    withdrawalCounters: new Map(),
+    withdrawalUsage: new Map(),
+    usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),
     dirty: emptyDirty(),

@@ -10,6 +10,7 @@
  */
 import { add18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
@@ -118,6 +119,30 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     load: ({ adlUsage }, row) => adlUsage.set(row.marketIndex, row),
     takeChanged: ({ dirty, adlUsage }) =>
       taken(dirty.adlUsage, (index) => must(adlUsage.get(index), 'a dirty row exists')),
+  },
+  withdrawal: {
+    load: (state, row) => {
+      if (row.status !== 'gone') state.withdrawals.add(row);
+    },
+    takeChanged: ({ dirty }) => taken(dirty.withdrawals, ({ row }) => row),
+  },
+  vaultToken: {
+    load: (state, row) => state.vaultTokens.set(`${row.token}@${row.chainId}`, row),
+    takeChanged: ({ dirty, vaultTokens }) =>
+      taken(dirty.vaultTokens, (key) => must(vaultTokens.get(key), 'dirty units exist')),
+  },
+  withdrawalCounter: {
+    load: (state, { chainId, user, next }) => state.withdrawalCounters.set(`${chainId}/${user}`, next),
+    takeChanged: ({ dirty, withdrawalCounters }) =>
+      taken(dirty.withdrawalCounters, (key) => {
+        const [chainId, user] = key.split('/') as [ChainId, UserId];
+        return { chainId, user, next: must(withdrawalCounters.get(key), 'a dirty counter exists') };
+      }),
+  },
+  withdrawalUsage: {
+    load: (state, row) => state.withdrawalUsage.set(`${row.user}/${row.asset}`, row),
+    takeChanged: ({ dirty, withdrawalUsage }) =>
+      taken(dirty.withdrawalUsage, (key) => must(withdrawalUsage.get(key), 'a dirty usage exists')),
   },
   order: {
     load: loadOrder,

@@ -8,6 +8,7 @@ import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
+import { HOUR_NS, type TimestampNs } from '../core/units.ts';
 import { isOpen } from '../risk/position.ts';
 import { allBalances, askingUser } from './balances.ts';
 import { heldOf } from './holds.ts';
@@ -131,7 +132,7 @@ function pendingLegs(state: ClearingState, slot: PositionSlot): { readonly base:
  * @param isInSession a session makes a user known as long as it lives, with accounts 0 and 1 (AMB-139).
  * @returns USER_NOT_FOUND for a key never seen.
  */
-export function userView(state: ClearingState, id: UserId, isInSession = false): Outcome<View> {
+export function userView(state: ClearingState, id: UserId, nowNs: TimestampNs, isInSession = false): Outcome<View> {
   const user = isInSession ? askingUser(state, id) : state.users.get(id);
   if (user === undefined) return rejected(reject('USER_NOT_FOUND', 'this user was never seen'));
   const accounts = [...user.subAccounts.values()].map((account): [string, View] => {
@@ -146,9 +147,20 @@ export function userView(state: ClearingState, id: UserId, isInSession = false):
     config_nonce: row.configNonce,
     sub_accounts: Object.fromEntries(accounts),
     isolated_lots: [],
-    withdrawal_usage: {},
+    withdrawal_usage: usageView(state, id, nowNs),
     action_nonces: { transfer: row.transferNonce, close_position: row.closePositionNonce },
   });
+}
+
+/** Usage by asset; an hour after its first accrual it is 0, which is not shown. */
+function usageView(state: ClearingState, user: UserId, nowNs: TimestampNs): View {
+  const entries: [string, View][] = [];
+  for (const asset of state.assets.keys()) {
+    const row = state.withdrawalUsage.get(`${user}/${asset}`);
+    if (row === undefined || row.usage === 0n || nowNs - row.startedNs >= HOUR_NS) continue;
+    entries.push([asset, { usage: format18(row.usage), started_at_ns: row.startedNs }]);
+  }
+  return Object.fromEntries(entries);
 }
 
 /** Matches that are not decided: held ones and those of units that are not complete. */

@@ -21,6 +21,8 @@ export const ONE_18: Amount18 = (10n ** 18n) as Amount18;
 
 /** One second in nanoseconds. */
 export const SECOND_NS = 1_000_000_000n;
+export const HOUR_NS = 3_600_000_000_000n;
+export const DAY_NS = 86_400_000_000_000n;
 /** One millisecond in nanoseconds. */
 export const MILLISECOND_NS = 1_000_000n;
 

@@ -17,6 +17,10 @@
  *   24 position                    user 32, sub-account 1, asset id
  *   25 liquidation                 user 32, sub-account 1
  *   26 backstop                    index of its sub-account 4
+ *   27 withdrawal                  user 32, place 1
+ *   28 withdrawal usage            user 32, asset id
+ *   29 withdrawal counter          chain 9, user 32
+ *   2a vault token                 chain 9, token 32
  *   30 open order                  market 4, order sequence 8                         its record
  *   31 block of finished orders    market 4, order sequence 8                         records, that one the first (order-blocks.ts)
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
@@ -63,6 +67,10 @@ export const TABLE = {
   position: 0x24,
   liquidation: 0x25,
   backstop: 0x26,
+  withdrawal: 0x27,
+  withdrawalUsage: 0x28,
+  withdrawalCounter: 0x29,
+  vaultToken: 0x2a,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,
@@ -181,6 +189,29 @@ export class KeyWriter {
     this.#writer.hex(chainId, 9);
     this.#writer.hex(tx, 32);
     this.#writer.u32(logIndex);
+    return this.#writer.end();
+  }
+
+  /** Of a user, the first byte behind it a place. */
+  withdrawal(user: UserId, place: number): Uint8Array {
+    this.#begin(TABLE.withdrawal);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(place);
+    return this.#writer.end();
+  }
+
+  withdrawalUsage(user: UserId, asset: AssetId): Uint8Array {
+    this.#begin(TABLE.withdrawalUsage);
+    this.#writer.hex(user, 32);
+    this.#writer.ascii(asset);
+    return this.#writer.end();
+  }
+
+  /** A counter of a user or the units of a token: 32 bytes on a chain. */
+  onChain(table: Table, chainId: ChainId, name: string): Uint8Array {
+    this.#begin(table);
+    this.#writer.hex(chainId, 9);
+    this.#writer.hex(name, 32);
     return this.#writer.end();
   }
 

@@ -13,17 +13,19 @@
  *   9 ─▶ 10  a run of trades has the number of older sides of its list; a market has a minimum notional, the default; other
  *            decisions follow from the same inputs, so the journal of before ends here
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
- *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; new tables are empty
+ *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; units of tokens in their vaults are
+ *             summed up from the deposits; the other new tables are empty
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
  */
 
-import type { OrderRow } from '../clearing/rows.ts';
+import type { OrderRow, Tables, VaultTokenRow } from '../clearing/rows.ts';
+import { mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
-import type { Sequence, TimestampNs } from '../core/units.ts';
+import { ONE_18, type Sequence, type TimestampNs } from '../core/units.ts';
 import type { OrderRecordFields } from '../schema/generated/messages.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -32,7 +34,7 @@ import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from './row-fields.ts';
-import { ORDER, TRADE } from './row-tables.ts';
+import { decodeRow, encodeRow, ORDER, TRADE } from './row-tables.ts';
 import {
   decodeRun,
   encodeRun,
@@ -68,7 +70,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 8, convert: () => withOrderBlocks },
   { from: 9, convert: () => withOlderAndNotional() },
   { from: 10, convert: () => withRecords, added: signedTextsOf10 },
-  { from: 11, convert: () => withLiquidation },
+  { from: 11, convert: () => withLiquidation, added: vaultTokensOf11 },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -404,4 +406,39 @@ function withLiquidation({ key, value }: Entry, to: Parameters<Convert>[1]): Uin
     if (key[0] === TABLE.price) to.flag(false);
     else to.integer(0n);
   });
+}
+
+/**
+ * What the deposits brought, by token. A deposit of version 11 names its asset and chain, not its token: of several tokens of
+ * an asset on one chain the first has all.
+ */
+function* vaultTokensOf11(source: StorageReader): Generator<Entry, void, undefined> {
+  const tokens = new Map<string, { readonly row: VaultTokenRow; readonly decimals: number }>();
+  for (const { assetId, tokens: ofAsset } of rowsOf(source, 'asset')) {
+    for (const { token, chainId, decimals } of ofAsset) {
+      const key = `${assetId}@${chainId}`;
+      if (!tokens.has(key)) tokens.set(key, { row: { token, chainId, asset: assetId, baseUnits: 0n }, decimals });
+    }
+  }
+  for (const { asset, chainId, amount } of rowsOf(source, 'deposit')) {
+    const known = tokens.get(`${asset}@${chainId}`);
+    if (known === undefined || amount === 0n) continue;
+    const baseUnits = known.row.baseUnits + mulDivFloor(amount, powerOfTen(known.decimals), ONE_18);
+    tokens.set(`${asset}@${chainId}`, { ...known, row: { ...known.row, baseUnits } });
+  }
+  const rows = [...tokens.values()].map(({ row }) => row).filter(({ baseUnits }) => baseUnits > 0n);
+  rows.sort((a, b) => (a.chainId + a.token < b.chainId + b.token ? -1 : 1));
+  const to = new ByteWriter(TEXT_CHUNK_BYTES);
+  for (const row of rows) {
+    const key = keyWriter().onChain(TABLE.vaultToken, row.chainId, row.token);
+    yield { key, value: encodeRow(to, 'vaultToken', key, row) };
+  }
+}
+
+/** Rows of a table whose layout is that of today. */
+function* rowsOf<T extends 'asset' | 'deposit'>(source: StorageReader, table: T): Generator<Tables[T]> {
+  const from = keyWriter().table(TABLE[table]);
+  for (const { key, value } of source.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP })) {
+    yield decodeRow(table, key, value);
+  }
 }

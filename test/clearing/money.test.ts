@@ -222,9 +222,9 @@ suite('transfers', () => {
 suite('users', () => {
   test('a user whom the operator names is known, with accounts 0 and 1 by their names (AMB-139, SUB-10)', () => {
     const world = ClearingWorld.withMarket();
-    assert.equal(codeOf(userView(world.state, ALICE)), 'USER_NOT_FOUND');
+    assert.equal(codeOf(userView(world.state, ALICE, world.nowNs)), 'USER_NOT_FOUND');
     world.send({ kind: 'patchUser', request: 1, user: ALICE, isMarketMaker: false });
-    assert.deepEqual(acceptedValue(userView(world.state, ALICE)), {
+    assert.deepEqual(acceptedValue(userView(world.state, ALICE, world.nowNs)), {
       user_id: ALICE,
       is_mm: false,
       config_nonce: 0,
@@ -247,7 +247,7 @@ suite('users', () => {
     const world = ClearingWorld.withMarket();
     world.fund(ALICE, USD, '3000');
     world.create({ user: ALICE });
-    const view = acceptedValue(userView(world.state, ALICE)) as {
+    const view = acceptedValue(userView(world.state, ALICE, world.nowNs)) as {
       sub_accounts: Record<string, { balances: Record<string, unknown> }>;
     };
     assert.deepEqual(view.sub_accounts['0']?.balances['0'], { owned: '3000', held: '2000.9', locked: '0' });

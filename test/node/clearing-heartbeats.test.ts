@@ -1,4 +1,5 @@
 /** Clearing sends heartbeats between the steps of its longest turns: no client's sweep may look like a hang. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { checkLedger } from '../../src/clearing/checks.ts';
@@ -8,7 +9,7 @@ import { recoverState } from '../../src/clearing/recovery.ts';
 import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { fireReached } from '../../src/clearing/triggers.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import type { RawPrice } from '../../src/core/units.ts';
+import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { DutyCycle, UNITS_PER_HEARTBEAT } from '../../src/runtime/duty-cycle.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { makeLargeRows } from '../support/large-rows.ts';
@@ -66,7 +67,8 @@ suite('heartbeats of clearing', () => {
     const cycle = new DutyCycle(() => {
       heartbeats += 1;
     });
-    const answer = cycle.finish(answerQuery({ kind: 'state' }, ledger, { sequence: 1, checkpoint: 1, delayMs: 0 }));
+    const place = { sequence: 1, checkpoint: 1, delayMs: 0, nowNs: 0n as TimestampNs };
+    const answer = cycle.finish(answerQuery({ kind: 'state' }, ledger, place));
     const all = counts.reduce((sum, count) => sum + count, 0);
     assert.ok(
       heartbeats >= Math.floor(all / ORDERS_PER_HEARTBEAT),

@@ -11,8 +11,8 @@ import type { NodeInput } from '../../src/clearing/inputs.ts';
 import { BatchBuffer, decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
-import type { OrderId, UserId } from '../../src/core/ids.ts';
-import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
+import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { TradeIdsReserved } from '../../src/schema/generated/messages.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
@@ -25,6 +25,8 @@ const SEED = 20;
 const OPERATIONS = 1_300;
 const CHAIN = '000000000000007a69';
 const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
+/** Of an asset that nothing else is about. */
+const TOKEN = '77'.repeat(20).padEnd(64, '0');
 const SETTLER = '5e'.repeat(32) as UserId;
 
 /** What no simulated user or operator does. */
@@ -68,6 +70,62 @@ const OPERATING: readonly AskedInput[] = [
     isFinal: true,
   },
   { kind: 'backstopStep', index: 2 },
+  {
+    kind: 'putAsset',
+    request: 11,
+    assetId: '77' as AssetId,
+    method: 'put',
+    body: { symbol: 'GLD', tokens: [{ token: TOKEN, chain_id: CHAIN, decimals: 6 }] },
+  },
+  { kind: 'putConfig', request: 12, config: 'withdrawal-delay', key: '', method: 'put', body: { min_delay: 0 } },
+  {
+    kind: 'deposit',
+    request: 13,
+    chainId: CHAIN as ChainId,
+    tx: 'dd'.repeat(32),
+    logIndex: 0,
+    user: SETTLER,
+    token: TOKEN,
+    baseUnits: 1_000_000n,
+    depositNonce: 0,
+  },
+  ...[300n, 200n].map((thousandths, at) => ({
+    kind: 'withdraw' as const,
+    request: 14 + at,
+    user: SETTLER,
+    token: TOKEN,
+    chainId: CHAIN as ChainId,
+    amount: (thousandths * 10n ** 15n) as Amount18,
+    target: '7c'.repeat(20).padEnd(64, '0'),
+    nonce: at === 0 ? null : 1,
+    isShort: false,
+  })),
+  { kind: 'withdrawalsDue' },
+  { kind: 'vaultCheckpoint', request: 16, chainId: CHAIN as ChainId, blockTime: 1 },
+  { kind: 'approvalSigned', request: 17, user: SETTLER, place: 0, sequence: 1, signatures: ['11'.repeat(65)] },
+  {
+    kind: 'withdrew',
+    request: 18,
+    chainId: CHAIN as ChainId,
+    user: SETTLER,
+    token: TOKEN,
+    nonce: 0,
+    baseUnits: 300_000n,
+  },
+  { kind: 'vaultCheckpoint', request: 19, chainId: CHAIN as ChainId, blockTime: 1 },
+  { kind: 'approvalLapsed', request: 20, user: SETTLER, place: 1, sequence: 2, blockTime: 2 ** 40, counter: 1 },
+  {
+    kind: 'withdraw',
+    request: 21,
+    user: SETTLER,
+    token: TOKEN,
+    chainId: CHAIN as ChainId,
+    amount: (10n ** 17n) as Amount18,
+    target: '7c'.repeat(20).padEnd(64, '0'),
+    nonce: null,
+    isShort: false,
+  },
+  { kind: 'cancelWithdrawal', request: 22, user: SETTLER, token: TOKEN, chainId: CHAIN as ChainId, nonce: 1 },
   { kind: 'restarted', clean: false },
 ];
 

@@ -317,6 +317,14 @@ function keyOf(write: RowWrite): string {
       return `${write.row.marketIndex}/${String(write.row.tradeId).padStart(16, '0')}`;
     case 'market':
       return String(write.row.definition.marketIndex).padStart(6, '0');
+    case 'withdrawal':
+      return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
+    case 'withdrawalUsage':
+      return `${write.row.user}/${write.row.asset}`;
+    case 'withdrawalCounter':
+      return `${write.row.chainId}/${write.row.user}`;
+    case 'vaultToken':
+      return `${write.row.chainId}/${write.row.token}`;
     case 'asset':
       return write.row.assetId;
     case 'price':

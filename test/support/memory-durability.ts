@@ -45,6 +45,14 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.marketIndex} ${String(row.orderSequence).padStart(16, '0')}`;
     case 'trade':
       return `${row.marketIndex} ${String(row.tradeId).padStart(16, '0')}`;
+    case 'withdrawal':
+      return `${row.user} ${String(row.place).padStart(3, '0')}`;
+    case 'withdrawalUsage':
+      return `${row.user} ${row.asset}`;
+    case 'withdrawalCounter':
+      return `${row.chainId} ${row.user}`;
+    case 'vaultToken':
+      return `${row.chainId} ${row.token}`;
     case 'asset':
       return row.assetId.padStart(8, '0');
     case 'market':

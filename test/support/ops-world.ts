@@ -104,7 +104,7 @@ export class OpsWorld {
       waitingFor: () => this.waiting,
       command: async (command) => this.#command(command),
       ask: async (query) => {
-        const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs };
+        const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs, nowNs: this.clock.nowNs() };
         return travelled(DutyCycle.unwatched.finish(answerQuery(travelled(query), this.state, place)));
       },
       hookClearing: async (hook) => {

@@ -24,6 +24,7 @@ import type {
   TradeRow,
   TradeSide,
   UserRow,
+  WithdrawalRow,
 } from '../../src/clearing/rows.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
@@ -292,6 +293,28 @@ const adlUsageRow: Arbitrary<AdlUsageRow> = record({
   minutes: fc.array(record({ minute: u32, quantity: amount }), { maxLength: 3 }),
 });
 
+const withdrawalRow: Arbitrary<WithdrawalRow> = record({
+  user,
+  place: fc.integer({ min: 0, max: 63 }),
+  sequence: safe,
+  chainId: chain,
+  token: hex(32),
+  asset,
+  amount,
+  fee: amount,
+  payout: wide,
+  target: hex(32),
+  nonce: safe,
+  isExplicit: fc.boolean(),
+  status: fc.constantFrom('queued', 'filled', 'signing', 'approved', 'executed', 'expired', 'cancelled', 'gone'),
+  requestedNs: time,
+  dueNs: time,
+  endedNs: time,
+  validUntil: safe,
+  epochHash: fc.oneof(fc.constant(''), hex(32)),
+  signatures: fc.array(hex(65), { maxLength: 3 }),
+});
+
 const tallyRow: Arbitrary<TallyRow> = record({
   name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'signed_texts', 'deposits'),
   count: safe,
@@ -318,6 +341,10 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   liquidation: liquidationRow,
   backstop: backstopRow,
   adlUsage: adlUsageRow,
+  withdrawal: withdrawalRow,
+  vaultToken: record({ token: hex(32), chainId: chain, asset, baseUnits: wide }),
+  withdrawalCounter: record({ chainId: chain, user, next: safe }),
+  withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
 };
 
 /** A change of any table. */

@@ -24,6 +24,7 @@ import { assetNotFound, knowsAsset, tokenKey } from '../registry/registry-assets
 import type { DepositRow } from '../rows.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
 import { tallyDeposit } from '../tallies.ts';
+import { depositLowersUsage, fillQueue, moveVaultUnits } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -99,10 +100,10 @@ export function applyDeposit(
   if (result === 'credited') {
     const balance = balanceSlot(state, slot, SPOT_ACCOUNT, asset);
     setOwned(state, balance, add18(balance.owned, amount));
-    const { totals } = balance;
-    totals.vaultHoldings = add18(totals.vaultHoldings, amount);
-    state.dirty.totals.add(totals);
+    depositLowersUsage(state, { user, asset }, amount, nowNs);
+    moveVaultUnits(state, { token: input.token, chainId, asset }, input.baseUnits, amount);
     effects.push({ kind: 'depositLanded', row });
+    fillQueue(state, asset, chainId, nowNs, effects);
   }
   return answer(result, depositNonce + 1);
 }

@@ -107,6 +107,12 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
   return accepted({ assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson });
 }
 
+/** The rebalancing rates of an asset, as given. */
+export function rebalancingOf(state: ClearingState, assetId: AssetId): Rebalancing {
+  const settings = JSON.parse(state.assets.get(assetId)?.settingsJson ?? DEFAULT_SETTINGS_JSON) as AssetSettings;
+  return settings.rebalancing;
+}
+
 /** Puts an asset row in its place, with the tokens that follow from it. */
 export function placeAsset(state: ClearingState, row: AssetRow): void {
   for (const token of state.assets.get(row.assetId)?.tokens ?? []) {

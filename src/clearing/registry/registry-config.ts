@@ -101,7 +101,7 @@ function changedSettler(state: ClearingState, { key, value }: ChangeOf<'settler'
   return configOf(state, 'chain', value.chain_id) === null ? chainNotFound(value.chain_id) : accepted(value);
 }
 
-interface WithdrawalDelay {
+export interface WithdrawalDelay {
   readonly min_delay: number;
   readonly max_delay: number;
   readonly delay_clamps: readonly number[];
@@ -117,6 +117,12 @@ export const DEFAULT_WITHDRAWAL_DELAY: WithdrawalDelay = {
   delay_values: [0, 300, 1_800, 7_200],
   cap_floor: 50_000,
 };
+
+/** The delay parameters in force (operator-api.md 4.4). */
+export function withdrawalDelayOf(state: Configs): WithdrawalDelay {
+  const stored = configOf(state, 'withdrawal-delay', '');
+  return stored === null ? DEFAULT_WITHDRAWAL_DELAY : (stored as unknown as WithdrawalDelay);
+}
 
 /** Puts a row in its place, with the settings that follow from it. */
 export function placeConfig(state: ClearingState, row: ConfigRow): void {

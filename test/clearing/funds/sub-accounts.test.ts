@@ -365,7 +365,7 @@ suite('what operators read of margin', () => {
     world.send({ kind: 'hold', request: 0, asset: ETH });
     world.matchOf(maker, taker, 2100, 1);
     const positions = (user: typeof ALICE): unknown => {
-      const view = acceptedValue(userView(world.state, user)) as {
+      const view = acceptedValue(userView(world.state, user, world.nowNs)) as {
         sub_accounts: Record<string, { positions: unknown }>;
       };
       return view.sub_accounts['1']?.positions;

@@ -1,0 +1,193 @@
+/**
+ * All withdrawals that clearing knows: live ones, and those that ended within a day (AMB-135). Plain storage with its
+ * indexes; the rules are in withdrawals.ts.
+ *
+ *   user ──▶ places 0 … 63, a row each on disk; the place of a row that has gone is used again
+ *   asset@chain ──▶ queued rows in the order of their requests (AMB-78)
+ *   times ──▶ rows by the next instant at which something is due of them
+ *
+ * Bounded: WITHDRAWALS_PER_USER places a user; a new request displaces the oldest row that has ended, never a live one.
+ */
+import { assert } from '../../core/assert.ts';
+import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
+import { type Amount18, DAY_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import type { WithdrawalRow } from '../rows.ts';
+
+/** Places of a user. */
+export const WITHDRAWALS_PER_USER = 64;
+/** A queued row expires so long after its request, a finished one is shown so long after its end (WDR-12, AMB-135). */
+export const WITHDRAWAL_LIFE_NS: bigint = DAY_NS;
+
+export interface WithdrawalSlot {
+  row: WithdrawalRow;
+}
+
+/** Whether it still locks funds. */
+export function isLive({ status }: WithdrawalRow): boolean {
+  return status === 'queued' || status === 'filled' || status === 'signing' || status === 'approved';
+}
+
+interface Due {
+  readonly ns: bigint;
+  readonly slot: WithdrawalSlot;
+}
+
+export class WithdrawalBook {
+  readonly #users = new Map<UserId, (WithdrawalSlot | null)[]>();
+  readonly #queues = new Map<string, WithdrawalSlot[]>();
+  /** Live payouts by `token@chain`, base units; what they lock without fees by asset, 18 decimals. */
+  readonly #promised = new Map<string, bigint>();
+  readonly #pending = new Map<AssetId, Amount18>();
+  /** Ascending; an entry whose row has changed since is found out when it is due. */
+  readonly #due: Due[] = [];
+  #sequence = 0;
+
+  /** The next number of a request; they rise. */
+  nextSequence(): number {
+    this.#sequence += 1;
+    return this.#sequence;
+  }
+
+  /** Every row of a user, in the order of their requests. */
+  ofUser(user: UserId): WithdrawalSlot[] {
+    const slots = (this.#users.get(user) ?? []).filter((slot) => slot !== null);
+    return slots.sort((a, b) => a.row.sequence - b.row.sequence || a.row.nonce - b.row.nonce);
+  }
+
+  /** Rows of a user on a chain that still lock funds, in the order of their requests. */
+  liveOf(user: UserId, chainId: ChainId): WithdrawalSlot[] {
+    return this.ofUser(user).filter(({ row }) => row.chainId === chainId && isLive(row));
+  }
+
+  /** Queued rows of an asset on a chain, in the order of their requests. */
+  queue(asset: AssetId, chainId: ChainId): readonly WithdrawalSlot[] {
+    return this.#queues.get(`${asset}@${chainId}`) ?? [];
+  }
+
+  /** Every row, user by user. */
+  *all(): Generator<WithdrawalSlot> {
+    for (const slots of this.#users.values()) for (const slot of slots) if (slot !== null) yield slot;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const slots of this.#users.values()) for (const slot of slots) if (slot !== null) size += 1;
+    return size;
+  }
+
+  /** What live rows will be paid of a token, base units. @param isBound counts those rows only. */
+  promised(token: string, chainId: ChainId): bigint {
+    return this.#promised.get(`${token}@${chainId}`) ?? 0n;
+  }
+
+  /** Amounts of live rows of an asset, fees apart. */
+  pending(asset: AssetId): Amount18 {
+    return this.#pending.get(asset) ?? ZERO_18;
+  }
+
+  /** A place for a new row of the user, or null: all are taken by live rows. */
+  freePlace(user: UserId): number | null {
+    const slots = this.#users.get(user) ?? [];
+    for (let place = 0; place < WITHDRAWALS_PER_USER; place += 1) if ((slots[place] ?? null) === null) return place;
+    let oldest: WithdrawalRow | null = null;
+    for (const slot of slots) {
+      if (slot === null || isLive(slot.row)) continue;
+      if (oldest === null || slot.row.endedNs < oldest.endedNs) oldest = slot.row;
+    }
+    return oldest?.place ?? null;
+  }
+
+  /** Adds a row in its place, also when it is loaded; what was there has ended. */
+  add(row: WithdrawalRow): WithdrawalSlot {
+    const slot: WithdrawalSlot = { row };
+    const slots = this.#users.get(row.user) ?? [];
+    const before = slots[row.place] ?? null;
+    assert(before === null || !isLive(before.row), 'a live withdrawal keeps its place');
+    while (slots.length < row.place) slots.push(null);
+    slots[row.place] = slot;
+    this.#users.set(row.user, slots);
+    this.#sequence = Math.max(this.#sequence, row.sequence);
+    this.#index(slot);
+    return slot;
+  }
+
+  /** The row changes; its place, user and token stay. */
+  change(slot: WithdrawalSlot, row: WithdrawalRow): void {
+    this.#unindex(slot);
+    slot.row = row;
+    this.#index(slot);
+  }
+
+  /** A finished row that is not shown any more leaves memory; its row on disk has status `gone`. */
+  remove(slot: WithdrawalSlot): void {
+    assert(!isLive(slot.row), 'only finished withdrawals leave');
+    const slots = this.#users.get(slot.row.user);
+    if (slots === undefined) return;
+    slots[slot.row.place] = null;
+    if (slots.every((other) => other === null)) this.#users.delete(slot.row.user);
+  }
+
+  /** When something is due next, null for never. */
+  get nextDueNs(): bigint | null {
+    return this.#due[0]?.ns ?? null;
+  }
+
+  /** Takes rows of which something may be due, at most `max`. */
+  takeDue(nowNs: TimestampNs, max: number): WithdrawalSlot[] {
+    let count = 0;
+    while (count < max && count < this.#due.length && (this.#due[count] as Due).ns <= nowNs) count += 1;
+    return this.#due.splice(0, count).map(({ slot }) => slot);
+  }
+
+  /** Something is due of the row at that time. */
+  watch(slot: WithdrawalSlot, ns: bigint): void {
+    let low = 0;
+    let high = this.#due.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#due[middle] as Due).ns <= ns) low = middle + 1;
+      else high = middle;
+    }
+    this.#due.splice(low, 0, { ns, slot });
+  }
+
+  #index(slot: WithdrawalSlot): void {
+    const { row } = slot;
+    if (row.status === 'queued') this.#enqueue(slot);
+    if (isLive(row)) this.#count(row, 1n);
+    if (row.status === 'queued') {
+      this.watch(slot, row.dueNs);
+      this.watch(slot, row.requestedNs + WITHDRAWAL_LIFE_NS);
+    } else if (!isLive(row)) this.watch(slot, row.endedNs + WITHDRAWAL_LIFE_NS);
+  }
+
+  #unindex(slot: WithdrawalSlot): void {
+    const { row } = slot;
+    if (row.status === 'queued') {
+      const queue = this.#queues.get(`${row.asset}@${row.chainId}`) ?? [];
+      queue.splice(queue.indexOf(slot), 1);
+      if (queue.length === 0) this.#queues.delete(`${row.asset}@${row.chainId}`);
+    }
+    if (isLive(row)) this.#count(row, -1n);
+  }
+
+  #enqueue(slot: WithdrawalSlot): void {
+    const key = `${slot.row.asset}@${slot.row.chainId}`;
+    const queue = this.#queues.get(key) ?? [];
+    let at = queue.length;
+    while (at > 0 && isBefore(slot.row, (queue[at - 1] as WithdrawalSlot).row)) at -= 1;
+    queue.splice(at, 0, slot);
+    this.#queues.set(key, queue);
+  }
+
+  #count({ token, chainId, asset, payout, amount, status }: WithdrawalRow, sign: bigint): void {
+    const key = `${token}@${chainId}`;
+    // What waits in the queue is promised by no vault unit yet.
+    if (status !== 'queued') this.#promised.set(key, (this.#promised.get(key) ?? 0n) + sign * payout);
+    this.#pending.set(asset, ((this.#pending.get(asset) ?? ZERO_18) + sign * amount) as Amount18);
+  }
+}
+
+function isBefore(a: WithdrawalRow, b: WithdrawalRow): boolean {
+  return a.requestedNs < b.requestedNs || (a.requestedNs === b.requestedNs && a.sequence < b.sequence);
+}

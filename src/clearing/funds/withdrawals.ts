@@ -1,0 +1,491 @@
+/**
+ * Withdrawals (service spec 3.4, WDR-01 to WDR-26, AMB-76 to AMB-80, AMB-135).
+ *
+ *   request ─▶ queued ──delay over, units free, first of its asset on the chain──▶ filled ──checkpoint──▶ signing
+ *                │  └─ 24 h without a fill ─▶ expired                                │                       │ signed
+ *                └─ cancel ─▶ cancelled ◀──────────── cancel ────────────────────────┘                       ▼
+ *                                                      expired ◀──block past validUntil, counter not moved── approved
+ *                                                                                                            │ Withdrew
+ *                                                                                                            ▼
+ *                                                                                                         executed
+ *   queued, filled     amount and fee are locked; may be cancelled
+ *   signing, approved  also bound to the vault's counter and `validUntil`: an approval may exist, so only the chain ends it
+ *   executed           the value of the payout left the ledger, the fee went to the fee account, the rest returned
+ *   expired, cancelled everything returned
+ *
+ * Locked is in `locked` of the balance: not owned, not available, not margin. Each change is part of one journaled input, so
+ * a kill leaves a row in the state before or after it. The chain executes a withdrawal only with an approval, and an
+ * approval is signed only of a row in `signing`, of which there is one a user and chain, at the vault's counter.
+ *
+ * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
+ */
+import { add18, subtract18 } from '../../core/arithmetic.ts';
+import { assert, must } from '../../core/assert.ts';
+import { parseDecimal18 } from '../../core/decimal.ts';
+import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
+import { AMOUNT18_MAX } from '../../core/limits.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import { type Amount18, HOUR_NS, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { askingUser, balanceSlot, ensureUser, SPOT_ACCOUNT, setLocked, setOwned, totalsOf } from '../balances.ts';
+import type { Effect } from '../effects.ts';
+import { availableOf } from '../holds.ts';
+import type {
+  ApprovalLapsed,
+  ApprovalSigned,
+  CancelWithdrawal,
+  VaultCheckpoint,
+  Withdraw,
+  Withdrew,
+} from '../inputs.ts';
+import { rebalancingOf, tokenKey } from '../registry/registry-assets.ts';
+import { configList, configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
+import { borrowsOf } from '../risks.ts';
+import type { WithdrawalRow, WithdrawalStatus } from '../rows.ts';
+import type { BalanceSlot, ClearingState } from '../state.ts';
+import { isLive, WITHDRAWAL_LIFE_NS, WITHDRAWALS_PER_USER, type WithdrawalSlot } from './withdrawal-book.ts';
+import {
+  delaySeconds,
+  payoutOf,
+  payoutValue,
+  ratesOf,
+  usageAfter,
+  usageChange,
+  withdrawalFee,
+} from './withdrawal-figures.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+/** Where a row may go from each state. */
+const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
+  queued: ['filled', 'cancelled', 'expired'],
+  filled: ['signing', 'cancelled'],
+  signing: ['approved', 'executed', 'expired'],
+  approved: ['executed', 'expired'],
+  executed: ['gone'],
+  expired: ['gone'],
+  cancelled: ['gone'],
+  gone: [],
+};
+
+const NO_TARGET = '0'.repeat(64);
+/** Rows looked at by one `withdrawalsDue`. */
+const DUE_MAX = 256;
+
+// ---- figures of the state
+
+/** Units of a token that no live withdrawal is promised. */
+function freeUnits(state: ClearingState, token: string, chainId: ChainId): bigint {
+  const units = state.vaultTokens.get(tokenKey(token, chainId))?.baseUnits ?? 0n;
+  return units - state.withdrawals.promised(token, chainId);
+}
+
+function decimalsOf(state: ClearingState, token: string, chainId: ChainId): number {
+  return must(state.tokenDecimals.get(tokenKey(token, chainId)), 'the decimals of a token are kept for ever');
+}
+
+/** Vault units of an asset without what live withdrawals will take, 18 decimals (AMB-77). */
+function holdingsOf(state: ClearingState, asset: AssetId): bigint {
+  return totalsOf(state, asset).vaultHoldings - state.withdrawals.pending(asset);
+}
+
+/** Changes the account's own usage by a change of holdings; an hour after its first accrual it begins anew (WDR-21). */
+function accrue(
+  state: ClearingState,
+  { user, asset }: { readonly user: UserId; readonly asset: AssetId },
+  holdings: { readonly before: bigint; readonly after: bigint },
+  nowNs: TimestampNs,
+): Amount18 {
+  const key = `${user}/${asset}`;
+  const known = state.withdrawalUsage.get(key);
+  const kept = known !== undefined && nowNs - known.startedNs < HOUR_NS ? known : undefined;
+  const change = usageChange(holdings, borrowsOf(state, asset), withdrawalDelayOf(state).cap_floor);
+  const usage = usageAfter(kept?.usage ?? ZERO_18, change);
+  if (usage === (known?.usage ?? ZERO_18) && kept === known) return usage;
+  const startedNs = kept === undefined || kept.usage === 0n ? nowNs : kept.startedNs;
+  state.withdrawalUsage.set(key, { user, asset, usage, startedNs });
+  state.dirty.withdrawalUsage.add(key);
+  return usage;
+}
+
+/** A deposit lowers the usage of its account (AMB-77). Called before the holdings change. */
+export function depositLowersUsage(
+  state: ClearingState,
+  account: { readonly user: UserId; readonly asset: AssetId },
+  amount: Amount18,
+  nowNs: TimestampNs,
+): void {
+  if (!state.withdrawalUsage.has(`${account.user}/${account.asset}`)) return;
+  const before = holdingsOf(state, account.asset);
+  accrue(state, account, { before, after: before + amount }, nowNs);
+}
+
+function feeOf(state: ClearingState, asset: AssetId, chainId: ChainId, amount: Amount18): Amount18 {
+  const parse = (text: string): bigint => must(parseDecimal18(text), 'stored rates are decimals');
+  const rates = ratesOf(rebalancingOf(state, asset), chainId, parse);
+  let onChain = 0n;
+  for (const token of state.assets.get(asset)?.tokens ?? []) {
+    if (token.chainId !== chainId) continue;
+    const units = state.vaultTokens.get(tokenKey(token.token, chainId))?.baseUnits ?? 0n;
+    onChain += payoutValue(units, token.decimals);
+  }
+  return withdrawalFee(amount, rates, { onChain, all: totalsOf(state, asset).vaultHoldings });
+}
+
+/** The smallest number from the vault's counter up that no live row of the user on the chain has (AMB-80). */
+function freeNonce(state: ClearingState, user: UserId, chainId: ChainId): number {
+  const taken = new Set(state.withdrawals.liveOf(user, chainId).map(({ row }) => row.nonce));
+  let nonce = counterOf(state, user, chainId);
+  while (taken.has(nonce)) nonce += 1;
+  return nonce;
+}
+
+function counterOf(state: ClearingState, user: UserId, chainId: ChainId): number {
+  return state.withdrawalCounters.get(`${chainId}/${user}`) ?? 0;
+}
+
+// ---- changes
+
+function balanceOf(state: ClearingState, user: UserId, asset: AssetId): BalanceSlot {
+  return balanceSlot(state, must(state.users.get(user), 'who has withdrawn is known'), SPOT_ACCOUNT, asset);
+}
+
+function move(
+  state: ClearingState,
+  slot: WithdrawalSlot,
+  status: WithdrawalStatus,
+  change: Partial<WithdrawalRow>,
+  effects: Effect[],
+): void {
+  assert(NEXT[slot.row.status].includes(status), `a withdrawal goes from ${slot.row.status} to ${status}`);
+  state.withdrawals.change(slot, { ...slot.row, ...change, status });
+  changed(state, slot, effects);
+}
+
+function changed(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]): void {
+  state.dirty.withdrawals.add(slot);
+  effects.push({ kind: 'withdrawalChanged', row: slot.row });
+}
+
+/** Ends a row whose funds return: cancelled or expired. */
+function giveBack(
+  state: ClearingState,
+  slot: WithdrawalSlot,
+  status: 'cancelled' | 'expired',
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  const { user, asset, amount, fee, chainId } = slot.row;
+  const balance = balanceOf(state, user, asset);
+  const locked = add18(amount, fee);
+  const before = holdingsOf(state, asset);
+  move(state, slot, status, { endedNs: nowNs }, effects);
+  setLocked(state, balance, subtract18(balance.locked, locked));
+  setOwned(state, balance, add18(balance.owned, locked));
+  accrue(state, { user, asset }, { before, after: before + amount }, nowNs);
+  renumber(state, user, chainId, effects);
+  fillQueue(state, asset, chainId, nowNs, effects);
+}
+
+/** Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80). */
+function renumber(state: ClearingState, user: UserId, chainId: ChainId, effects: Effect[]): void {
+  const live = state.withdrawals.liveOf(user, chainId);
+  const isFixed = ({ isExplicit, status }: WithdrawalRow): boolean =>
+    isExplicit || status === 'signing' || status === 'approved';
+  const taken = new Set(live.filter(({ row }) => isFixed(row)).map(({ row }) => row.nonce));
+  let nonce = counterOf(state, user, chainId);
+  for (const slot of live) {
+    if (isFixed(slot.row)) continue;
+    while (taken.has(nonce)) nonce += 1;
+    if (slot.row.nonce !== nonce) {
+      state.withdrawals.change(slot, { ...slot.row, nonce });
+      changed(state, slot, effects);
+    }
+    nonce += 1;
+  }
+}
+
+/**
+ * Fills the queue of an asset on a chain: the first request whose delay is over, whole, or in part if at least half of it is
+ * free; one that cannot be filled blocks those behind it (WDR-05, WDR-06, AMB-78).
+ */
+export function fillQueue(
+  state: ClearingState,
+  asset: AssetId,
+  chainId: ChainId,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  for (;;) {
+    const head = state.withdrawals.queue(asset, chainId).find(({ row }) => row.dueNs <= nowNs);
+    if (head === undefined) return;
+    const free = freeUnits(state, head.row.token, chainId);
+    if (free >= head.row.payout) {
+      move(state, head, 'filled', {}, effects);
+      continue;
+    }
+    if (free > 0n && free * 2n >= head.row.payout) split(state, head, free, effects);
+    return;
+  }
+}
+
+/** Fills `units` of the row, which keeps its nonce; the rest is a row of its own with the next free nonce, as old as it. */
+function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effects: Effect[]): void {
+  const { row } = slot;
+  const place = state.withdrawals.freePlace(row.user);
+  // All places are live: the row waits until one has ended.
+  if (place === null) return;
+  const amount = payoutValue(units, decimalsOf(state, row.token, row.chainId));
+  const fee = ((row.fee * amount) / row.amount) as Amount18;
+  const rest: WithdrawalRow = {
+    ...row,
+    place,
+    amount: subtract18(row.amount, amount),
+    fee: subtract18(row.fee, fee),
+    payout: row.payout - units,
+    nonce: freeNonce(state, row.user, row.chainId),
+    isExplicit: false,
+  };
+  move(state, slot, 'filled', { amount, fee, payout: units }, effects);
+  changed(state, state.withdrawals.add(rest), effects);
+}
+
+// ---- inputs
+
+function refuse(state: ClearingState, { token, chainId, amount, target, user }: Withdraw): Reject | null {
+  const registered = state.tokens.get(tokenKey(token, chainId));
+  if (registered === undefined) return reject('ASSET_NOT_FOUND', 'no asset has this token on that chain', 'asset');
+  if (!hasVault(state, chainId)) return reject('VAULT_NOT_FOUND', 'this chain has no vault', 'asset');
+  if (amount <= 0n || amount > AMOUNT18_MAX || payoutOf(amount, registered.decimals) === 0n) {
+    return reject('INVALID_REQUEST', 'the amount pays at least one base unit of the token', 'amount');
+  }
+  if (target === NO_TARGET) return reject('INVALID_REQUEST', 'the target is not the zero address', 'target');
+  if (state.withdrawals.freePlace(user) === null) {
+    return reject('INVALID_REQUEST', `a user has at most ${WITHDRAWALS_PER_USER} live withdrawals`, 'inner');
+  }
+  return null;
+}
+
+function hasVault(state: ClearingState, chainId: ChainId): boolean {
+  return configList(state, 'vault').some(({ vault }) => String(vault).endsWith(`@${chainId}`));
+}
+
+/**
+ * `POST /withdrawal/init`: locks amount and fee (WDR-01, AMB-76).
+ *
+ * @returns ASSET_NOT_FOUND, VAULT_NOT_FOUND, INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY; then nothing changed.
+ */
+export function applyWithdraw(
+  state: ClearingState,
+  input: Withdraw,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const { user, token, chainId, amount, target } = input;
+  const refusal = refuse(state, input);
+  if (refusal !== null) return rejected(refusal);
+  const { asset, decimals } = must(state.tokens.get(tokenKey(token, chainId)), 'the token is registered');
+  const nonce = freeNonce(state, user, chainId);
+  if (input.nonce !== null && input.nonce !== nonce) {
+    return rejected(reject('INVALID_NONCE', `the next nonce of this chain is ${nonce}`, 'nonce'));
+  }
+  const fee = feeOf(state, asset, chainId, amount);
+  const balance = balanceSlot(state, askingUser(state, user), SPOT_ACCOUNT, asset);
+  if (input.isShort || add18(amount, fee) > availableOf(balance)) {
+    return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
+  }
+
+  // After this point the withdrawal must be queued. Its user owns something, so it is known.
+  const locked = add18(amount, fee);
+  setOwned(state, balance, subtract18(balance.owned, locked));
+  setLocked(state, balance, add18(balance.locked, locked));
+  const before = holdingsOf(state, asset);
+  const usage = accrue(state, { user, asset }, { before, after: before - amount }, nowNs);
+  const delayNs = BigInt(delaySeconds(usage, withdrawalDelayOf(state))) * SECOND_NS;
+  const row: WithdrawalRow = {
+    user,
+    place: must(state.withdrawals.freePlace(user), 'a place is free'),
+    sequence: state.withdrawals.nextSequence(),
+    chainId,
+    token,
+    asset,
+    amount,
+    fee,
+    payout: payoutOf(amount, decimals),
+    target,
+    nonce,
+    isExplicit: input.nonce !== null,
+    status: 'queued',
+    requestedNs: nowNs,
+    dueNs: (nowNs + delayNs) as TimestampNs,
+    endedNs: 0n as TimestampNs,
+    validUntil: 0,
+    epochHash: '',
+    signatures: [],
+  };
+  changed(state, state.withdrawals.add(row), effects);
+  fillQueue(state, asset, chainId, nowNs, effects);
+  return accepted({ success: true });
+}
+
+/** `POST /withdrawal/cancel`: of a queued or filled row, whose funds return at once (WDR-13). @returns WITHDRAWAL_NOT_FOUND. */
+export function applyCancelWithdrawal(
+  state: ClearingState,
+  { user, token, chainId, nonce }: CancelWithdrawal,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const slot = state.withdrawals
+    .liveOf(user, chainId)
+    .find(
+      ({ row }) => row.token === token && row.nonce === nonce && (row.status === 'queued' || row.status === 'filled'),
+    );
+  if (slot === undefined) {
+    return rejected(reject('WITHDRAWAL_NOT_FOUND', 'there is no such withdrawal that may be cancelled', 'nonce'));
+  }
+  // After this point the withdrawal must be cancelled.
+  giveBack(state, slot, 'cancelled', nowNs, effects);
+  return accepted({ success: true });
+}
+
+/** Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another. */
+export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
+  for (const slot of state.withdrawals.takeDue(nowNs, DUE_MAX)) {
+    const { row } = slot;
+    if (!state.withdrawals.ofUser(row.user).includes(slot)) continue;
+    if (row.status === 'queued' && nowNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
+      giveBack(state, slot, 'expired', nowNs, effects);
+    } else if (row.status === 'queued') {
+      fillQueue(state, row.asset, row.chainId, nowNs, effects);
+    } else if (!isLive(row) && nowNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
+      move(state, slot, 'gone', {}, effects);
+      state.withdrawals.remove(slot);
+    }
+  }
+}
+
+/**
+ * A checkpoint of a chain: every filled row at its user's counter is to be signed, one a user and chain (WDR-07, AMB-79).
+ * `validUntil` counts from the later of the node's clock and the last confirmed block.
+ */
+export function applyVaultCheckpoint(
+  state: ClearingState,
+  { chainId, blockTime }: VaultCheckpoint,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const chain = configOf(state, 'chain', chainId);
+  if (chain === null) return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
+  const filled = [...state.withdrawals.all()].filter(
+    ({ row }) =>
+      row.chainId === chainId && row.status === 'filled' && row.nonce === counterOf(state, row.user, chainId),
+  );
+  const epochHash = state.sha256(new TextEncoder().encode(`checkpoint/${chainId}/${nowNs}`));
+  const validUntil = Math.max(Number(nowNs / SECOND_NS), blockTime) + Number(chain['approval_validity_s']);
+  let count = 0;
+  for (const slot of filled) {
+    const { user } = slot.row;
+    const isBound = state.withdrawals
+      .liveOf(user, chainId)
+      .some(({ row }) => row.status === 'signing' || row.status === 'approved');
+    if (isBound) continue;
+    move(state, slot, 'signing', { validUntil, epochHash }, effects);
+    count += 1;
+  }
+  return accepted({ signing: count });
+}
+
+/** All signatures of the quorum, over exactly the row that is to be signed. @returns WITHDRAWAL_NOT_FOUND. */
+export function applyApprovalSigned(
+  state: ClearingState,
+  { user, place, sequence, signatures }: ApprovalSigned,
+  effects: Effect[],
+): Outcome<View> {
+  const slot = state.withdrawals.ofUser(user).find(({ row }) => row.place === place && row.sequence === sequence);
+  if (slot === undefined || slot.row.status !== 'signing') return rejected(notSigning());
+  move(state, slot, 'approved', { signatures }, effects);
+  return accepted({});
+}
+
+/**
+ * A confirmed block is past `validUntil` and the vault's counter has not moved: the approval can never be used (WDR-10).
+ *
+ * @returns WITHDRAWAL_NOT_FOUND.
+ */
+export function applyApprovalLapsed(
+  state: ClearingState,
+  { user, place, sequence, blockTime, counter }: ApprovalLapsed,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const slot = state.withdrawals.ofUser(user).find(({ row }) => row.place === place && row.sequence === sequence);
+  const isSigned = slot?.row.status === 'signing' || slot?.row.status === 'approved';
+  if (slot === undefined || !isSigned) return rejected(notSigning());
+  if (blockTime <= slot.row.validUntil || counter !== slot.row.nonce) return rejected(notSigning());
+  giveBack(state, slot, 'expired', nowNs, effects);
+  return accepted({});
+}
+
+function notSigning(): Reject {
+  return reject('WITHDRAWAL_NOT_FOUND', 'there is no such approval');
+}
+
+/**
+ * A confirmed `Withdrew` event (WDR-09, WDR-11): the row at that counter is complete, in whatever state it is. An event
+ * without an approved row is the vault's word against the ledger's: nothing changes, the chain has to be looked at.
+ *
+ * @returns `{"result":"executed" | "duplicate" | "unmatched","next":…}`.
+ */
+export function applyWithdrew(
+  state: ClearingState,
+  { chainId, user, token, nonce, baseUnits }: Withdrew,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const next = counterOf(state, user, chainId);
+  if (nonce < next) return accepted({ result: 'duplicate', next });
+  const slot = state.withdrawals.liveOf(user, chainId).find(({ row }) => row.nonce === nonce);
+  const isApproved = slot?.row.status === 'signing' || slot?.row.status === 'approved';
+  if (
+    nonce !== next ||
+    slot === undefined ||
+    !isApproved ||
+    slot.row.token !== token ||
+    slot.row.payout !== baseUnits
+  ) {
+    return accepted({ result: 'unmatched', next });
+  }
+
+  // After this point the payout must be booked.
+  const { asset, amount, fee } = slot.row;
+  const value = payoutValue(baseUnits, decimalsOf(state, token, chainId));
+  state.withdrawalCounters.set(`${chainId}/${user}`, nonce + 1);
+  state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
+  move(state, slot, 'executed', { endedNs: nowNs }, effects);
+  const balance = balanceOf(state, user, asset);
+  setLocked(state, balance, subtract18(balance.locked, add18(amount, fee)));
+  setOwned(state, balance, add18(balance.owned, subtract18(amount, value)));
+  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
+  if (fee > 0n) setOwned(state, feeBalance, add18(feeBalance.owned, fee));
+  moveVaultUnits(state, { token, chainId, asset }, -baseUnits, subtract18(ZERO_18, value));
+  effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
+  renumber(state, user, chainId, effects);
+  return accepted({ result: 'executed', next: nonce + 1 });
+}
+
+/** Units came into a vault or left it. @param value of them in the ledger. */
+export function moveVaultUnits(
+  state: ClearingState,
+  { token, chainId, asset }: { readonly token: string; readonly chainId: ChainId; readonly asset: AssetId },
+  baseUnits: bigint,
+  value: Amount18,
+): void {
+  const key = tokenKey(token, chainId);
+  const held = state.vaultTokens.get(key)?.baseUnits ?? 0n;
+  state.vaultTokens.set(key, { token, chainId, asset, baseUnits: held + baseUnits });
+  state.dirty.vaultTokens.add(key);
+  const totals = totalsOf(state, asset);
+  totals.vaultHoldings = add18(totals.vaultHoldings, value);
+  state.dirty.totals.add(totals);
+  state.touchedTotals.add(totals);
+}

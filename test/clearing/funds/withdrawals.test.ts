@@ -1,0 +1,392 @@
+/** Withdrawals in clearing: figures, states, queue, nonces, payout; every step is checked by a full recount. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ensureUser } from '../../../src/clearing/balances.ts';
+import type { Effect } from '../../../src/clearing/effects.ts';
+import {
+  delaySeconds,
+  payoutOf,
+  ratesOf,
+  usageAfter,
+  usageChange,
+  withdrawalFee,
+} from '../../../src/clearing/funds/withdrawal-figures.ts';
+import type { Withdraw } from '../../../src/clearing/inputs.ts';
+import { positionSlot, setLegs } from '../../../src/clearing/positions.ts';
+import { DEFAULT_WITHDRAWAL_DELAY } from '../../../src/clearing/registry/registry-config.ts';
+import type { WithdrawalRow } from '../../../src/clearing/rows.ts';
+import { stateHash } from '../../../src/clearing/state-hash.ts';
+import { userView } from '../../../src/clearing/views.ts';
+import { format18 } from '../../../src/core/decimal.ts';
+import type { ChainId, UserId } from '../../../src/core/ids.ts';
+import {
+  type Amount18,
+  DAY_NS,
+  HOUR_NS,
+  ONE_18,
+  SECOND_NS,
+  type TimestampNs,
+  ZERO_18,
+} from '../../../src/core/units.ts';
+import type { Legs } from '../../../src/risk/position.ts';
+import {
+  ALICE,
+  acceptedValue,
+  BOB,
+  CAROL,
+  CHAIN,
+  ClearingWorld,
+  codeOf,
+  ETH,
+  effectsOf,
+  FEES,
+  PlainTables,
+  reply,
+  TOKEN,
+  USD,
+} from '../../support/clearing-world.ts';
+
+const E18 = ONE_18;
+const TARGET = '7c'.repeat(20).padEnd(64, '0');
+const VAULT = `${'0d'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
+const SIGNATURE = '11'.repeat(65);
+
+/** USD with 6 decimals on a chain with a vault; Alice has deposited. */
+class FundsWorld extends ClearingWorld {
+  readonly #deposits = new Map<UserId, number>();
+  readonly #withdrawn = new Map<UserId, number>();
+
+  static opened(depositUsd = 1_000): FundsWorld {
+    const world = new FundsWorld();
+    const tokens = [{ token: TOKEN, chain_id: CHAIN, decimals: 6 }];
+    world.put('putAsset', USD, { symbol: 'USD', tokens });
+    const chain = { kind: 'simulated', checkpoint_interval_ms: 1_000, approval_validity_s: 3_600 };
+    world.send({ kind: 'putConfig', request: 1, config: 'chain', key: CHAIN, method: 'put', body: chain });
+    const vault = { administrators: ['5d'.repeat(20)], quorum: 1 };
+    world.send({ kind: 'putConfig', request: 2, config: 'vault', key: VAULT, method: 'put', body: vault });
+    world.deposit(ALICE, BigInt(depositUsd) * 10n ** 6n);
+    return world;
+  }
+
+  deposit(user: UserId, baseUnits: bigint): Effect[] {
+    const depositNonce = this.#deposits.get(user) ?? 0;
+    this.#deposits.set(user, depositNonce + 1);
+    const tx = `${user.slice(0, 32)}${String(depositNonce).padStart(32, '0')}`;
+    const event = { chainId: CHAIN as ChainId, tx, logIndex: 0, user, token: TOKEN, baseUnits, depositNonce };
+    return this.send({ kind: 'deposit', request: this.request(), ...event });
+  }
+
+  withdraw(amount: bigint, more: Partial<Withdraw> = {}): Effect[] {
+    return this.send({
+      kind: 'withdraw',
+      request: this.request(),
+      user: ALICE,
+      token: TOKEN,
+      chainId: CHAIN as ChainId,
+      amount: amount as Amount18,
+      target: TARGET,
+      nonce: null,
+      isShort: false,
+      ...more,
+    });
+  }
+
+  cancel(nonce: number, user = ALICE): Effect[] {
+    const chainId = CHAIN as ChainId;
+    return this.send({ kind: 'cancelWithdrawal', request: this.request(), user, token: TOKEN, chainId, nonce });
+  }
+
+  pass(ns: bigint): void {
+    this.nowNs = (this.nowNs + ns) as TimestampNs;
+    this.send({ kind: 'withdrawalsDue' });
+  }
+
+  checkpoint(blockTime = 0): void {
+    this.send({ kind: 'vaultCheckpoint', request: this.request(), chainId: CHAIN as ChainId, blockTime });
+  }
+
+  sign({ user, place, sequence }: WithdrawalRow): Effect[] {
+    const signatures = [SIGNATURE];
+    return this.send({ kind: 'approvalSigned', request: this.request(), user, place, sequence, signatures });
+  }
+
+  withdrew(row: WithdrawalRow, more: { readonly baseUnits?: bigint; readonly nonce?: number } = {}): Effect[] {
+    const { user, token, chainId, nonce, payout } = row;
+    this.#withdrawn.set(user, nonce + 1);
+    const event = { user, token, chainId, nonce: more.nonce ?? nonce, baseUnits: more.baseUnits ?? payout };
+    return this.send({ kind: 'withdrew', request: this.request(), ...event });
+  }
+
+  lapse(row: WithdrawalRow, blockTime: number, counter: number): Effect[] {
+    const { user, place, sequence } = row;
+    const approval = { user, place, sequence, blockTime, counter };
+    return this.send({ kind: 'approvalLapsed', request: this.request(), ...approval });
+  }
+
+  rows(user = ALICE): readonly WithdrawalRow[] {
+    return this.state.withdrawals.ofUser(user).map(({ row }) => row);
+  }
+
+  row(at: number, user = ALICE): WithdrawalRow {
+    const row = this.rows(user)[at];
+    assert.ok(row);
+    return row;
+  }
+
+  statuses(user = ALICE): readonly string[] {
+    return this.rows(user).map(({ nonce, status }) => `${nonce} ${status}`);
+  }
+
+  /** Owned and locked USD of account 0. */
+  usd(user = ALICE): readonly [string, string] {
+    const slot = this.state.users.get(user)?.subAccounts.get(0)?.balances.get(USD);
+    return [format18(slot?.owned ?? ZERO_18), format18(slot?.locked ?? ZERO_18)];
+  }
+
+  /** A row that is filled, signed and approved. */
+  approved(at: number): WithdrawalRow {
+    this.pass(60n * SECOND_NS);
+    this.checkpoint();
+    this.sign(this.row(at));
+    assert.equal(this.row(at).status, 'approved');
+    return this.row(at);
+  }
+}
+
+/** Bob owes it, for a unit that Carol is short of. */
+function borrowUsd(world: ClearingWorld, amount: bigint): void {
+  world.put('putAsset', ETH, { symbol: 'ETH' });
+  world.put('putMarket', ETH, { book_price_decimals: 2, book_quantity_decimals: 4 });
+  const leg = (user: UserId, sign: bigint): void => {
+    const account = ensureUser(world.state, user, []).subAccounts.get(1);
+    assert.ok(account);
+    const legs = { base: sign * E18, quote: -sign * amount, entry: amount };
+    setLegs(world.state, positionSlot(world.state, account, ETH), legs as Legs);
+  };
+  leg(BOB, 1n);
+  leg(CAROL, -1n);
+}
+
+const usd = (amount: number): bigint => BigInt(amount) * E18;
+const refusal = (effects: readonly Effect[]): string | null => codeOf(reply(effects));
+
+suite('figures of withdrawals', () => {
+  test('EX-11: usage and delay of one account, step for step (WDR-04, WDR-17 to WDR-20, AMB-77)', () => {
+    const parameters = { ...DEFAULT_WITHDRAWAL_DELAY, min_delay: 30, max_delay: 3_600 };
+    let usage = ZERO_18;
+    let holdings = usd(900);
+    const step = (change: number): readonly [string, number] => {
+      const after = holdings + usd(change);
+      usage = usageAfter(usage, usageChange({ before: holdings, after }, usd(100), parameters.cap_floor));
+      holdings = after;
+      return [format18(usage), delaySeconds(usage, parameters)];
+    };
+    assert.deepEqual(step(-500), ['0.138888888888888888', 30]);
+    assert.deepEqual(step(-300), ['0.888888888888888888', 300]);
+    assert.deepEqual(step(-95), ['18.936507936507936507', 3_600]);
+    assert.deepEqual(step(395), ['0.138888888888888888', 30]);
+    assert.deepEqual(step(600), ['0', 30]);
+  });
+
+  test('a payout is rounded down to base units (AMT-07), a fee up, at most 2.5 % and never negative (WDR-14, WDR-15)', () => {
+    assert.equal(payoutOf((10n ** 15n) as Amount18, 6), 1_000n);
+    assert.equal(payoutOf((10n ** 12n - 1n) as Amount18, 6), 0n);
+    const parse = (text: string): bigint => BigInt(Math.round(Number(text) * 1e6)) * 10n ** 12n;
+    const fixed = (rate: string): bigint => {
+      const rates = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate }, CHAIN, parse);
+      return withdrawalFee(usd(100) as Amount18, rates, { onChain: 0n, all: 0n });
+    };
+    assert.deepEqual([fixed('0'), fixed('0.01'), fixed('0.5'), fixed('-0.1')], [0n, usd(1), (5n * E18) / 2n, 0n]);
+    const odd = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' }, CHAIN, parse);
+    assert.equal(withdrawalFee(101n as Amount18, odd, { onChain: 0n, all: 0n }), 2n);
+    // Half of 1,000 is here and should be; taking 100 leaves 400 of 900: 1/18 off, at k = 0.09 it is 0.5 %.
+    const curve = ratesOf({ mode: 'curve', k: '0.09', target_weights: { [CHAIN]: '0.5' } }, CHAIN, parse);
+    const fee = withdrawalFee(usd(100) as Amount18, curve, { onChain: usd(500), all: usd(1_000) });
+    assert.equal(format18(fee), '0.5');
+  });
+});
+
+suite('withdrawals', () => {
+  test('a request locks amount and fee at once, and a cancel returns both (WDR-01, WDR-13, AMB-72, AMB-76)', () => {
+    const world = FundsWorld.opened();
+    const rebalancing = { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' };
+    world.put('putAsset', USD, { rebalancing }, 'patch');
+    const effects = world.withdraw(usd(100));
+    assert.equal(refusal(effects), null);
+    assert.deepEqual(world.usd(), ['899', '101']);
+    assert.deepEqual(effectsOf(effects, 'balanceChanged').length, 1);
+    assert.equal(effectsOf(effects, 'withdrawalChanged')[0]?.row.payout, 100_000_000n);
+    world.put('putAsset', USD, { rebalancing: { ...rebalancing, withdrawal_rate: '0.02' } }, 'patch');
+    assert.equal(refusal(world.cancel(0)), null);
+    assert.deepEqual(world.usd(), ['1000', '0']);
+    assert.deepEqual(world.statuses(), ['0 cancelled']);
+    assert.equal(refusal(world.cancel(0)), 'WITHDRAWAL_NOT_FOUND');
+  });
+
+  test('what cannot be withdrawn is refused and changes nothing (WDR-02, WDR-03, AMB-80)', () => {
+    const world = FundsWorld.opened();
+    const before = stateHash(world.state);
+    const zero = '0'.repeat(64);
+    assert.equal(refusal(world.withdraw(0n)), 'INVALID_REQUEST');
+    assert.equal(refusal(world.withdraw(10n ** 12n - 1n)), 'INVALID_REQUEST');
+    assert.equal(refusal(world.withdraw(usd(1), { target: zero })), 'INVALID_REQUEST');
+    assert.equal(refusal(world.withdraw(usd(1), { token: '99'.repeat(32) })), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(world.withdraw(usd(1), { nonce: 1 })), 'INVALID_NONCE');
+    assert.equal(refusal(world.withdraw(usd(1_000) + 1n)), 'INSUFFICIENT_INVENTORY');
+    assert.equal(refusal(world.withdraw(usd(1), { isShort: true })), 'INSUFFICIENT_INVENTORY');
+    assert.equal(refusal(world.withdraw(usd(1), { user: BOB })), 'INSUFFICIENT_INVENTORY');
+    assert.equal(stateHash(world.state), before);
+    assert.equal(refusal(world.withdraw(usd(1_000), { nonce: 0 })), null);
+  });
+
+  test('from request to payout: signed once, the value leaves the ledger, the fee goes to the fee account (WDR-07, WDR-09)', () => {
+    const world = FundsWorld.opened();
+    world.put('putAsset', USD, { rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' } }, 'patch');
+    world.withdraw(usd(100) + 5n);
+    assert.deepEqual(world.statuses(), ['0 queued']);
+    world.checkpoint();
+    assert.deepEqual(world.statuses(), ['0 queued'], 'the delay is not over');
+    world.pass(30n * SECOND_NS);
+    assert.deepEqual(world.statuses(), ['0 filled']);
+    world.checkpoint();
+    assert.deepEqual(world.statuses(), ['0 signing']);
+    const { validUntil, epochHash } = world.row(0);
+    assert.equal(validUntil, Number(world.nowNs / SECOND_NS) + 3_600);
+    assert.match(epochHash, /^[0-9a-f]{64}$/);
+    assert.equal(refusal(world.cancel(0)), 'WITHDRAWAL_NOT_FOUND', 'an approval may exist');
+    world.sign(world.row(0));
+    assert.equal(refusal(world.sign(world.row(0))), 'WITHDRAWAL_NOT_FOUND', 'signed once');
+    assert.deepEqual(world.row(0).signatures, [SIGNATURE]);
+    const effects = world.withdrew(world.row(0));
+    assert.deepEqual(acceptedValue(reply(effects)), { result: 'executed', next: 1 });
+    assert.equal(effectsOf(effects, 'withdrawalCompleted')[0]?.amount, usd(100));
+    assert.deepEqual(world.statuses(), ['0 executed']);
+    const fee = world.state.users.get(FEES)?.subAccounts.get(0)?.balances.get(USD)?.owned ?? ZERO_18;
+    assert.equal(format18(fee), '1.000000000000000001');
+    assert.deepEqual(world.usd(), ['898.999999999999999999', '0']);
+    assert.equal(world.state.totals.get(USD)?.vaultHoldings, usd(900));
+    assert.deepEqual(acceptedValue(reply(world.withdrew(world.row(0)))), { result: 'duplicate', next: 1 });
+  });
+
+  test('an event that contradicts the ledger changes nothing (AMB-116)', () => {
+    const world = FundsWorld.opened();
+    world.withdraw(usd(100));
+    const early = stateHash(world.state);
+    assert.equal(acceptedValue(reply(world.withdrew(world.row(0))))['result'], 'unmatched');
+    assert.equal(stateHash(world.state), early);
+    const row = world.approved(0);
+    const before = stateHash(world.state);
+    for (const more of [{ baseUnits: row.payout + 1n }, { nonce: 1 }]) {
+      assert.equal(acceptedValue(reply(world.withdrew(row, more)))['result'], 'unmatched');
+    }
+    assert.equal(stateHash(world.state), before);
+  });
+
+  test('an approval lapses with a block past validUntil and an unmoved counter, not by the clock (WDR-10)', () => {
+    const world = FundsWorld.opened();
+    world.withdraw(usd(100));
+    const row = world.approved(0);
+    world.pass(2n * HOUR_NS);
+    assert.equal(world.row(0).status, 'approved');
+    assert.equal(refusal(world.lapse(row, row.validUntil, 0)), 'WITHDRAWAL_NOT_FOUND');
+    assert.equal(refusal(world.lapse(row, row.validUntil + 1, 1)), 'WITHDRAWAL_NOT_FOUND');
+    assert.equal(refusal(world.lapse(row, row.validUntil + 1, 0)), null);
+    assert.deepEqual(world.statuses(), ['0 expired']);
+    assert.deepEqual(world.usd(), ['1000', '0']);
+    world.withdraw(usd(50));
+    assert.deepEqual(world.statuses(), ['0 expired', '0 queued'], 'the nonce is free again');
+  });
+
+  test('first come, first filled, half at least, and who is behind waits (WDR-05, WDR-06, AMB-78)', () => {
+    const world = FundsWorld.opened(100);
+    world.fund(ALICE, USD, '1000');
+    world.fund(BOB, USD, '1000');
+    world.withdraw(usd(150));
+    world.withdraw(usd(20), { user: BOB });
+    world.pass(30n * SECOND_NS);
+    assert.deepEqual(world.statuses(), ['0 filled', '1 queued'], '100 of 150 at once, the rest is a row of its own');
+    assert.equal(world.row(0).payout, 100_000_000n);
+    assert.equal(world.row(1).payout, 50_000_000n);
+    assert.deepEqual(world.statuses(BOB), ['0 queued'], 'nothing is left');
+    world.deposit(BOB, 24_000_000n);
+    assert.deepEqual(world.statuses(), ['0 filled', '1 queued'], 'less than half of 50');
+    assert.deepEqual(world.statuses(BOB), ['0 queued'], 'and the one behind waits');
+    world.deposit(BOB, 46_000_000n);
+    assert.deepEqual(world.statuses(), ['0 filled', '1 filled']);
+    assert.deepEqual(world.statuses(BOB), ['0 filled']);
+  });
+
+  test('a queued withdrawal expires after a day, and the one behind it moves up (WDR-12, AMB-80)', () => {
+    const world = FundsWorld.opened(100);
+    world.fund(ALICE, USD, '1000');
+    world.withdraw(usd(500));
+    world.pass(HOUR_NS);
+    world.withdraw(usd(60));
+    assert.deepEqual(world.statuses(), ['0 queued', '1 queued']);
+    world.pass(DAY_NS - HOUR_NS - 1n);
+    assert.deepEqual(world.statuses(), ['0 queued', '1 queued']);
+    world.pass(1n);
+    assert.deepEqual(world.statuses(), ['0 expired', '0 filled'], 'renumbered, and filled');
+    world.pass(DAY_NS);
+    assert.deepEqual(world.statuses(), ['0 filled'], 'finished rows are shown for a day');
+  });
+
+  test('a named nonce stays where it is, others move around it (AMB-80)', () => {
+    const world = FundsWorld.opened();
+    world.withdraw(usd(1));
+    world.withdraw(usd(2), { nonce: 1 });
+    world.withdraw(usd(3));
+    world.cancel(0);
+    assert.deepEqual(world.statuses(), ['0 cancelled', '1 queued', '0 queued']);
+    world.pass(60n * SECOND_NS);
+    world.checkpoint();
+    assert.deepEqual(
+      world.statuses(),
+      ['0 cancelled', '1 filled', '0 signing'],
+      'only the one at the counter, one at a time',
+    );
+    world.sign(world.row(2));
+    world.checkpoint();
+    assert.deepEqual(world.statuses(), ['0 cancelled', '1 filled', '0 approved']);
+    world.withdrew(world.row(2));
+    world.checkpoint();
+    assert.deepEqual(world.statuses(), ['0 cancelled', '1 signing', '0 executed']);
+  });
+
+  test('usage is per account and asset, and zero after an hour (WDR-21, WDR-22)', () => {
+    const world = FundsWorld.opened(900);
+    borrowUsd(world, usd(100));
+    const usageOf = (): unknown => acceptedValue(userView(world.state, ALICE, world.nowNs))['withdrawal_usage'];
+    world.withdraw(usd(500));
+    assert.deepEqual(usageOf(), { '0': { usage: '0.138888888888888888', started_at_ns: world.nowNs } });
+    world.pass(HOUR_NS);
+    assert.deepEqual(usageOf(), {});
+  });
+
+  test('rows are the state: loaded from a checkpoint, everything goes on (WDR-01)', () => {
+    const world = FundsWorld.opened();
+    world.withdraw(usd(100));
+    world.withdraw(usd(50), { nonce: 1 });
+    world.withdraw(usd(10));
+    world.pass(60n * SECOND_NS);
+    world.checkpoint();
+    world.cancel(2);
+    const hash = stateHash(world.state);
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    world.state = tables.load();
+    assert.equal(stateHash(world.state), hash);
+    world.sign(world.row(0));
+    world.withdrew(world.row(0));
+    assert.deepEqual(world.statuses(), ['0 executed', '1 filled', '2 cancelled']);
+  });
+
+  test('a user has 64 withdrawals: finished ones make room, live ones do not', () => {
+    const world = FundsWorld.opened();
+    for (let count = 0; count < 64; count += 1) assert.equal(refusal(world.withdraw(usd(1))), null);
+    assert.equal(refusal(world.withdraw(usd(1))), 'INVALID_REQUEST');
+    world.cancel(63);
+    assert.equal(refusal(world.withdraw(usd(1))), null);
+    assert.equal(world.rows().length, 64);
+  });
+});
