@@ -131,6 +131,9 @@ class RecordingEvents implements MarketEvents {
   restored(sequence: number, order: number, priority: number, quantity: number): void {
     this.#write(14, sequence, order, priority, quantity, 0, 0, 0);
   }
+  tradeIdsReserved(sequence: number, first: number, count: number): void {
+    this.#writeShort(18, sequence, first, count);
+  }
   levelChanged(side: number, price: number, quantity: number): void {
     this.#writeShort(30, side, price, quantity);
   }

@@ -35,7 +35,7 @@ const IN_TURN = 20_000;
 function silentSink(): OrderSink {
   const nothing = (): void => undefined;
   return {
-    ...{ orderEvent: nothing, userTrade: nothing, fault: nothing, release: nothing },
+    ...{ orderEvent: nothing, userTrade: nothing, fault: nothing, release: nothing, accountCleared: nothing },
     reduce: () => true,
   };
 }
@@ -108,7 +108,7 @@ class ClearingFixture {
       takerFeeRate: MARKET.takerFeeRate,
     });
     const fees = { makerFee: 1n as Amount18, takerFee: 2n as Amount18 };
-    this.manager.onFillConfirmed({ ...trade, ...fees, isLiquidation: false, isAutoDeleverage: false });
+    this.manager.onFillConfirmed({ ...trade, ...fees });
   }
 
   /** Clearing has decided and written all of it. */

@@ -3,13 +3,13 @@
  *
  * signed-wrapper.ts explains faults and invalid shapes.
  */
-import { type OrderId, parseOrderId } from '../core/ids.ts';
+import type { OrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
-import { ID_RULES, invalidOrder, versionFault } from './order-faults.ts';
+import { changedIdFault, versionFault } from './order-faults.ts';
 import {
   NO_ASSET,
   NO_USER,
@@ -71,10 +71,9 @@ function readSignedCancel(cursor: JsonCursor): SignedCancel {
   return cancel;
 }
 
-/** Validates the cancel itself. @returns INVALID_ORDER with the field, or null. */
+/** Validates the cancel itself. @returns INVALID_ORDER with the field, ORDER_NOT_FOUND, or null. */
 export function cancelFault(cancel: SignedCancel): Reject | null {
-  if (parseOrderId(cancel.orderId) === null) return invalidOrder('order_id', ID_RULES);
-  return versionFault(cancel.protocolVersion);
+  return changedIdFault(cancel.orderId) ?? versionFault(cancel.protocolVersion);
 }
 
 /** Canonical text of a `cancel` without fault. */

@@ -19,7 +19,7 @@ import {
   readRawOrNull,
   type TriggerCondition,
 } from './order-details.ts';
-import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
+import { changedIdFault, ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
 import {
   NO_ASSET,
   NO_USER,
@@ -141,10 +141,11 @@ function readNewTrigger(cursor: JsonCursor): NewTrigger {
   return { shape: isWrapped ? 'wrapped' : 'bare', parentOrderId, condition };
 }
 
-/** Validates the request itself, without its market. @returns INVALID_ORDER with the field, or null. */
+/** Validates the request itself, without its market. @returns INVALID_ORDER with the field, ORDER_NOT_FOUND, or null. */
 export function replaceFault(request: SignedReplace): Reject | null {
   const parent = request.newTrigger?.parentOrderId ?? null;
-  if (parseOrderId(request.orderId) === null) return invalidOrder('order_id', ID_RULES);
+  const idFault = changedIdFault(request.orderId);
+  if (idFault !== null) return idFault;
   if (request.newPriceLimit === 0) return invalidOrder('new_price_limit', RAW_BOUNDS);
   if (request.newQuantity === 0) return invalidOrder('new_quantity', RAW_BOUNDS);
   if (request.newTrigger?.condition.price === 0) return invalidOrder('price', RAW_BOUNDS);

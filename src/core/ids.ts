@@ -75,6 +75,11 @@ export function parseOrderId(text: string): OrderId | null {
   return ORDER_ID_FORM.test(text) && !text.startsWith(NODE_ORDER_PREFIX) ? (text as OrderId) : null;
 }
 
+/** Whether the text is the id of an order that the node made: alphabet, length and prefix (AMB-07). */
+export function isNodeOrderId(text: string): boolean {
+  return text.startsWith(NODE_ORDER_PREFIX) && ORDER_ID_FORM.test(text);
+}
+
 /** Numerically, addresses after all indices, by bytes (AMB-105). */
 export function compareAssetIds(a: AssetId, b: AssetId): number {
   const aIsIndex = !a.includes('@');

@@ -36,6 +36,7 @@ import {
   OrderTriggered,
   ParkedCancelExpired,
   PositionChanged,
+  TradeIdsReserved,
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
@@ -134,6 +135,9 @@ export class GatewayActor implements Actor {
         break;
       case OrderCancelPending.typeId:
         gateway.orders.onCancelPending(this.#unflushed(OrderCancelPending.read(v, at)));
+        break;
+      case TradeIdsReserved.typeId:
+        gateway.orders.onTradeIdsReserved(this.#unflushed(TradeIdsReserved.read(v, at)));
         break;
       case ParkedCancelExpired.typeId:
         gateway.orders.onParkedCancelExpired(ParkedCancelExpired.read(v, at));
@@ -241,17 +245,9 @@ export class GatewayActor implements Actor {
   }
 
   #onFillConfirmed(fill: FillConfirmedFields): void {
-    const { marketIndex, tradeId, makerFee, takerFee, isLiquidation, isAutoDeleverage } = fill;
+    const { marketIndex, tradeId, makerFee, takerFee } = fill;
     const { gateway } = this.#parts;
-    gateway.orders.onFillConfirmed({
-      marketIndex,
-      tradeId,
-      timeNs: gateway.nowNs(),
-      makerFee,
-      takerFee,
-      isLiquidation,
-      isAutoDeleverage,
-    });
+    gateway.orders.onFillConfirmed({ marketIndex, tradeId, timeNs: gateway.nowNs(), makerFee, takerFee });
   }
 
   #onFillRolledBack({ marketIndex, tradeId, makerReason, takerReason }: FillRolledBackFields): void {
@@ -269,6 +265,10 @@ export class GatewayActor implements Actor {
     else if (news.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(news.row);
     else if (news.kind === 'priceAccepted') this.#onPrice(news.row);
     else if (news.kind === 'atRiskChanged') gateway.atRiskChanged(news.atRisk);
+    else if (news.kind === 'liquidationChanged') gateway.liquidations.changed(news);
+    else if (news.kind === 'cancelAccount') gateway.liquidations.cancelAccount(news);
+    else if (news.kind === 'nodeOrder') gateway.liquidations.nodeOrder(news);
+    else if (news.kind === 'deleveraged') gateway.orders.onDeleveraged(news.trade);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') gateway.assetChanged(change.row);
@@ -283,7 +283,7 @@ export class GatewayActor implements Actor {
 
   #onRestored(): void {
     this.#isRestored = true;
-    this.#parts.gateway.orders.margin.onRestored();
+    this.#parts.gateway.orders.onAllRestored();
     this.#parts.gateway.registry.loaded();
   }
 

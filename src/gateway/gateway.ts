@@ -24,12 +24,20 @@ import { AutomaticCancels } from './automatic-cancels.ts';
 import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
 import { readSettings } from './gateway-settings.ts';
 import type { PageReader } from './history-thread.ts';
+import { Liquidations } from './liquidations.ts';
 import { MarginPublisher } from './margin-publisher.ts';
 import { MarginQueries } from './margin-queries.ts';
 import { OrderEntry } from './order-entry.ts';
 import { OrderQueries } from './order-queries.ts';
 import type { AssetMarks } from './orders/asset-risks.ts';
-import type { OrderEvent, OrderSink, ReduceCommand, ReleaseCommand, UserTrade } from './orders/order-events.ts';
+import type {
+  ClearedAccount,
+  OrderEvent,
+  OrderSink,
+  ReduceCommand,
+  ReleaseCommand,
+  UserTrade,
+} from './orders/order-events.ts';
 import type { OrderHistory } from './orders/order-history.ts';
 import { OrderManager } from './orders/order-manager.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
@@ -99,6 +107,7 @@ export class Gateway implements OrderSink {
   readonly sessions: UserSessions;
   readonly entry: OrderEntry;
   readonly automaticCancels: AutomaticCancels;
+  readonly liquidations: Liquidations;
   readonly queries: OrderQueries;
   readonly registry: RegistryCache;
   readonly margin: MarginQueries;
@@ -140,6 +149,7 @@ export class Gateway implements OrderSink {
     const { entry } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
     this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp });
+    this.liquidations = new Liquidations({ orders, entry, command, wakeUp });
     this.#faults = new FaultCooldowns({ nowNs, limits, entry, accounts: orders.margin.accounts, counted });
     this.registry = new RegistryCache({ command, refusedUsers, isOpen: (index) => openMarkets.has(index) });
     const { registry } = this;
@@ -171,10 +181,11 @@ export class Gateway implements OrderSink {
 
   /** Signed actions between their first check and their answer, reductions, and messages that wait. */
   get actionsInFlight(): number {
-    const { accountActions, orders, automaticCancels } = this;
+    const { accountActions, orders, automaticCancels, liquidations } = this;
     const requests = accountActions.inFlight + orders.requests.unanswered + this.#parts.verifier.inFlight;
     const { onTheWay } = orders.margin.reductions;
-    return requests + onTheWay + orders.shortReleases + this.#releases.size + automaticCancels.size + this.#faults.size;
+    const waiting = this.#releases.size + automaticCancels.size + this.#faults.size + liquidations.size;
+    return requests + onTheWay + orders.shortReleases + waiting;
   }
 
   // ---- published by clearing
@@ -239,6 +250,10 @@ export class Gateway implements OrderSink {
     this.#faults.rolledBack(fault);
   }
 
+  accountCleared(account: ClearedAccount): void {
+    this.liquidations.accountCleared(account);
+  }
+
   reduce(command: ReduceCommand): boolean {
     return this.entry.reduce(command);
   }
@@ -254,6 +269,7 @@ export class Gateway implements OrderSink {
     this.#releases.sendAll();
     this.automaticCancels.sendWaiting();
     this.#faults.sendWaiting();
+    this.liquidations.sendWaiting();
   }
 
   /** Reduces or cancels orders that an account can no longer bear, or that hold more than it owns. */

@@ -140,6 +140,8 @@ export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the conne
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
 
+/** Of an order of the node, in place of a signature. */
+const UNSIGNED: Uint8Array = new Uint8Array(64);
 const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
@@ -478,6 +480,33 @@ export class OrderEntry {
     if (!releases.send(marketIndex % shards.length)) return MARKET_BUSY;
     const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), 2 * NOTE_BYTES);
     return this.#publicationOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
+  }
+
+  // ---- orders of the node (AMB-57)
+
+  /**
+   * An order that no client signed. It may use the capacity reserved for cancels, and is past every check of clients' orders.
+   *
+   * @returns false: there is no room for it now, or its market is not open; nothing was taken.
+   */
+  sendNodeOrder(prepared: PreparedCreate, answer: Answer): boolean {
+    const { requests, openMarkets, nowNs, wakeUp, idKey: key } = this.#parts;
+    const { marketIndex } = prepared.market.definition;
+    if (!openMarkets.has(marketIndex)) return false;
+    const publication = this.#publicationOf(marketIndex);
+    const at = publication.claim(NewOrder.typeId, bytesOf(prepared), true);
+    if (at < 0) return false;
+    const receivedNs = nowNs();
+    const reserved = requests.reserveNodeOrder(prepared, receivedNs, { answer, hops: null });
+    if (reserved === null) return false;
+
+    // After this point the order must go.
+    const { requestId, order } = reserved;
+    const unsigned = { ...prepared, signature: UNSIGNED };
+    writeCreate(publication.views, at, order, unsigned, { requestId, receivedNs, key });
+    publication.commit();
+    wakeUp();
+    return true;
   }
 
   // ---- cancels that a session alone authorizes, or the node makes (CAN-05 to CAN-11)

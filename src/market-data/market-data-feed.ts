@@ -31,19 +31,25 @@ const TRADES_PER_READ = 512;
 /** Maximum number of records of one market that wait for its definition. */
 const EARLY_MAX = 1_024;
 
-/** The table reads of the actor; a TradeRow is also a PublicTrade. */
+/** A trade of the tables: a TradeRow is one. */
+export interface StoredTrade extends PublicTrade {
+  /** No public trade: neither on the tape nor in klines and tickers (AMB-43, AMB-59). */
+  readonly isAutoDeleverage: boolean;
+}
+
+/** The table reads of the actor. */
 export interface TradeHistory {
   /** Newest first. */
-  marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Iterable<PublicTrade>;
+  marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Iterable<StoredTrade>;
   /** Oldest first. */
-  marketTradesAfter(marketIndex: number, tradeId: Sequence, limit: number): readonly PublicTrade[];
+  marketTradesAfter(marketIndex: number, tradeId: Sequence, limit: number): readonly StoredTrade[];
   /** Newest first. */
   marketTrades(request: {
     readonly marketIndex: number;
     readonly below: Sequence | null;
     readonly skip: number;
     readonly limit: number;
-  }): readonly PublicTrade[];
+  }): readonly StoredTrade[];
 }
 
 /** The sink of frames; trades that were never published as pending or decided are announced as lost. */
@@ -238,8 +244,14 @@ export class MarketDataFeed {
     const history = this.#openedHistory();
     const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
-    if (trades.length === 0) trades.push(...history.marketTrades({ marketIndex, below: null, skip: 0, limit: 1 }));
-    for (const trade of trades) this.#addOnce(trade);
+    if (!trades.some(isPublic)) trades.unshift(...lastPublicTrade(history, marketIndex));
+    for (const trade of trades) this.#addStored(trade);
+  }
+
+  #addStored(trade: StoredTrade): void {
+    // mutant: deleveraging-is-not-public
+    if (isPublic(trade)) this.#addOnce(trade);
+    else this.#lastTrades.set(trade.marketIndex, Math.max(this.#lastTrades.get(trade.marketIndex) ?? 0, trade.tradeId));
   }
 
   #readMissed(marketIndex: number): void {
@@ -247,8 +259,24 @@ export class MarketDataFeed {
     for (;;) {
       const last = (this.#lastTrades.get(marketIndex) ?? 0) as Sequence;
       const trades = history.marketTradesAfter(marketIndex, last, TRADES_PER_READ);
-      for (const trade of trades) this.#addOnce(trade);
+      for (const trade of trades) this.#addStored(trade);
       if (trades.length < TRADES_PER_READ) return;
     }
+  }
+}
+
+function isPublic({ isAutoDeleverage }: StoredTrade): boolean {
+  return !isAutoDeleverage;
+}
+
+/** The last one, or none. */
+function lastPublicTrade(history: TradeHistory, marketIndex: number): readonly StoredTrade[] {
+  let below: Sequence | null = null;
+  for (;;) {
+    const trades = history.marketTrades({ marketIndex, below, skip: 0, limit: TRADES_PER_READ });
+    const last = trades.find(isPublic);
+    if (last !== undefined) return [last];
+    below = trades.at(-1)?.tradeId ?? null;
+    if (trades.length < TRADES_PER_READ) return [];
   }
 }

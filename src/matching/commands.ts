@@ -292,6 +292,8 @@ export interface MarketEvents {
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void;
   /** The order is released up to `quantity` lots in total. Its fills, or its place in the book, follow. */
   activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void;
+  /** `count` trade ids from `firstTradeId` on are clearing's, for trades that it makes without a match. */
+  tradeIdsReserved(sequence: Sequence, firstTradeId: Sequence, count: number): void;
   /** The absolute quantity of a level that the command changed; 0: the level is gone (AMB-98). */
   levelChanged(side: Side, price: number, quantity: number): void;
   /** All levels of the command are published; `sequence` is the last one the command consumed. */

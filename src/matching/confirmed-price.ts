@@ -10,7 +10,7 @@ import { fromWords } from '../core/time-words.ts';
 import type { TimestampNs } from '../core/units.ts';
 
 const FIRST_CAPACITY = 64;
-/** Marks a trade that was rolled back. */
+/** Marks a trade that was rolled back, or never was a match. */
 const ROLLED_BACK = 0;
 
 export class ConfirmedPrice {
@@ -41,6 +41,11 @@ export class ConfirmedPrice {
     this.#times[2 * at] = high;
     this.#times[2 * at + 1] = low;
     this.#last = tradeId;
+  }
+
+  /** An id without a match: it confirms no price. */
+  skipped(tradeId: number): void {
+    this.matched(tradeId, ROLLED_BACK, 0, 0);
   }
 
   rolledBack(tradeId: number): void {

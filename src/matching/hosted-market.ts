@@ -68,6 +68,12 @@ export class HostedMarket {
     this.engine.rollback(command);
   }
 
+  /** Gives the next trade ids to clearing (ADL). */
+  reserveTradeIds(count: number, nowNs: TimestampNs): void {
+    this.output.setTimeNs(nowNs);
+    this.engine.reserveTradeIds(count);
+  }
+
   /** Uncrosses a part after rollbacks. @returns whether steps remain. */
   uncross(nowNs: TimestampNs): boolean {
     this.output.setTimeNs(nowNs);

@@ -315,6 +315,8 @@ export class MarketShardActor implements Actor {
   #onNews(news: NodeNews): void {
     if (news.kind === 'registryChanged') this.#onRegistry(news);
     else if (news.kind === 'priceAccepted') this.#onPrice(news);
+    else if (news.kind === 'tradeIdsWanted')
+      this.#market(news.marketIndex).reserveTradeIds(news.count, this.#wiring.clock.nowNs());
   }
 
   #onRegistry(news: RegistryChanged): void {

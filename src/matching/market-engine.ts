@@ -104,6 +104,8 @@ const SWEEP_BUDGET = 256;
 /** Maximum number of expired orders that one command or poll ends: about 40 µs. */
 const EXPIRED_PER_POLL = 64;
 const FIRST_CAPACITY = 1_024;
+/** Trade ids that one message reserves: the undecided trades of a market are a ring that grows with them. */
+export const RESERVED_IDS_MAX = 65_536;
 /** Orders per level that the check after a batch examines. */
 const ORDERS_CHECKED = 8;
 
@@ -177,7 +179,7 @@ export class MarketEngine {
    * A new order: rejected, or accepted and then filled, rested, ended, or kept until its trigger fires (TIF-02 to 04,
    * TIF-07, TRG-01, AMB-08, AMB-16).
    *
-   * Rejected with sequence 0: MARKET_HALTED (AMB-109); DUPLICATE_ORDER or, because of a parked cancel,
+   * Rejected with sequence 0: MARKET_HALTED (AMB-109), of an order of the node only in a halted market; DUPLICATE_ORDER or, because of a parked cancel,
    * ALREADY_CANCELLED; ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its
    * parent (AMB-29); INVALID_ORDER when its level would exceed 2^53−1, or the market has its maximum number of orders.
    */
@@ -291,7 +293,7 @@ export class MarketEngine {
     const { orders } = this.#book;
     const state = orders.stateOf(index);
     if (state === ORDER_STATE.filled) {
-      orders.setState(index, ORDER_STATE.filledCancelPending);
+      orders.setCancelPending(index, end);
       this.#events.cancelPending(this.#book.nextSequence(), orders.sequenceOf(index));
       return;
     }
@@ -362,6 +364,21 @@ export class MarketEngine {
   settled(throughTradeId: number): void {
     this.#book.settle(throughTradeId);
     this.#injected.settled(throughTradeId);
+  }
+
+  /**
+   * Gives the next `count` trade ids to trades that clearing makes without a match (ADL): they are void here, and publish
+   * no trade.
+   *
+   * @returns the first of them.
+   */
+  reserveTradeIds(count: number): Sequence {
+    assert(count >= 1 && count <= RESERVED_IDS_MAX, 'so many trade ids are reserved at once');
+    const { trades } = this.#book;
+    const first = (trades.lastTradeId + 1) as Sequence;
+    for (let reserved = 0; reserved < count; reserved += 1) trades.addVoid(0);
+    this.#events.tradeIdsReserved(this.#book.nextSequence(), first, count);
+    return first;
   }
 
   /**
@@ -508,7 +525,8 @@ export class MarketEngine {
 
   /** The reject code for a create, without checking its parent, or 0. Consumes a parked cancel of the same id. */
   #refusalOf(command: NewOrderCommand): RejectCode | 0 {
-    if (this.#status !== MARKET_STATUS.active) return REJECT_CODE.MARKET_HALTED;
+    const isNodes = (command.flags & ORDER_FLAG.nodeMade) !== 0;
+    if (!this.#takesCreates(isNodes)) return REJECT_CODE.MARKET_HALTED;
     const { words, userAt, orderIdAt, orderIdBytes, idHash } = command;
     if (this.#lookup.findLiveAt(words, userAt, orderIdAt, orderIdBytes, idHash) !== NONE)
       return REJECT_CODE.DUPLICATE_ORDER;
@@ -521,10 +539,19 @@ export class MarketEngine {
     }
     if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
       return REJECT_CODE.ORDER_EXPIRED;
-    if (this.#lookup.isBehindWatermark(command.creationHigh, command.creationLow)) return REJECT_CODE.REQUEST_TOO_OLD;
+    // The ids of the node's orders are new whatever the user's clock was ahead.
+    if (!isNodes && this.#lookup.isBehindWatermark(command.creationHigh, command.creationLow))
+      return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
     return hasRoom && this.#book.orders.count < this.#ordersMax ? 0 : REJECT_CODE.INVALID_ORDER;
+  }
+
+  /** Orders of the node are accepted unless the market is halted: they close what cannot stay open. */
+  #takesCreates(isNodes: boolean): boolean {
+    if (this.#status === MARKET_STATUS.active) return true;
+    // mutant: liquidation-in-cancel-only
+    return isNodes && this.#status === MARKET_STATUS.cancelOnly;
   }
 
   /** Adds the order of an accepted create to the pool: FRESH, with its id and sequence. */

@@ -30,6 +30,7 @@ import {
   OrderRestored,
   OrderTriggered,
   ParkedCancelExpired,
+  TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import type { CancelCommand, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
@@ -343,6 +344,21 @@ export class MarketOutput implements MarketEvents {
       OrderCancelPending.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderCancelPending.setOrder(v, at, order);
       OrderCancelPending.setMarketIndex(v, at, this.#marketIndex);
+      publication.commit();
+    }
+  }
+
+  tradeIdsReserved(sequence: Sequence, firstTradeId: Sequence, count: number): void {
+    this.#count(sequence);
+    for (let reserved = 0; reserved < count; reserved += 1) this.confirmed.skipped(firstTradeId + reserved);
+    for (const publication of this.#listeners) {
+      const at = publication.claim(TradeIdsReserved.typeId, TradeIdsReserved.bytes);
+      const v = publication.views;
+      TradeIdsReserved.setSequence(v, at, sequence);
+      TradeIdsReserved.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+      TradeIdsReserved.setFirstTradeId(v, at, firstTradeId);
+      TradeIdsReserved.setCount(v, at, count);
+      TradeIdsReserved.setMarketIndex(v, at, this.#marketIndex);
       publication.commit();
     }
   }

@@ -56,7 +56,10 @@ const ID_HASH = 12;
 export const PENDING = 13;
 /** side | tif << 1 | kind << 4 | flags << 8 | sub-account << 16. */
 const TERMS = 14;
-/** state | OrderEnd of an ENDED order or fault of a FILLED one << 8 | marks << 16 | length of the id << 24. */
+/**
+ * state | OrderEnd of an ENDED or a FILLED_CANCEL_PENDING order, fault of a FILLED one << 8 | marks << 16 | length of the
+ * id << 24.
+ */
 const STATE = 15;
 const ID_BYTES_SHIFT = 24;
 
@@ -240,13 +243,17 @@ export class OrderRecords {
     this.words[index + STATE] = ((this.words[index + STATE] as number) & MARKS) | state;
   }
 
-  /** For an ENDED order. */
+  /** For an ENDED order, and the end that a FILLED_CANCEL_PENDING one gets when it is short. */
   endOf(index: number): OrderEnd {
     return (((this.words[index + STATE] as number) >> 8) & 0xff) as OrderEnd;
   }
 
   setEnded(index: number, end: OrderEnd): void {
     this.setState(index, ORDER_STATE.ended | (end << 8));
+  }
+
+  setCancelPending(index: number, end: OrderEnd): void {
+    this.setState(index, ORDER_STATE.filledCancelPending | (end << 8));
   }
 
   /** For a FILLED order: its fault in a rolled-back fill that left no remainder; `none` without such a fault. */

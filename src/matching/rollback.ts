@@ -117,7 +117,7 @@ function reverseFilled(book: Book, events: MarketEvents, reversal: Reversal): vo
     return;
   }
   if (orders.stateOf(index) === ORDER_STATE.filledCancelPending) {
-    if (remaining > 0) book.end(index, ORDER_END.userRequested);
+    if (remaining > 0) book.end(index, orders.endOf(index));
     return;
   }
   const end = endInsteadOfReturn(book, index, nowNs);

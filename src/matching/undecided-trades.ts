@@ -51,7 +51,7 @@ export class UndecidedTrades {
     return tradeId;
   }
 
-  /** A trade without orders and lots: it uses an id and is skipped. @returns the id. */
+  /** A trade without orders and lots, a test hook's or clearing's own: it uses an id and is skipped. @returns the id. */
   addVoid(price: number): number {
     if (this.lastTradeId - this.settledThrough === this.maker.length) this.#grow();
     const tradeId = ++this.lastTradeId;

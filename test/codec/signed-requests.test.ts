@@ -385,8 +385,21 @@ suite('a signed cancel, a login', () => {
     }
     const extra = decode(text.replace('}', ',"reason":"x"}'));
     assert.ok(!extra.ok && extra.reject.field === 'reason');
-    const fault = decode(text.replace('mm-000001', 'sys-adl-1'));
+    const fault = decode(text.replace('mm-000001', 'mm 1'));
     assert.ok(fault.ok && fault.value.fault?.field === 'order_id' && fault.value.text.length === 0);
+  });
+
+  test('an order of the node is unknown to a cancel and to a replace, and its id is never signed (AMB-07, AMB-57)', () => {
+    const cancel = utf8(wrap('cancel', USER_42, vectorNamed('V-3').text.replace('mm-000001', 'sys-liq-1')));
+    const request =
+      '{"order_id":"sys-liq-1","timestamp_ns":1,"new_price_limit":1,"new_quantity":null,"new_trigger":null,' +
+      '"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}';
+    const replace = utf8(
+      `{"request":${request},"signer":"${USER_42}","asset_id":"12","signature":${JSON.stringify(new Array(64).fill(1))},"post_sign_timestamp":1}`,
+    );
+    for (const decoded of [decodeCancel(cancel, 0, cancel.length), decodeReplace(replace, 0, replace.length)]) {
+      assert.ok(decoded.ok && decoded.value.fault?.code === 'ORDER_NOT_FOUND' && decoded.value.text.length === 0);
+    }
   });
 
   test('a login body needs user, nonce and 64 integers (SES-07, AUT-04)', () => {

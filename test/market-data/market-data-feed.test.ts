@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { PublicTrade } from '../../src/core/market-figures.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
-import type { Clock, TimestampNs } from '../../src/core/units.ts';
+import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { type FeedSink, MarketDataFeed } from '../../src/market-data/market-data-feed.ts';
+import { type FeedSink, MarketDataFeed, type StoredTrade } from '../../src/market-data/market-data-feed.ts';
 import { FillConfirmed, NodeEvent } from '../../src/schema/generated/messages.ts';
 import { encodePlain } from '../../src/schema/plain-values.ts';
 import { marketOf, START_NS, tradeOf } from '../support/market-figures.ts';
 
-function feedWith(history: readonly PublicTrade[]): { readonly feed: MarketDataFeed; readonly told: number[] } {
+function feedWith(history: readonly StoredTrade[]): { readonly feed: MarketDataFeed; readonly told: number[] } {
   const told: number[] = [];
   const nothing = (): void => undefined;
   const sink: FeedSink = {
@@ -27,9 +27,17 @@ function feedWith(history: readonly PublicTrade[]): { readonly feed: MarketDataF
   const openHistory = () => ({
     marketTradesSince: () => [...history].reverse(),
     marketTradesAfter: (_market: number, after: number) => history.filter(({ tradeId }) => tradeId > after),
-    marketTrades: () => [...history].reverse().slice(0, 1),
+    marketTrades: ({ below, limit }: { readonly below: Sequence | null; readonly limit: number }) =>
+      history
+        .filter(({ tradeId }) => below === null || tradeId < below)
+        .reverse()
+        .slice(0, limit),
   });
   return { feed: new MarketDataFeed(sink, { clock, clearingChannel: 0, openHistory, pacingNs: () => START_NS }), told };
+}
+
+function stored(trade: PublicTrade, isAutoDeleverage = false): StoredTrade {
+  return { ...trade, isAutoDeleverage };
 }
 
 const views = viewsOf(new ArrayBuffer(4_096), 0, 4_096);
@@ -54,15 +62,42 @@ function confirm(feed: MarketDataFeed, { tradeId, price, quantity, matchedNs }: 
 suite('market data feed', () => {
   test('a trade that a gap let be read from the tables is not published again when its message comes (AMB-35)', () => {
     const trades = [tradeOf(1, START_NS), tradeOf(2, START_NS)];
-    const tables = [...trades.slice(0, 1)];
+    const tables = trades.slice(0, 1).map((trade) => stored(trade));
     const { feed, told } = feedWith(tables);
     say(feed, { kind: 'registryChanged', change: { table: 'market', row: { definition: marketOf(0, '12') } } });
     say(feed, { kind: 'historyReady' });
     feed.publish();
     assert.deepEqual(told, [], 'what was there before is history');
-    tables.push(...trades.slice(1));
+    tables.push(...trades.slice(1).map((trade) => stored(trade)));
     say(feed, { kind: 'historyReady' });
     for (const trade of [...trades, tradeOf(3, START_NS)]) confirm(feed, trade);
     assert.deepEqual(told, [2, 3]);
+  });
+
+  test('ADL-08, AMB-43: auto-deleveraging trades of the tables are not public, and hide no other trade', () => {
+    const tables = [stored(tradeOf(1, START_NS)), ...[2, 3].map((id) => stored(tradeOf(id, START_NS), true))];
+    const { feed, told } = feedWith(tables);
+    say(feed, { kind: 'registryChanged', change: { table: 'market', row: { definition: marketOf(0, '12') } } });
+    say(feed, { kind: 'historyReady' });
+    feed.publish();
+    assert.deepEqual(
+      feed.data.trades(0, 0, 10).map(({ tradeId }) => tradeId),
+      [1],
+    );
+    tables.push(stored(tradeOf(4, START_NS), true), stored(tradeOf(5, START_NS)));
+    say(feed, { kind: 'historyReady' });
+    assert.deepEqual(told, [5]);
+  });
+
+  test('AMB-43: the last price of a market that had nothing but auto-deleveraging for long is that of a trade', () => {
+    const tables = [stored(tradeOf(1, START_NS))];
+    for (let id = 2; id < 1_500; id += 1) tables.push(stored(tradeOf(id, START_NS), true));
+    const { feed } = feedWith(tables);
+    say(feed, { kind: 'registryChanged', change: { table: 'market', row: { definition: marketOf(0, '12') } } });
+    say(feed, { kind: 'historyReady' });
+    assert.deepEqual(
+      feed.data.trades(0, 0, 10).map(({ tradeId }) => tradeId),
+      [1],
+    );
   });
 });

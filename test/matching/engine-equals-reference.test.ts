@@ -38,6 +38,7 @@ const EVERYTHING: readonly string[] = [
   'ended FillOrKill',
   'ended Filled',
   'ended ImmediateOrCancel',
+  'ended Liquidation',
   'ended MarginInsufficient',
   'ended ParentCanceled',
   'ended PostOnlyWouldCross',
@@ -59,6 +60,7 @@ const EVERYTHING: readonly string[] = [
   'replaced on demand',
   'replaced unasked',
   'restored',
+  'tradeIdsReserved',
   'triggered lots',
   'triggered nothing',
 ];

@@ -548,6 +548,42 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/reduce-only',
   },
   {
+    breaks: 'an account in liquidation takes no new risk',
+    site: 'liquidation-refuses-risk',
+    change: condition('false'),
+    caughtBy: 'test/gateway/orders/liquidation-orders',
+  },
+  {
+    breaks: 'an account is cleared when everything of it is decided',
+    site: 'cleared-after-decisions',
+    change: returns('true'),
+    caughtBy: 'test/gateway/orders/account-cancels',
+  },
+  {
+    breaks: 'a halted market refuses an order of the node, which may come again',
+    site: 'halted-refuses-node-orders',
+    change: condition('market === undefined'),
+    caughtBy: 'test/gateway/liquidations',
+  },
+  {
+    breaks: 'an auto-deleveraging trade has no maker',
+    site: 'deleveraged-maker',
+    change: swap(/isMaker && !row\.isAutoDeleverage/, 'isMaker'),
+    caughtBy: 'test/gateway/liquidations',
+  },
+  {
+    breaks: 'CancelOnly does not bind an order of the node',
+    site: 'liquidation-in-cancel-only',
+    change: returns('false'),
+    caughtBy: 'test/matching/node-orders',
+  },
+  {
+    breaks: 'an auto-deleveraging trade is not public',
+    site: 'deleveraging-is-not-public',
+    change: condition('true'),
+    caughtBy: 'test/market-data/market-data-feed',
+  },
+  {
     breaks: 'a buy holds what rounding the fees of its fills may cost',
     site: 'fill-rounding-hold',
     change: returns('lots === null ? $& : 0n'),

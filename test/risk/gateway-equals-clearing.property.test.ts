@@ -141,7 +141,7 @@ class Twins {
       this.confirmed += 1;
       const { tradeId, maker, taker, matchedNs } = effect.trade;
       const word = { marketIndex, tradeId, timeNs: matchedNs, makerFee: maker.fee, takerFee: taker.fee };
-      manager.onFillConfirmed({ ...word, isLiquidation: false, isAutoDeleverage: false });
+      manager.onFillConfirmed(word);
     } else if (effect.kind === 'fillRolledBack') {
       this.rolledBack += 1;
       const { tradeId, makerReason, takerReason } = effect;

@@ -9,7 +9,12 @@ import type { DepthLevels, PublicTrade } from '../../src/core/market-figures.ts'
 import type { Side } from '../../src/core/order-terms.ts';
 import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
-import { type FeedSink, MarketDataFeed, type TradeHistory } from '../../src/market-data/market-data-feed.ts';
+import {
+  type FeedSink,
+  MarketDataFeed,
+  type StoredTrade,
+  type TradeHistory,
+} from '../../src/market-data/market-data-feed.ts';
 import type { Actor } from '../../src/runtime/actor.ts';
 import type { MemoryDurability } from '../support/memory-durability.ts';
 
@@ -112,16 +117,20 @@ export class Readers implements Actor, FeedSink {
 
 /** Confirmed trades as the tables hold them. */
 function historyOf(durability: MemoryDurability): TradeHistory {
-  const of = (marketIndex: number): PublicTrade[] =>
+  const of = (marketIndex: number): StoredTrade[] =>
     durability.trades().filter((trade) => trade.marketIndex === marketIndex);
   return {
-    *marketTradesSince(marketIndex, sinceNs: TimestampNs): Generator<PublicTrade> {
+    *marketTradesSince(marketIndex, sinceNs: TimestampNs): Generator<StoredTrade> {
       for (const trade of of(marketIndex).reverse()) if (trade.matchedNs >= sinceNs) yield trade;
     },
     marketTradesAfter: (marketIndex, tradeId: Sequence, limit) =>
       of(marketIndex)
         .filter((trade) => trade.tradeId > tradeId)
         .slice(0, limit),
-    marketTrades: ({ marketIndex, limit }) => of(marketIndex).reverse().slice(0, limit),
+    marketTrades: ({ marketIndex, below, skip, limit }) =>
+      of(marketIndex)
+        .filter((trade) => below === null || trade.tradeId < below)
+        .reverse()
+        .slice(skip, skip + limit),
   };
 }

@@ -124,7 +124,7 @@ export class ImitationMarket {
 
   confirm(tradeId: number, { maker, taker }: { maker: bigint; taker: bigint } = { maker: 0n, taker: 0n }): void {
     const fees = { makerFee: maker as Amount18, takerFee: taker as Amount18 };
-    const event = { ...this.#at(0), tradeId, ...fees, isLiquidation: false, isAutoDeleverage: false };
+    const event = { ...this.#at(0), tradeId, ...fees };
     this.#options.fromClearing(() => this.manager.onFillConfirmed(event));
   }
 

@@ -138,8 +138,9 @@ export class MarketPair {
     return this.compare();
   }
 
-  cancel(terms: Named & { mayPark: boolean }): Told[] {
-    const command = { ...this.#keyed(terms), mayPark: terms.mayPark, end: ORDER_END.userRequested };
+  cancel(terms: Named & { mayPark: boolean; end?: OrderEnd }): Told[] {
+    const { mayPark, end = ORDER_END.userRequested } = terms;
+    const command = { ...this.#keyed(terms), mayPark, end };
     this.#call((engine) => engine.cancel(command));
     this.reference.cancel(terms);
     return this.compare();
@@ -185,6 +186,12 @@ export class MarketPair {
   settle(tradeId: number): Told[] {
     this.#call((engine) => engine.settled(tradeId));
     this.reference.settled(tradeId);
+    return this.compare();
+  }
+
+  reserveTradeIds(count: number): Told[] {
+    this.#call((engine) => engine.reserveTradeIds(count));
+    this.reference.reserveTradeIds(count);
     return this.compare();
   }
 

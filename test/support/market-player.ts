@@ -69,6 +69,7 @@ const MIXED = {
   rest: 1,
   rebuild: 1,
   nibble: 0,
+  reserve: 1,
 };
 
 const THEMES: readonly Theme[] = [
@@ -172,6 +173,7 @@ export class MarketPlayer {
     rest: (dealer) => this.#pair.comeToRest(dealer.pick([0, 0, ORDER_END.marginInsufficient])),
     rebuild: () => this.#pair.rebuildAtRest(),
     nibble: (dealer) => this.#nibble(dealer),
+    reserve: (dealer) => this.#pair.reserveTradeIds(dealer.pick([1, 2, 100])),
   };
 
   /** @param theme any number. */
@@ -288,7 +290,8 @@ export class MarketPlayer {
 
   #cancel(dealer: Dealer): void {
     const order = dealer.oneIn(2) ? this.#anyOrder(dealer) : undefined;
-    this.#pair.cancel({ ...this.#name(dealer, order), mayPark: dealer.oneIn(2) });
+    const end = dealer.oneIn(4) ? ORDER_END.liquidation : ORDER_END.userRequested;
+    this.#pair.cancel({ ...this.#name(dealer, order), mayPark: dealer.oneIn(2), end });
   }
 
   #cancelAll(dealer: Dealer): void {

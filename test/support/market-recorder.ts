@@ -137,6 +137,9 @@ export class MarketRecorder implements MarketEvents {
   activated(...values: Parameters<MarketEvents['activated']>): void {
     this.told.push(['activated', ...values]);
   }
+  tradeIdsReserved(...values: Parameters<MarketEvents['tradeIdsReserved']>): void {
+    this.told.push(['tradeIdsReserved', ...values]);
+  }
   levelChanged(side: Side, price: number, quantity: number): void {
     this.toldLevels.note(side, price, quantity);
     this.#levels.push(['levelChanged', side, price, quantity]);

@@ -32,6 +32,7 @@ import {
 import { viewsOf } from '../../src/core/views.ts';
 import type { RestoredOrder } from '../../src/gateway/orders/order-book-view.ts';
 import type {
+  ClearedAccount,
   OrderEvent,
   OrderFault,
   OrderSink,
@@ -86,6 +87,7 @@ export class RecordingSink implements OrderSink {
   readonly releases: ReleaseCommand[] = [];
   readonly reductions: ReduceCommand[] = [];
   readonly faults: OrderFault[] = [];
+  readonly cleared: ClearedAccount[] = [];
   /** The ring to the market takes no reduction. */
   isFull = false;
 
@@ -104,6 +106,9 @@ export class RecordingSink implements OrderSink {
   }
   fault(fault: OrderFault): void {
     this.faults.push(fault);
+  }
+  accountCleared(account: ClearedAccount): void {
+    this.cleared.push(account);
   }
   reduce(word: ReduceCommand): boolean {
     if (this.isFull) return false;

@@ -199,7 +199,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.queueToTell(order);
   }
 
-  cancel(terms: Change & { mayPark: boolean }): void {
+  cancel(terms: Change & { mayPark: boolean; end?: OrderEnd }): void {
     this.uncross();
     this.passTo(terms.receivedNs);
     this.#beforeCommand(terms);
@@ -208,7 +208,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     const isHeld = this.ids.holds.some(isNamed(terms));
     const isKnown = order !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined;
     if (order !== undefined && this.#canBeCancelled(order)) {
-      this.#cancel(order, requestId);
+      this.#cancel(order, requestId, terms.end);
       this.told.push(['cancelAccepted', requestId, order.sequence]);
     } else if (isKnown || !terms.mayPark) this.told.push(['cancelRefused', requestId, this.#whyNot(terms)]);
     else if (isHeld) this.told.push(['cancelAccepted', requestId, 0]);
@@ -220,6 +220,12 @@ export class ReferenceBook extends ReferenceUncrossing {
       this.told.push(['cancelAccepted', requestId, 0]);
     }
     this.tellLevels();
+  }
+
+  /** Trades of clearing get the next ids. */
+  reserveTradeIds(count: number): void {
+    this.told.push(['tradeIdsReserved', ++this.sequence, this.lastTradeId + 1, count]);
+    this.lastTradeId += count;
   }
 
   /** @param terms beforeNs 0: whatever its timestamp (AMB-18). */
@@ -246,6 +252,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (isAlive(order)) this.end(order, end, { requestId });
     else {
       order.state = 'cancelPending';
+      order.cancelEnd = end;
       this.told.push(['cancelPending', ++this.sequence, order.sequence]);
     }
   }
@@ -382,7 +389,7 @@ export class ReferenceBook extends ReferenceUncrossing {
       // It wants no more, yet.
       if (state === 'filled') order.fault = fault;
     } else if (state === 'cancelPending') {
-      if (left(order) > 0n) this.end(order, ORDER_END.userRequested);
+      if (left(order) > 0n) this.end(order, order.cancelEnd);
     } else if (isAtFault(fault)) this.end(order, ORDER_END.atFault, { faultReason: fault });
     else if (!canRest(order)) {
       if (state === 'filled') this.end(order, ORDER_END.rolledBack);
@@ -400,12 +407,14 @@ export class ReferenceBook extends ReferenceUncrossing {
   }
 
   #refusalOf(terms: Terms): string | null {
-    if (this.status !== MARKET_STATUS.active) return 'MARKET_HALTED';
+    const isNodes = (terms.flags & ORDER_FLAG.nodeMade) !== 0;
+    const isOpen = this.status === MARKET_STATUS.active || (isNodes && this.status === MARKET_STATUS.cancelOnly);
+    if (!isOpen) return 'MARKET_HALTED';
     if (this.#known(terms) !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined)
       return 'DUPLICATE_ORDER';
     if (this.ids.spendHold(terms)) return 'ALREADY_CANCELLED';
     if (terms.expiryNs <= terms.receivedNs) return 'ORDER_EXPIRED';
-    if (terms.creationNs <= (this.ids.watermarks.get(terms.user) ?? -1n)) return 'REQUEST_TOO_OLD';
+    if (!isNodes && terms.creationNs <= (this.ids.watermarks.get(terms.user) ?? -1n)) return 'REQUEST_TOO_OLD';
     if (terms.parentId !== '') return this.#refusalOfChild(terms);
     const restsAtOnce = canRest(terms) && terms.triggerKind === TRIGGER.none;
     const level = this.levelOf(terms.side, terms.price);

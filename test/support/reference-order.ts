@@ -9,6 +9,7 @@
  *   ended      its end was published
  */
 import {
+  ORDER_END,
   ORDER_FLAG,
   ORDER_KIND,
   type OrderEnd,
@@ -57,6 +58,8 @@ export interface ReferenceOrder {
   fault: RollbackReason;
   state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'cancelPending' | 'ended';
   end: OrderEnd | 0;
+  /** The end that a pending cancel gives it when it is short. */
+  cancelEnd: OrderEnd;
   /** What `triggered` said last, or null when that is void. */
   told: bigint | null;
   /** The sequence of that; 0 for what was restored. */
@@ -109,6 +112,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     expiryNs: terms.expiryNs,
     state: waits ? 'dormant' : 'placing',
     end: 0,
+    cancelEnd: ORDER_END.userRequested,
     told: null,
     publishedAt: 0,
     wasTold: false,

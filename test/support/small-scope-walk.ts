@@ -70,6 +70,7 @@ const COLUMNS: Columns = {
   fault: asItIs,
   state: asItIs,
   end: asItIs,
+  cancelEnd: asItIs,
   told: (lots) => lots ?? '-',
   wasTold: Number,
   isAnswerPending: Number,

@@ -1,5 +1,5 @@
 /**
- * Users at the gateway: market makers, and existing sub-accounts. Follows clearing's events.
+ * Users at the gateway: market makers, existing sub-accounts, and those of them in liquidation. Follows clearing's events.
  *
  * A user without a row in clearing has sub-accounts 0 (spot) and 1 (cross margin), like all others (AMB-63, AMB-139).
  */
@@ -13,6 +13,8 @@ export type SubAccount = Pick<SubAccountRow, 'kind' | 'name' | 'asset'>;
 export class Accounts {
   readonly #marketMakers = new Set<UserId>();
   readonly #subAccounts = new Map<UserId, Map<number, SubAccount>>();
+  /** Sub-accounts from the detection that one is below maintenance until it is healthy or taken over. */
+  readonly #inLiquidation = new Map<UserId, Set<number>>();
 
   setUser(row: Pick<UserRow, 'user' | 'isMarketMaker'>): void {
     if (row.isMarketMaker) this.#marketMakers.add(row.user);
@@ -42,6 +44,17 @@ export class Accounts {
   isMargin(user: UserId, subAccount: number): boolean {
     const account = this.find(user, subAccount);
     return account !== undefined && isMarginType(account);
+  }
+
+  setInLiquidation(user: UserId, subAccount: number, isBegun: boolean): void {
+    const own = this.#inLiquidation.get(user) ?? new Set();
+    if (isBegun) this.#inLiquidation.set(user, own.add(subAccount));
+    else if (own.delete(subAccount) && own.size === 0) this.#inLiquidation.delete(user);
+  }
+
+  /** Whether new risk and outgoing transfers of the sub-account are refused (AMB-57). */
+  isInLiquidation(user: UserId, subAccount: number): boolean {
+    return this.#inLiquidation.size > 0 && this.#inLiquidation.get(user)?.has(subAccount) === true;
   }
 
   /** All sub-accounts of the user by index, ascending. */

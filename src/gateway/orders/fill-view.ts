@@ -125,9 +125,8 @@ export class FillView {
       order.fees = (order.fees + fee) as Amount18;
       confirmMove(side.move, this.#holds, receivedAt);
     }
-    const { isLiquidation, isAutoDeleverage } = event;
     for (const { side, fee } of sides) {
-      const news: TradeOutcome = { status: FILL_STATUS.confirmed, fee, reason: 0, isLiquidation, isAutoDeleverage };
+      const news: TradeOutcome = { status: FILL_STATUS.confirmed, fee, reason: 0 };
       const told = this.#tellTrade(trade, side, news);
       this.#tail.tradeConfirmed(side.order.user, market.definition.marketIndex, told);
     }

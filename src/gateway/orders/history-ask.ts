@@ -10,10 +10,10 @@ import { type OrderRecordView, orderRecord } from '../../codec/order-record.ts';
 import { userTrade } from '../../codec/user-trade.ts';
 import { must } from '../../core/assert.ts';
 import type { AssetId, OrderId } from '../../core/ids.ts';
-import { FILL_STATUS, SIDE } from '../../core/order-terms.ts';
 import type { UserTrade } from './order-events.ts';
 import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace } from './order-history.ts';
 import { recordOfRow } from './order-record.ts';
+import { userTradeOfRow } from './trade-view.ts';
 
 /** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
 export interface OrderDoubts {
@@ -241,24 +241,5 @@ export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTra
 }
 
 function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): UserTrade {
-  const definition = snapshot.definition(row.marketIndex);
-  const side = isMaker ? row.maker : row.taker;
-  return {
-    assetId: definition.assetId,
-    tradeId: row.tradeId,
-    orderId: side.orderId,
-    subAccount: side.subAccount,
-    price: row.price,
-    quantity: row.quantity,
-    priceDecimals: definition.priceDecimals,
-    quantityDecimals: definition.quantityDecimals,
-    timestampNs: row.matchedNs,
-    isMaker,
-    isBuyer: isMaker === (row.takerSide === SIDE.sell),
-    status: FILL_STATUS.confirmed,
-    rollbackReason: null,
-    isLiquidation: row.isLiquidation,
-    isAutoDeleverage: row.isAutoDeleverage,
-    fee: side.fee,
-  };
+  return userTradeOfRow(row, isMaker, snapshot.definition(row.marketIndex));
 }

@@ -66,7 +66,7 @@ interface OrdersOfUser {
   sellsFrom: Balance | null;
 }
 
-/** A page that is being read: what leaves memory after it was planned keeps its index. */
+/** A list of orders that is being read in parts, as a page: what leaves memory after it was planned keeps its index. */
 export interface Pin {
   readonly number: number;
 }
@@ -161,12 +161,34 @@ export class LiveOrders {
     return false;
   }
 
+  /** Whether a command with its id reaches this order and no other, whatever its market does with those on their way. */
+  isReachedById(order: LiveOrder): boolean {
+    if (order.sequence !== 0) return true;
+    for (let other = this.#named(order); other !== NONE; other = this.#nextPresent(other)) {
+      if (other !== order.index && !this.at(other).isClosed) return false;
+    }
+    return true;
+  }
+
   // ---- of a user
 
   /** The user's orders in memory, newest first; of those on their way the one that its id names. */
   *ofUser(user: UserId): Iterable<LiveOrder> {
     const all = this.pagesOf(user)?.freeze({ marketIndex: null, subAccounts: null, openOnly: false });
     for (const { order } of all?.from(0) ?? []) yield order;
+  }
+
+  /**
+   * The user's orders in memory, all of them, the youngest first. It may be read in parts while a `pin` keeps what leaves
+   * memory meanwhile; what is added meanwhile is not part of it.
+   */
+  *addedBy(user: UserId): Generator<LiveOrder, void, undefined> {
+    const number = this.store.findUser(user);
+    if (number === NONE) return;
+    for (let index = this.store.newestOfUser(number); index !== NONE; index = this.store.olderOfUser(index)) {
+      const order = this.at(index);
+      if (!order.isGone) yield order;
+    }
   }
 
   /** What pages show: the user's orders in memory, of those on their way the one that its id names; undefined: none. */

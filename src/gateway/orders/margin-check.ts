@@ -9,6 +9,9 @@
  *                 capacity left must be above the minimum
  *   adds none     always (AMB-49)
  *
+ * While an account is in liquidation nothing that adds risk is accepted, whatever its capacity: no spot order, no order that
+ * waits for a trigger unless it is reduce-only, and no market maker is exempt (AMB-57).
+ *
  * A market maker's post-only order needs no capacity (AMB-55). A spot buy needs it only in an account that borrows or may
  * (MRG-13), and trades whatever the prices are (CB-06).
  *
@@ -30,6 +33,10 @@ import type { Released } from './spending.ts';
 
 const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
+const IN_LIQUIDATION: Reject = reject(
+  'INSUFFICIENT_MARGIN',
+  'the account is in liquidation, only reducing orders are taken',
+);
 const CAP_EXCEEDED: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'the whole exchange takes no more risk of this asset');
 const COLLATERAL_FULL: Reject = reject('PROTOCOL_CAP_EXCEEDED', 'all margin accounts take no more of this asset');
 const WOULD_INCREASE: Reject = reject(
@@ -84,12 +91,25 @@ export class MarginCheck {
     const { isBroken } = this.#margins.assets.terms(market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots count.
     const addsLots = queue.outgrows(entry, exposure.lots);
+    // mutant: liquidation-refuses-risk
+    if ((addsNotional || addsLots) && this.#accounts.isInLiquidation(order.user, order.subAccount))
+      return IN_LIQUIDATION;
     if (isBroken && !isSpot(order) && (addsNotional || addsLots)) return NO_PRICE;
     const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
     // mutant: least-capacity
     if (needsMargin && position.account.capacity([{ queue, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
     if (!addsLots || !this.#exceedsCap(order, own, exposure)) return null;
     return isSpot(order) ? COLLATERAL_FULL : CAP_EXCEEDED;
+  }
+
+  /**
+   * Why an order without exposure of its own may not grow, or null: one that waits for its trigger, or a spot sell.
+   *
+   * @returns INSUFFICIENT_MARGIN.
+   */
+  unweighedFault(order: LiveOrder): Reject | null {
+    if (!this.#accounts.isInLiquidation(order.user, order.subAccount)) return null;
+    return isReduceOnly(order) ? null : IN_LIQUIDATION;
   }
 
   /**

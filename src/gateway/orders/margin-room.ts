@@ -29,7 +29,7 @@ import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
-import type { PendingRequests } from './pending-requests.ts';
+import type { PendingRequests, ReduceRequest } from './pending-requests.ts';
 import { ReduceOnlyExcess } from './reduce-only-excess.ts';
 import type { Reduction } from './reduction-plan.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
@@ -68,17 +68,25 @@ class Reductions {
     return this.#send(order, 0, ORDER_END.marginInsufficient);
   }
 
+  /**
+   * @param clearing counts the answer.
+   * @returns false: the ring or the table of requests is full now.
+   */
+  cancelLiquidated(order: LiveOrder, clearing: ReduceRequest['clearing']): boolean {
+    return this.#send(order, 0, ORDER_END.liquidation, clearing);
+  }
+
   answered(): void {
     this.#onTheWay -= 1;
   }
 
-  #send(order: LiveOrder, total: number, end: OrderEnd): boolean {
+  #send(order: LiveOrder, total: number, end: OrderEnd, clearing: ReduceRequest['clearing'] = null): boolean {
     if (!this.#pending.hasRoomFor('reduce')) return false;
     const { user, orderId } = order;
     const { marketIndex, assetId } = order.market.definition;
     const requestId = this.#pending.nextId;
     if (!this.#sink.reduce({ requestId, marketIndex, assetId, user, orderId, total, end })) return false;
-    this.#pending.add({ kind: 'reduce', order });
+    this.#pending.add({ kind: 'reduce', order, clearing });
     order.requests += 1;
     this.#onTheWay += 1;
     return true;

@@ -80,8 +80,6 @@ interface OfTrade {
 export interface FillConfirmed extends OfTrade {
   readonly makerFee: Amount18;
   readonly takerFee: Amount18;
-  readonly isLiquidation: boolean;
-  readonly isAutoDeleverage: boolean;
 }
 
 export interface FillRolledBack extends OfTrade {

@@ -107,6 +107,10 @@ export class Markets {
     return true;
   }
 
+  withIndex(marketIndex: number): MarketSlot | undefined {
+    return this.#slots[marketIndex];
+  }
+
   at(marketIndex: number): MarketSlot {
     return must(this.#slots[marketIndex], 'a message names a market of the registry');
   }

@@ -7,7 +7,7 @@ import type { OrderEventView } from '../../codec/order-events.ts';
 import type { UserTradeView } from '../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { OrderEnd, RollbackReason } from '../../core/order-terms.ts';
-import type { Amount18, TimestampNs } from '../../core/units.ts';
+import type { Amount18, Sequence, TimestampNs } from '../../core/units.ts';
 
 export interface OrderName {
   readonly orderId: OrderId;
@@ -59,6 +59,13 @@ export interface OrderFault {
   readonly matchedNs: TimestampNs;
 }
 
+/** Nothing of the account lives, and everything of it up to these sequences is decided. */
+export interface ClearedAccount {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly through: readonly { readonly marketIndex: number; readonly sequence: Sequence }[];
+}
+
 /** Receives what the order manager emits; calls come in the order of the events. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
@@ -67,6 +74,8 @@ export interface OrderSink {
   fault(fault: OrderFault): void;
   /** To the market; never lost, so it may wait while the ring is full. */
   release(command: ReleaseCommand): void;
+  /** To clearing; never lost (LIQ-04). */
+  accountCleared(account: ClearedAccount): void;
   /** To the market, by a request that has its number. @returns false: the ring is full, nothing was sent. */
   reduce(command: ReduceCommand): boolean;
 }

@@ -7,7 +7,7 @@
  *
  * Not here: JSON, signatures, rates, rings.
  */
-import type { BalanceRow, SubAccountRow, UserRow } from '../../clearing/rows.ts';
+import type { BalanceRow, SubAccountRow, TradeRow, UserRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
 import type { OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
@@ -15,6 +15,7 @@ import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END } from '../../core/order-terms.ts';
 import { pascalCase } from '../../core/reject.ts';
 import type { Views } from '../../core/views.ts';
+import { AccountCancels } from './account-cancels.ts';
 import { Accounts } from './accounts.ts';
 import { FillView } from './fill-view.ts';
 import type { Show } from './history-ask.ts';
@@ -52,7 +53,7 @@ import { Releases } from './releases.ts';
 import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
 import { Tail } from './tail.ts';
-import type { Match } from './trade-view.ts';
+import { type Match, userTradeOfRow } from './trade-view.ts';
 import { UncoveredHolds } from './uncovered-holds.ts';
 
 export interface OrderManagerParts {
@@ -67,6 +68,8 @@ export class OrderManager {
   readonly requests: OrderRequests;
   /** Positions, prices, pressure: the margin side. */
   readonly margin: MarginRoom;
+  /** Accounts in liquidation that are being cleared of their orders. */
+  readonly accountCancels: AccountCancels;
   /** What actions on accounts take, beside what orders hold. */
   readonly setAsides: SetAsides;
   readonly #uncovered: UncoveredHolds;
@@ -108,6 +111,11 @@ export class OrderManager {
     this.margin = room;
     const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
+    this.accountCancels = new AccountCancels({
+      orders,
+      cancel: (order, clearing) => room.reductions.cancelLiquidated(order, clearing),
+      cleared: (account) => sink.accountCleared(account),
+    });
     this.setAsides = new SetAsides(accounts, holds, room.accounts);
     const { check, assets } = room;
     this.#releases = new Releases(book, { orders, check, assets }, sink);
@@ -218,9 +226,35 @@ export class OrderManager {
     this.#accounts.setUser(row);
   }
 
+  /** From now on, or no longer, the account takes no new risk (AMB-57). */
+  onLiquidationChanged(account: { readonly user: UserId; readonly subAccount: number }, isBegun: boolean): void {
+    this.#accounts.setInLiquidation(account.user, account.subAccount, isBegun);
+  }
+
+  /** An auto-deleveraging trade, booked and flushed: it was never pending, and no order is part of it (AMB-59). */
+  onDeleveraged(row: TradeRow): void {
+    const { definition } = this.#markets.at(row.marketIndex);
+    for (const isMaker of [true, false]) {
+      const { user } = isMaker ? row.maker : row.taker;
+      const trade = userTradeOfRow(row, isMaker, definition);
+      this.#sink.userTrade(user, trade);
+      this.#tail.tradeConfirmed(user, row.marketIndex, trade);
+    }
+  }
+
+  /** Trade ids of the market are clearing's: nothing about an order. */
+  onTradeIdsReserved(event: { readonly marketIndex: number; readonly sequence: number }): void {
+    this.#received(event);
+  }
+
   onSubAccountChanged(row: SubAccountRow): void {
     this.#accounts.setSubAccount(row);
     this.#holds.subAccountKnown(row.user, row.subAccount);
+  }
+
+  /** The market of this index; undefined for one that is not known. */
+  marketAt(marketIndex: number): MarketSlot | undefined {
+    return this.#markets.withIndex(marketIndex);
   }
 
   /** A market appeared or changed; holds and pressure follow its taker rate, and no order is walked for it. */
@@ -255,6 +289,12 @@ export class OrderManager {
     const order = this.#orders.restore(v, at, restored.parentId);
     this.margin.check.place(order);
     this.#book.restored(order, isSpot(order) ? this.#orders.balanceOf(order) : null, restored);
+  }
+
+  /** Every order of a start is in memory. */
+  onAllRestored(): void {
+    this.margin.onRestored();
+    this.accountCancels.restored();
   }
 
   /** Where the market stood, all of it flushed. */

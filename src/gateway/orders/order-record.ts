@@ -88,7 +88,7 @@ function record(definition: MarketDefinition, order: Recorded, derived: Derived)
     last_update_timestamp_ns: order.lastUpdateNs,
     is_immediate_or_cancel: order.tif === TIF.ioc || order.tif === TIF.fok,
     is_fill_or_kill: order.tif === TIF.fok,
-    is_liquidation: false,
+    is_liquidation: (order.flags & ORDER_FLAG.liquidation) !== 0,
     is_auto_deleverage: false,
     is_reduce_only: (order.flags & ORDER_FLAG.reduceOnly) !== 0,
   };

@@ -16,10 +16,10 @@
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
-import { must } from '../../core/assert.ts';
+import { assert, must } from '../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
-import { MARKET_STATUS, SIDE, TRIGGER } from '../../core/order-terms.ts';
+import { MARKET_STATUS, ORDER_FLAG, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
@@ -203,6 +203,42 @@ export class OrderRequests {
     return accepted({ requestId, order });
   }
 
+  /**
+   * Takes an order that the node makes, past the checks of clients' orders: what it spends is the account's to lose, and
+   * clearing judges its fills.
+   *
+   * @returns null: the table of requests or of orders is full, nothing was taken.
+   */
+  reserveNodeOrder(
+    prepared: PreparedCreate,
+    now: TimestampNs,
+    reply: Reply,
+  ): { readonly requestId: number; readonly order: LiveOrder } | null {
+    const { orders, pending, holds, book, margin } = this.#parts;
+    const { market, terms, text, signature } = prepared;
+    const { user, orderId } = terms;
+    assert((terms.flags & ORDER_FLAG.nodeMade) !== 0, 'only orders of the node pass without a check');
+    const order = pending.hasRoomFor('cancel') ? orders.draft(prepared, 0, now) : null;
+    if (order === null) return null;
+
+    // After this point the command must succeed.
+    if (isSpot(terms)) {
+      const asset = terms.side === SIDE.buy ? USD : market.definition.assetId;
+      order.balance = holds.balance({ user, subAccount: terms.subAccount, asset });
+    }
+    margin.assets.refresh(now);
+    margin.check.place(order);
+    assert(isSpot(terms) || order.exposure !== null, 'an order of the node on a position is of a margin account');
+    order.requests = 1;
+    book.add(order);
+    const signed = { text, signature };
+    const kind = 'create';
+    const requestId = pending.add({
+      ...{ kind, user, orderId, market, order, replace: null, signed, membership: null, reply },
+    });
+    return { requestId, order };
+  }
+
   /** Gives an order of a margin-type account its place. @returns why it may not be sent, or null. */
   #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
     const { accounts, holds, margin: room } = this.#parts;
@@ -212,7 +248,9 @@ export class OrderRequests {
     const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
     if (hasNothing && !isSpot(order) && !skips.has('margin')) return NO_MARGIN;
     margin.place(order);
-    if (order.exposure === null || order.triggerKind !== TRIGGER.none) return null;
+    if (order.exposure === null || order.triggerKind !== TRIGGER.none) {
+      return skips.has('margin') ? null : margin.unweighedFault(order);
+    }
     const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
     if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
     return margin.exposureFault(order, exposureOf(order, order.exposure.marketPrice));
@@ -294,8 +332,10 @@ export class OrderRequests {
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
   #replaceFault(order: LiveOrder, replace: PendingReplace): Reject | null {
-    if (order.exposure === null) return null;
     const { check } = this.#parts.margin;
+    const isUnweighed = order.exposure === null || order.releasedQuantity === 0;
+    const unweighed = isUnweighed && replace.quantity > order.quantity ? check.unweighedFault(order) : null;
+    if (unweighed !== null || order.exposure === null) return unweighed;
     const fault =
       order.releasedQuantity === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
     if (fault !== null) return fault;
@@ -409,6 +449,7 @@ export class OrderRequests {
     if (request.kind === 'reduce') {
       margin.reductions.answered();
       book.landed(request.order);
+      request.clearing?.answered();
       return;
     }
     const { kind, order, replace, membership } = request;

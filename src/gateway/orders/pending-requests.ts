@@ -75,6 +75,8 @@ export interface CancelAllRequest {
 export interface ReduceRequest {
   readonly kind: 'reduce';
   readonly order: LiveOrder;
+  /** The clearing of an account that it is part of; null for none (account-cancels.ts). */
+  readonly clearing: { answered(): void } | null;
 }
 
 export type Request = OrderRequest | CancelAllRequest | ReduceRequest;

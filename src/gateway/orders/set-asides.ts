@@ -39,6 +39,7 @@ export interface Taking {
 
 const NOTHING: SetAside = { amount: ZERO_18, free: () => undefined };
 const NO_INVENTORY: Outcome<SetAside> = rejected(reject('INSUFFICIENT_INVENTORY', 'less is available'));
+const IN_LIQUIDATION: Outcome<SetAside> = rejected(reject('INSUFFICIENT_MARGIN', 'the account is in liquidation'));
 const NO_MARGIN: Outcome<SetAside> = rejected(reject('INSUFFICIENT_MARGIN', 'the account needs this as margin'));
 
 export class SetAsides {
@@ -53,7 +54,8 @@ export class SetAsides {
   }
 
   /**
-   * Sets an amount aside if it is available and a margin account keeps its capacity without it (AMB-65).
+   * Sets an amount aside if it is available and a margin account keeps its capacity without it (AMB-65). Nothing leaves an
+   * account in liquidation (AMB-57).
    *
    * @returns INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN; then nothing changed.
    */
@@ -61,6 +63,7 @@ export class SetAsides {
     if (amount <= 0n) return accepted(NOTHING);
     const balance = this.#holds.find(from);
     if (balance === undefined || amount > availableOf(balance)) return NO_INVENTORY;
+    if (leaves && this.#accounts.isInLiquidation(from.user, from.subAccount)) return IN_LIQUIDATION;
     const holds = this.#holds;
     holds.setAside(balance, amount, leaves);
     const free = (): void => holds.setAside(balance, -amount, leaves);

@@ -6,11 +6,14 @@
  *
  * A trade has two sides and each gets its own event, also when both are one user.
  */
+import type { TradeRow } from '../../clearing/rows.ts';
 import { notional18, quantity18, tradingFee18 } from '../../core/arithmetic.ts';
 import { format18, formatRaw } from '../../core/decimal.ts';
+import type { MarketDefinition } from '../../core/market-definition.ts';
 import {
   FILL_STATUS,
   type FillStatus,
+  ORDER_FLAG,
   ROLLBACK_REASON,
   ROLLBACK_REASON_WORD,
   type RollbackReason,
@@ -58,6 +61,8 @@ export interface PendingTrade {
   readonly takerSide: Side;
   readonly maker: PendingSide;
   readonly taker: PendingSide;
+  /** A party is an order by which the node liquidates an account: both sides show it (AMB-35). */
+  readonly isLiquidation: boolean;
 }
 
 export function pendingTrade(
@@ -83,6 +88,7 @@ export function pendingTrade(
     takerSide,
     maker: side(maker, true, match.makerFeeRate),
     taker: side(taker, false, match.takerFeeRate),
+    isLiquidation: ((maker.flags | taker.flags) & ORDER_FLAG.liquidation) !== 0,
   };
 }
 
@@ -91,18 +97,14 @@ export interface TradeOutcome {
   readonly status: FillStatus;
   readonly fee: Amount18;
   readonly reason: RollbackReason;
-  readonly isLiquidation: boolean;
-  readonly isAutoDeleverage: boolean;
 }
 
-const ORDINARY = { reason: ROLLBACK_REASON.none, isLiquidation: false, isAutoDeleverage: false };
-
 export function pendingNews(side: PendingSide): TradeOutcome {
-  return { ...ORDINARY, status: FILL_STATUS.pending, fee: side.fee };
+  return { status: FILL_STATUS.pending, fee: side.fee, reason: ROLLBACK_REASON.none };
 }
 
 export function rolledBackNews(reason: RollbackReason): TradeOutcome {
-  return { ...ORDINARY, status: FILL_STATUS.rolledBack, fee: ZERO_18, reason };
+  return { status: FILL_STATUS.rolledBack, fee: ZERO_18, reason };
 }
 
 /** One side of a trade as its user sees it. */
@@ -123,9 +125,39 @@ export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeO
     isBuyer: orderSide === SIDE.buy,
     status: news.status,
     rollbackReason: ROLLBACK_REASON_WORD[news.reason],
-    isLiquidation: news.isLiquidation,
-    isAutoDeleverage: news.isAutoDeleverage,
+    isLiquidation: trade.isLiquidation,
+    // Such trades have no match: they come from clearing alone (userTradeOfRow).
+    isAutoDeleverage: false,
     fee: news.fee,
+  };
+}
+
+/**
+ * One side of a confirmed trade from its row. An auto-deleveraging trade has neither maker nor taker: its row keeps the two
+ * sides as such (AMB-59).
+ *
+ * @param isMaker of the row.
+ */
+export function userTradeOfRow(row: TradeRow, isMaker: boolean, definition: MarketDefinition): UserTrade {
+  const side = isMaker ? row.maker : row.taker;
+  return {
+    assetId: definition.assetId,
+    tradeId: row.tradeId,
+    orderId: side.orderId,
+    subAccount: side.subAccount,
+    price: row.price,
+    quantity: row.quantity,
+    priceDecimals: definition.priceDecimals,
+    quantityDecimals: definition.quantityDecimals,
+    timestampNs: row.matchedNs,
+    // mutant: deleveraged-maker
+    isMaker: isMaker && !row.isAutoDeleverage,
+    isBuyer: isMaker === (row.takerSide === SIDE.sell),
+    status: FILL_STATUS.confirmed,
+    rollbackReason: null,
+    isLiquidation: row.isLiquidation,
+    isAutoDeleverage: row.isAutoDeleverage,
+    fee: side.fee,
   };
 }
 
