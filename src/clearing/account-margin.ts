@@ -22,6 +22,7 @@ import {
   type StoredEquity,
 } from '../risk/account.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
+import { addRisk, addRiskUsd, emptyRisk, type RiskSums } from '../risk/at-risk.ts';
 import { capacityOf, requirementOf } from '../risk/exposure.ts';
 import type { Legs } from '../risk/position.ts';
 import { countedOf } from './exposures.ts';
@@ -49,6 +50,7 @@ interface Figure<Sums> {
 
 const INITIAL: Figure<InitialSums> = { leg: addInitial, usd: addInitialUsd };
 const MAINTENANCE: Figure<MaintenanceSums> = { leg: addMaintenance, usd: addMaintenanceUsd };
+const RISK: Figure<RiskSums> = { leg: addRisk, usd: addRiskUsd };
 const STORED: Figure<StoredEquity> = { leg: addStored, usd: addStoredUsd };
 
 /** Which assets beside USD are terms of a sum: all, or those that are owed. */
@@ -92,6 +94,11 @@ export function initialOfDebts(account: SubAccountSlot, nowNs: TimestampNs, over
 /** Maintenance margin as confirmed: what every price of an asset is checked for (LIQ-02). */
 export function maintenanceOf(account: SubAccountSlot, nowNs: TimestampNs): MaintenanceSums {
   return sumUp(MAINTENANCE, emptyMaintenance(), 'all', { account, nowNs, overlay: CONFIRMED });
+}
+
+/** Maintenance margin, and what it is measured by: whether the account is at risk (AMB-62). */
+export function riskOf(account: SubAccountSlot, nowNs: TimestampNs): RiskSums {
+  return sumUp(RISK, emptyRisk(), 'all', { account, nowNs, overlay: CONFIRMED });
 }
 
 /** Equity at the last stored prices: what a trade must leave (docs/decisions/0014). */

@@ -37,6 +37,8 @@ import {
 import type { Effect } from './effects.ts';
 import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
+import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
+import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
 import type { LiveOrder } from './live-orders.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
@@ -79,6 +81,10 @@ export interface ClearingOptions {
   readonly journalSequence?: { set(sequence: number): void };
   /** Called at checkpoints and when records were pruned. */
   readonly journalSize?: (size: JournalSize) => void;
+  /** Called for each account whose liquidation begins or ends, and for each trade of auto-deleveraging. */
+  readonly liquidationEvent?: (event: LiquidationEvent) => void;
+  /** Called after each pass over the accounts at risk. */
+  readonly atRiskCounts?: (counts: AtRiskCounts) => void;
   /** Called with the progress of a recovery. */
   readonly recovering?: RecoveryProgress;
   /** Test hooks: waits, and the end of the process. */
@@ -104,6 +110,8 @@ export class ClearingActor implements Actor {
   readonly #sinks: EffectSinks;
   readonly #batch = new BatchBuffer();
   readonly #passed = new PassedTime();
+  readonly #atRisk = new AtRiskAccounts();
+  readonly #atRiskTimes: AtRiskTimes;
   readonly #crash: CrashPlan;
   #state: ClearingState | null = null;
   #restoring: Iterator<void> | null = null;
@@ -122,6 +130,7 @@ export class ClearingActor implements Actor {
   constructor(options: ClearingOptions) {
     this.#options = options;
     this.#cycle = new DutyCycle(options.heartbeat);
+    this.#atRiskTimes = { nowNs: () => options.clock.nowNs(), elapsedMs: options.elapsedMs };
     this.#door = new RetryBuffer(options.door);
     this.#markets = options.markets.map((publication) => new RetryBuffer(publication));
     this.#crash = new CrashPlan(options.hooks.crash);
@@ -262,6 +271,7 @@ export class ClearingActor implements Actor {
     if (this.#isCheckpointDue()) this.#checkpoint(false);
     if (this.#pruneBelow > 0) this.#prune();
     if (this.#options.data.needsResync()) this.#resyncData();
+    this.#publishAtRisk();
     this.#flush();
   }
 
@@ -356,6 +366,7 @@ export class ClearingActor implements Actor {
     for (const effect of effects) {
       writeEffect(effect, this.#sinks);
       if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.#openIfNew(effect.change.row);
+      if (isLiquidationEffect(effect)) this.#options.liquidationEvent?.(liquidationEvent(this.ledger, effect, timeNs));
     }
     writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
   }
@@ -415,10 +426,23 @@ export class ClearingActor implements Actor {
     if (questions.length === 0) return;
     this.#questions = [];
     for (const { request, query } of questions) {
-      const nowNs = this.#options.clock.nowNs();
-      const place = { sequence: this.#sequence, checkpoint: this.#checkpointed, delayMs: this.#delayMs, nowNs };
-      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, place)), this.#door);
+      const context = {
+        sequence: this.#sequence,
+        checkpoint: this.#checkpointed,
+        delayMs: this.#delayMs,
+        nowNs: this.#options.clock.nowNs(),
+        atRisk: this.#atRisk,
+      };
+      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, context)), this.#door);
     }
+  }
+
+  /** A step of what is at risk; with its last one the aggregate, if it has changed. */
+  #publishAtRisk(): void {
+    const result = this.#atRisk.poll(this.ledger, this.#atRiskTimes);
+    if (result === null) return;
+    this.#options.atRiskCounts?.(result.counts);
+    if (result.changed !== null) writeNews({ kind: 'atRiskChanged', atRisk: result.changed }, this.#door);
   }
 
   /** One bounded commit a turn: orders do not wait for a long one. */

@@ -6,6 +6,7 @@ import { accepted, type Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import { type HooksView, hooksView } from './hooks.ts';
+import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { hashState } from './state-hash.ts';
@@ -30,25 +31,32 @@ interface Answers {
   readonly journal: { readonly sequence: number };
   readonly hooks: HooksView & { readonly delay_ms: number };
   readonly prices: { readonly prices: KnownPrices };
+  readonly accountsAtRisk: View;
   readonly user: View;
 }
 
-export type ClearingQuery =
-  | { [Kind in Exclude<keyof Answers, 'user'>]: { readonly kind: Kind } }[Exclude<keyof Answers, 'user'>]
-  | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean };
+/** Queries with members of their own. */
+type OwnQuery =
+  | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean }
+  /** The accounts with the smallest maintenance surplus. @param limit 1 … ACCOUNTS_AT_RISK_MAX. */
+  | { readonly kind: 'accountsAtRisk'; readonly limit: number };
+type PlainKind = Exclude<keyof Answers, OwnQuery['kind']>;
+
+export type ClearingQuery = { [Kind in PlainKind]: { readonly kind: Kind } }[PlainKind] | OwnQuery;
 export type AnswerTo<Query extends ClearingQuery> = Answers[Query['kind']];
 
-/** Where the journal stands. */
-export interface JournalPlace {
+/** Where the journal and the clock stand, and what the actor derives from the state. */
+export interface QueryContext {
   readonly sequence: number;
   readonly checkpoint: number;
   readonly delayMs: number;
   readonly nowNs: TimestampNs;
+  readonly atRisk: AtRiskAccounts;
 }
 
 type Answering<Query extends ClearingQuery> = (
   state: ClearingState,
-  place: JournalPlace,
+  place: QueryContext,
   query: Query,
 ) => Outcome<AnswerTo<Query>> | Generator<number, Outcome<AnswerTo<Query>>>;
 
@@ -58,6 +66,9 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   },
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   journal: (_, place) => accepted({ sequence: place.sequence }),
+  *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {
+    return accepted(yield* atRisk.query(limit, nowNs));
+  },
   prices: (state) => accepted({ prices: knownPrices(state) }),
   hooks: (state, place) => accepted({ ...hooksView(state), delay_ms: place.delayMs }),
   *state(state, place) {
@@ -69,7 +80,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
 export function* answerQuery<Query extends ClearingQuery>(
   query: Query,
   state: ClearingState,
-  place: JournalPlace,
+  place: QueryContext,
 ): Generator<number, Outcome<AnswerTo<Query>>> {
   // The table holds the answering of this kind; TypeScript does not follow a generic index that far.
   const answering = ANSWERING[query.kind] as unknown as Answering<Query>;
@@ -83,7 +94,7 @@ function knownPrices(state: ClearingState): KnownPrices {
 }
 
 /** All orders are walked once. */
-function* stateView(state: ClearingState, place: JournalPlace): Generator<number, Answers['state']> {
+function* stateView(state: ClearingState, place: QueryContext): Generator<number, Answers['state']> {
   /** Of each market: orders that wait for their trigger or for their release. */
   const untriggered = state.markets.map(() => 0);
   const hash = yield* hashState(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {

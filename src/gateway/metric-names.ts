@@ -39,7 +39,21 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
 ];
 
+/** Of liquidation, the backstop and auto-deleveraging; USD as a number. */
+const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
+  { name: 'accounts_at_risk', kind: 'gauge', help: 'Accounts with a surplus below a tenth of their requirement.' },
+  { name: 'accounts_shielded', kind: 'gauge', help: 'Accounts below maintenance that a broken credit shields.' },
+  counter('liquidations_begun', 'Accounts of which the liquidation began.'),
+  counter('liquidations_healthy', 'Accounts of which the liquidation ended because they were healthy again.'),
+  counter('liquidations_taken_over', 'Accounts that the backstop took over.'),
+  counter('adl_trades', 'Trades of auto-deleveraging.'),
+  counter('adl_usd', 'USD of these trades.'),
+  counter('backstop_credited_usd', 'USD credited by the backstop at take-overs.'),
+  counter('shortfall_usd', 'USD that accounts taken over were worth below zero.'),
+];
+
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
+  ...LIQUIDATION_METRICS,
   { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
   { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },

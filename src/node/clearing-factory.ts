@@ -7,7 +7,9 @@ import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-na
 import { hashKeyOf } from '../core/key-words.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
+import { createLogger } from '../runtime/logging.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
+import { LiquidationMonitor } from './liquidation-monitor.ts';
 import { NodeWords } from './node-words.ts';
 import { settingsOf } from './worker-settings.ts';
 
@@ -21,7 +23,11 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const commits = wiring.metrics.histogram('commit_ns');
   const journalBytes = wiring.metrics.gauge('journal_bytes');
   const journalFirst = wiring.metrics.gauge('journal_first_sequence');
+  const log = createLogger({ name: CLEARING, level: settings.logLevel });
+  const monitor = new LiquidationMonitor(wiring.metrics, log, () => performance.now());
   return new ClearingActor({
+    liquidationEvent: (event) => monitor.event(event),
+    atRiskCounts: (counts) => monitor.counts(counts),
     clock: wiring.clock,
     notBefore: (timeNs) => {
       if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);

@@ -149,6 +149,7 @@ export class NodeThreads {
       words: this.words.memory,
       budget: this.budget.memory,
       hashSeed: this.hashSeed,
+      logLevel: this.config.logLevel,
     };
   }
 

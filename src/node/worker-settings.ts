@@ -2,6 +2,7 @@
 
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
+import type { NodeConfig } from './config.ts';
 
 /** Given to every worker; a structured clone. */
 export interface WorkerSettings {
@@ -12,6 +13,7 @@ export interface WorkerSettings {
   readonly checkpointRows: number;
   readonly shards: number;
   readonly mdsListener: ListenerSettings;
+  readonly logLevel: NodeConfig['logLevel'];
   readonly words: SharedArrayBuffer;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;

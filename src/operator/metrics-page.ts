@@ -80,6 +80,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
     plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders()),
     plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
     breakerFamily(parts),
+    ...liquidationFamilies(actorNamed(recorded, CLEARING)),
     ...actorFamilies(parts.plan, recorded),
     counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
       limited(parts, 'user'),
@@ -170,6 +171,33 @@ function orderFamilies(door: Recorded): readonly Family[] {
     counter('ringbook_fault_cooldowns_total', 'Users whose new orders began to be refused for their faults.', [
       { value: numberOf(door, 'fault_cooldowns'), labels: {} },
     ]),
+  ];
+}
+
+function liquidationFamilies(clearing: Recorded): readonly Family[] {
+  const value = (metric: string): number => numberOf(clearing, metric);
+  const total = (name: string, help: string, metric: string): Family =>
+    counter(name, help, [{ value: value(metric), labels: {} }]);
+  return [
+    plainGauge(
+      'ringbook_accounts_at_risk',
+      'Accounts that borrow and have a maintenance surplus below a tenth of their requirement.',
+      value('accounts_at_risk'),
+    ),
+    plainGauge(
+      'ringbook_accounts_shielded',
+      'Accounts at risk below maintenance that are not liquidated because the price of a credit is broken.',
+      value('accounts_shielded'),
+    ),
+    counter('ringbook_liquidations_total', 'Liquidations of accounts that began, and how they ended.', [
+      { value: value('liquidations_begun'), labels: { event: 'begun' } },
+      { value: value('liquidations_healthy'), labels: { event: 'healthy' } },
+      { value: value('liquidations_taken_over'), labels: { event: 'taken_over' } },
+    ]),
+    total('ringbook_adl_trades_total', 'Positions closed by auto-deleveraging.', 'adl_trades'),
+    total('ringbook_adl_usd_total', 'USD of positions closed by auto-deleveraging.', 'adl_usd'),
+    total('ringbook_backstop_credited_usd_total', 'USD credited at take-overs.', 'backstop_credited_usd'),
+    total('ringbook_shortfall_usd_total', 'USD that accounts taken over were worth below zero.', 'shortfall_usd'),
   ];
 }
 

@@ -1,11 +1,14 @@
-/** Read routes for operators (operator-api.md 5, 6): prices, state, actors, ledger. */
+/** Read routes for operators (operator-api.md 5, 6): prices, state, actors, ledger, accounts at risk. */
 
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
 import type { Reply } from '../clearing/inputs.ts';
+import { ACCOUNTS_AT_RISK_MAX } from '../clearing/liquidation/at-risk-accounts.ts';
 import { format18, formatScaled } from '../core/decimal.ts';
 import { type AssetId, compareAssetIds, hasOracle } from '../core/ids.ts';
-import { accepted } from '../core/outcome.ts';
+import { accepted, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { Query } from '../http/query.ts';
 import {
   assetPrices,
   MARK_STALE_NS,
@@ -25,6 +28,9 @@ import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
+/** Accounts listed without a `limit`. */
+const ACCOUNTS_AT_RISK = 100;
+
 export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
     {
@@ -35,6 +41,7 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
     { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
     { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
     { method: 'GET', pattern: '/operator/ledger', handler: () => parts.ask({ kind: 'ledger' }) },
+    { method: 'GET', pattern: '/operator/accounts-at-risk', handler: ({ query }) => accountsAtRisk(parts, query) },
     {
       method: 'GET',
       pattern: '/operator/actors',
@@ -52,6 +59,17 @@ async function prices(parts: OpsParts): Promise<Reply> {
   const assets = [...parts.gateway.registry.rows().assets.keys()].filter(hasOracle).sort(compareAssetIds);
   const views = assets.map((id): [string, View] => [id, pricesView(known[id] ?? NOT_PRICED, nowNs)]);
   return accepted({ prices: Object.fromEntries(views) });
+}
+
+/** The accounts with the smallest maintenance surplus; `limit` is 100 if left out. */
+function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
+  const limit = query.whole('limit');
+  if (!limit.ok) return limit;
+  const count = limit.value === null ? ACCOUNTS_AT_RISK : Number(limit.value);
+  if (count < 1 || count > ACCOUNTS_AT_RISK_MAX) {
+    return rejected(reject('INVALID_REQUEST', `limit is 1 to ${ACCOUNTS_AT_RISK_MAX}`, 'limit'));
+  }
+  return parts.ask({ kind: 'accountsAtRisk', limit: count });
 }
 
 /** The prices of an asset that never had any. */

@@ -47,7 +47,7 @@ export function addRiskUsd(sums: RiskSums, amount: bigint): void {
   sums.worth += amount;
 }
 
-/** What maintenance asks for: never below zero, but for roundings. */
+/** What the factors take away of the worth: never below zero, but for roundings. */
 export function maintenanceRequirement({ worth, maintenance }: RiskSums): Amount18 {
   return (worth - maintenance) as Amount18;
 }

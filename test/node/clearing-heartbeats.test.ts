@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
-import { answerQuery } from '../../src/clearing/clearing-queries.ts';
+import { answerQuery, type QueryContext } from '../../src/clearing/clearing-queries.ts';
+import { AtRiskAccounts } from '../../src/clearing/liquidation/at-risk-accounts.ts';
 import { recoverState } from '../../src/clearing/recovery.ts';
 import { drainDirtyRows } from '../../src/clearing/tables.ts';
 import { fireReached } from '../../src/clearing/triggers.ts';
@@ -22,6 +23,13 @@ const HEARTBEATS_OF_A_BATCH = 4;
 /** Before its transaction and after. */
 const BEATS_OF_A_CHECKPOINT = 2;
 const ORDERS_PER_HEARTBEAT = UNITS_PER_HEARTBEAT;
+const CONTEXT: QueryContext = {
+  sequence: 1,
+  checkpoint: 1,
+  delayMs: 0,
+  nowNs: SIMULATION_START_NS as TimestampNs,
+  atRisk: new AtRiskAccounts(),
+};
 /** Above every trigger. */
 const HIGH = Number.MAX_SAFE_INTEGER;
 
@@ -67,8 +75,7 @@ suite('heartbeats of clearing', () => {
     const cycle = new DutyCycle(() => {
       heartbeats += 1;
     });
-    const place = { sequence: 1, checkpoint: 1, delayMs: 0, nowNs: 0n as TimestampNs };
-    const answer = cycle.finish(answerQuery({ kind: 'state' }, ledger, place));
+    const answer = cycle.finish(answerQuery({ kind: 'state' }, ledger, CONTEXT));
     const all = counts.reduce((sum, count) => sum + count, 0);
     assert.ok(
       heartbeats >= Math.floor(all / ORDERS_PER_HEARTBEAT),

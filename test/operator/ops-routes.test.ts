@@ -1,7 +1,13 @@
 /** What operators configure and read (operator-api.md 4 to 6), over a real clearing state. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { ensureUser } from '../../src/clearing/balances.ts';
+import { positionSlot, setLegs } from '../../src/clearing/positions.ts';
 import { stateLines } from '../../src/clearing/state-hash.ts';
+import { must } from '../../src/core/assert.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import { ONE_18 } from '../../src/core/units.ts';
+import type { Legs } from '../../src/risk/position.ts';
 import { OpsFixture } from '../support/ops-client.ts';
 import { NEVER_SEEN } from '../support/ops-world.ts';
 
@@ -383,6 +389,43 @@ describe('reads', () => {
     };
     const { spot, faucet, claims, difference } = assets['0'] ?? {};
     assert.deepEqual([spot, faucet, claims, difference], ['1000.5', '-1000.5', '0', '0']);
+  });
+
+  test('accounts at risk are listed with the smallest surplus first, as many as asked for (AMB-62)', async () => {
+    const path = '/operator/accounts-at-risk';
+    await withMarket();
+    assert.deepEqual(await fixture.ok('GET', path), {
+      timestamp_ns: 0,
+      accounts_at_risk: 0,
+      shielded_accounts: 0,
+      accounts: [],
+    });
+    const { state, atRisk, clock } = fixture.world;
+    for (const user of ['1'.repeat(64), '2'.repeat(64)] as UserId[]) {
+      // An account that owes 100 USD for nothing.
+      const account = must(ensureUser(state, user, []).subAccounts.get(1), 'every user has account 1');
+      const legs = { base: 0n, quote: -100n * ONE_18, entry: 0n } as Legs;
+      setLegs(state, positionSlot(state, account, '2' as AssetId), legs);
+      atRisk.judged(account, true);
+    }
+    atRisk.poll(state, { nowNs: () => clock.nowNs(), elapsedMs: () => 0 });
+    const { text, json } = await fixture.call('GET', `${path}?limit=1`);
+    assert.deepEqual(json['accounts'], [
+      {
+        user_id: '1'.repeat(64),
+        sub_account: 1,
+        maintenance_surplus: '-100',
+        maintenance_requirement: '0',
+        is_shielded: false,
+        liquidation: null,
+        positions: {},
+      },
+    ]);
+    assert.ok(text.startsWith(`{"timestamp_ns":${T0},"accounts_at_risk":2,"shielded_accounts":0,"accounts":[`), text);
+    assert.equal(((await fixture.ok('GET', path))['accounts'] as unknown as readonly unknown[]).length, 2);
+    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=1']) {
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', `${path}?${query}`), 'limit');
+    }
   });
 });
 

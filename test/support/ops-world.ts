@@ -8,6 +8,7 @@ import type { ClearingHook } from '../../src/clearing/clearing-hooks.ts';
 import { answerQuery } from '../../src/clearing/clearing-queries.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { NodeInput, OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import { AtRiskAccounts } from '../../src/clearing/liquidation/at-risk-accounts.ts';
 import { configKey } from '../../src/clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
@@ -52,6 +53,9 @@ export class OpsWorld {
   /** The next command throws instead of being done. */
   breaks = false;
   readonly requests: Map<string, number> = new Map();
+
+  /** What detection has found. */
+  readonly atRisk: AtRiskAccounts = new AtRiskAccounts();
 
   /** Commands that clearing received. */
   get commands(): number {
@@ -104,8 +108,9 @@ export class OpsWorld {
       waitingFor: () => this.waiting,
       command: async (command) => this.#command(command),
       ask: async (query) => {
-        const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs, nowNs: this.clock.nowNs() };
-        return travelled(DutyCycle.unwatched.finish(answerQuery(travelled(query), this.state, place)));
+        const place = { sequence: this.#sequence, checkpoint: 0, delayMs: this.#delayMs };
+        const context = { ...place, nowNs: clock.nowNs(), atRisk: this.atRisk };
+        return travelled(DutyCycle.unwatched.finish(answerQuery(travelled(query), this.state, context)));
       },
       hookClearing: async (hook) => {
         this.hooks.push(hook);
