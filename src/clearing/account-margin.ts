@@ -91,9 +91,27 @@ export function initialOfDebts(account: SubAccountSlot, nowNs: TimestampNs, over
   return sumUp(INITIAL, emptyInitial(), 'owed', { account, nowNs, overlay });
 }
 
-/** Maintenance margin as confirmed: what every price of an asset is checked for (LIQ-02). */
-export function maintenanceOf(account: SubAccountSlot, nowNs: TimestampNs): MaintenanceSums {
-  return sumUp(MAINTENANCE, emptyMaintenance(), 'all', { account, nowNs, overlay: CONFIRMED });
+/** Maintenance margin: what every price of an asset is checked for (LIQ-02). */
+export function maintenanceOf(
+  account: SubAccountSlot,
+  nowNs: TimestampNs,
+  overlay: Overlay = CONFIRMED,
+): MaintenanceSums {
+  return sumUp(MAINTENANCE, emptyMaintenance(), 'all', { account, nowNs, overlay });
+}
+
+/**
+ * Whether every asset of the account has had an oracle price since the node started (AMB-110): before that nothing of it is
+ * liquidated. A credit that counts nothing needs none: else a unit of an asset without a price would protect it for ever.
+ */
+export function hasOracleRound(account: SubAccountSlot, nowNs: TimestampNs): boolean {
+  const isKnown = (risk: RiskSlot, amount: Amount18): boolean =>
+    amount === 0n || risk.isPricedSinceStart || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
+  for (const { collateral, owned } of account.balances.values()) {
+    if (collateral !== null && !isKnown(collateral, owned)) return false;
+  }
+  for (const { risk, legs } of account.positions.values()) if (!isKnown(risk, legs.base)) return false;
+  return true;
 }
 
 /** Maintenance margin, and what it is measured by: whether the account is at risk (AMB-62). */

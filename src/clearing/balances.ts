@@ -56,7 +56,14 @@ const NO_EXPOSURES: SubAccountSlot['exposures'] = [new Map(), new Map()];
 
 /** A sub-account in which nothing is. Most stay so, and five empty maps are more than all else that a user takes. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
-  return { row, liquidation: null, balances: NO_BALANCES, positions: NO_POSITIONS, exposures: NO_EXPOSURES };
+  return {
+    row,
+    liquidation: null,
+    watch: null,
+    balances: NO_BALANCES,
+    positions: NO_POSITIONS,
+    exposures: NO_EXPOSURES,
+  };
 }
 
 function ownBalances(account: SubAccountSlot): SubAccountSlot['balances'] {
@@ -136,6 +143,7 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
 function markChanged(state: ClearingState, slot: BalanceSlot): void {
   if (slot.isChanged) return;
   slot.isChanged = true;
+  if (slot.account.positions.size > 0) state.detection.accountChanged(slot.account);
   state.changedBalances.push(slot);
   state.dirty.balances.add(slot);
   state.touchedTotals.add(slot.totals);

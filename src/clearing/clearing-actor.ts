@@ -39,6 +39,7 @@ import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
 import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
+import { type DetectionListener, Pacing } from './liquidation/pacing.ts';
 import type { LiveOrder } from './live-orders.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
@@ -78,6 +79,8 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
+  /** 1 while accounts wait to be judged, or steps to be made: the node is not at rest. */
+  readonly working?: { set(isWorking: number): void };
   readonly journalSequence?: { set(sequence: number): void };
   /** Called at checkpoints and when records were pruned. */
   readonly journalSize?: (size: JournalSize) => void;
@@ -112,6 +115,11 @@ export class ClearingActor implements Actor {
   readonly #passed = new PassedTime();
   readonly #atRisk = new AtRiskAccounts();
   readonly #atRiskTimes: AtRiskTimes;
+  readonly #pacing = new Pacing();
+  readonly #detected: DetectionListener = {
+    judged: (account, mayBeAtRisk) => this.#atRisk.judged(account, mayBeAtRisk),
+    pricesMoved: () => this.#atRisk.pricesMoved(),
+  };
   readonly #crash: CrashPlan;
   #state: ClearingState | null = null;
   #restoring: Iterator<void> | null = null;
@@ -233,7 +241,9 @@ export class ClearingActor implements Actor {
   }
 
   hasMore(): boolean {
-    return this.#restoring === null ? this.#isFiring() || this.#isWithdrawalDue() : this.#flushOutboxes();
+    if (this.#restoring !== null) return this.#flushOutboxes();
+    if (this.#isFiring() || this.#isWithdrawalDue()) return true;
+    return this.#pacing.hasMore(this.ledger) && this.#flushOutboxes();
   }
 
   /** Whether the time of a withdrawal has come. */
@@ -265,6 +275,7 @@ export class ClearingActor implements Actor {
       return;
     }
     if (this.#isWithdrawalDue()) this.#batch.addPlain({ kind: 'withdrawalsDue' }, this.#options.clock.nowNs());
+    this.#addSteps();
     if (this.#batch.count > 0) this.#commit();
     else fireSome(this.ledger, FIRED_PER_TURN);
     this.#answer();
@@ -359,7 +370,18 @@ export class ClearingActor implements Actor {
   #apply(batch: Parameters<typeof applyBatch>[1]): readonly Effect[] {
     const effects: Effect[] = [];
     applyBatch(this.ledger, batch, effects);
+    this.#pacing.stateChanged();
     return effects;
+  }
+
+  /** Steps of liquidations and of the backstop that are due, as inputs of this batch. Not while messages wait for room. */
+  #addSteps(): void {
+    if (!this.#flushOutboxes()) return;
+    const { clock, elapsedMs, working } = this.#options;
+    const nowNs = clock.nowNs();
+    const steps = this.#pacing.poll(this.ledger, { nowNs, elapsedMs }, this.#detected);
+    for (const step of steps) this.#batch.addPlain(step, nowNs);
+    working?.set(steps.length > 0 || this.#pacing.isWorking(this.ledger) ? 1 : 0);
   }
 
   #release(effects: readonly Effect[], timeNs: TimestampNs): void {

@@ -265,10 +265,10 @@ function applyNodeInput(
       setFault(state.hooks, input.fault);
       return accepted(hooksView(state));
     case 'accountCleared':
-      applyAccountCleared(state, input, effects);
+      applyAccountCleared(state, input);
       return accepted({});
     case 'nodeOrderRefused':
-      applyNodeOrderRefused(state, input, effects);
+      applyNodeOrderRefused(state, input);
       return accepted({});
     case 'clockMoved':
       return accepted({});

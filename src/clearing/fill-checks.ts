@@ -6,12 +6,14 @@
  *   order terms   side, price, life, account, fee rate, and whether it is released at all (FIL-10)
  *   overfill      lots enabled, and the target or cap of a market order, in exact money (FIL-11, AMB-05)
  *   inventory     what it owns, of a spot order (SUB-02)
+ *   liquidation   below maintenance before, neither growth nor flip of the position (LIQ-11 to LIQ-13); of no other order
  *   reduce-only   neither growth nor flip of the position, of a margin order (FIL-13, TIF-10)
  *   size          what the fill would leave fits what rows can hold: else overfill, or margin of a margin order
  *   pricing       a broken asset takes no leveraged trade that raises the risk (FIL-07, AMB-44)
  *   caps          of the asset, unless the trade only reduces (FIL-08, CAP-07)
  *   margin        of a margin account, on what the fill would leave (FIL-06, AMB-51): initial margin unless the trade only
- *                 reduces, and solvency in any case (MRG-14, docs/decisions/0014)
+ *                 reduces, and solvency in any case (MRG-14, docs/decisions/0014) but where the node closes what the
+ *                 account has (docs/decisions/0029)
  *
  * Both may fail. The last four look at the state after the fill, both parties of it applied.
  */
@@ -34,9 +36,20 @@ import { isMarginType, mayTrade } from '../risk/account-types.ts';
 import { breaksCap, hasCap, type Measures } from '../risk/caps.ts';
 import { reduces } from '../risk/position.ts';
 import { quote18 } from '../risk/reservation.ts';
-import { CONFIRMED, initialOf, initialOfDebts, storedEquityOf, storedEquityOfDebts } from './account-margin.ts';
+import {
+  CONFIRMED,
+  initialOf,
+  initialOfDebts,
+  maintenanceOf,
+  storedEquityOf,
+  storedEquityOfDebts,
+} from './account-margin.ts';
 import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
 import type { OrderRow } from './rows.ts';
+import type { PositionSlot } from './state.ts';
+
+/** Liquidations are the node's. */
+const NODE_FLAGS = ORDER_FLAG.nodeMade | ORDER_FLAG.liquidation;
 
 /** What went wrong with a fill, by party; `none` for a party that is in order. */
 export interface Fault {
@@ -80,14 +93,16 @@ export function judge(fill: Fill, plan: Plan, nowNs: TimestampNs): Fault | null 
   return maker === ROLLBACK_REASON.none && taker === ROLLBACK_REASON.none ? null : { maker, taker };
 }
 
-function standingOf({ fill, plan }: Case, party: Party): Standing {
+function standingOf(of: Case, party: Party): Standing {
+  const { fill, plan } = of;
   const { position } = party.slot;
   const isReducing = position !== null && reduces(plan.legs(position).base, baseDelta(fill, party));
-  const reason = judgeOrder(fill, party, plan, isReducing);
+  const reason = judgeOrder(of, party, isReducing);
   return { party, reason, isReducing, own: hasCap(plan.risk.risk) ? plan.measuresAfter(fill, party) : plan.measures };
 }
 
-function judgeOrder(fill: Fill, party: Party, plan: Plan, isReducing: boolean): RollbackReason {
+function judgeOrder(of: Case, party: Party, isReducing: boolean): RollbackReason {
+  const { fill, plan } = of;
   const { row, position } = party.slot;
   assert(row.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
   if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
@@ -96,8 +111,18 @@ function judgeOrder(fill: Fill, party: Party, plan: Plan, isReducing: boolean): 
   if (position === null) {
     return inventoryCovers(fill, party, plan) ? ROLLBACK_REASON.none : ROLLBACK_REASON.insufficientInventory;
   }
+  if ((row.flags & ORDER_FLAG.liquidation) !== 0 && !isLiquidated(of, party, position))
+    return ROLLBACK_REASON.invalidOrder;
   const isViolated = (row.flags & ORDER_FLAG.reduceOnly) !== 0 && !isReducing;
   return isViolated ? ROLLBACK_REASON.reduceOnlyViolation : ROLLBACK_REASON.none;
+}
+
+/** Whether the account is below maintenance, and the fill does not add to its position (LIQ-11, LIQ-12). */
+function isLiquidated({ fill, plan, nowNs }: Case, party: Party, position: PositionSlot): boolean {
+  const { base } = plan.legs(position);
+  // mutant: liquidation-below-maintenance
+  if (maintenanceOf(party.slot.account, nowNs, plan).maintenance >= 0n) return false;
+  return base !== 0n && base > 0n !== baseDelta(fill, party) > 0n;
 }
 
 /** Side, limit price, life, account, trigger and highest fee rate of one order against the fill (FIL-10, AMB-09). */
@@ -106,6 +131,7 @@ function termsAllow(fill: Fill, party: Party, plan: Plan, isReducing: boolean): 
   const { price, timeNs } = fill.input;
   if (fill.maker.slot.row.side === fill.taker.slot.row.side) return false;
   if (order.triggerState !== TRIGGER_STATE.live) return false;
+  if ((order.flags & NODE_FLAGS) === ORDER_FLAG.liquidation) return false;
   if (order.kind === ORDER_KIND.limit && isBeyondLimit(order, price)) return false;
   if (timeNs > orderExpiryNs(order.creationNs, order.goodUntilNs)) return false;
   return accountAllows(fill, party, plan, isReducing) && party.feeRate <= order.maxFeeRate;
@@ -155,11 +181,16 @@ function reasonAfter(of: Case, standing: Standing): RollbackReason {
   return isMarginType(account.row) ? marginReason(of, standing) : ROLLBACK_REASON.none;
 }
 
-/** Of a margin account. A trade that only reduces is held to no price, cap and initial margin, but to solvency. */
+/**
+ * Of a margin account. A trade that only reduces is held to no price, cap and initial margin, but to solvency. One of the node
+ * closes what an account below its margin has, or what the backstop took over of one: it must not fail for the shortfall.
+ */
 function marginReason(of: Case, standing: Standing): RollbackReason {
   const { plan, nowNs } = of;
   const { party, isReducing } = standing;
-  const { account, position } = party.slot;
+  const { account, position, row } = party.slot;
+  // mutant: node-closes-insolvent
+  if ((row.flags & ORDER_FLAG.nodeMade) !== 0) return ROLLBACK_REASON.none;
   if (!isReducing) {
     if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;

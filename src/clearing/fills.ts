@@ -108,7 +108,7 @@ function confirm(state: ClearingState, market: MarketSlot, fill: Fill, effects: 
     quantity: input.quantity,
     matchedNs: input.timeNs,
     takerSide: taker.slot.row.side,
-    isLiquidation: false,
+    isLiquidation: (taker.slot.row.flags & ORDER_FLAG.liquidation) !== 0,
     isAutoDeleverage: false,
     maker: tradeSide(maker),
     taker: tradeSide(taker),

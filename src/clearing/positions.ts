@@ -57,6 +57,7 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
   assert(magnitude(legs.base) <= AMOUNT18_MAX && magnitude(legs.quote) <= AMOUNT18_MAX, 'a leg fits 128 bits');
   const { base, quote } = slot.legs;
   slot.legs = legs;
+  state.detection.accountChanged(slot.account);
   slot.usdTotals.claims = add18(slot.usdTotals.claims, subtract18(legs.quote, quote));
   if (quote < 0n || legs.quote < 0n) {
     state.usdBorrows = add18(state.usdBorrows, subtract18(owedOf(legs.quote), owedOf(quote)));

@@ -5,7 +5,8 @@
  *   users, accounts, assets, balances, positions ─▶ gateway              ┐ a part at a time, as the rings have room: the
  *   configuration, prices, markets ───────────────▶ gateway, markets     │ receivers read while clearing writes, and nothing
  *   orders, market by market ─────────────────────▶ market, gateway      │ piles up
- *   ids of the past, then `MarketRestored` ───────▶ markets              ┘
+ *   ids of the past, then `MarketRestored` ───────▶ markets              │
+ *   accounts whose orders are to be cancelled ────▶ gateway              ┘
  *
  * Orders of a market are sent in the order of their admission, so a parent comes before its children. The market puts them
  * in order of priority (AMB-110).
@@ -32,12 +33,13 @@ import {
   writeRestoredOrder,
   writeUserChanged,
 } from './effect-codec.ts';
+import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import { type LiveOrder, orderAt } from './live-orders.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { riskSlot } from './risks.ts';
-import { isGiven, type OrderRow } from './rows.ts';
+import { isGiven, type LiquidationRow, type OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
 /** Of users, orders or ids: a part is small against a ring. */
@@ -83,6 +85,17 @@ export function* restore(
   yield sent;
   yield* restoreIds(past, to, sent);
   openMarkets(state, to);
+  yield* inParts(liquidations(state), sent, (row) => cancelAgain(row, to));
+}
+
+function* liquidations({ liquidations }: ClearingState): Generator<LiquidationRow> {
+  for (const account of liquidations) yield liquidationRow(account);
+}
+
+/** The gateway has lost what it was asked for; it clears the account once all of its orders are there. */
+function cancelAgain({ user, subAccount, stage, roundNs }: LiquidationRow, to: EffectSinks): void {
+  // mutant: cancels-after-restart
+  if (stage === 'cancelling') writeEffect({ kind: 'cancelAccount', user, subAccount, timeNs: roundNs }, to);
 }
 
 function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Generator<number> {
@@ -100,6 +113,9 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
     if (isOpen(slot.legs)) writePosition(positionRow(slot), door);
   });
   yield* inParts(state.withdrawals.all(), sent, ({ row }) => writeNews({ kind: 'withdrawalChanged', row }, door));
+  yield* inParts(liquidations(state), sent, ({ user, subAccount, startedNs }) => {
+    writeNews({ kind: 'liquidationChanged', user, subAccount, stage: 'begun', timeNs: startedNs }, door);
+  });
   for (const row of state.configs.values()) {
     writeEffect({ kind: 'registryChanged', change: { table: 'config', row } }, to);
   }

@@ -16,6 +16,7 @@ import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
 import { imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
+import { WatchList } from './liquidation/watch-list.ts';
 import { parseRisk } from './registry/risk-parameters.ts';
 import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
 import type { ClearingState, RiskSlot } from './state.ts';
@@ -36,6 +37,7 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
       collateral: ZERO_18,
       terms: null,
       termsNs: NEVER,
+      watchers: new WatchList(),
     };
     state.risks.set(asset, slot);
   }
@@ -52,6 +54,7 @@ export function placeRisk(state: ClearingState, row: AssetRow): void {
   const slot = riskSlot(state, row.assetId);
   slot.risk = termsOfRow(row.assetId, row.riskJson === null ? null : parseRisk(row.riskJson));
   slot.terms = null;
+  state.detection.weightsChanged(slot);
 }
 
 /** A price row is in force. */
@@ -61,6 +64,7 @@ export function placePrice(state: ClearingState, row: PriceRow): void {
   slot.oracle = sourceOf(row);
   slot.isPricedSinceStart = row.isSinceStart;
   slot.terms = null;
+  state.detection.assetChanged(slot);
 }
 
 /** The oracle as a source. */
@@ -102,6 +106,7 @@ function samePrices(a: AssetPrices, b: AssetPrices): boolean {
 export function changeMark(state: ClearingState, slot: RiskSlot, mark: PriceSource): void {
   slot.mark = mark;
   slot.terms = null;
+  state.detection.assetChanged(slot);
   state.dirty.marks.add(slot);
   state.touchedRisks.add(slot);
 }

@@ -26,6 +26,8 @@ import type { RiskTerms } from '../risk/risk-terms.ts';
 import { FinishedOrders } from './finished-orders.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
+import { type AccountWatch, Detection } from './liquidation/detection.ts';
+import type { WatchList } from './liquidation/watch-list.ts';
 import { LiveOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
@@ -65,6 +67,8 @@ export interface RiskSlot {
   /** What a leg was worth at `termsNs`, or null when something has changed since. */
   terms: AssetTerms | null;
   termsNs: TimestampNs;
+  /** Accounts with borrows that hold the asset (liquidation/detection.ts). Derived. */
+  readonly watchers: WatchList;
 }
 
 export interface AssetTotals {
@@ -120,6 +124,8 @@ export interface SubAccountSlot {
   row: SubAccountRow;
   /** Null unless the account is under liquidation. */
   liquidation: LiquidationRow | null;
+  /** Of detection; null before the account has had a position. Derived. */
+  watch: AccountWatch | null;
   /** These three begin as maps that all accounts share, and are the account's own once something is in them. */
   balances: Map<AssetId, BalanceSlot>;
   /** Empty in a Spot account. */
@@ -255,6 +261,8 @@ export interface ClearingState {
   readonly depositCounters: Map<string, number>;
   /** Accounts under liquidation: those with a row. */
   readonly liquidations: Set<SubAccountSlot>;
+  /** Which others are to be. Derived. */
+  readonly detection: Detection;
   /** By the index of the backstop's sub-account. */
   readonly backstopRows: Map<number, BackstopRow>;
   /** By market index. */
@@ -347,6 +355,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     },
     depositCounters: new Map(),
     liquidations: new Set(),
+    detection: new Detection(),
     backstopRows: new Map(),
     adlUsage: new Map(),
     withdrawals: new WithdrawalBook(),

@@ -55,6 +55,7 @@ const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
   { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
+  { name: 'working', kind: 'gauge', help: '1 while accounts wait to be judged for liquidation, or steps to be made.' },
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
   { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
   { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },

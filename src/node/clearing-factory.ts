@@ -49,6 +49,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     heartbeat: () => wiring.heartbeat(),
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
+    working: wiring.metrics.gauge('working'),
     journalSequence: wiring.metrics.gauge('journal_sequence'),
     journalSize: ({ firstSequence, bytes }) => {
       journalFirst.set(firstSequence);

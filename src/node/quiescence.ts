@@ -4,7 +4,7 @@
  *
  * Each ring counts the records written into it, each actor the records it has handled, its flush included. An actor
  * for which the two sums agree has no record in work. If all agree, twice with no record in between, and every thread
- * has ticked between the two samples, then nothing moves: work that waits for the clock has been checked, and bytes for
+ * has ticked between the two samples, and none has work of its own (metric `working`), then nothing moves: work that waits for the clock has been checked, and bytes for
  * sockets have left their turn of the event loop. There is no fixed time after which a node counts as being at rest.
  */
 import { ThreadBlock } from '../runtime/heartbeat.ts';
@@ -26,14 +26,19 @@ function look(plan: Plan, ignored: ReadonlySet<string>): Look {
   let total = 0;
   for (const actor of plan.actors) {
     const { written, read } = countsOf(plan, actor.name);
-    const metric = snapshotMetrics(actor.metricsPlan).find(({ name }) => name === 'records_in');
-    const handled = metric?.kind === 'counter' ? metric.value : 0;
+    const handled = metricOf(actor, 'records_in');
+    if (metricOf(actor, 'working') > 0) isAtRest = false;
     total += written + handled;
     // A restarted thread skips records, so its counts differ from then on: empty rings are enough.
     const isDone = mayRestart(plan, actor.thread) ? written === read : (written - handled) % 2 ** 32 === 0;
     if (!isDone && !ignored.has(actor.name)) isAtRest = false;
   }
   return { isAtRest, written: total };
+}
+
+function metricOf({ metricsPlan }: Plan['actors'][number], name: string): number {
+  const metric = snapshotMetrics(metricsPlan).find((one) => one.name === name);
+  return metric === undefined || metric.kind === 'histogram' ? 0 : metric.value;
 }
 
 function countsOf(plan: Plan, actor: string): { readonly written: number; readonly read: number } {

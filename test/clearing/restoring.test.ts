@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
-import type { EffectSinks, RecordSink } from '../../src/clearing/effect-codec.ts';
+import { type EffectSinks, type NodeNews, type RecordSink, readNews } from '../../src/clearing/effect-codec.ts';
 import { recoverParts } from '../../src/clearing/recovery.ts';
 import { liveOrders, restore, restoredCount } from '../../src/clearing/restoring.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
@@ -10,8 +10,10 @@ import { LOAD_ORDER } from '../../src/clearing/tables.ts';
 import { ORDER_END, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
-import { OrderRecord, OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
-import { ALICE, BOB, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
+import { MARK_STALE_NS } from '../../src/risk/prices.ts';
+import { NodeEvent, OrderRecord, OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
+import { ALICE, BOB, CAROL, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
+import { MarginWorld } from '../support/margin-world.ts';
 
 const MARK = { timeNs: 0n as TimestampNs, sequence: 1 as Sequence, clean: false, stateHash: null };
 
@@ -20,10 +22,11 @@ interface Told {
   readonly parent: number;
 }
 
-/** Keeps the orders that it gets. */
+/** Keeps the orders that it gets, and the kinds of cold events. */
 class OrderSink implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
   readonly told: Told[] = [];
+  readonly news: NodeNews[] = [];
   #type = 0;
 
   claim(typeId: number): number {
@@ -32,6 +35,7 @@ class OrderSink implements RecordSink {
   }
 
   commit(): void {
+    if (this.#type === NodeEvent.typeId) this.news.push(readNews(this.views, 0));
     if (this.#type !== OrderRestoredAtBoot.typeId) return;
     this.told.push({
       order: OrderRecord.orderSequence(this.views, OrderRestoredAtBoot.orderAt),
@@ -99,6 +103,35 @@ function funded(): ClearingWorld {
 function later(world: ClearingWorld): { readonly prioritySequence: Sequence } {
   return { prioritySequence: world.next().sequence };
 }
+
+suite('liquidations that are sent after a start', () => {
+  test('each has begun, and the cancels that had no answer are asked for again, behind all orders (AMB-57, AMB-110)', () => {
+    const world = MarginWorld.make();
+    for (const user of [ALICE, CAROL]) world.fund(user, USD, '300', 1);
+    world.fund(BOB, USD, '100000', 1);
+    for (const user of [ALICE, CAROL]) {
+      assert.equal(world.trade({ buyer: { user: BOB }, seller: { user }, price: 2000, quantity: 1 }), 'confirmed');
+    }
+    world.pass(MARK_STALE_NS + 1n);
+    world.prices({ [ETH]: '2200' });
+    for (const user of [ALICE, CAROL]) world.send({ kind: 'liquidationStep', user, subAccount: 1 });
+    world.send({ kind: 'accountCleared', request: 1, user: CAROL, subAccount: 1, through: [] });
+    world.send({ kind: 'liquidationStep', user: CAROL, subAccount: 1 });
+    world.send({ kind: 'restarted', clean: false });
+    const door = new OrderSink();
+    const to: EffectSinks = { door, data: new OrderSink(), shards: [], market: () => new OrderSink() };
+    for (const _ of restore(world.state, liveOrders(world.state), to, { durability: NO_PAST, nowNs: world.nowNs }));
+    const sent = door.news.flatMap((news) => {
+      return news.kind === 'liquidationChanged' || news.kind === 'cancelAccount' ? [[news.kind, news.user]] : [];
+    });
+    assert.deepEqual(sent, [
+      ['liquidationChanged', ALICE],
+      ['liquidationChanged', CAROL],
+      ['cancelAccount', ALICE],
+    ]);
+    assert.equal(door.news.at(-1)?.kind, 'cancelAccount');
+  });
+});
 
 suite('orders that are sent after a start', () => {
   test('each once, in the order of admission, to its market and to the gateway (AMB-110)', () => {

@@ -2,7 +2,7 @@
  * Transfers of spot balances between the sub-accounts of one user (TRF-01 to TRF-14, AMB-65, AMB-66). One into an unused
  * index creates the account of the type that it names (SUB-05, AMB-63).
  *
- *   source   has it available; a margin account keeps its capacity, and a minimum balance or nothing
+ *   source   has it available, and is not under liquidation (AMB-57); a margin account keeps its capacity, and a minimum balance or nothing
  *   target   may hold the asset; a margin account reaches the minimum balance, and its collateral the cap at most
  *
  * Signature and weight were checked before, and the amount was set aside from what the account may spend, or the input
@@ -79,6 +79,10 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
     return reject('INSUFFICIENT_INVENTORY', 'the source account has less available', 'transfer_amount');
   }
   if (!isMarginType(source.row)) return null;
+  // mutant: transfer-under-liquidation
+  if (source.liquidation !== null) {
+    return reject('INSUFFICIENT_MARGIN', 'the source account is under liquidation', 'source_index');
+  }
   const owned = subtract18(slot.owned, input.amount);
   if (owned !== 0n && isBelowMinimum(move, owned)) {
     return reject('INVALID_REQUEST', 'less than the minimum balance would remain', 'transfer_amount');

@@ -159,6 +159,11 @@ export class AtRiskAccounts {
     this.#isChanged = true;
   }
 
+  /** Prices of accounts with borrows have moved: what is at risk may have other figures. */
+  pricesMoved(): void {
+    if (this.#candidates.size > 0) this.#isChanged = true;
+  }
+
   /** One step of a pass when it is time for it. @returns the result of a pass that has ended with it, or null. */
   poll(state: ClearingState, { nowNs: now, elapsedMs }: AtRiskTimes): AtRiskResult | null {
     if (this.#pass === null && !this.#isChanged) return null;

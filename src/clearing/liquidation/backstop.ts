@@ -4,6 +4,7 @@
 import type { TimestampNs } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { BackstopStep } from '../inputs.ts';
+import type { BackstopRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
 
 /** What is next for a sub-account of the backstop: nothing for one without a row. */
@@ -14,4 +15,9 @@ export function applyBackstopStep(
   _effects: Effect[],
 ): void {
   // Nothing is taken over yet.
+}
+
+/** Whether a step would change something for a row that is not closed. */
+export function isBackstopStepDue(_state: ClearingState, _row: BackstopRow, _nowNs: TimestampNs): boolean {
+  return false;
 }
