@@ -61,6 +61,8 @@ export function emptyAccount(row: SubAccountRow): SubAccountSlot {
     liquidation: null,
     watch: null,
     balances: NO_BALANCES,
+    usd: null,
+    recent: null,
     positions: NO_POSITIONS,
     exposures: NO_EXPOSURES,
   };
@@ -108,25 +110,33 @@ export function balanceSlot(state: ClearingState, user: UserSlot, subAccount: nu
 
 /** The same by its account. */
 export function accountBalance(state: ClearingState, account: SubAccountSlot, asset: AssetId): BalanceSlot {
-  let slot = account.balances.get(asset);
-  if (slot === undefined) {
-    const { user, subAccount } = account.row;
-    slot = {
-      user,
-      subAccount,
-      asset,
-      account,
-      totals: totalsOf(state, asset),
-      collateral: asset !== USD && isMarginType(account.row) ? riskSlot(state, asset) : null,
-      owned: ZERO_18,
-      locked: ZERO_18,
-      heldBySells: ZERO_18,
-      buys: null,
-      planned: null,
-      isChanged: false,
-    };
-    ownBalances(account).set(asset, slot);
-  }
+  const { usd, recent } = account;
+  if (asset === USD) {
+    if (usd !== null) return usd;
+  } else if (recent !== null && recent.asset === asset) return recent;
+  const slot = account.balances.get(asset) ?? newBalance(state, account, asset);
+  if (asset === USD) account.usd = slot;
+  else account.recent = slot;
+  return slot;
+}
+
+function newBalance(state: ClearingState, account: SubAccountSlot, asset: AssetId): BalanceSlot {
+  const { user, subAccount } = account.row;
+  const slot: BalanceSlot = {
+    user,
+    subAccount,
+    asset,
+    account,
+    totals: totalsOf(state, asset),
+    collateral: asset !== USD && isMarginType(account.row) ? riskSlot(state, asset) : null,
+    owned: ZERO_18,
+    locked: ZERO_18,
+    heldBySells: ZERO_18,
+    buys: null,
+    planned: null,
+    isChanged: false,
+  };
+  ownBalances(account).set(asset, slot);
   return slot;
 }
 

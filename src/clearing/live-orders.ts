@@ -42,8 +42,8 @@ export interface LiveOrder {
 export class LiveOrders {
   readonly store: OrderStore;
   readonly #accounts: (SubAccountSlot | null)[] = [];
-  /** By the number that the store gives a user with orders: found by it faster than by the text of the user's id. */
-  readonly #owners: UserSlot[] = [];
+  /** The account of the order that a user added last, by the number that the store gives a user with orders. */
+  readonly #recent: SubAccountSlot[] = [];
   /** Holds a row that is not a record yet. */
   readonly #plain: Views = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
   #heapPlaces = new Int32Array(CAPACITY_MIN);
@@ -84,8 +84,7 @@ export class LiveOrders {
     const index = row instanceof OrderRecordView ? this.store.insertCopy(row.v, row.at) : this.#addPlain(row);
     assert(index !== NONE, 'live orders are bounded: markets have fewer');
     if (index >= this.#heapPlaces.length) this.#grow();
-    const { subAccounts } = this.#ownerOf(index, users);
-    this.#accounts[index] = must(subAccounts.get(row.subAccount), 'the sub-account of an order exists');
+    this.#accounts[index] = this.#accountOf(index, row.subAccount, users);
     this.#heapPlaces[index] = NONE;
     return index;
   }
@@ -116,12 +115,14 @@ export class LiveOrders {
   }
 
   /** A number is given to another user once its user has no order left. */
-  #ownerOf(index: OrderIndex, users: ReadonlyMap<UserId, UserSlot>): UserSlot {
+  #accountOf(index: OrderIndex, subAccount: number, users: ReadonlyMap<UserId, UserSlot>): SubAccountSlot {
     const number = this.store.userOf(index);
-    if (this.store.countOfUser(number) === 1) {
-      this.#owners[number] = must(users.get(this.store.view(index).user), 'the user of an order is known');
-    }
-    return this.#owners[number] as UserSlot;
+    const recent = this.store.countOfUser(number) === 1 ? undefined : this.#recent[number];
+    if (recent?.row.subAccount === subAccount) return recent;
+    const user = must(users.get(this.store.view(index).user), 'the user of an order is known');
+    const account = must(user.subAccounts.get(subAccount), 'the sub-account of an order exists');
+    this.#recent[number] = account;
+    return account;
   }
 
   #addPlain(row: OrderRow): OrderIndex {

@@ -128,6 +128,9 @@ export interface SubAccountSlot {
   watch: AccountWatch | null;
   /** These three begin as maps that all accounts share, and are the account's own once something is in them. */
   balances: Map<AssetId, BalanceSlot>;
+  /** Of these, the one of USD and the one that was looked up last: null before there is one. */
+  usd: BalanceSlot | null;
+  recent: BalanceSlot | null;
   /** Empty in a Spot account. */
   positions: Map<AssetId, PositionSlot>;
   /** Exposure of open orders, by side, then by their key (exposures.ts). Empty in a Spot account. Derived. */

@@ -3,6 +3,58 @@ import { assert } from '../core/assert.ts';
 
 const U32 = 0x1_0000_0000;
 
+const SHORT_BYTES_MAX = 16;
+const SHORT_TEXTS = 256;
+
+/**
+ * Short ASCII texts that were read lately, each in a cell that its bytes choose, where it replaces the one before. Rows of
+ * accounts have few different ones, of which a start would keep a copy for every row.
+ */
+class ShortTexts {
+  readonly #texts: string[] = new Array(SHORT_TEXTS).fill('');
+
+  /** @param byteLength 1 to SHORT_BYTES_MAX. */
+  read(bytes: Buffer, at: number, byteLength: number): string {
+    const ends = (bytes[at] as number) * 7 + (bytes[at + byteLength - 1] as number);
+    const cell = (ends + byteLength * 31) & (SHORT_TEXTS - 1);
+    const known = this.#texts[cell] as string;
+    if (known.length === byteLength && isText(known, bytes, at)) return known;
+    const text = bytes.toString('utf8', at, at + byteLength);
+    if (text.length === byteLength) this.#texts[cell] = text;
+    return text;
+  }
+}
+
+function isText(text: string, bytes: Buffer, at: number): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code !== bytes[at + index] || code > 0x7f) return false;
+  }
+  return true;
+}
+
+/** The hex digits that were read last: one user has several rows, one behind the other. */
+class LastHex {
+  #bytes: Buffer = Buffer.alloc(0);
+  #digits = '';
+
+  read(bytes: Buffer, at: number, byteCount: number): string {
+    if (this.#bytes.length === byteCount && this.#isLast(bytes, at)) return this.#digits;
+    this.#bytes = Buffer.from(bytes.subarray(at, at + byteCount));
+    this.#digits = this.#bytes.toString('hex');
+    return this.#digits;
+  }
+
+  #isLast(bytes: Buffer, at: number): boolean {
+    const last = this.#bytes;
+    for (let index = 0; index < last.length; index += 1) if (last[index] !== bytes[at + index]) return false;
+    return true;
+  }
+}
+
+const shortTexts = new ShortTexts();
+const lastHex = new LastHex();
+
 export class ByteReader {
   readonly #bytes: Buffer;
   #position = 0;
@@ -61,6 +113,8 @@ export class ByteReader {
   text(): string {
     const byteLength = this.u32();
     const at = this.#take(byteLength);
+    if (byteLength === 0) return '';
+    if (byteLength <= SHORT_BYTES_MAX) return shortTexts.read(this.#bytes, at, byteLength);
     return this.#bytes.toString('utf8', at, at + byteLength);
   }
 
@@ -72,7 +126,7 @@ export class ByteReader {
 
   hex(byteCount: number): string {
     const at = this.#take(byteCount);
-    return this.#bytes.toString('hex', at, at + byteCount);
+    return lastHex.read(this.#bytes, at, byteCount);
   }
 
   bytes(): Uint8Array {

@@ -106,6 +106,8 @@ const APPENDED = { noOverwrite: true, append: true };
  */
 class RangeValues {
   isInPlace = false;
+  /** The value that was read in place last: most begin where it does and are as long, and then it is that one. */
+  #inPlace: Uint8Array = new Uint8Array(0);
 
   encode(value: Uint8Array): Uint8Array {
     return value;
@@ -113,9 +115,12 @@ class RangeValues {
 
   /** @param bytes its own `length` is not to be relied on: lmdb changes it. */
   decode(bytes: Uint8Array, byteLength: number): Uint8Array {
-    return this.isInPlace
-      ? new Uint8Array(bytes.buffer, bytes.byteOffset, byteLength)
-      : Uint8Array.prototype.slice.call(bytes, 0, byteLength);
+    if (!this.isInPlace) return Uint8Array.prototype.slice.call(bytes, 0, byteLength);
+    const { buffer, byteOffset, length } = this.#inPlace;
+    if (buffer !== bytes.buffer || byteOffset !== bytes.byteOffset || length !== byteLength) {
+      this.#inPlace = new Uint8Array(bytes.buffer, bytes.byteOffset, byteLength);
+    }
+    return this.#inPlace;
   }
 }
 

@@ -5,7 +5,7 @@ import { must } from '../../src/core/assert.ts';
 import { ORDER_END, TRIGGER } from '../../src/core/order-terms.ts';
 import { NONE } from '../../src/core/pools.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { ClearingWorld } from '../support/clearing-world.ts';
+import { ALICE, BOB, ClearingWorld } from '../support/clearing-world.ts';
 
 function orderRows(world: ClearingWorld): readonly (readonly [Sequence, number])[] {
   return drainDirtyRows(world.state).flatMap((write) =>
@@ -60,5 +60,24 @@ suite('live orders', () => {
     for (const order of others) world.end(order, ORDER_END.userRequested);
     const [heap] = must(world.state.markets[0], 'the market').triggers;
     assert.equal(heap.entries.length, 1);
+  });
+
+  test('an order has the account that it names, whichever account and whichever user came before it (SUB-01)', () => {
+    const world = ClearingWorld.withMarket();
+    const market = must(world.state.markets[0], 'the market');
+    const accountOf = (order: Sequence): unknown => {
+      const { user, subAccount } = market.orders.account(market.orders.find(order)).row;
+      return { user, subAccount };
+    };
+    const terms = [ALICE, BOB].flatMap((user) => [0, 1, 1, 0].map((subAccount) => ({ user, subAccount })));
+    for (const { user, subAccount } of terms) {
+      const order = world.create({ user, subAccount });
+      assert.deepEqual(accountOf(order), { user, subAccount });
+    }
+    // The last order of a user frees the number under which the store finds the user.
+    for (const order of [...market.orders.rows()].map(({ orderSequence }) => orderSequence)) {
+      world.end(order, ORDER_END.userRequested);
+    }
+    for (const user of [BOB, ALICE]) assert.deepEqual(accountOf(world.create({ user })), { user, subAccount: 0 });
   });
 });
