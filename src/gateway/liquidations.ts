@@ -56,9 +56,9 @@ export class Liquidations {
     this.#parts = parts;
   }
 
-  /** Accounts to clear, orders and answers that are not sent yet, and answers that clearing has not confirmed. */
+  /** What waits for a turn or a ring: accounts to clear, orders, answers; and answers that clearing has not confirmed. */
   get size(): number {
-    return this.#parts.orders.accountCancels.size + this.#orders.size + this.#answers.size + this.#onTheWay;
+    return this.#parts.orders.accountCancels.waiting + this.#orders.size + this.#answers.size + this.#onTheWay;
   }
 
   // ---- decided by clearing

@@ -10,11 +10,12 @@ import { accepted, rejected } from '../../src/core/outcome.ts';
 import { REJECT_CODE, reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
 import { Liquidations } from '../../src/gateway/liquidations.ts';
+import { SKIPPED_CHECKS } from '../../src/gateway/orders/prepared.ts';
 import { userTradeBody } from '../../src/gateway/orders/trade-view.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { riskRow, usd } from '../support/margin-fixture.ts';
-import { ALICE, BASE, BOB, MARKET, NOW } from '../support/order-fixture.ts';
+import { ALICE, BASE, BOB, createRequest, MARKET, NOW } from '../support/order-fixture.ts';
 
 const BUSY: Reply = rejected(reject('SERVICE_UNAVAILABLE', 'clearing is busy, try again'));
 
@@ -111,6 +112,20 @@ suite('orders of the node at the gateway', () => {
     world.fixture.manager.onSettingsChanged({ ...world.fixture.manager.settings, servesMargin: false });
     world.liquidations.nodeOrder(nodeOrder({ quantity: 1 as RawQuantity, price: 1 as RawPrice }));
     assert.equal(world.rings[0]?.words(), 'sys-liq-17-1-12');
+  });
+
+  test('AMB-57: a client cannot send one: not with its id, not by an injection past every check', () => {
+    const world = new World();
+    const answers: (string | undefined)[] = [];
+    const request = createRequest({ id: 'sys-liq-17-1-12' });
+    world.entry.inject(request, new Set(SKIPPED_CHECKS), ({ refusal }) => answers.push(refusal?.code));
+    const origin = { user: ALICE, connection: 1, isControl: true };
+    world.entry.submit({ kind: 'create', request }, origin, ({ refusal }) => answers.push(refusal?.code));
+    world.entry.submitBatch({ kind: 'batch-create', requests: [request] }, origin, (_, { refusal }) =>
+      answers.push(refusal?.code),
+    );
+    assert.deepEqual(answers, ['INVALID_ORDER', 'INVALID_ORDER', 'INVALID_ORDER']);
+    assert.equal(world.rings[0]?.words(), '');
   });
 
   test('AMB-57: a halted market and an unknown one refuse it, and it may come again', async () => {

@@ -95,6 +95,13 @@ export class AccountCancels {
     return this.#clearings.size + this.#requested.length;
   }
 
+  /** Those of them that wait for a turn or a ring, not for a market or for clearing. */
+  get waiting(): number {
+    let waiting = this.#requested.length;
+    for (const clearing of this.#clearings.values()) if (clearing.order !== null || clearing.isDone()) waiting += 1;
+    return waiting;
+  }
+
   /** Every order of a start is in memory: accounts are known whole from now on. */
   restored(): void {
     this.#isRestored = true;

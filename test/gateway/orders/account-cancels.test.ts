@@ -99,6 +99,7 @@ suite('an account in liquidation', () => {
     fixture.decide(ended - 1);
     fixture.manager.accountCancels.sendSome();
     assert.equal(fixture.sink.cleared.length, 0);
+    assert.deepEqual([fixture.manager.accountCancels.size, fixture.manager.accountCancels.waiting], [1, 0]);
     fixture.confirm(trade);
     fixture.decide(ended);
     fixture.manager.accountCancels.sendSome();
@@ -111,7 +112,7 @@ suite('an account in liquidation', () => {
     fixture.sink.isFull = true;
     fixture.manager.accountCancels.begin(SPOT);
     assert.equal(fixture.manager.accountCancels.sendSome(), false, 'the ring is waited for');
-    assert.equal(fixture.manager.accountCancels.size, 1);
+    assert.deepEqual([fixture.manager.accountCancels.size, fixture.manager.accountCancels.waiting], [1, 1]);
     fixture.sink.isFull = false;
     fixture.manager.accountCancels.sendSome();
     assert.deepEqual(
