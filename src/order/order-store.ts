@@ -83,6 +83,13 @@ interface MarketList {
   count: number;
 }
 
+/** Of a record that is being added, by table. */
+interface Hashes {
+  sequence: number;
+  user: number;
+  id: number;
+}
+
 export interface OrderStoreOptions {
   /** Records that may be claimed or added at once, 1 to 2^27. */
   readonly ordersMax: number;
@@ -107,6 +114,7 @@ export class OrderStore {
   /** Free user numbers, linked through NEWEST. */
   #freeUser: number = NONE;
   readonly #markets = new Map<number, MarketList>();
+  readonly #hashes: Hashes = { sequence: 0, user: 0, id: 0 };
   /** A user and an order id as words, of those who look for text. */
   readonly #scratch = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
 
@@ -174,14 +182,35 @@ export class OrderStore {
     assert(this.#link(index, USER) === CLAIMED, 'a record is claimed before it is added');
     const v = this.viewsOf(index);
     const at = this.at(index);
+    const hashes = this.#fetch(v, at);
+    this.#index(index, v, at, hashes);
+  }
+
+  /** Starts to load the lines of the hash tables that the record will be added to: they are in no cache. */
+  #fetch(v: Views, at: number): Hashes {
+    const hashes = this.#hashes;
     const idBytes = OrderRecord.orderIdBytes(v, at);
     assert(idBytes >= 1 && idBytes <= ORDER_ID_BYTES_MAX, 'an order has an id');
+    const userWord = (at + OrderRecord.userAt) >>> 2;
+    const market = OrderRecord.marketIndex(v, at);
+    const sequence = OrderRecord.orderSequence(v, at);
+    hashes.sequence = sequence === 0 ? 0 : this.#sequenceHash(market, sequence);
+    if (sequence !== 0) this.#sequences.fetch(hashes.sequence);
+    hashes.user = hashUser(this.#key, v.i32, userWord);
+    this.#userTable.fetch(hashes.user);
+    hashes.id = this.#idHash(v.i32, userWord, market, (at + OrderRecord.orderIdAt) >>> 2, idBytes);
+    this.#ids.fetch(hashes.id);
+    return hashes;
+  }
+
+  #index(index: number, v: Views, at: number, hashes: Hashes): void {
+    const market = OrderRecord.marketIndex(v, at);
     this.#claimed -= 1;
     this.#size += 1;
-    this.#addToUser(index, v, at);
-    this.#addToMarket(index, OrderRecord.marketIndex(v, at));
-    this.#addToId(index, v, at, idBytes);
-    this.#addSequence(index, OrderRecord.marketIndex(v, at), OrderRecord.orderSequence(v, at));
+    this.#addToUser(index, v, at, hashes.user);
+    this.#addToMarket(index, market);
+    this.#addToId(index, v, at, hashes.id);
+    this.#addSequence(index, market, OrderRecord.orderSequence(v, at), hashes.sequence);
   }
 
   /** A claimed record is not needed. */
@@ -197,8 +226,10 @@ export class OrderStore {
   insertCopy(v: Views, at: number): number {
     const index = this.#allocate();
     if (index === NONE) return NONE;
-    OrderRecord.copy(v, at, this.viewsOf(index), this.at(index));
-    this.add(index);
+    const hashes = this.#fetch(v, at);
+    const own = this.viewsOf(index);
+    OrderRecord.copy(v, at, own, this.at(index));
+    this.#index(index, own, this.at(index), hashes);
     return index;
   }
 
@@ -209,7 +240,8 @@ export class OrderStore {
     assert(this.#isAdded(index) && sequence > 0, 'an order that is added gets its sequence');
     assert(OrderRecord.orderSequence(v, at) === 0, 'an order gets its sequence once');
     OrderRecord.setOrderSequence(v, at, sequence);
-    this.#addSequence(index, OrderRecord.marketIndex(v, at), sequence);
+    const market = OrderRecord.marketIndex(v, at);
+    this.#addSequence(index, market, sequence, this.#sequenceHash(market, sequence));
   }
 
   /** Out of every index. Its children are without a parent from now on. */
@@ -233,7 +265,10 @@ export class OrderStore {
 
   /** @returns the order's index, or NONE. @param sequence of its admission, not 0. */
   findSequence(marketIndex: number, sequence: number): number {
-    const hash = this.#sequenceHash(marketIndex, sequence);
+    return this.#findSequence(this.#sequenceHash(marketIndex, sequence), marketIndex, sequence);
+  }
+
+  #findSequence(hash: number, marketIndex: number, sequence: number): number {
     const places = this.#sequences.placesOf(hash);
     const { cells } = places;
     for (let place = places.placeOf(hash); cells[place + 1] !== 0; place = nextPlace(place)) {
@@ -425,9 +460,10 @@ export class OrderStore {
     } else {
       this.#free = this.#link(index, NEXT_IN_MARKET);
     }
+    const links = this.#links;
     const from = index * LINK_WORDS;
-    this.#links.fill(NONE, from, from + LINK_WORDS);
-    this.#links[from + USER] = CLAIMED;
+    links[from + USER] = CLAIMED;
+    for (let word = USER + 1; word < LINK_WORDS; word += 1) links[from + word] = NONE;
     this.#claimed += 1;
     return index;
   }
@@ -454,10 +490,10 @@ export class OrderStore {
     return finishHash((Math.imul(sequence | 0, first) + Math.imul(high | 0, second)) | 0);
   }
 
-  #addSequence(index: number, marketIndex: number, sequence: number): void {
+  #addSequence(index: number, marketIndex: number, sequence: number, hash: number): void {
     if (sequence === 0) return;
-    assert(this.findSequence(marketIndex, sequence) === NONE, 'a sequence belongs to one order');
-    this.#sequences.add(this.#sequenceHash(marketIndex, sequence), index + 1);
+    assert(this.#findSequence(hash, marketIndex, sequence) === NONE, 'a sequence belongs to one order');
+    this.#sequences.add(hash, index + 1);
   }
 
   #idHash(words: Int32Array, userWord: number, marketIndex: number, idWord: number, idBytes: number): number {
@@ -491,11 +527,11 @@ export class OrderStore {
     return NONE;
   }
 
-  #addToId(index: number, v: Views, at: number, idBytes: number): void {
+  #addToId(index: number, v: Views, at: number, hash: number): void {
     const userWord = (at + OrderRecord.userAt) >>> 2;
     const idWord = (at + OrderRecord.orderIdAt) >>> 2;
     const market = OrderRecord.marketIndex(v, at);
-    const hash = this.#idHash(v.i32, userWord, market, idWord, idBytes);
+    const idBytes = OrderRecord.orderIdBytes(v, at);
     this.#setLink(index, ID_HASH, hash);
     const first = this.#findId(hash, v.i32, userWord, market, idWord, idBytes);
     if (first === NONE) {
@@ -546,9 +582,8 @@ export class OrderStore {
     return NONE;
   }
 
-  #addToUser(index: number, v: Views, at: number): void {
+  #addToUser(index: number, v: Views, at: number, hash: number): void {
     const userWord = (at + OrderRecord.userAt) >>> 2;
-    const hash = hashUser(this.#key, v.i32, userWord);
     let user = this.#findUser(hash, v.i32, userWord);
     if (user === NONE) {
       user = this.#newUser(v.i32, userWord);
