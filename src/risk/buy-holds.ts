@@ -36,10 +36,15 @@ const FILLS_MAX = 2 ** 26;
  *
  * @param lots that it may still match; null for an order without a quantity.
  */
-export function feeRounding({ priceDecimals, quantityDecimals }: BookDecimals, lots: number | null): bigint {
-  if (priceDecimals + quantityDecimals <= WHOLE_DECIMALS_MAX) return 0n;
+export function feeRounding(decimals: BookDecimals, lots: number | null): bigint {
+  if (!roundsFees(decimals)) return 0n;
   // mutant: fill-rounding-hold
   return BigInt(lots ?? FILLS_MAX);
+}
+
+/** Whether fees of single orders are rounded: some notionals are no multiple of 10^6. */
+export function roundsFees({ priceDecimals, quantityDecimals }: BookDecimals): boolean {
+  return priceDecimals + quantityDecimals > WHOLE_DECIMALS_MAX;
 }
 
 export interface BuyHolds {
@@ -59,9 +64,8 @@ interface Rests {
   rate: number;
 }
 
-export function noBuys({ priceDecimals, quantityDecimals }: BookDecimals): BuyHolds {
-  const hasRests = priceDecimals + quantityDecimals > WHOLE_DECIMALS_MAX;
-  return { notional: 0n, rests: hasRests ? { counts: new Map(), sum: 0, fees: 0, rate: 0 } : null };
+export function noBuys(decimals: BookDecimals): BuyHolds {
+  return { notional: 0n, rests: roundsFees(decimals) ? { counts: new Map(), sum: 0, fees: 0, rate: 0 } : null };
 }
 
 /** Changes the amount that one order may spend, without fees. @param before the previous amount, 0 for a new order. */

@@ -36,6 +36,7 @@ import { changeReservedBuys, type ReservedByBuys, reservedByBuys } from '../../r
 import { Accounts } from './accounts.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
+import { RestoredSpending } from './restored-spending.ts';
 import { holdOf } from './spending.ts';
 
 // Users with a spot balance or a position, as clearing has flushed it. Limits for free keys use this (src/gateway/sessions).
@@ -80,14 +81,15 @@ export interface SpotAccount {
 export interface Balance {
   /** Its index among all, from 0 on: what orders name it by. */
   readonly number: number;
-  readonly account: SpotAccount;
   readonly subAccount: number;
   readonly asset: AssetId;
+  /** A count of fee changes, or NOT_SUMMED. */
+  heldAt: number;
+  readonly account: SpotAccount;
   owned: bigint;
   /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
   held: bigint;
-  heldAt: number;
-  readonly fees: FeeChanges;
+  readonly shared: SharedState;
   /** Of USD: what buys may spend of it, by market; null before the first. */
   buys: ReservedByBuys<MarketSlot> | null;
   pending: bigint;
@@ -106,20 +108,24 @@ export interface Balance {
   summed: bigint;
 }
 
-/** How often a taker fee has changed: a balance is summed again at its next read. */
-interface FeeChanges {
-  count: number;
+/** Of all balances. */
+interface SharedState {
+  /** How often a taker fee has changed: a balance is summed again at its next read. */
+  feeChanges: number;
+  /** What restored orders hold and `held` does not contain yet. */
+  readonly restored: RestoredSpending;
 }
 
-/** In place of a count of fee changes: what buys hold was never summed. */
+/** In place of a count of fee changes: orders were restored since it was summed. */
 const NOT_SUMMED = -1;
 
 /** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
 export function heldOf(balance: Balance): bigint {
-  const { buys, fees } = balance;
-  if (balance.heldAt === fees.count) return balance.held;
-  balance.heldAt = fees.count;
-  if (buys !== null) balance.held = reservedByBuys(buys);
+  const { heldAt, shared } = balance;
+  if (heldAt === shared.feeChanges) return balance.held;
+  if (heldAt === NOT_SUMMED) shared.restored.settle(balance);
+  balance.heldAt = shared.feeChanges;
+  if (balance.buys !== null) balance.held = reservedByBuys(balance.buys);
   return balance.held;
 }
 
@@ -197,7 +203,7 @@ export class Holds {
   readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
   readonly #balances: Balance[] = [];
   readonly #words: UpdateCount;
-  readonly #fees: FeeChanges = { count: 0 };
+  readonly #shared: SharedState = { feeChanges: 0, restored: new RestoredSpending() };
   readonly #accounts: Accounts;
   readonly #collateral = new Map<AssetId, CollateralSum>();
 
@@ -244,13 +250,13 @@ export class Holds {
     if (known !== undefined) return known;
     const fresh: Balance = {
       number: this.#balances.length,
-      account,
       subAccount: key.subAccount,
       asset: key.asset,
+      heldAt: this.#shared.feeChanges,
+      account,
       owned: 0n,
       held: 0n,
-      heldAt: this.#fees.count,
-      fees: this.#fees,
+      shared: this.#shared,
       buys: null,
       pending: 0n,
       settling: 0n,
@@ -354,22 +360,22 @@ export class Holds {
     assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
   }
 
-  /** An order of a start may spend so much. What its balance holds for buys is summed at its next read, for all at once. */
+  /** An order of a start may spend so much. */
   spendRestored(balance: Balance, { market }: LiveOrder, spend: Amount18): void {
     assert(spend >= 0n, 'holds: what is held is never negative');
     if (spend === 0n) return;
-    if (balance.asset !== USD) {
-      balance.held += spend;
-      return;
-    }
-    balance.buys ??= new Map();
-    changeReservedBuys(balance.buys, market, ZERO_18, spend);
+    this.#shared.restored.add(balance, market, spend);
     balance.heldAt = NOT_SUMMED;
+  }
+
+  /** Every order of a market was restored. */
+  settleRestored(): void {
+    this.#shared.restored.close();
   }
 
   /** A market has another taker fee, and what is held for its buys follows. */
   feeChanged(): void {
-    this.#fees.count += 1;
+    this.#shared.feeChanges += 1;
   }
 
   /** A fill without an outcome: the order's balance pays, another one receives. */

@@ -185,6 +185,7 @@ export class OrderManager {
 
   /** The market was restored and takes commands; comes after everything of it was restored here. */
   onMarketOpened(marketIndex: number): void {
+    this.#holds.settleRestored();
     this.#releases.marketOpened(this.#markets.at(marketIndex));
   }
 
