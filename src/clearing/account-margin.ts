@@ -11,14 +11,18 @@ import {
   addInitialUsd,
   addMaintenance,
   addMaintenanceUsd,
+  addPosition,
+  addSpot,
   addStored,
   addStoredUsd,
   emptyInitial,
   emptyMaintenance,
   emptyStoredEquity,
+  emptySums,
   type InitialSums,
   initialSurplus,
   type MaintenanceSums,
+  type MarginSums,
   type StoredEquity,
 } from '../risk/account.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
@@ -127,6 +131,16 @@ export function storedEquityOf(account: SubAccountSlot, nowNs: TimestampNs, over
 /** Never more than `storedEquityOf`, as `initialOfDebts`. */
 export function storedEquityOfDebts(account: SubAccountSlot, nowNs: TimestampNs, overlay: Overlay): StoredEquity {
   return sumUp(STORED, emptyStoredEquity(), 'owed', { account, nowNs, overlay });
+}
+
+/** All figures of a margin account as confirmed. */
+export function marginSumsOf(account: SubAccountSlot, nowNs: TimestampNs): MarginSums {
+  const sums = emptySums();
+  for (const { collateral, owned } of account.balances.values()) {
+    addSpot(sums, collateral === null ? null : termsOf(collateral, nowNs), owned);
+  }
+  for (const { risk, legs } of account.positions.values()) addPosition(sums, termsOf(risk, nowNs), legs);
+  return sums;
 }
 
 /** Margin requirement of one side's orders over all books, by the confirmed positions (MRG-23, AMB-50). */

@@ -68,6 +68,7 @@ interface RiskSums {
   credits: bigint;
   borrows: bigint;
   collateral: bigint;
+  open: number;
 }
 
 /** Claims of assets, sums of legs and of collateral, counted anew in one walk. Every method throws InvariantError. */
@@ -82,11 +83,14 @@ class Recount {
     if (collateral !== null && owned !== 0n) this.#risk(collateral).collateral += owned;
   }
 
-  position({ legs, planned, isChanged, totals, usdTotals, risk }: PositionSlot): void {
+  position(slot: PositionSlot): void {
+    const { legs, planned, isChanged, totals, usdTotals, risk } = slot;
     assert(legs.entry >= 0n && (legs.base !== 0n || legs.entry === 0n), 'the cost of an open base is not negative');
     assert(planned === null && !isChanged, UNPLANNED);
     this.#claim(totals, legs.base);
     this.#claim(usdTotals, legs.quote);
+    assert(risk.open.has(slot) === (legs.base !== 0n), 'open positions are found by their asset');
+    if (legs.base !== 0n) this.#risk(risk).open += 1;
     if (legs.base > 0n) this.#risk(risk).credits += legs.base;
     else if (legs.base < 0n) this.#risk(risk).borrows -= legs.base;
   }
@@ -100,6 +104,7 @@ class Recount {
     for (const slot of state.risks.values()) {
       const sums = this.#risk(slot);
       assert(slot.credits === sums.credits && slot.borrows === sums.borrows, 'interest is the sum of all legs');
+      assert(slot.open.size === sums.open, 'open positions are counted');
       assert(slot.collateral === sums.collateral, 'collateral is what margin accounts own');
     }
   }
@@ -111,7 +116,7 @@ class Recount {
   #risk(slot: RiskSlot): RiskSums {
     let sums = this.#risks.get(slot);
     if (sums === undefined) {
-      sums = { credits: 0n, borrows: 0n, collateral: 0n };
+      sums = { credits: 0n, borrows: 0n, collateral: 0n, open: 0 };
       this.#risks.set(slot, sums);
     }
     return sums;

@@ -10,7 +10,7 @@ import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { hashState } from './state-hash.ts';
-import { countsView, ledgerView, userView } from './views.ts';
+import { backstopView, countsView, ledgerView, userView } from './views.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -22,6 +22,7 @@ export interface KnownPrices {
 /** What each question is answered with. */
 interface Answers {
   readonly ledger: View;
+  readonly backstop: View;
   readonly state: {
     readonly journal: View;
     readonly state_hash: string;
@@ -64,6 +65,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   *ledger(state) {
     return accepted(yield* ledgerView(state));
   },
+  backstop: (state, { nowNs }) => accepted(backstopView(state, nowNs)),
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {

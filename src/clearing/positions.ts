@@ -63,6 +63,9 @@ export function placeLegs(state: ClearingState, slot: PositionSlot, legs: Legs):
     state.usdBorrows = add18(state.usdBorrows, subtract18(owedOf(legs.quote), owedOf(quote)));
   }
   if (base === legs.base) return;
+  // mutant: open-positions
+  if (base === 0n) slot.risk.open.add(slot);
+  else if (legs.base === 0n) slot.risk.open.delete(slot);
   slot.totals.claims = add18(slot.totals.claims, subtract18(legs.base, base));
   setInterest(state, slot.risk, interestAfter(slot.risk, base, legs.base));
 }

@@ -22,6 +22,7 @@ import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
+import { restartBackstop } from './liquidation/backstop.ts';
 import { restartLiquidations } from './liquidation/rounds.ts';
 import { type LiveOrder, orderAt } from './live-orders.ts';
 import { dropWaitingFills } from './market-inputs.ts';
@@ -58,6 +59,7 @@ export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'c
     state.touchedMarkets.add(market);
   }
   restartLiquidations(state);
+  restartBackstop(state);
 }
 
 /**

@@ -34,6 +34,7 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
       mark: null,
       credits: ZERO_18,
       borrows: ZERO_18,
+      open: new Set(),
       collateral: ZERO_18,
       terms: null,
       termsNs: NEVER,

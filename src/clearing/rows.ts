@@ -309,14 +309,17 @@ export interface BackstopRow {
   /** USD credited at the take-over, and posted as a last resort (BKS-03, BKS-07). */
   readonly provisional: Amount18;
   readonly posted: Amount18;
-  /** Positions and spot assets as taken over: what a clip is a fraction of (AMB-60). */
+  /** Base legs, and spot balances beside USD, as taken over: what a clip is a fraction of (AMB-60). */
   readonly taken: readonly AssetQuantity[];
+  readonly takenSpot: readonly AssetQuantity[];
   /** What auto-deleveraging closed of each position. */
   readonly adlClosed: readonly AssetQuantity[];
   /** When the last clip was sent; 0 before the first. */
   readonly clipNs: TimestampNs;
   /** The outstanding clip. */
   readonly order: NodeOrder | null;
+  /** The market that is to give away trade ids for auto-deleveraging; null when none is. */
+  readonly adlMarket: number | null;
 }
 
 /** What auto-deleveraging closed in a minute since the epoch, in 10^-18 units of the asset. */

@@ -154,9 +154,10 @@ function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingSta
     yield `liquidation|${user}|${subAccount}|${startedNs}|${round}|${roundNs}|${stage}|${through}|${ordered}|${nodeOrderText(order)}`;
   }
   for (const row of [...backstopRows.values()].sort((a, b) => a.index - b.index)) {
-    const sums = `${row.provisional}|${row.posted}|${quantitiesText(row.taken)}|${quantitiesText(row.adlClosed)}`;
+    const taken = `${quantitiesText(row.taken)}|${quantitiesText(row.takenSpot)}`;
+    const sums = `${row.provisional}|${row.posted}|${taken}|${quantitiesText(row.adlClosed)}`;
     const source = `${row.sourceUser}|${row.sourceIndex}|${row.startedNs}`;
-    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}`;
+    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}|${row.adlMarket}`;
   }
   for (const { marketIndex, minutes } of [...adlUsage.values()].sort((a, b) => a.marketIndex - b.marketIndex)) {
     if (minutes.length === 0) continue;

@@ -62,6 +62,8 @@ export interface RiskSlot {
   /** Sums of positive and negative base legs over all users; neither is negative. */
   credits: Amount18;
   borrows: Amount18;
+  /** Positions with a base leg, of all users, in no particular order. Derived. */
+  readonly open: Set<PositionSlot>;
   /** Sum of spot balances in margin accounts, locks excluded (CAP-08). */
   collateral: Amount18;
   /** What a leg was worth at `termsNs`, or null when something has changed since. */

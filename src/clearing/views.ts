@@ -2,17 +2,21 @@
  * What the operator API reads from clearing (operator-api.md 4.7, 6): plain objects in wire form. They show what is
  * applied; the shell serves them after the flush.
  */
-import { notional18, quantity18, tradingFee18 } from '../core/arithmetic.ts';
+import { notional18, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
 import { format18 } from '../core/decimal.ts';
-import { compareAssetIds, USD, type UserId } from '../core/ids.ts';
+import { type AssetId, compareAssetIds, USD, type UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { HOUR_NS, type TimestampNs } from '../core/units.ts';
+import { type Amount18, HOUR_NS, type TimestampNs } from '../core/units.ts';
+import { emptySums, figuresOf } from '../risk/account.ts';
 import { isOpen } from '../risk/position.ts';
+import { marginSumsOf } from './account-margin.ts';
 import { allBalances, askingUser } from './balances.ts';
 import { heldOf } from './holds.ts';
+import { accountOfRow, capitalOf } from './liquidation/backstop-capital.ts';
 import { allPositions } from './positions.ts';
+import type { BackstopRow } from './rows.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
 import { undecidedFillsOf } from './undecided-fills.ts';
 
@@ -63,7 +67,8 @@ export function* ledgerView(state: ClearingState): Generator<number, View> {
   const assets = [...state.totals.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
   const entries = assets.map((totals): [string, View] => {
     const sum = sumsOf(sums, totals.asset);
-    const claims = sum.spot + sum.legs + sum.locks + sum.fees + sum.backstop + totals.faucet;
+    const capital = sum.backstop + totals.backstopCredits;
+    const claims = sum.spot + sum.legs + sum.locks + sum.fees + capital + totals.faucet;
     return [
       totals.asset,
       {
@@ -72,7 +77,7 @@ export function* ledgerView(state: ClearingState): Generator<number, View> {
         locks: format18(sum.locks),
         fees: format18(sum.fees),
         rebalancing_pool: '0',
-        backstop_capital: format18(sum.backstop),
+        backstop_capital: format18(capital as Amount18),
         isolated: '0',
         faucet: format18(totals.faucet),
         dust: '0',
@@ -182,4 +187,48 @@ export function countsView(state: ClearingState): Readonly<Record<string, number
     rolled_back_fills: state.tallies.rolled_back_fills.count,
     deposits: state.tallies.deposits.count,
   };
+}
+
+/**
+ * `GET /operator/backstop`: capital, and every sub-account that was ever taken over, by index. Equity is at the mark, the
+ * requirement at the binding price.
+ */
+export function backstopView(state: ClearingState, nowNs: TimestampNs): View {
+  const rows = [...state.backstopRows.values()].sort((a, b) => a.index - b.index);
+  return {
+    account: state.settings.backstop_account,
+    capital: format18(capitalOf(state)),
+    sub_accounts: rows.map((row) => backstopRowView(row, accountOfRow(state, row), nowNs)),
+  };
+}
+
+function backstopRowView(row: BackstopRow, account: SubAccountSlot | undefined, nowNs: TimestampNs): View {
+  const spot = [...(account?.balances.values() ?? [])].filter(({ owned }) => owned !== 0n);
+  const positions = [...(account?.positions.values() ?? [])].filter(({ legs }) => isOpen(legs));
+  const { equity, initialSurplus, bindingEquity } = figuresOf(
+    account === undefined ? emptySums() : marginSumsOf(account, nowNs),
+  );
+  return {
+    index: row.index,
+    source_user: row.sourceUser,
+    source_index: row.sourceIndex,
+    state: row.state,
+    spot: byAsset(spot, ({ owned }) => format18(owned)),
+    positions: byAsset(positions, ({ legs }) => ({ base: format18(legs.base), quote: format18(legs.quote) })),
+    provisional_collateral: format18(row.provisional),
+    posted_collateral: format18(row.posted),
+    equity: format18(equity),
+    im_surplus: format18(initialSurplus),
+    im_requirement: format18(subtract18(bindingEquity, initialSurplus)),
+    adl_closed: byAsset(row.adlClosed, ({ quantity }) => format18(quantity)),
+  };
+}
+
+/** An object by asset, in the numeric order of assets. */
+function byAsset<Entry extends { readonly asset: AssetId }>(
+  entries: readonly Entry[],
+  value: (entry: Entry) => unknown,
+): View {
+  const sorted = [...entries].sort((a, b) => compareAssetIds(a.asset, b.asset));
+  return Object.fromEntries(sorted.map((entry) => [entry.asset, value(entry)]));
 }

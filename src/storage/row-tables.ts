@@ -359,9 +359,11 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       provisional: i128,
       posted: i128,
       taken: list(ASSET_QUANTITY),
+      takenSpot: list(ASSET_QUANTITY),
       adlClosed: list(ASSET_QUANTITY),
       clipNs: u64,
       order: optional(NODE_ORDER),
+      adlMarket: optional(u32),
     }),
   },
   adlUsage: {

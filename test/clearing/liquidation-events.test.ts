@@ -35,6 +35,8 @@ function rowOf(world: MarginWorld, changes: Partial<BackstopRow> = {}): Backstop
     provisional: e18('380'),
     posted: e18('0'),
     taken: [{ asset: ETH, quantity: e18('1') }],
+    takenSpot: [],
+    adlMarket: null,
     adlClosed: [],
     clipNs: 0n as TimestampNs,
     order: null,

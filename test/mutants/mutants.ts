@@ -895,6 +895,78 @@ const LIQUIDATION: readonly Mutant[] = [
     change: swap(/-1, /, 'Math.floor(lotsMax / 2), '),
     caughtBy: 'test/risk/liquidation',
   },
+  {
+    breaks: 'a take-over takes the cost of a position along',
+    site: 'take-over-cost',
+    change: swap(/, legs\)/, ', { ...legs, entry: 0n })'),
+    caughtBy: 'test/clearing/liquidation/backstop',
+  },
+  {
+    breaks: 'what the backstop credits is booked against its capital',
+    site: 'backstop-credit-booked',
+    change: removed,
+    caughtBy: 'test/clearing/liquidation/backstop',
+  },
+  {
+    breaks: 'netting closes both sides',
+    site: 'netting-both-sides',
+    change: removed,
+    caughtBy: 'test/clearing/liquidation/backstop',
+  },
+  {
+    breaks: 'clips are a second apart',
+    site: 'clip-interval',
+    change: condition('false'),
+    caughtBy: 'test/clearing/liquidation/backstop',
+  },
+  {
+    breaks: 'the backstop deleverages below its initial margin only',
+    site: 'backstop-escalates',
+    change: condition("row.state === 'working' && false"),
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'collateral is posted below the initial margin only',
+    site: 'posting-last-resort',
+    change: condition('false'),
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'what a closed row lacks is posted',
+    site: 'posting-at-close',
+    change: assigns('0n'),
+    caughtBy: 'test/clearing/liquidation/backstop',
+  },
+  {
+    breaks: 'auto-deleveraging keeps to the cap of its market',
+    site: 'adl-cap',
+    change: swap(/cap - used/, 'cap'),
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'only the other side is deleveraged',
+    site: 'adl-opposite-side',
+    change: swap(/legs\.base < 0n === isShort \|\| /, ''),
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'only profitable positions are deleveraged',
+    site: 'adl-profitable',
+    change: swap(/profit <= 0n \|\| /, ''),
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'a trade of auto-deleveraging has two sides',
+    site: 'adl-both-sides',
+    change: removed,
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
+  {
+    breaks: 'open positions are found by their asset',
+    site: 'open-positions',
+    change: removed,
+    caughtBy: 'test/clearing/liquidation/deleveraging',
+  },
 ];
 
 export const MUTANTS: readonly Mutant[] = [

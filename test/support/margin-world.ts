@@ -41,7 +41,11 @@ export class MarginWorld extends ClearingWorld {
 
   /** ETH is market 0, BTC market 1: 2 price and 4 quantity decimals, fees of 0 and 500, prices 2000 and 50000. */
   static make(risk: Readonly<Record<string, unknown>> = {}): MarginWorld {
-    const world = new MarginWorld();
+    return MarginWorld.prepare(new MarginWorld(), risk);
+  }
+
+  /** The same in an empty world. */
+  static prepare<World extends MarginWorld>(world: World, risk: Readonly<Record<string, unknown>>): World {
     const token = { token: '5a'.repeat(32), chain_id: CHAIN, decimals: 6 };
     world.put('putAsset', USD, { symbol: 'USD', tokens: [token] });
     const market = { book_price_decimals: 2, book_quantity_decimals: 4, maker_fee_rate: 0, taker_fee_rate: 500 };

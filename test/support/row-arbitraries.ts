@@ -283,6 +283,8 @@ const backstopRow: Arbitrary<BackstopRow> = record({
   provisional: amount,
   posted: amount,
   taken: quantities,
+  takenSpot: quantities,
+  adlMarket: fc.option(fc.nat(1_000), { nil: null }),
   adlClosed: quantities,
   clipNs: time,
   order: nodeOrder,

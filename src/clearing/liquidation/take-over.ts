@@ -1,16 +1,158 @@
 /**
  * Take-over: what the book did not absorb of an account moves to a sub-account of the backstop of its own (BKS-01 to BKS-03).
+ *
+ *   every spot balance, every leg with its cost ─▶ sub-account ─▶ credited up to 2 % above its initial margin (AMB-58)
+ *
+ * The source keeps its sub-account, empty. What a withdrawal has locked is not the account's any more (AMB-72) and stays.
+ *
+ * Not here: when an account is taken over (rounds.ts), what becomes of it then (backstop.ts).
  */
-import type { TimestampNs } from '../../core/units.ts';
+import { add18 } from '../../core/arithmetic.ts';
+import { assert } from '../../core/assert.ts';
+import { type AssetId, compareAssetIds, USD } from '../../core/ids.ts';
+import { SUB_ACCOUNTS_MAX } from '../../core/limits.ts';
+import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { isMarginType } from '../../risk/account-types.ts';
+import { collateralToBuffer } from '../../risk/liquidation.ts';
+import { isOpen, NO_LEGS } from '../../risk/position.ts';
+import { marginSumsOf } from '../account-margin.ts';
+import { accountBalance, ensureUser, MARGIN_ACCOUNT, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
-import type { ClearingState, SubAccountSlot } from '../state.ts';
+import { createAccount } from '../funds/sub-accounts.ts';
+import type { TargetType } from '../inputs.ts';
+import { positionSlot, setLegs } from '../positions.ts';
+import type { AssetQuantity, SubAccountRow } from '../rows.ts';
+import type { ClearingState, SubAccountSlot, UserSlot } from '../state.ts';
+import { giveCredit } from './backstop-capital.ts';
+import { nextBackstopState } from './backstop-states.ts';
+import { isBackstop, setBackstopRow, setLiquidation } from './liquidation-rows.ts';
 
-/** @returns false, and nothing has changed, when the backstop has no sub-account for it: the caller tries again later. */
-export function takeOver(
-  _state: ClearingState,
-  _account: SubAccountSlot,
-  _nowNs: TimestampNs,
-  _effects: Effect[],
-): boolean {
-  return false;
+/** Whether nothing is in the account. */
+function isEmpty({ balances, positions }: SubAccountSlot): boolean {
+  for (const { owned, locked } of balances.values()) if (owned !== 0n || locked !== 0n) return false;
+  for (const { legs } of positions.values()) if (isOpen(legs)) return false;
+  return true;
+}
+
+/**
+ * An index for a new row (decision: closed indices are used again): the lowest closed one of the same kind and asset, else the
+ * lowest that was never used, else the lowest closed one. Accounts that the backstop's user created are its own.
+ *
+ * @returns null when all are taken.
+ */
+function freeIndex(state: ClearingState, { kind, asset }: SubAccountRow): number | null {
+  const backstop = state.users.get(state.settings.backstop_account);
+  let unused: number | null = null;
+  let otherKind: number | null = null;
+  for (let index = MARGIN_ACCOUNT + 1; index < SUB_ACCOUNTS_MAX; index += 1) {
+    const row = state.backstopRows.get(index);
+    const account = backstop?.subAccounts.get(index);
+    if (row !== undefined && row.state !== 'closed') continue;
+    if (account === undefined) unused ??= index;
+    else if (row === undefined || !isEmpty(account)) continue;
+    else if (account.row.kind === kind && account.row.asset === asset) return index;
+    else otherKind ??= index;
+  }
+  return unused ?? otherKind;
+}
+
+/** The sub-account of a row, of the kind and asset of its source. */
+function openAccount(
+  state: ClearingState,
+  backstop: UserSlot,
+  index: number,
+  { kind, asset }: SubAccountRow,
+  effects: Effect[],
+): SubAccountSlot {
+  const account = backstop.subAccounts.get(index);
+  if (account === undefined) return createAccount(state, backstop, index, { kind, asset } as TargetType, effects);
+  if (account.row.kind !== kind || account.row.asset !== asset) {
+    account.row = { ...account.row, kind, asset };
+    state.dirty.subAccounts.add(account);
+    effects.push({ kind: 'subAccountChanged', row: account.row });
+  }
+  return account;
+}
+
+/** In numeric order: in maps they are in the order in which they came. */
+function byAsset<Slot extends { readonly asset: AssetId }>(slots: ReadonlyMap<unknown, Slot>): Slot[] {
+  return [...slots.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
+}
+
+/** Moves every spot balance. @returns the assets beside USD. */
+function moveBalances(state: ClearingState, source: SubAccountSlot, target: SubAccountSlot): AssetQuantity[] {
+  const moved: AssetQuantity[] = [];
+  for (const slot of byAsset(source.balances)) {
+    const { asset, owned } = slot;
+    if (owned === 0n) continue;
+    const own = accountBalance(state, target, asset);
+    setOwned(state, slot, ZERO_18);
+    setOwned(state, own, add18(own.owned, owned));
+    if (asset !== USD) moved.push({ asset, quantity: owned });
+  }
+  return moved;
+}
+
+/** Moves every position, flat ones with what they have cost too. @returns those with a base. */
+function movePositions(
+  state: ClearingState,
+  source: SubAccountSlot,
+  target: SubAccountSlot,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): AssetQuantity[] {
+  const { user, subAccount } = source.row;
+  const moved: AssetQuantity[] = [];
+  for (const slot of byAsset(source.positions)) {
+    const { asset, legs } = slot;
+    if (!isOpen(legs)) continue;
+    setLegs(state, slot, NO_LEGS);
+    // mutant: take-over-cost
+    setLegs(state, positionSlot(state, target, asset), legs);
+    effects.push({ kind: 'positionCleared', user, subAccount, asset, timeNs: nowNs });
+    if (legs.base !== 0n) moved.push({ asset, quantity: legs.base });
+  }
+  return moved;
+}
+
+/**
+ * Takes an account over (BKS-02) and ends its liquidation. The caller has checked that it is to be (AMB-57, decisions on
+ * prices and halts), and that no order of the node is outstanding for it.
+ *
+ * @returns false, and nothing has changed, when the backstop has no sub-account left for it: the caller tries again later.
+ */
+export function takeOver(state: ClearingState, source: SubAccountSlot, nowNs: TimestampNs, effects: Effect[]): boolean {
+  const { user, subAccount } = source.row;
+  assert(isMarginType(source.row) && !isBackstop(state, user), 'margin accounts are taken over, by the backstop');
+  const index = freeIndex(state, source.row);
+  if (index === null) return false;
+  // After this point the take-over must succeed.
+  const backstop = ensureUser(state, state.settings.backstop_account, effects);
+  const target = openAccount(state, backstop, index, source.row, effects);
+  const takenSpot = moveBalances(state, source, target);
+  const taken = movePositions(state, source, target, nowNs, effects);
+  const provisional = giveCredit(state, target, collateralToBuffer(marginSumsOf(target, nowNs)));
+  setBackstopRow(state, {
+    index,
+    sourceUser: user,
+    sourceIndex: subAccount,
+    startedNs: nowNs,
+    state: nextBackstopState(state.backstopRows.get(index)?.state ?? 'closed', 'takenOver'),
+    provisional,
+    posted: ZERO_18,
+    taken,
+    takenSpot,
+    adlClosed: [],
+    clipNs: 0n as TimestampNs,
+    order: null,
+    adlMarket: null,
+  });
+  if (source.liquidation !== null) setLiquidation(state, source, null);
+  effects.push({ kind: 'liquidationChanged', user, subAccount, stage: 'ended', timeNs: nowNs });
+  return true;
+}
+
+/** The amount of an asset in a list; 0 without one. */
+export function quantityOf(list: readonly AssetQuantity[], asset: AssetId): Amount18 {
+  return list.find((entry) => entry.asset === asset)?.quantity ?? ZERO_18;
 }

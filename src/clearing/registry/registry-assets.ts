@@ -6,9 +6,12 @@
  *
  * Not here: what a risk row may hold (risk-parameters.ts), shapes of requests (src/operator/registry-bodies.ts).
  */
+import { must } from '../../core/assert.ts';
+import { parseDecimal18 } from '../../core/decimal.ts';
 import { type AssetId, USD } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
+import type { Amount18 } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { PutAsset, PutRisk } from '../inputs.ts';
 import { placeRisk } from '../risks.ts';
@@ -54,6 +57,12 @@ const DEFAULT_SETTINGS_JSON = JSON.stringify({
 
 /** Tokens that an asset may ever have dropped. */
 const DROPPED_MAX = 1_024;
+
+/** Asset units that auto-deleveraging may close per market in any 24 hours; null for no cap (ADL-06). */
+export function maxAdlOf({ settingsJson }: AssetRow): Amount18 | null {
+  const { max_adl: cap } = JSON.parse(settingsJson) as AssetSettings;
+  return cap === null ? null : (must(parseDecimal18(cap), 'settings hold decimals') as Amount18);
+}
 
 export function tokenKey(token: string, chainId: string): string {
   return `${token}@${chainId}`;

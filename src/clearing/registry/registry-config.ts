@@ -152,6 +152,12 @@ export function applyPutConfig(state: ClearingState, input: PutConfig, effects: 
   return accepted(value === null ? {} : configView(kind, key, value));
 }
 
+/** Whether a sub-account of the backstop is not closed: its index is one of the backstop account in force. */
+function isBackstopBusy(state: ClearingState): boolean {
+  for (const { state: now } of state.backstopRows.values()) if (now !== 'closed') return true;
+  return false;
+}
+
 /** The object after the change; null: it is removed. */
 function changedConfig(state: ClearingState, change: ConfigChange): Outcome<View | null> {
   switch (change.config) {
@@ -164,6 +170,11 @@ function changedConfig(state: ClearingState, change: ConfigChange): Outcome<View
       return changedSettler(state, change);
     case 'settings': {
       const outcome = changedSettings(change.method === 'put' ? DEFAULT_SETTINGS : state.settings, change.value);
+      if (outcome.ok && outcome.value.backstop_account !== state.settings.backstop_account && isBackstopBusy(state)) {
+        return rejected(
+          reject('INVALID_REQUEST', 'the backstop account works off what it took over', 'backstop_account'),
+        );
+      }
       return outcome.ok ? accepted({ ...outcome.value }) : outcome;
     }
   }

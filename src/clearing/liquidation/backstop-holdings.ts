@@ -1,0 +1,96 @@
+/**
+ * What is in a sub-account of the backstop, as its loop sees it: positions and spot assets with a market, largest exposure
+ * first, and whether prices allow to judge the account at all.
+ *
+ *   updated   each asset had an oracle price since the node started, but for a credit that counts nothing (AMB-110)
+ *   priced    no asset is circuit-broken, but for a credit of less than 1 USD (AMB-45)
+ */
+
+import { compareAssetIds } from '../../core/ids.ts';
+import { MARKET_STATUS } from '../../core/order-terms.ts';
+import type { Amount18, TimestampNs } from '../../core/units.ts';
+import { SHIELD_MINIMUM } from '../../risk/account.ts';
+import { type AssetTerms, legAtMark } from '../../risk/asset-terms.ts';
+import { wholeLots } from '../../risk/liquidation.ts';
+import { magnitude } from '../../risk/position.ts';
+import { termsOf } from '../risks.ts';
+import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, RiskSlot, SubAccountSlot } from '../state.ts';
+
+/** A base leg or a spot balance beside USD. */
+export interface Holding {
+  readonly slot: PositionSlot | BalanceSlot;
+  readonly risk: RiskSlot;
+  readonly isSpot: boolean;
+  /** Signed, not 0. */
+  readonly amount: Amount18;
+}
+
+/** Everything but USD, in the numeric order of assets; a position comes before a balance of its asset. */
+export function holdingsOf({ balances, positions }: SubAccountSlot): readonly Holding[] {
+  const found: Holding[] = [];
+  for (const slot of positions.values()) {
+    if (slot.legs.base !== 0n) found.push({ slot, risk: slot.risk, isSpot: false, amount: slot.legs.base });
+  }
+  for (const slot of balances.values()) {
+    const { collateral, owned } = slot;
+    if (collateral !== null && owned !== 0n) found.push({ slot, risk: collateral, isSpot: true, amount: owned });
+  }
+  return found.sort((a, b) => compareAssetIds(a.risk.asset, b.risk.asset) || Number(a.isSpot) - Number(b.isSpot));
+}
+
+export function isUpdated(holdings: readonly Holding[], nowNs: TimestampNs): boolean {
+  return holdings.every(({ risk, amount }) => {
+    return risk.isPricedSinceStart || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
+  });
+}
+
+/** A credit of a broken asset that is worth less than what shields an account. */
+function isDust(terms: AssetTerms, amount: bigint): boolean {
+  return amount > 0n && terms.prices.isBroken && legAtMark(terms, amount) < SHIELD_MINIMUM;
+}
+
+export function isPriced(holdings: readonly Holding[], nowNs: TimestampNs): boolean {
+  return holdings.every(({ risk, amount }) => {
+    const terms = termsOf(risk, nowNs);
+    return !terms.prices.isBroken || isDust(terms, amount);
+  });
+}
+
+/**
+ * Whether a spot balance stays unsold for good: no market, less than a lot, or dust of a broken asset. It goes to account 0 with
+ * the rest.
+ */
+function isUnsellable(state: ClearingState, { risk, amount }: Holding, nowNs: TimestampNs): boolean {
+  const market = state.marketOfAsset.get(risk.asset);
+  if (market === undefined || wholeLots(amount, market.definition) === 0) return true;
+  return isDust(termsOf(risk, nowNs), amount);
+}
+
+/** Whether nothing is left that could be closed or sold. */
+export function isUnwound(state: ClearingState, holdings: readonly Holding[], nowNs: TimestampNs): boolean {
+  return holdings.every((holding) => holding.isSpot && isUnsellable(state, holding, nowNs));
+}
+
+/** A holding with its market, which takes trades: none is halted (decision on market status). */
+export interface Tradable extends Holding {
+  readonly market: MarketSlot;
+}
+
+/** Those that can be traded, by |amount| × mark, largest first; ties by market index, a position before a balance. */
+export function largestFirst(
+  state: ClearingState,
+  holdings: readonly Holding[],
+  nowNs: TimestampNs,
+): readonly Tradable[] {
+  const found: (Tradable & { readonly exposure: bigint })[] = [];
+  for (const holding of holdings) {
+    const market = state.marketOfAsset.get(holding.risk.asset);
+    if (market === undefined || market.definition.status === MARKET_STATUS.halted) continue;
+    const exposure = magnitude(legAtMark(termsOf(holding.risk, nowNs), holding.amount));
+    found.push({ ...holding, market, exposure });
+  }
+  return found.sort((a, b) => {
+    if (a.exposure !== b.exposure) return a.exposure > b.exposure ? -1 : 1;
+    return a.market.definition.marketIndex - b.market.definition.marketIndex || Number(a.isSpot) - Number(b.isSpot);
+  });
+}
