@@ -6,13 +6,13 @@
  * strictly per user and kind of action; the nonce of a rejected action may be used again.
  */
 import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
-import type { ClosePositionRequest, TransferRequest } from './canonical.ts';
+import type { ClosePositionRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
 import { invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { readObject } from './replies.ts';
-import { signClosePosition, signTransfer } from './signed-actions.ts';
+import { signClosePosition, signTransfer, signWithdrawal, signWithdrawalCancel } from './signed-actions.ts';
 
 export type AccountEvent =
   | {
@@ -38,6 +38,19 @@ export type AccountEvent =
       readonly targetIndex: number;
       readonly timestampNs: bigint;
     };
+
+/** A withdrawal of the queue; an approved one has what the vault asks for. */
+export interface Withdrawal {
+  /** `<token>@<chain id>`. */
+  readonly asset: string;
+  /** As the node writes amounts: hex unless its setting `amount_text` is decimal. */
+  readonly amount: string;
+  readonly nonce: number;
+  readonly target: string;
+  readonly status: string;
+  /** One for each administrator of the quorum; empty unless approved. */
+  readonly approvals: readonly { readonly signature: string; readonly expiry: number; readonly epochHash: string }[];
+}
 
 export interface MultisigConfig {
   readonly masterWeight: number;
@@ -78,6 +91,28 @@ export class AccountClient {
     await this.#write('/account/transfer/close-position', body);
   }
 
+  /** Withdraws from account 0 to an address of a chain. @throws RingbookError with the clearing engine's code. */
+  async withdraw(request: Omit<WithdrawalRequest, 'user'>): Promise<void> {
+    await this.#write('/withdrawal/init', signWithdrawal(this.#parts.signer(), request));
+  }
+
+  /** Of a withdrawal that is queued or filled. @throws RingbookError with the clearing engine's code. */
+  async cancelWithdrawal(request: {
+    readonly token: string;
+    readonly chainId: string;
+    readonly nonce: number;
+  }): Promise<void> {
+    await this.#write('/withdrawal/cancel', signWithdrawalCancel(this.#parts.signer(), request));
+  }
+
+  /** The user's withdrawals that live or ended within a day, oldest first. */
+  async withdrawals(): Promise<readonly Withdrawal[]> {
+    const path = `/withdrawal/queue/${this.#parts.signer().userId}`;
+    const reply = await this.#parts.exchange({ method: 'GET', path });
+    if (!Array.isArray(reply)) throw invalidResponse('withdrawals', 'expected an array');
+    return reply.map(readWithdrawal);
+  }
+
   /** Names a sub-account that the user created: 1 to 32 characters. */
   async rename(subAccount: number, name: string): Promise<void> {
     const path = `/account/${this.#parts.signer().userId}/sub-account/${subAccount}/name`;
@@ -111,6 +146,31 @@ export class AccountClient {
   async #write(path: string, body: string): Promise<void> {
     throwRefusal(await this.#parts.exchange({ method: 'POST', path, body }));
   }
+}
+
+function readWithdrawal(value: JsonValue): Withdrawal {
+  return readObject(value, 'withdrawal', (reader) => ({
+    asset: reader.string('asset'),
+    amount: reader.string('amount'),
+    nonce: reader.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
+    target: reader.string('target'),
+    ...readStatus(reader.object('status')),
+  }));
+}
+
+function readStatus(value: JsonValue): Pick<Withdrawal, 'status' | 'approvals'> {
+  return readObject(value, 'status', (reader) => {
+    const status = reader.string('type');
+    if (status !== 'approved') return { status, approvals: [] };
+    const approvals = reader.array('approvals').map((approval) =>
+      readObject(approval, 'approval', (inner) => ({
+        signature: readObject(inner.object('inner'), 'inner', (signed) => signed.string('signature')),
+        expiry: inner.integer('expiry', 0, Number.MAX_SAFE_INTEGER),
+        epochHash: Buffer.from(inner.array('epoch_hash').map(Number)).toString('hex'),
+      })),
+    );
+    return { status, approvals };
+  });
 }
 
 /** @returns null for a tag unknown to this version. */

@@ -112,6 +112,22 @@ export interface ClosePositionRequest {
   readonly nonce: bigint;
 }
 
+export interface WithdrawalRequest {
+  readonly user: UserId;
+  /** 64 or 40 hex digits. */
+  readonly token: string;
+  /** 18 hex digits. */
+  readonly chainId: string;
+  /** 18-decimal internal units, greater than zero. */
+  readonly amount18: bigint;
+  /** Who is paid: 64 or 40 hex digits, not zero. */
+  readonly target: string;
+  /** Of the vault's counter; null: the smallest one that is free. */
+  readonly nonce?: number | null;
+  /** As the node's setting `amount_text`. */
+  readonly amountText?: 'hex' | 'decimal';
+}
+
 const PROTOCOL_VERSION = 1;
 
 export function orderText(order: Order): string {
@@ -198,6 +214,36 @@ export function closePositionText(request: ClosePositionRequest): string {
     `{"user":"${request.user}","account":${request.account},"asset_identifier":"${assetText(request.assetId)}",` +
     `"nonce":${u64Text(request.nonce)}}`
   );
+}
+
+export function withdrawalText(request: WithdrawalRequest): string {
+  if (request.amount18 <= 0n) throw invalidArgument('a withdrawal takes more than nothing');
+  const nonce = request.nonce ?? null;
+  if (nonce !== null) checkCount(nonce, 'nonce');
+  const amount = request.amount18.toString((request.amountText ?? 'hex') === 'hex' ? 16 : 10);
+  return (
+    `{"tplus_user":"${request.user}","asset":"${tokenText(request)}","amount":"${amount}","nonce":${nonce},` +
+    `"target":"${addressText(request.target)}"}`
+  );
+}
+
+export function withdrawalCancelText(
+  request: Pick<WithdrawalRequest, 'user' | 'token' | 'chainId'> & { readonly nonce: number },
+): string {
+  checkCount(request.nonce, 'nonce');
+  return `{"tplus_user":"${request.user}","asset_address":"${tokenText(request)}","nonce":${request.nonce}}`;
+}
+
+function tokenText({ token, chainId }: Pick<WithdrawalRequest, 'token' | 'chainId'>): string {
+  if (!/^[0-9a-f]{18}$/.test(chainId)) throw invalidArgument('a chain id has 18 hex digits');
+  return `${addressText(token)}@${chainId}`;
+}
+
+/** 64 hex digits, an address of 20 bytes first. */
+function addressText(address: string): string {
+  const digits = address.replace(/^0x/i, '').toLowerCase();
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(digits)) throw invalidArgument('an address has 40 or 64 hex digits');
+  return digits.padEnd(64, '0');
 }
 
 function timeInForceText(timeInForce: TimeInForce): string {

@@ -25,6 +25,9 @@ import {
   type TransferRequest,
   type Trigger,
   transferText,
+  type WithdrawalRequest,
+  withdrawalCancelText,
+  withdrawalText,
 } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
 import type { SigningKey } from './keys.ts';
@@ -203,6 +206,21 @@ export function signTransfer(key: SigningKey, request: Omit<TransferRequest, 'us
 /** @returns the body of `POST /account/transfer/close-position`. */
 export function signClosePosition(key: SigningKey, request: Omit<ClosePositionRequest, 'user'>): string {
   const text = closePositionText({ ...request, user: key.userId });
+  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
+}
+
+/** @returns the body of `POST /withdrawal/init`. */
+export function signWithdrawal(key: SigningKey, request: Omit<WithdrawalRequest, 'user'>): string {
+  const text = withdrawalText({ ...request, user: key.userId });
+  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
+}
+
+/** @returns the body of `POST /withdrawal/cancel`. */
+export function signWithdrawalCancel(
+  key: SigningKey,
+  request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
+): string {
+  const text = withdrawalCancelText({ ...request, user: key.userId });
   return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
 }
 

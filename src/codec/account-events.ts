@@ -13,6 +13,15 @@ export type AccountEvent =
       readonly timestampNs: TimestampNs;
     }
   | {
+      readonly kind: 'withdrawalCompleted';
+      readonly asset: AssetId;
+      /** The normalized payout, as the setting `amount_text` writes it. */
+      readonly amount: string;
+      readonly chainId: ChainId;
+      readonly withdrawalNonce: number;
+      readonly timestampNs: TimestampNs;
+    }
+  | {
       readonly kind: 'positionCleared';
       readonly asset: AssetId;
       readonly subAccount: number;
@@ -35,6 +44,11 @@ export function accountEvent(user: UserId, event: AccountEvent): string {
       return (
         `{"DepositLanded":{${who},"amount":"${hexAmount(event.amount)}","chain_id":"${event.chainId}",` +
         `"deposit_nonce":${event.depositNonce},${when}}}`
+      );
+    case 'withdrawalCompleted':
+      return (
+        `{"WithdrawalCompleted":{${who},"amount":"${event.amount}","chain_id":"${event.chainId}",` +
+        `"withdrawal_nonce":${event.withdrawalNonce},${when}}}`
       );
     case 'positionCleared':
       return `{"PositionCleared":{${who},"sub_account_index":${event.subAccount},${when}}}`;

@@ -71,7 +71,8 @@ export function decodeClosePosition(
   return decodeText(bytes, start, end, (cursor) => readAction(cursor, readClosePosition, closePositionText));
 }
 
-function readAction<Inner>(
+/** Reads an action wrapper at the cursor. @returns null exactly when the cursor has failed. */
+export function readAction<Inner>(
   cursor: JsonCursor,
   readInner: (cursor: JsonCursor) => Inner,
   textOf: (inner: Inner) => string,

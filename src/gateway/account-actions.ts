@@ -11,7 +11,7 @@
  * A refusal before clearing consumes nothing (AMB-68). A refusal by clearing is a verdict, answered with status 200
  * (AMB-67); a full queue to clearing is a refusal before it.
  */
-import { MARGIN_ACCOUNT } from '../clearing/balances.ts';
+import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, TargetType, Transfer } from '../clearing/inputs.ts';
 import type {
   ActionRequest,
@@ -19,9 +19,10 @@ import type {
   SignedTransfer,
   TargetAccountType,
 } from '../codec/signed-transfer.ts';
+import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
@@ -29,11 +30,19 @@ import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { Part } from './sessions/shared-budget.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
 import { refuseSigners } from './signers.ts';
+import type { WithdrawalRows } from './withdrawals.ts';
 
 const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
 
 /** Clearing's answers to users who own nothing. */
 const NO_FUNDS: Reject = reject('INSUFFICIENT_INVENTORY', 'the source account has less available', 'transfer_amount');
+const NO_INVENTORY: Reject = reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee', 'amount');
+const NO_WITHDRAWAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no such withdrawal', 'nonce');
+const BAD_AMOUNT: Reject = reject(
+  'INVALID_REQUEST',
+  'an amount above zero in the number format of this node',
+  'amount',
+);
 const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
 const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
 
@@ -55,6 +64,9 @@ export type ClearingVerdict = Outcome<Reject | null>;
 export interface AccountActionParts {
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly setAsides: SetAsides;
+  readonly withdrawals: Pick<WithdrawalRows, 'form'>;
+  /** The asset of a token on its chain, null when none has it. */
+  readonly assetOfToken: (token: AssetId) => AssetId | null;
   /** Whether clearing has a row of the user. */
   readonly isKnown: (user: UserId) => boolean;
   /** Whether the user has this sub-account. */
@@ -109,6 +121,30 @@ export class AccountActions {
     });
   }
 
+  /** `POST /withdrawal/init`; the fee is clearing's matter, the amount is set aside here. */
+  withdraw(request: ActionRequest<SignedWithdrawal>, user: UserId): Promise<ClearingVerdict> {
+    const { inner } = request;
+    const amount = parseAmountText(inner.amount, this.#parts.withdrawals.form);
+    if (amount === null) return Promise.resolve(rejected(BAD_AMOUNT));
+    return this.#act(request, user, NO_INVENTORY, () => {
+      const { token, chainId } = tokenOf(inner.asset.id);
+      const asset = this.#parts.assetOfToken(inner.asset.id);
+      const from = { user, subAccount: SPOT_ACCOUNT, asset: asset ?? inner.asset.id };
+      const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());
+      const terms = { user, token, chainId, amount, target: inner.target.address, nonce: inner.nonce };
+      return { command: { kind: 'withdraw', ...terms, isShort: !taken.ok }, setAside: taken.ok ? taken.value : null };
+    });
+  }
+
+  /** `POST /withdrawal/cancel`. */
+  cancelWithdrawal(request: ActionRequest<SignedWithdrawalCancel>, user: UserId): Promise<ClearingVerdict> {
+    const { asset, nonce } = request.inner;
+    return this.#act(request, user, NO_WITHDRAWAL, () => ({
+      command: { kind: 'cancelWithdrawal', user, ...tokenOf(asset.id), nonce },
+      setAside: null,
+    }));
+  }
+
   /** The name has its form. INVALID_REQUEST for accounts 0 and 1 and for one that does not exist (SUB-14). */
   async rename(request: {
     readonly user: UserId;
@@ -161,6 +197,12 @@ export class AccountActions {
       this.#unanswered -= 1;
     }
   }
+}
+
+/** The two halves of `<token>@<chain>`. */
+function tokenOf(asset: AssetId): { readonly token: string; readonly chainId: ChainId } {
+  const [token = '', chainId = ''] = asset.split('@');
+  return { token, chainId: chainId as ChainId };
 }
 
 /** A command with what was set aside for it; null where it did not fit. */

@@ -7,6 +7,7 @@ import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { AccountEvent } from '../codec/account-events.ts';
+import { type AmountText, amountText } from '../codec/signed-withdrawal.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -269,13 +270,14 @@ export class GatewayActor implements Actor {
     else if (news.kind === 'cancelAccount') gateway.liquidations.cancelAccount(news);
     else if (news.kind === 'nodeOrder') gateway.liquidations.nodeOrder(news);
     else if (news.kind === 'deleveraged') gateway.orders.onDeleveraged(news.trade);
+    else if (news.kind === 'withdrawalChanged') gateway.withdrawals.changed(news.row);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') gateway.assetChanged(change.row);
       else if (change.table === 'market') gateway.marketChanged(change.row.definition, change.row.sequence);
       else gateway.configChanged(change.row);
     }
-    const published = accountEventOf(news);
+    const published = accountEventOf(news, gateway.withdrawals.form);
     if (published !== null) gateway.streams.accountEvent(published.user, published.event);
     this.#parts.news(news);
     if (this.#opening.size > 0) this.#openMarkets();
@@ -314,11 +316,20 @@ export class GatewayActor implements Actor {
  * The event of `/account/events/{user_id}` (wire.md 9.5) and its user; null for a node event that is none. Node events are
  * published after their flush, so they are final.
  */
-function accountEventOf(news: NodeNews): { readonly user: UserId; readonly event: AccountEvent } | null {
+function accountEventOf(
+  news: NodeNews,
+  form: AmountText,
+): { readonly user: UserId; readonly event: AccountEvent } | null {
   switch (news.kind) {
     case 'depositLanded': {
       const { user, asset, amount, chainId, depositNonce, creditedNs } = news.row;
       return { user, event: { kind: news.kind, asset, amount, chainId, depositNonce, timestampNs: creditedNs } };
+    }
+    case 'withdrawalCompleted': {
+      const { user, asset, chainId, nonce: withdrawalNonce } = news.row;
+      const amount = form === 'hex' ? `0x${amountText(news.amount, form)}` : amountText(news.amount, form);
+      const event = { kind: news.kind, asset, amount, chainId, withdrawalNonce, timestampNs: news.timeNs };
+      return { user, event };
     }
     case 'transferDone': {
       const { user, asset, amount, sourceIndex, targetIndex, timeNs } = news;

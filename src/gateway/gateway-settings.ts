@@ -13,6 +13,7 @@ export function readSettings(json: string): {
   readonly feeAccount: UserId;
   readonly selfServiceMarkets: boolean;
   readonly faults: FaultSettings;
+  readonly amountText: 'hex' | 'decimal';
 } {
   const stored = parseSettings(json);
   const settings: OrderSettings = {
@@ -37,7 +38,13 @@ export function readSettings(json: string): {
     windowNs: BigInt(stored.fault_window_s) * SECOND_NS,
     cooldownNs: BigInt(stored.fault_cooldown_s) * SECOND_NS,
   };
-  return { settings, feeAccount: stored.fee_account, selfServiceMarkets: stored.self_service_markets, faults };
+  return {
+    settings,
+    feeAccount: stored.fee_account,
+    selfServiceMarkets: stored.self_service_markets,
+    faults,
+    amountText: stored.amount_text,
+  };
 }
 
 function decimal(text: string): Amount18 {

@@ -49,6 +49,7 @@ import type { SignatureVerifier } from './signature-verifier.ts';
 import { SignerQueries } from './signers.ts';
 import { UserSessions } from './user-sessions.ts';
 import { NO_STREAMS, type UserEventStreams } from './user-streams.ts';
+import { WithdrawalRows } from './withdrawals.ts';
 
 export interface GatewayParts {
   readonly clock: Clock;
@@ -97,7 +98,11 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'a
     'assets' | 'createMarket' | 'decimals' | 'market' | 'markets' | 'riskParameters' | 'vaults'
   >;
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
-  readonly accountActions: Pick<AccountActions, 'closePosition' | 'rename' | 'transfer'>;
+  readonly accountActions: Pick<
+    AccountActions,
+    'cancelWithdrawal' | 'closePosition' | 'rename' | 'transfer' | 'withdraw'
+  >;
+  readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'configOf'>;
 }
 
@@ -113,6 +118,7 @@ export class Gateway implements OrderSink {
   readonly margin: MarginQueries;
   readonly marginPublisher: MarginPublisher;
   readonly accountActions: AccountActions;
+  readonly withdrawals: WithdrawalRows = new WithdrawalRows();
   readonly signers: SignerQueries = new SignerQueries();
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
@@ -157,7 +163,8 @@ export class Gateway implements OrderSink {
     this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
     this.accountActions = new AccountActions({
-      ...{ verifier, nowNs, command, wakeUp, setAsides: orders.setAsides },
+      ...{ verifier, nowNs, command, wakeUp, setAsides: orders.setAsides, withdrawals: this.withdrawals },
+      assetOfToken: (token) => registry.assetOfToken(token),
       partOf: (user, cost) => limits.partOf(user, cost),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
@@ -211,8 +218,9 @@ export class Gateway implements OrderSink {
   configChanged(row: ConfigRow): void {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
-    const { settings, faults } = readSettings(row.json);
+    const { settings, faults, amountText } = readSettings(row.json);
     this.#faults.settings = faults;
+    this.withdrawals.form = amountText;
     this.orders.onSettingsChanged({ ...settings, servesMargin: this.#parts.servesMargin ?? true });
   }
 

@@ -50,6 +50,8 @@ export class RegistryCache {
   readonly #printed = new Map<string, string>();
   readonly #views = new Map<AssetId, MarketView>();
   readonly #decimalsOf = new Map<string, number>();
+  /** Of a token on its chain. */
+  readonly #assetOf = new Map<AssetId, AssetId>();
   readonly #waiting = new Map<number, (() => void)[]>();
 
   constructor(parts: RegistryCacheParts) {
@@ -61,10 +63,19 @@ export class RegistryCache {
   assetChanged(row: AssetRow): void {
     for (const { token, chainId } of this.assetRows.get(row.assetId)?.tokens ?? []) {
       this.#decimalsOf.delete(`${token}@${chainId}`);
+      this.#assetOf.delete(`${token}@${chainId}` as AssetId);
     }
     this.assetRows.set(row.assetId, row);
-    for (const { token, chainId, decimals } of row.tokens) this.#decimalsOf.set(`${token}@${chainId}`, decimals);
+    for (const { token, chainId, decimals } of row.tokens) {
+      this.#decimalsOf.set(`${token}@${chainId}`, decimals);
+      this.#assetOf.set(`${token}@${chainId}` as AssetId, row.assetId);
+    }
     this.#changed();
+  }
+
+  /** The asset of a token on its chain, null when none has it. */
+  assetOfToken(token: AssetId): AssetId | null {
+    return this.#assetOf.get(token) ?? null;
   }
 
   configChanged(row: ConfigRow): void {

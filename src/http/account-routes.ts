@@ -1,11 +1,12 @@
 /**
- * A user's own accounts: signed transfers and position closes, which clearing decides, names (wire.md 7.17), and reads of
- * signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
+ * A user's own accounts: signed transfers, position closes and withdrawals, which clearing decides, the queue of
+ * withdrawals (wire.md 7.17, 7.18), names, and reads of signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
  */
 
 import { clearingReply, decodeRename, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
 import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
+import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -25,6 +26,7 @@ export function addAccountRoutes(kit: RouteKit): void {
   addSigned(kit, '/account/transfer/close-position', decodeClosePosition, (request, { user }) =>
     accountActions.closePosition(request, user),
   );
+  addWithdrawals(kit);
   addRename(kit);
   addSigners(kit);
 }
@@ -44,6 +46,23 @@ function addSigned<Inner>(
     late: LATE,
     shape: ({ body }) => decode(body, 0, body.length),
     serve: async (call, session, request) => answer(call, await act(request, session), clearingReply),
+  });
+}
+
+function addWithdrawals(kit: RouteKit): void {
+  const { accountActions, withdrawals } = kit.services;
+  addSigned(kit, '/withdrawal/init', decodeWithdrawal, (request, { user }) => accountActions.withdraw(request, user));
+  addSigned(kit, '/withdrawal/cancel', decodeWithdrawalCancel, (request, { user }) =>
+    accountActions.cancelWithdrawal(request, user),
+  );
+  kit.addSession({
+    method: 'GET',
+    pattern: '/withdrawal/queue/:user_id',
+    cost: 'action',
+    isChange: false,
+    namesUser: true,
+    shape: noShape,
+    serve: (call, { user }) => call.reply(withdrawals.queueOf(user)),
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * The REST routes of the order service, by area (wire.md 3, 7).
  *
- * Not supported yet, so 404: transfers, withdrawals, settlements.
+ * Not supported yet, so 404: settlements.
  */
 
 import { decodeAuth } from '../codec/auth-request.ts';

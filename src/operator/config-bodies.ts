@@ -178,6 +178,7 @@ function decimal(bounds: AmountBounds): Member<string> {
 }
 
 const flag: Member<boolean> = (reader, name) => reader.flag(name, undefined);
+const amountText: Member<Settings['amount_text']> = (reader, name) => reader.word(name, ['hex', 'decimal'], undefined);
 const acks: Member<Settings['acks']> = (reader, name) => reader.word(name, ['optimistic', 'durable'], undefined);
 const account: Member<UserId> = (reader, name) =>
   reader.form(name, parseUserId, 'a user id is', undefined, '' as UserId);
@@ -216,6 +217,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   fee_account: account,
   backstop_account: account,
   self_service_markets: flag,
+  amount_text: amountText,
 };
 
 /** @returns INVALID_REQUEST with the failing member. */

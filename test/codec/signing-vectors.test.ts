@@ -7,6 +7,7 @@ import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
+import { decodeWithdrawal } from '../../src/codec/signed-withdrawal.ts';
 import { toHex } from '../../src/core/hex.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { USER_9D, USER_42, utf8, VECTORS, type Vector, vectorNamed, wrap } from '../support/wire-vectors.ts';
@@ -19,6 +20,7 @@ const DECODERS: Readonly<Record<Vector['kind'], Decoder>> = {
   cancel: decodeCancel,
   transfer: decodeTransfer,
   'close-position': decodeClosePosition,
+  withdrawal: decodeWithdrawal,
 };
 
 function signedBytes(kind: Vector['kind'], body: string): Uint8Array {

@@ -26,9 +26,6 @@ interface Stream {
 
 /** Served with the funds of users and multisig writes: not yet. */
 const LATER: readonly string[] = [
-  '/withdrawal/init',
-  '/withdrawal/cancel',
-  '/withdrawal/queue/{user_id}',
   '/settlement/init',
   '/settlement/signatures/{user_id}',
   '/multisig/add-signer',

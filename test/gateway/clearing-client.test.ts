@@ -32,6 +32,8 @@ function actionsOf(clearing: ClearingClient): AccountActions {
   return new AccountActions({
     verifier: { verify: () => true },
     setAsides: new OrderFixture().manager.setAsides,
+    withdrawals: { form: 'hex' },
+    assetOfToken: () => null,
     isKnown: () => true,
     hasAccount: () => true,
     isServed: () => true,

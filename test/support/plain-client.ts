@@ -19,6 +19,9 @@ import {
   replaceText,
   type TransferWords,
   transferText,
+  type WithdrawalWords,
+  withdrawalCancelText,
+  withdrawalText,
 } from './wire-texts.ts';
 
 // ---- answers
@@ -179,6 +182,18 @@ export class PlainClient {
   closePosition(account: number, asset: string, nonce: number): Promise<HttpAnswer> {
     const text = closePositionText(this.id, account, asset, nonce);
     return this.post('/account/transfer/close-position', innerBody(this.key, text));
+  }
+
+  withdrawalBody(words: WithdrawalWords): string {
+    return innerBody(this.key, withdrawalText(this.id, words));
+  }
+
+  withdraw(words: WithdrawalWords): Promise<HttpAnswer> {
+    return this.post('/withdrawal/init', this.withdrawalBody(words));
+  }
+
+  cancelWithdrawal(asset: string, nonce: number): Promise<HttpAnswer> {
+    return this.post('/withdrawal/cancel', innerBody(this.key, withdrawalCancelText(this.id, asset, nonce)));
   }
 
   // ---- sockets

@@ -160,11 +160,15 @@ export class ScriptedOms implements GatewayServices {
   readonly accountActions: GatewayServices['accountActions'] = {
     transfer: async (request, user) => this.#account('transfer', request.inner, user),
     closePosition: async (request, user) => this.#account('closePosition', request.inner, user),
+    withdraw: async (request, user) => this.#account('withdraw', request.inner, user),
+    cancelWithdrawal: async (request, user) => this.#account('cancelWithdrawal', request.inner, user),
     rename: async (request) => {
       const verdict = await this.#account('rename', request, request.user);
       return verdict.ok ? accepted(null) : verdict;
     },
   };
+
+  readonly withdrawals: GatewayServices['withdrawals'] = { queueOf: () => '[]' };
 
   #scriptedEntry(): GatewayServices['entry'] {
     const isStopping = (): boolean => this.#isStopping;

@@ -185,6 +185,22 @@ export function closePositionText(user: string, account: number, asset: string, 
   return `{"user":"${user}","account":${account},"asset_identifier":"${asset}","nonce":${nonce}}`;
 }
 
+export interface WithdrawalWords {
+  readonly asset: string;
+  readonly amount: string;
+  /** As JSON; `null` when left out. */
+  readonly nonce?: number | null;
+  readonly target: string;
+}
+
+export function withdrawalText(user: string, { asset, amount, nonce = null, target }: WithdrawalWords): string {
+  return `{"tplus_user":"${user}","asset":"${asset}","amount":"${amount}","nonce":${nonce},"target":"${target}"}`;
+}
+
+export function withdrawalCancelText(user: string, asset: string, nonce: number): string {
+  return `{"tplus_user":"${user}","asset_address":"${asset}","nonce":${nonce}}`;
+}
+
 // ---- wrappers (wire.md 7.4 to 7.6, 7.17)
 
 export function createBody(

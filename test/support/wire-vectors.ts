@@ -7,7 +7,7 @@ export const USER_9D = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68
 
 export interface Vector {
   readonly name: string;
-  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position';
+  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position' | 'withdrawal';
   readonly user: string;
   readonly text: string;
   readonly byteLength: number;
@@ -39,6 +39,11 @@ export const VECTORS: readonly Vector[] = [
     '{"user":"PK","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":null,"nonce":1770000000123}',
     219,
     '39f62285e1023e3a5e09f4c93659c6b57371939340fc1eb1012f58606f27cd771d3dc61f73d4d9ddd8f23baceaccb5921be437f68b2081b3183c3baf51901f02',
+  ]),
+  vector('wire.md withdrawal', 'withdrawal', USER_42, [
+    '{"tplus_user":"PK","asset":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000@000000000000007a69","amount":"38d7ea4c68000","nonce":0,"target":"7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c000000000000000000000000"}',
+    286,
+    '9933451f2cce5f395903dbf2f60f4550be7ea3f115af893c5bb3084a1bf2db4b194e69aae472c226189f2adb9e636f5fbd2118049acfdd4020a8e2d6a0943609',
   ]),
   vector('V-1', 'create', USER_9D, [
     '{"signer":"PK","order_id":"mm-000001","base_asset":"1","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Limit":{"limit_price":200000,"quantity":15000,"time_in_force":{"GTC":{"post_only":true}}}},"side":"Buy","trigger":null,"creation_timestamp_ns":1760000000123456789,"target":{"account":1,"is_spot":false},"reduce_only":false,"max_trading_fees_rate":1000,"protocol_version":1}',

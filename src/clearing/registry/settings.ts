@@ -53,6 +53,8 @@ export interface Settings extends FaultSettings {
   readonly fee_account: UserId;
   readonly backstop_account: UserId;
   readonly self_service_markets: boolean;
+  /** Text of withdrawal and settlement amounts in requests and user events (AMB-11). */
+  readonly amount_text: 'hex' | 'decimal';
 }
 
 /**
@@ -89,6 +91,7 @@ export const DEFAULT_SETTINGS: Settings = {
   fee_account: 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId,
   backstop_account: '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382' as UserId,
   self_service_markets: true,
+  amount_text: 'hex',
 };
 
 /**

@@ -278,6 +278,70 @@ export const CLOSE_POSITION_REQUEST: Shape = named(
   Type.Object({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
 );
 
+const AMOUNT_TEXT = Type.String({
+  pattern: '^[0-9a-zA-Z]{1,78}$',
+  description: 'hex of 18-decimal units: `"10"` is sixteen; decimal where the node has `amount_text` `decimal`',
+});
+const TOKEN_ASSET = Type.String({
+  pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})@(?:0[xX])?[0-9a-fA-F]{18}$',
+  description: '`<token>@<chain id>`: an index names no token',
+});
+const ADDRESS = Type.String({
+  pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+  description: '64 hex digits, an address of 20 bytes first',
+});
+
+const WITHDRAWAL: Shape = named(
+  'Withdrawal',
+  'The signed object of a withdrawal from account 0. Without a nonce the smallest one that is free; it signs as null',
+  closed({
+    tplus_user: USER_ID_GIVEN,
+    asset: TOKEN_ASSET,
+    amount: AMOUNT_TEXT,
+    nonce: optional(nullable(COUNT)),
+    target: described(ADDRESS, 'who is paid; not the zero address'),
+  }),
+);
+export const WITHDRAWAL_REQUEST: Shape = named(
+  'WithdrawalRequest',
+  'A signed withdrawal',
+  Type.Object({ inner: WITHDRAWAL, ...ACTION_SIGNING }),
+);
+
+const WITHDRAWAL_CANCEL: Shape = named(
+  'WithdrawalCancel',
+  'The signed object of a withdrawal cancel',
+  closed({ tplus_user: USER_ID_GIVEN, asset_address: TOKEN_ASSET, nonce: COUNT }),
+);
+export const WITHDRAWAL_CANCEL_REQUEST: Shape = named(
+  'WithdrawalCancelRequest',
+  'A signed cancel of a withdrawal that is queued or filled',
+  Type.Object({ inner: WITHDRAWAL_CANCEL, ...ACTION_SIGNING }),
+);
+
+const APPROVAL = Type.Object({
+  inner: Type.Object({ nonce: COUNT, signature: described(TEXT, '65 bytes in hex') }),
+  expiry: described(COUNT, '`validUntil` of the vault call, seconds'),
+  epoch_hash: Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), { minItems: 32, maxItems: 32 }),
+});
+export const WITHDRAWAL_QUEUE: Shape = named(
+  'WithdrawalQueue',
+  'Withdrawals that live or ended within a day, oldest first; an approved one has every signature that its vault asks for',
+  listOf(
+    Type.Object({
+      tplus_user: USER_ID,
+      asset: ASSET_ID,
+      amount: AMOUNT_TEXT,
+      nonce: COUNT,
+      target: ADDRESS,
+      status: either(
+        Type.Object({ type: words('queued', 'filled', 'executed', 'expired', 'cancelled') }),
+        Type.Object({ type: Type.Literal('approved'), approvals: Type.Array(APPROVAL, { minItems: 1 }) }),
+      ),
+    }),
+  ),
+);
+
 /** wire.md 5.1: a rejection by clearing has status 200. */
 export const ACTION_RESULT: Shape = named(
   'ActionResult',

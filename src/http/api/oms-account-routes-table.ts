@@ -10,12 +10,17 @@ import {
   SIGNER_ACCOUNTS,
   SIGNER_SEARCH,
   TRANSFER_REQUEST,
+  WITHDRAWAL_CANCEL_REQUEST,
+  WITHDRAWAL_QUEUE,
+  WITHDRAWAL_REQUEST,
 } from '../../codec/shapes/account-shapes.ts';
 import { ACTION_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import type { RouteDoc } from './api-table.ts';
 import { SUB_ACCOUNT_QUERY } from './query-docs.ts';
 
+const TOKEN = '5a'.repeat(20).padEnd(64, '0');
+const TARGET = '7c'.repeat(20).padEnd(64, '0');
 const ACTION = { area: 'Account', cost: 'action' } as const;
 const SIGNER_ERRORS: readonly RejectName[] = [
   'SIGNER_MISMATCH',
@@ -78,6 +83,56 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
       body: '{"inner":{"user":"{user_id}","account":1,"asset_identifier":"1","nonce":1770000000124},"signature":[],"additional_signers":[]}',
       reply:
         '{"success":false,"details":{"code":"POSITION_NOT_FOUND","message":"there is no such position","retryable":false}}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/withdrawal/init',
+    auth: 'signed',
+    summary: 'Withdraw from account 0',
+    description:
+      'Locks the amount and the fee. It waits for its delay, is filled in its order as far as the vault has free units, and is approved at the next checkpoint: then the queue has the signatures for the vault. A rejection by clearing has status 200.',
+    body: WITHDRAWAL_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: ACTION_RESULT,
+    errors: SIGNER_ERRORS,
+    example: {
+      body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":null,"target":"${TARGET}"},"signature":[],"additional_signers":[]}`,
+      reply: '{"success":true}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/withdrawal/cancel',
+    auth: 'signed',
+    summary: 'Cancel a withdrawal',
+    description:
+      'Of a withdrawal that is queued or filled; what it locked returns at once, without a fee. Once it is to be approved only the chain ends it: `WITHDRAWAL_NOT_FOUND`, with status 200.',
+    body: WITHDRAWAL_CANCEL_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: ACTION_RESULT,
+    errors: SIGNER_ERRORS,
+    example: {
+      body: `{"inner":{"tplus_user":"{user_id}","asset_address":"${TOKEN}@000000000000007a69","nonce":0},"signature":[],"additional_signers":[]}`,
+      reply: '{"success":true}',
+    },
+  },
+  {
+    method: 'GET',
+    path: '/withdrawal/queue/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Your withdrawals',
+    description:
+      'Those that live and those that ended within a day. `signature`, `expiry` and `epoch_hash` of an approved one are arguments of the vault.',
+    reply: WITHDRAWAL_QUEUE,
+    example: {
+      reply: `[{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","status":{"type":"queued"}}]`,
     },
   },
   {

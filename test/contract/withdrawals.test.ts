@@ -1,0 +1,154 @@
+/** Withdrawals at the public API: requests, locks, the queue and cancels (wire.md 7.18; WDR, AMT, AMB-11). */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { HttpAnswer } from '../support/edge-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
+
+const CHAIN = '000000000000007a69';
+const address = (byte: string): string => byte.repeat(20).padEnd(64, '0');
+const USD = `${address('5a')}@${CHAIN}`;
+const TARGET = address('7c');
+const SECOND = 1_000_000_000n;
+/** 18-decimal units in hex. */
+const hex = (units: number): string => (BigInt(units) * 10n ** 18n).toString(16);
+
+interface QueueRow {
+  readonly tplus_user: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly nonce: number;
+  readonly target: string;
+  readonly status: { readonly type: string };
+}
+
+suite('withdrawals', () => {
+  let node: TestNode;
+  let alice: PlainClient;
+  let bob: PlainClient;
+
+  before(async () => {
+    node = await TestNode.start();
+    alice = await node.user({});
+    bob = await node.user({});
+    await deposit(alice, 1_000);
+  });
+  after(() => node?.stop());
+
+  /** A real deposit on the simulated chain: units of the vault, and of account 0. */
+  async function deposit(user: PlainClient, units: number): Promise<void> {
+    const body = { user: user.id, token: address('5a'), amount_base_units: String(units * 1e6) };
+    await node.operate('POST', `/operator/chains/${CHAIN}/deposits`, body);
+    await node.rest();
+  }
+
+  const request = (
+    amount: string,
+    more: { nonce?: number; target?: string; asset?: string } = {},
+  ): Promise<HttpAnswer> => alice.withdraw({ asset: USD, amount, target: TARGET, ...more });
+  const refusal = (answer: HttpAnswer): string => {
+    assert.equal(answer.status, 200, answer.text);
+    return /"success":false,"details":\{"code":"([A-Z_]+)"/.exec(answer.text)?.[1] ?? assert.fail(answer.text);
+  };
+  const done = (answer: HttpAnswer): void => assert.equal(answer.text, '{"success":true}', answer.text);
+  const queue = async (): Promise<readonly QueueRow[]> =>
+    (await alice.read(`/withdrawal/queue/${alice.id}`)) as readonly QueueRow[];
+  const owned = async (): Promise<string | undefined> => {
+    const { accounts } = (await alice.read(`/inventory/user/${alice.id}`)) as {
+      accounts: Record<string, { spot: Record<string, string> }>;
+    };
+    return accounts['0']?.spot['0'];
+  };
+
+  test('a request locks the amount at once, waits in the queue and returns with a cancel (WDR-01, WDR-13, WDR-25, AMB-72)', async () => {
+    done(await request(hex(100)));
+    assert.equal(await owned(), '900');
+    assert.deepEqual(await queue(), [
+      { tplus_user: alice.id, asset: USD, amount: hex(100), nonce: 0, target: TARGET, status: { type: 'queued' } },
+    ]);
+    const user = await node.operate('GET', `/operator/users/${alice.id}`);
+    assert.match(JSON.stringify(user), /"0":\{"owned":"900","held":"0","locked":"100"\}/);
+    done(await alice.cancelWithdrawal(USD, 0));
+    assert.equal(await owned(), '1000');
+    assert.equal(refusal(await alice.cancelWithdrawal(USD, 0)), 'WITHDRAWAL_NOT_FOUND');
+    const ledger = (await node.operate('GET', '/operator/ledger')) as {
+      assets: Record<string, { difference: string }>;
+    };
+    assert.equal(ledger.assets['0']?.difference, '0');
+  });
+
+  test('an amount is hex, a decimal-looking one too, with or without prefix and zeros (AMT-01, AMT-05, AMB-11)', async () => {
+    done(await request(`0x000${hex(16)}`));
+    assert.equal(await owned(), '984');
+    assert.equal((await queue()).at(-1)?.amount, hex(16), 'in its shortest form');
+    done(await request(`1${'0'.repeat(12)}`));
+    assert.equal(await owned(), '983.999718525023289344', '1000000000000 hex is 16^12');
+    for (const nonce of [0, 0]) done(await alice.cancelWithdrawal(USD, nonce));
+    for (const amount of ['0', '00', 'xyz', '1.5', '-1', 'f'.repeat(65)]) {
+      assert.equal(toldBy(await request(amount)), '400 INVALID_REQUEST', amount);
+    }
+    assert.equal(refusal(await request('1')), 'INVALID_REQUEST', 'a payout of nothing (WDR-02)');
+    assert.equal(await owned(), '1000');
+  });
+
+  test('what cannot be withdrawn is refused with its field and locks nothing (WDR-02, WDR-03, POS-09, AMB-80)', async () => {
+    const before = (await queue()).length;
+    assert.equal(toldBy(await request(hex(1), { asset: '0' })), '400 INVALID_REQUEST', 'an index names no token');
+    assert.equal(refusal(await request(hex(1), { target: '0'.repeat(64) })), 'INVALID_REQUEST');
+    assert.equal(refusal(await request(hex(1), { asset: `${address('99')}@${CHAIN}` })), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(await request(hex(1_001))), 'INSUFFICIENT_INVENTORY');
+    assert.equal(refusal(await request(hex(1), { nonce: 5 })), 'INVALID_NONCE');
+    const stranger = await bob.withdraw({ asset: USD, amount: hex(1), target: TARGET });
+    assert.equal(refusal(stranger), 'INSUFFICIENT_INVENTORY');
+    assert.equal((await queue()).length, before);
+    assert.equal(await owned(), '1000');
+  });
+
+  test('who signs is the user of the session, and every byte counts (SIG-01, SIG-09, SIG-11)', async () => {
+    const words = { asset: USD, amount: hex(1), target: TARGET };
+    const forged = alice.withdrawalBody(words).replace(`"amount":"${hex(1)}"`, `"amount":"${hex(2)}"`);
+    assert.equal(toldBy(await alice.post('/withdrawal/init', forged)), '401 INVALID_SIGNATURE');
+    assert.equal(toldBy(await bob.post('/withdrawal/init', alice.withdrawalBody(words))), '403 SIGNER_MISMATCH');
+    assert.equal(toldBy(await alice.post('/withdrawal/init', alice.withdrawalBody(words), {})), '401 UNAUTHORIZED');
+    assert.equal(toldBy(await bob.get(`/withdrawal/queue/${alice.id}`)), '401 UNAUTHORIZED');
+  });
+
+  test('after its delay it is filled, and what an open order holds cannot leave (WDR-04, WDR-05, AMB-112)', async () => {
+    done(await request(hex(300)));
+    await node.advance(29n * SECOND);
+    assert.equal((await queue()).at(-1)?.status.type, 'queued');
+    await node.advance(1n * SECOND);
+    assert.equal((await queue()).at(-1)?.status.type, 'filled');
+    // 0.2 ETH at 3000 hold 600 and the fee of 700 that are left.
+
+    const held = await alice.create({
+      id: 'hold',
+      side: 'Buy',
+      price: 300_000,
+      quantity: 2_000,
+      account: 0,
+      isSpot: true,
+    });
+    assert.equal(held.status, 200, held.text);
+    assert.equal(refusal(await request(hex(150))), 'INSUFFICIENT_INVENTORY');
+    done(await request(hex(50)));
+    done(await alice.cancelWithdrawal(USD, 0));
+  });
+
+  test('with the setting amount_text decimal amounts are base 10 (AMB-11)', async () => {
+    await node.operate('PATCH', '/operator/settings', { amount_text: 'decimal' });
+    done(await request(String(10n ** 18n)));
+    assert.equal((await queue()).at(-1)?.amount, String(10n ** 18n));
+    assert.equal(toldBy(await request('ff')), '400 INVALID_REQUEST');
+    await node.operate('PATCH', '/operator/settings', { amount_text: 'hex' });
+    assert.equal((await queue()).at(-1)?.amount, hex(1));
+  });
+
+  test('a kill keeps every lock and every row (WDR-01)', async () => {
+    const [rows, left] = [await queue(), await owned()];
+    await node.restart('SIGKILL');
+    await alice.login();
+    assert.deepEqual(await queue(), rows);
+    assert.equal(await owned(), left);
+  });
+});
