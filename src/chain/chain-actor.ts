@@ -1,6 +1,7 @@
 /**
- * The simulated chains of a node (operator-api.md 8): one ChainLane per simulated chain of the registry, opened at the
- * start or when the chain is put, and the real-time timer that mines blocks automatically.
+ * The chains of a node. Simulated ones (operator-api.md 8): one ChainLane per simulated chain of the registry, opened at the
+ * start or when the chain is put, and the real-time timer that mines blocks automatically. EVM chains: one thread watches
+ * them (evm-thread.ts). The deposits of both are the same command to clearing.
  *
  * Vaults, tokens and policies are read from the registry at each call, so the operator's latest values apply.
  *
@@ -23,8 +24,9 @@ import type {
   DepositRequest,
   MintRequest,
 } from './chain-operations.ts';
-import { type ChainRegistry, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
+import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
 import { ChainStore } from './chain-store.ts';
+import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined } from './simulated-chain.ts';
 
 const TICK_MS_MIN = 10;
@@ -44,21 +46,31 @@ export interface ChainActorParts {
   readonly registry: () => ChainRegistry;
   /** Called when the node must stop. */
   readonly fail: (reason: string) => void;
+  readonly evm: {
+    /** The program of the thread that watches EVM chains. */
+    readonly entry: URL;
+    readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    /** The thread died and begins anew. */
+    readonly died: (reason: string) => void;
+  };
 }
 
 export class ChainActor implements ChainOperations {
   readonly #parts: ChainActorParts;
   readonly #store: ChainStore;
   readonly #lanes = new Map<ChainId, ChainLane>();
+  readonly #evm: EvmThread;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
   constructor(parts: ChainActorParts) {
     this.#parts = parts;
     this.#store = new ChainStore(parts.directory);
+    const { directory, command, fail, evm } = parts;
+    this.#evm = new EvmThread({ dataDirectory: directory, command, fail, ...evm });
   }
 
-  /** Opens every chain of the registry; resolves when deposits confirmed earlier are credited. */
+  /** Opens every chain of the registry; resolves when deposits of simulated chains confirmed earlier are credited. */
   async start(): Promise<void> {
     await this.#follow();
   }
@@ -72,14 +84,22 @@ export class ChainActor implements ChainOperations {
 
   /** Whether a call or a deposit is in progress. */
   isBusy(): boolean {
-    return [...this.#lanes.values()].some((lane) => lane.isBusy);
+    return this.#evm.isBusy || [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
   /** Resolves when all started work is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
+    await Promise.all([this.#evm.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())]);
+  }
+
+  watched(): readonly WatchedChain[] {
+    return this.#evm.states();
+  }
+
+  resume(chainId: ChainId): Promise<void> {
+    return this.#evm.resume(chainId);
   }
 
   /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; a rejection by the vault is a reverted transaction. */
@@ -168,7 +188,9 @@ export class ChainActor implements ChainOperations {
   async #follow(): Promise<void> {
     if (this.#isStopped) return;
     const work: Promise<void>[] = [];
-    const chains = simulatedChains(this.#parts.registry());
+    const registry = this.#parts.registry();
+    this.#evm.watch(evmChains(registry));
+    const chains = simulatedChains(registry);
     for (const [chainId, lane] of this.#lanes) {
       if (chains.has(chainId)) continue;
       this.#lanes.delete(chainId);

@@ -1,12 +1,13 @@
 /**
- * The operator API's interface to the simulated chains (operator-api.md 8). Chains, tokens and vaults come from the
- * registry; the routes have checked that the chain exists and is simulated.
+ * The operator API's interface to the chains (operator-api.md 4.4, 8). Chains, tokens and vaults come from the registry; the
+ * routes have checked that the chain exists, and for its simulation that it is simulated.
  *
  * Implemented by chain-actor.ts; the routes are in operator/operator-chain-routes.ts.
  */
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { WatchedChain } from './evm-thread.ts';
 
 /** The default sender of deposits. */
 export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
@@ -82,4 +83,8 @@ export interface ChainOperations {
   /** VAULT_NOT_FOUND when the chain has none. */
   vault(chain: ChainId): Promise<Outcome<ChainVault>>;
   providers(chain: ChainId): Promise<Outcome<readonly ChainProvider[]>>;
+  /** Of every EVM chain, once it was polled. */
+  watched(): readonly WatchedChain[];
+  /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
+  resume(chain: ChainId): Promise<void>;
 }

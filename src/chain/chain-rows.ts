@@ -1,4 +1,4 @@
-/** The registry's settings of a simulated chain: its block time, its vault and policy, and its tokens. */
+/** The registry's settings of chains: their kind, their vault and policy, and their tokens. */
 import type { AssetRow, ConfigRow, TokenDefinition } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
@@ -28,14 +28,28 @@ export interface ChainSettings {
   readonly vault: VaultSettings | null;
 }
 
-/** The relevant members of operator-api.md 4.4 and 4.5; clearing has written every default explicitly. */
-interface ChainJson {
-  readonly kind: 'simulated' | 'evm';
-  readonly block_time_ms: number;
-  readonly auto_mine: boolean;
-  readonly providers: number;
-  readonly confirmations: { readonly deposit: number };
+/** A chain that is watched through JSON-RPC. */
+export interface EvmChainSettings {
+  /** 1 to 15 different ones. */
+  readonly rpcUrls: readonly string[];
+  /** Those of the vault where it overrides the chain's (DEP-21). */
+  readonly depositConfirmations: number;
+  readonly vault: VaultSettings | null;
 }
+
+/** The relevant members of operator-api.md 4.4 and 4.5; clearing has written every default explicitly. */
+type ChainJson = {
+  readonly confirmations: { readonly deposit: number };
+} & (
+  | {
+      readonly kind: 'simulated';
+      readonly block_time_ms: number;
+      readonly auto_mine: boolean;
+      readonly providers: number;
+    }
+  | { readonly kind: 'evm'; readonly rpc_urls: readonly string[] }
+);
+type ChainOfKind<Kind extends ChainJson['kind']> = Extract<ChainJson, { readonly kind: Kind }>;
 
 interface VaultJson {
   readonly administrators: readonly string[];
@@ -45,23 +59,46 @@ interface VaultJson {
 
 /** The settings of every simulated chain. */
 export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, ChainSettings> {
+  return chainsOf(registry, 'simulated', (chain, common) => ({
+    ...common,
+    blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
+    autoMine: chain.auto_mine,
+    providers: chain.providers,
+  }));
+}
+
+/** The settings of every EVM chain. */
+export function evmChains(registry: ChainRegistry): ReadonlyMap<ChainId, EvmChainSettings> {
+  return chainsOf(registry, 'evm', (chain, common) => ({ ...common, rpcUrls: chain.rpc_urls }));
+}
+
+/** The chain id that an EVM node names: the last 8 bytes. */
+export function vmIdOf(chainId: ChainId): bigint {
+  return BigInt(`0x${chainId.slice(2)}`);
+}
+
+type Common = Pick<ChainSettings, 'depositConfirmations' | 'vault'>;
+
+function chainsOf<Kind extends ChainJson['kind'], Settings>(
+  registry: ChainRegistry,
+  kind: Kind,
+  settings: (chain: ChainOfKind<Kind>, common: Common) => Settings,
+): ReadonlyMap<ChainId, Settings> {
   const rows = [...registry.configs.values()];
   const vaults = new Map(rows.filter((row) => row.kind === 'vault').map((row) => [row.key.split('@')[1], row]));
-  const chains = new Map<ChainId, ChainSettings>();
+  const chains = new Map<ChainId, Settings>();
   for (const row of rows) {
     if (row.kind !== 'chain') continue;
     const chain = JSON.parse(row.json) as ChainJson;
-    if (chain.kind === 'simulated') chains.set(row.key as ChainId, settings(chain, vaults.get(row.key)));
+    if (chain.kind !== kind) continue;
+    chains.set(row.key as ChainId, settings(chain as ChainOfKind<Kind>, common(chain, vaults.get(row.key))));
   }
   return chains;
 }
 
-function settings(chain: ChainJson, row: ConfigRow | undefined): ChainSettings {
+function common(chain: ChainJson, row: ConfigRow | undefined): Common {
   const vault = row === undefined ? null : (JSON.parse(row.json) as VaultJson);
   return {
-    blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
-    autoMine: chain.auto_mine,
-    providers: chain.providers,
     depositConfirmations: (vault?.confirmations ?? chain.confirmations).deposit,
     vault: row === undefined || vault === null ? null : vaultSettings(row.key, vault),
   };

@@ -50,7 +50,7 @@ import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
 import type { NodeConfig } from './config.ts';
-import { HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
+import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { whenAtRest } from './quiescence.ts';
 
@@ -305,17 +305,21 @@ export class RingbookNode {
   }
 
   async #startChains(): Promise<void> {
-    if (this.config.chains === 'simulated') {
-      this.#chains = new ChainActor({
-        directory: this.config.dataDirectory,
-        clock: this.#clock,
-        minesByItself: this.config.chainsMine === 'by-themselves',
-        command: (command) => this.#clearingClient.command(command),
-        registry: () => this.#gateway.registry.rows(),
-        fail: (reason) => this.fail(reason),
-      });
-      await this.#chains.start();
-    }
+    const { config } = this;
+    this.#chains = new ChainActor({
+      directory: config.dataDirectory,
+      clock: this.#clock,
+      minesByItself: config.chainsMine === 'by-themselves',
+      command: (command) => this.#clearingClient.command(command),
+      registry: () => this.#gateway.registry.rows(),
+      fail: (reason) => this.fail(reason),
+      evm: {
+        entry: this.#threads.entryOf(EVM),
+        logLevel: config.logLevel,
+        died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
+      },
+    });
+    await this.#chains.start();
     this.#waiting.delete('chains');
   }
 

@@ -31,12 +31,14 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 export const VERIFY = 'verify';
 export const HISTORY = 'history';
+export const EVM = 'evm';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
   'keep-data': 'keep-data.js',
   [HISTORY]: 'history.js',
+  [EVM]: 'evm.js',
   [VERIFY]: 'verify.js',
 };
 
@@ -62,7 +64,7 @@ export class NodeThreads {
   #lock: DataLock | null = null;
   #check: Promise<void> = Promise.resolve();
 
-  /** @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's; tests of failing threads give their own. */
+  /** @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's, `evm` for that of EVM chains; tests of failing threads give their own. */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.entryOf = entryOf;

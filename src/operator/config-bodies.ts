@@ -23,6 +23,7 @@ type View = Readonly<Record<string, unknown>>;
 type ChangeOf<Kind extends ConfigChange['config']> = Extract<ConfigChange, { readonly config: Kind }>;
 
 const CONFIRMATIONS = { min: 0, max: 10_000 };
+const RPC_URL_MAX = 2_048;
 const INTERVAL_MS = { min: 1, max: 86_400_000 };
 const SECONDS = { min: 1, max: 31_536_000 };
 /** Deposit and withdrawal confirmations by EVM chain id (DEP-17 to DEP-20). */
@@ -66,6 +67,7 @@ export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>
     'escape_timeout_s',
   ]);
   const kind = reader.word('kind', ['simulated', 'evm'], undefined);
+  if (kind === 'evm' && !chainId.startsWith('00')) reader.fail('chain_id', 'an evm chain has the routing id 00');
   const foreign = kind === 'evm' ? ['block_time_ms', 'auto_mine', 'providers'] : ['rpc_urls'];
   for (const name of foreign) if (reader.has(name)) reader.fail(name, `a ${kind} chain does not have this member`);
   const own = kind === 'evm' ? readRpc(reader) : readSimulation(reader);
@@ -90,16 +92,20 @@ function readSimulation(reader: BodyReader): View {
   };
 }
 
+/** Each address has one vote of the majority, so none is named twice. */
 function readRpc(reader: BodyReader): View {
   const urls = reader.list('rpc_urls', undefined);
-  if (
-    urls.length === 0 ||
-    urls.length > 15 ||
-    !urls.every((url) => typeof url === 'string' && /^https?:\/\//.test(url))
-  ) {
-    reader.fail('rpc_urls', '1 to 15 http or https addresses are expected');
+  const places = urls.map(rpcAddress).filter((place) => place !== null);
+  if (urls.length === 0 || urls.length > 15 || new Set(places).size !== urls.length) {
+    reader.fail('rpc_urls', '1 to 15 different http or https addresses are expected');
   }
   return { rpc_urls: urls };
+}
+
+/** In its normal form. */
+function rpcAddress(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > RPC_URL_MAX || !/^https?:\/\//.test(value)) return null;
+  return URL.canParse(value) ? new URL(value).href : null;
 }
 
 /** 20 bytes of hex, without padding. */

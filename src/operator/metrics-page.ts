@@ -8,6 +8,7 @@
  * Not here: what is recorded (metric-names.ts, runtime/topology.ts).
  */
 import { AggregatorRegistry, Registry } from 'prom-client';
+import type { WatchedChain } from '../chain/evm-thread.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { assert } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -60,8 +61,14 @@ function powersBelow(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, at) => 2 ** (from + at) - 1);
 }
 
-/** @param opsRequests responses of the ops listener, by `<route> <status>`. */
-export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, number>): Promise<string> {
+/** What no thread records in shared memory. */
+export interface MeasuredElsewhere {
+  /** Responses of the ops listener, by `<route> <status>`. */
+  readonly opsRequests: ReadonlyMap<string, number>;
+  readonly chains: readonly WatchedChain[];
+}
+
+export function metricsPage(parts: OpsParts, { opsRequests, chains }: MeasuredElsewhere): Promise<string> {
   const recorded = parts.plan.actors.map(
     ({ name, metricsPlan }): Recorded => ({
       actor: name,
@@ -81,6 +88,7 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
     plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
     breakerFamily(parts),
     ...liquidationFamilies(actorNamed(recorded, CLEARING)),
+    ...chainFamilies(chains),
     ...actorFamilies(parts.plan, recorded),
     counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
       limited(parts, 'user'),
@@ -93,6 +101,39 @@ export function metricsPage(parts: OpsParts, opsRequests: ReadonlyMap<string, nu
     ]),
   ];
   return AggregatorRegistry.aggregate([families]).metrics();
+}
+
+/** EVM chains; a chain is one label, of a set that operators make. */
+function chainFamilies(chains: readonly WatchedChain[]): readonly Family[] {
+  const samples = (value: (chain: WatchedChain) => number): readonly Sample[] =>
+    chains.map((chain) => ({ value: value(chain), labels: { chain: chain.chainId } }));
+  return [
+    gauge(
+      'ringbook_chain_stopped',
+      'Whether deposits of a chain are not credited until an operator resumes it.',
+      samples(({ stopped }) => (stopped === null ? 0 : 1)),
+    ),
+    gauge(
+      'ringbook_chain_head',
+      'The highest block that a majority of providers has reached.',
+      samples(({ head }) => head),
+    ),
+    gauge(
+      'ringbook_chain_processed_block',
+      'The last block with all deposits credited.',
+      samples(({ processed }) => processed),
+    ),
+    gauge(
+      'ringbook_chain_providers_agreeing',
+      'Providers that gave the answer of the majority at the last range.',
+      samples(({ agreeing }) => agreeing),
+    ),
+    gauge(
+      'ringbook_chain_poll_age_seconds',
+      'How long ago a chain was last looked at.',
+      samples(({ polledMs }) => (performance.now() - polledMs) / 1_000),
+    ),
+  ];
 }
 
 /** A source that never published a price has not tripped (AMB-44). */

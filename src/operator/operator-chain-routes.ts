@@ -1,6 +1,7 @@
 /**
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
- * chain. They read and write JSON; ChainOperations performs the operations.
+ * chain; and in every profile the one that ends the stop of a chain (4.4). They read and write JSON; ChainOperations
+ * performs the operations.
  *
  * Not here: withdrawals, settlements, reorganisations, provider faults and escapes.
  */
@@ -55,6 +56,27 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     route('GET', 'providers', async (chains, chain) =>
       mapped(await chains.providers(chain), (providers) => ({ providers })),
     ),
+  ];
+}
+
+/** @param operations returns null until the chains have started. */
+export function chainRoutes(parts: OpsParts, operations: () => ChainOperations | null): readonly OpsRoute[] {
+  return [
+    {
+      method: 'POST',
+      pattern: '/operator/chains/{chain_id}/resume',
+      handler: async (call): Promise<OpsReply> => {
+        const id = chainParam(call);
+        if (!id.ok) return id;
+        const chain = chainOf(parts, id.value);
+        if (!chain.ok) return chain;
+        const reader = new BodyReader(call.body, ['accept']);
+        if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
+        if (reader.failure !== null) return reader.failure;
+        await operations()?.resume(id.value);
+        return accepted({});
+      },
+    },
   ];
 }
 

@@ -7,8 +7,8 @@ import { writeJson } from '../codec/json-writer.ts';
 import { PROTOCOL_VERSION } from '../codec/order-faults.ts';
 import { accepted } from '../core/outcome.ts';
 import { createLogger } from '../runtime/logging.ts';
-import { METRICS_CONTENT_TYPE, metricsPage } from './metrics-page.ts';
-import { chainHookRoutes } from './operator-chain-routes.ts';
+import { METRICS_CONTENT_TYPE, type MeasuredElsewhere, metricsPage } from './metrics-page.ts';
+import { chainHookRoutes, chainRoutes } from './operator-chain-routes.ts';
 import { configRoutes } from './operator-config-routes.ts';
 import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
@@ -21,15 +21,16 @@ export class OpsServer {
   readonly #http: OpsHttp;
 
   /**
-   * @param chains called for each request: the simulated chains start after this listener; null where there are none.
+   * @param chains called for each request: the chains start after this listener; null before.
    * @param log receives audit lines and failures.
    */
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
-      ...openRoutes(parts, () => this.#http.requestCounts()),
+      ...openRoutes(parts, () => ({ opsRequests: this.#http.requestCounts(), chains: chains()?.watched() ?? [] })),
       ...registryRoutes(parts),
       ...configRoutes(parts),
+      ...chainRoutes(parts, chains),
       ...limitRoutes(parts),
       ...readRoutes(parts),
       ...hooks,
@@ -54,8 +55,8 @@ function logger({ config }: OpsParts): Logger {
 
 // Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.
 
-/** @param opsRequests responses of this listener, which the metrics show beside the public ones. */
-function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<string, number>): readonly OpsRoute[] {
+/** @param measured what the metrics show beside what the threads recorded. */
+function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonly OpsRoute[] {
   const { version, commit, config } = parts;
   return [
     { method: 'GET', pattern: '/livez', handler: () => accepted({ alive: true }) },
@@ -72,7 +73,7 @@ function openRoutes(parts: OpsParts, opsRequests: () => ReadonlyMap<string, numb
       handler: async (): Promise<RawReply> => ({
         status: 200,
         contentType: METRICS_CONTENT_TYPE,
-        text: await metricsPage(parts, opsRequests()),
+        text: await metricsPage(parts, measured()),
       }),
     },
   ];

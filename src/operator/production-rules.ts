@@ -16,12 +16,9 @@ export function servesMargin(profile: Profile): boolean {
   return profile !== 'production';
 }
 
-/**
- * Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request; no other kind is
- * served yet.
- */
-export function servesChainKind(profile: Profile, _kind: string): boolean {
-  return profile !== 'production';
+/** Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request. */
+export function servesChainKind(profile: Profile, kind: string): boolean {
+  return profile !== 'production' || kind !== 'simulated';
 }
 
 /** Checks a body of `PUT /operator/chains/{chain_id}`; clearing validates the rest of it. */
@@ -29,8 +26,11 @@ export function refusedChain(profile: Profile, body: unknown): Reject | null {
   const isObject = typeof body === 'object' && body !== null;
   const kind = isObject && 'kind' in body ? body.kind : undefined;
   if (typeof kind !== 'string' || servesChainKind(profile, kind)) return null;
-  const known = kind === 'simulated' ? 'only simulates' : 'is not served yet';
-  return reject('INVALID_REQUEST', `a production node registers no chain of kind "${kind}", which ${known}`, 'kind');
+  return reject(
+    'INVALID_REQUEST',
+    `a production node registers no chain of kind "${kind}", which only simulates`,
+    'kind',
+  );
 }
 
 /** @throws ConfigError when the data directory has chains that the profile does not serve. */
@@ -39,6 +39,6 @@ export function checkChains(profile: Profile, rows: { readonly configs: Readonly
   if (refused.length === 0) return;
   const names = refused.map((view) => `${String(view['chain_id'])} (${String(view['kind'])})`).join(', ');
   throw new ConfigError(
-    `production serves no simulated chains and no other kind yet, and this data directory has ${names}: start it with the profile that made it, or name another directory`,
+    `production serves no simulated chains, and this data directory has ${names}: start it with the profile that made it, or name another directory`,
   );
 }

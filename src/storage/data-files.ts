@@ -5,6 +5,7 @@
  *                                                its journal: a data directory of its own, small where history is
  *   snapshots/gone-<sequence>/                   one that is being removed
  *   chains/<chain id>.json                       simulated chains
+ *   evm/<chain id>.json                          how far EVM chains are read; no part of a backup (chain/evm-cursor.ts)
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
@@ -14,6 +15,7 @@ import type { Sequence } from '../core/units.ts';
 
 export const SNAPSHOTS = 'snapshots';
 export const CHAINS = 'chains';
+export const EVM_CURSORS = 'evm';
 const SEQUENCE_DIGITS = 16;
 const SNAPSHOT_FORM = /^[0-9]{16}$/;
 /** Begins the name of a snapshot that is being removed, so that it never counts as one. */

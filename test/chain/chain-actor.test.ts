@@ -82,6 +82,7 @@ class ClearingFixture {
       command: (command) => this.fault?.(command) ?? this.command(command),
       registry: () => this.world.state,
       fail: (reason) => this.failures.push(reason),
+      evm: { entry: new URL('file:///none'), logLevel: 'error', died: (reason) => this.failures.push(reason) },
     });
   }
 

@@ -969,6 +969,33 @@ const LIQUIDATION: readonly Mutant[] = [
   },
 ];
 
+const CHAINS: readonly Mutant[] = [
+  {
+    breaks: 'half of the providers are no majority',
+    site: 'evm-majority',
+    change: swap(/>/, '>='),
+    caughtBy: 'test/chain/evm-watch',
+  },
+  {
+    breaks: 'a block is final with the last of its confirmations',
+    site: 'evm-confirmations',
+    change: swap(/ \+ 1/, ' + 2'),
+    caughtBy: 'test/chain/evm-watch',
+  },
+  {
+    breaks: 'the cursor passes a block after clearing has replied',
+    site: 'evm-cursor-waits',
+    change: condition('false'),
+    caughtBy: 'test/chain/evm-watch',
+  },
+  {
+    breaks: 'a chain on which a credited deposit vanished credits nothing more',
+    site: 'evm-vanished',
+    change: condition('false'),
+    caughtBy: 'test/chain/evm-watch',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...STORAGE,
   ...NODE,
@@ -981,4 +1008,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...MARKET_DATA,
   ...WIRE,
   ...RING_AND_BOOK,
+  ...CHAINS,
 ];

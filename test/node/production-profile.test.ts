@@ -201,12 +201,23 @@ suite('in production the keys of the dev seed have no account (operator-api.md 9
     assert.equal((await operator('GET', '/settings')).body['fee_account'], own);
   });
 
-  test('no chain is registered: neither kind is served, 400 with the field', async () => {
-    for (const kind of ['simulated', 'evm']) {
-      const { status, body } = await operator('PUT', '/chains/000000000000007a69', { kind, confirmations: 3 });
-      assert.deepEqual([status, body.error?.code, body.error?.details?.field], [400, 'INVALID_REQUEST', 'kind']);
-    }
+  test('a simulated chain is refused with 400 and the field; an EVM chain is registered and watched', async () => {
+    const path = '/chains/000000000000007a69';
+    const { status, body } = await operator('PUT', path, { kind: 'simulated', confirmations: { deposit: 3 } });
+    assert.deepEqual([status, body.error?.code, body.error?.details?.field], [400, 'INVALID_REQUEST', 'kind']);
     assert.deepEqual((await operator('GET', '/chains')).body['chains'], []);
+    const evm = { kind: 'evm', rpc_urls: ['http://127.0.0.1:9/'] };
+    assert.equal((await operator('PUT', path, evm)).status, 200);
+    assert.equal(
+      (
+        await operator('PUT', `/vaults/${'0d'.repeat(20)}@000000000000007a69`, {
+          administrators: ['5d'.repeat(20)],
+          quorum: 1,
+        })
+      ).status,
+      200,
+    );
+    assert.equal((await operator('POST', `${path}/resume`, { accept: true })).status, 200);
   });
 
   test('a directory with simulated chains is refused with 78, and another profile still opens it', async () => {
@@ -214,7 +225,7 @@ suite('in production the keys of the dev seed have no account (operator-api.md 9
     await stopNode(simulated, 'SIGTERM');
     const accounts = { feeAccount: FEES, backstopAccount: BACKSTOP };
     const line = refusal(directory, simulated.dataDirectory, { ...BEHIND_TERMINATOR, ...accounts });
-    assert.match(line, /serves no simulated chains .* this data directory has [0-9a-f]+ \(simulated\)/);
+    assert.match(line, /serves no simulated chains, and this data directory has [0-9a-f]+ \(simulated\)/);
     await stopNode(await startNode({ profile: 'test', dataDirectory: simulated.dataDirectory }), 'SIGTERM');
   });
 

@@ -21,11 +21,11 @@ import {
   type WalletActions,
   walletActions,
 } from 'viem';
-import { foundry } from 'viem/chains';
 import { domainHash } from '../../src/chain/approval-digests.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { type ContractName, contracts } from './contracts.ts';
 
+/** Anvil's own chain id, 31337. */
 export const ANVIL_CHAIN: ChainId = '000000000000007a69' as ChainId;
 /** The first account of anvil's default mnemonic: unlocked, rich in ether. */
 export const ANVIL_OWNER: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -47,11 +47,13 @@ export interface Revert {
 export class Anvil {
   readonly url: string;
   readonly client: Client;
+  readonly chainId: ChainId;
   readonly #child: ChildProcess;
 
-  /** @param args further options of anvil. */
-  static async start(args: readonly string[] = []): Promise<Anvil> {
-    const options = ['--host', '127.0.0.1', '--port', '0', '--gas-limit', `${BLOCK_GAS}`, ...args];
+  /** @param vmId the chain id that it names. @param args further options of anvil. */
+  static async start(vmId = 31_337, args: readonly string[] = []): Promise<Anvil> {
+    const gas = ['--gas-limit', `${BLOCK_GAS}`, '--hardfork', 'cancun'];
+    const options = ['--host', '127.0.0.1', '--port', '0', '--chain-id', `${vmId}`, ...gas, ...args];
     const child = spawn(anvilPath(), options, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const port = await new Promise<string>((resolve, reject) => {
@@ -74,14 +76,15 @@ export class Anvil {
     // Its log would fill the pipe.
     child.stdout.removeAllListeners('data').resume();
     child.stderr.removeAllListeners('data').resume();
-    return new Anvil(`http://127.0.0.1:${port}`, child);
+    return new Anvil(`http://127.0.0.1:${port}`, vmId, child);
   }
 
-  private constructor(url: string, child: ChildProcess) {
+  private constructor(url: string, vmId: number, child: ChildProcess) {
     this.url = url;
+    this.chainId = vmId.toString(16).padStart(18, '0') as ChainId;
     this.#child = child;
     const transport = http(url, { retryCount: 0, timeout: START_MS_MAX });
-    this.client = createTestClient({ mode: 'anvil', chain: foundry, transport, pollingInterval: 10 })
+    this.client = createTestClient({ mode: 'anvil', transport, pollingInterval: 10 })
       .extend(publicActions)
       .extend(walletActions);
     process.once('exit', () => child.kill('SIGKILL'));
@@ -97,7 +100,7 @@ export class Anvil {
   async deploy(name: ContractName, args: readonly unknown[] = []): Promise<Address> {
     const { abi, bytecode } = contracts()[name];
     const data = encodeDeployData({ abi, bytecode, args });
-    const hash = await this.client.sendTransaction({ account: ANVIL_OWNER, chain: foundry, data });
+    const hash = await this.client.sendTransaction({ account: ANVIL_OWNER, chain: null, data });
     const { contractAddress } = await this.client.waitForTransactionReceipt({ hash });
     if (contractAddress === null || contractAddress === undefined) throw new Error(`${name} has no address`);
     return contractAddress;
@@ -122,7 +125,7 @@ export class Anvil {
       const { errorName, args } = decodeErrorResult({ abi: contracts().VaultV1.abi, data: reverted });
       return { name: errorName, args: args ?? [] };
     }
-    const hash = await this.client.sendTransaction({ ...request, chain: foundry });
+    const hash = await this.client.sendTransaction({ ...request, chain: null });
     const { status } = await this.client.waitForTransactionReceipt({ hash });
     if (status !== 'success') throw new Error(`${call.name} was called without a fault and reverted in its block`);
     return null;
@@ -189,7 +192,7 @@ export async function deployVault(
   const vault = await anvil.deploy(version, [ANVIL_OWNER, ANVIL_OWNER]);
   const token = await anvil.deploy('Token', [decimals]);
   const call = (name: string, args: readonly unknown[]) => anvil.send({ contract: version, at: vault, name, args });
-  await call('setDomainSeparator', [`0x${domainHash(padded(vault), ANVIL_CHAIN)}`]);
+  await call('setDomainSeparator', [`0x${domainHash(padded(vault), anvil.chainId)}`]);
   await call('setAdministrators', [administrators, 1n]);
   await call('setDepositorStatus', [ANVIL_DEPOSITOR, true]);
   return { vault, token };

@@ -10,6 +10,7 @@ import type {
   DepositRequest,
   MintRequest,
 } from '../../src/chain/chain-operations.ts';
+import type { WatchedChain } from '../../src/chain/evm-thread.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
@@ -115,6 +116,7 @@ const TRANSACTION: ChainTransaction = {
 /** Records its requests. */
 export class PlainChains implements ChainOperations {
   readonly asked: unknown[] = [];
+  watchedChains: readonly WatchedChain[] = [];
 
   async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     this.asked.push([chain, request]);
@@ -153,5 +155,13 @@ export class PlainChains implements ChainOperations {
 
   async providers(): Promise<Outcome<readonly ChainProvider[]>> {
     return accepted([{ provider: 0, fault: 'none' }]);
+  }
+
+  watched(): readonly WatchedChain[] {
+    return this.watchedChains;
+  }
+
+  async resume(chain: ChainId): Promise<void> {
+    this.asked.push([chain, 'resume']);
   }
 }

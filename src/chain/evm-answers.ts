@@ -1,0 +1,114 @@
+/**
+ * Answers of JSON-RPC providers of EVM chains, validated: what is not exactly of the expected form is null, and the provider
+ * counts as one that did not answer. Hex is written as the node writes it, in lower case without 0x.
+ *
+ * Nothing here is trusted further: whether an answer is true is decided by a majority (range-verdict.ts).
+ */
+import { parseHex } from '../core/hex.ts';
+import { type ChainLog, DEPOSITED_TOPIC, DEPOSITED_WITH_CONFIG_TOPIC, decodeDeposit } from './chain-events.ts';
+
+/** Logs of one answer; a range with more is cut. */
+export const LOGS_MAX = 20_000;
+/** Blocks with logs of one answer; a range with more is cut. Each costs one request for its hash. */
+export const LOG_BLOCKS_MAX = 256;
+/** 16 signers and a signature take some 3,500 bytes. */
+const DATA_BYTES_MAX = 16_384;
+const TOPICS_MAX = 4;
+
+/** Deposits in either form, as the filter of `eth_getLogs`. */
+export const DEPOSIT_TOPICS: readonly string[] = [`0x${DEPOSITED_TOPIC}`, `0x${DEPOSITED_WITH_CONFIG_TOPIC}`];
+
+export interface BlockHeader {
+  readonly number: number;
+  /** 64 hex. */
+  readonly hash: string;
+}
+
+export interface LogFilter {
+  /** 40 hex. */
+  readonly vault: string;
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** 64 hex: only deposits of this user; null: all. */
+  readonly user: string | null;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A quantity of at most 2^53 − 1, `0x` and hex digits without a leading zero. */
+export function readQuantity(value: unknown): number | null {
+  if (typeof value !== 'string' || !/^0x(?:0|[1-9a-f][0-9a-f]{0,13})$/.test(value)) return null;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** @returns null unless it is the block of this number; a block that does not exist yet is null as well. */
+export function readHeader(value: unknown, number: number): BlockHeader | null {
+  const block = object(value);
+  const hash = block === null ? null : readBytes(block['hash'], 32);
+  return block === null || hash === null || readQuantity(block['number']) !== number ? null : { number, hash };
+}
+
+/**
+ * @returns the deposits of the range in the order of the chain; null when a log is malformed, not of the filter, out of
+ *   order, removed, or no deposit in spite of its topic; `'tooMany'` beyond the bounds.
+ */
+export function readLogs(value: unknown, filter: LogFilter): readonly ChainLog[] | 'tooMany' | null {
+  if (!Array.isArray(value)) return null;
+  if (value.length > LOGS_MAX) return 'tooMany';
+  const logs: ChainLog[] = [];
+  let blocks = 0;
+  for (const item of value) {
+    const log = readLog(item, filter);
+    const last = logs.at(-1);
+    if (log === null || (last !== undefined && !follows(last, log))) return null;
+    if (last?.blockNumber !== log.blockNumber) blocks += 1;
+    if (blocks > LOG_BLOCKS_MAX && filter.fromBlock < filter.toBlock) return 'tooMany';
+    logs.push(log);
+  }
+  return logs;
+}
+
+/** Strictly behind the last one, and of the same block when it has the same number. */
+function follows(last: ChainLog, log: ChainLog): boolean {
+  if (log.blockNumber !== last.blockNumber) return log.blockNumber > last.blockNumber;
+  return log.logIndex > last.logIndex && log.blockHash === last.blockHash;
+}
+
+function readLog(value: unknown, filter: LogFilter): ChainLog | null {
+  const item = object(value);
+  if (item === null || item['removed'] === true) return null;
+  const blockNumber = readQuantity(item['blockNumber']);
+  const logIndex = readQuantity(item['logIndex']);
+  const blockHash = readBytes(item['blockHash'], 32);
+  const tx = readBytes(item['transactionHash'], 32);
+  const address = readBytes(item['address'], 20);
+  const topics = readTopics(item['topics']);
+  const data = readData(item['data']);
+  if (blockNumber === null || logIndex === null || blockHash === null || tx === null) return null;
+  if (address === null || topics === null || data === null) return null;
+  if (address !== filter.vault || blockNumber < filter.fromBlock || blockNumber > filter.toBlock) return null;
+  const log = { blockNumber, blockHash, tx, logIndex, address, topics, data };
+  const event = decodeDeposit(log);
+  return event === null || (filter.user !== null && event.user !== filter.user) ? null : log;
+}
+
+function readTopics(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > TOPICS_MAX) return null;
+  const topics = value.map((topic) => readBytes(topic, 32));
+  return topics.every((topic) => topic !== null) ? topics : null;
+}
+
+function readData(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return null;
+  return value.length > 2 + 2 * DATA_BYTES_MAX ? null : value.slice(2).toLowerCase();
+}
+
+function readBytes(value: unknown, byteCount: number): string | null {
+  if (typeof value !== 'string' || !value.startsWith('0x')) return null;
+  return parseHex(value, byteCount) === null ? null : value.slice(2).toLowerCase();
+}
+
+function object(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}

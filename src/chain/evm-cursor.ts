@@ -1,0 +1,183 @@
+/**
+ * How far the deposits of an EVM chain are processed: a file for each chain, `evm/<chain id>.json` in the data directory,
+ * always written completely.
+ *
+ *   anchors   ascending blocks with their hashes, the newest ones close together: where a reorganisation began
+ *   recent    deposits behind the oldest anchor: what a reorganisation must show again
+ *   stopped   why nothing more is credited, until the operator resumes the chain (AMB-74)
+ *
+ * Invariants
+ *   (1) Clearing has credited every deposit in blocks below `nextBlock` and flushed it, before the file passes them. A lost or
+ *       older file costs time: deposits are read again and have been credited.
+ *   (2) `recent` has every credited deposit behind the oldest anchor. Its bound removes anchors as well.
+ *
+ * Backups leave the file out: beside an older ledger it would be ahead of it. A restored node reads the chain again.
+ */
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InvariantError } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
+import type { ChainId } from '../core/ids.ts';
+import type { ConfirmedDeposit } from './deposit-watcher.ts';
+import type { Anchor } from './evm-provider.ts';
+
+/** The name of the directory; storage/data-files.ts has it too. */
+const DIRECTORY = 'evm';
+const FORMAT = 1;
+const ANCHORS_MAX = 256;
+export const RECENT_MAX = 20_000;
+
+/** What must be there again after a reorganisation. */
+export interface RecentDeposit {
+  readonly block: number;
+  /** User, counter, token and base units, with `/` between them. */
+  readonly what: string;
+}
+
+export interface Stopped {
+  readonly reason: 'reorg' | 'gap';
+  /** The last unchanged block, or the one before the gap; −1 without one. */
+  readonly block: number;
+  /** Deposits that are no longer on the chain, or missing before a gap. */
+  readonly deposits: number;
+}
+
+export interface EvmCursor {
+  readonly vault: string;
+  readonly nextBlock: number;
+  readonly anchors: readonly Anchor[];
+  readonly recent: readonly RecentDeposit[];
+  readonly stopped: Stopped | null;
+}
+
+export function freshCursor(vault: string): EvmCursor {
+  return { vault, nextBlock: 0, anchors: [], recent: [], stopped: null };
+}
+
+export function recentOf({ user, nonce, token, baseUnits, block }: ConfirmedDeposit): RecentDeposit {
+  return { block, what: `${user}/${nonce}/${token}/${baseUnits}` };
+}
+
+/** The cursor behind a processed range. @param credited in the order of the chain. */
+export function advanced(cursor: EvmCursor, end: Anchor, credited: readonly RecentDeposit[]): EvmCursor {
+  let anchors = thinned([...cursor.anchors, end]);
+  let recent = [...cursor.recent, ...credited];
+  const oldest = recent[recent.length - RECENT_MAX - 1]?.block;
+  if (oldest !== undefined) {
+    const kept = anchors.filter(({ number }) => number >= oldest);
+    anchors = kept.length > 0 ? kept : [end];
+  }
+  const from = anchors[0]?.number ?? -1;
+  if (recent.some(({ block }) => block <= from)) recent = recent.filter(({ block }) => block > from);
+  return { ...cursor, nextBlock: end.number + 1, anchors, recent };
+}
+
+/** The cursor at a block from which the chain is read again. @param block −1: every anchor is replaced. */
+export function rewound(cursor: EvmCursor, block: number): EvmCursor {
+  const anchors = cursor.anchors.filter(({ number }) => number <= block);
+  const recent = cursor.recent.filter((deposit) => deposit.block <= block);
+  const nextBlock = block < 0 ? cursor.nextBlock : block + 1;
+  return { ...cursor, nextBlock, anchors, recent };
+}
+
+/** Beyond the bound every second of the older half goes. */
+function thinned(anchors: readonly Anchor[]): readonly Anchor[] {
+  if (anchors.length <= ANCHORS_MAX) return anchors;
+  return anchors.filter((_, index) => index >= ANCHORS_MAX / 2 || index % 2 === 0);
+}
+
+export class EvmCursorStore {
+  readonly #directory: string;
+
+  /** @param dataDirectory exists; the cursors get a subdirectory. */
+  constructor(dataDirectory: string) {
+    this.#directory = join(dataDirectory, DIRECTORY);
+  }
+
+  /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
+  async load(chainId: ChainId): Promise<EvmCursor | null> {
+    try {
+      return decodeCursor(await readFile(this.#path(chainId), 'utf8'));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** One call at a time per chain. @throws Error when writing fails; the old file is then still there. */
+  async save(chainId: ChainId, cursor: EvmCursor): Promise<void> {
+    const path = this.#path(chainId);
+    await mkdir(this.#directory, { recursive: true });
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify({ format: FORMAT, ...cursor })}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+    const directory = await open(this.#directory, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+
+  #path(chainId: ChainId): string {
+    return join(this.#directory, `${chainId}.json`);
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** @throws InvariantError unless `text` is a cursor that was saved. */
+export function decodeCursor(text: string): EvmCursor {
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    root = null;
+  }
+  const { format, vault, nextBlock, anchors, recent, stopped } = object(root);
+  check(format === FORMAT && isCount(nextBlock), 'its format is known');
+  check(typeof vault === 'string' && parseHex(vault, 20) !== null, 'a vault has 20 bytes');
+  return {
+    vault: vault as string,
+    nextBlock: nextBlock as number,
+    anchors: list(anchors).map((item) => {
+      const { number, hash } = object(item);
+      check(isCount(number) && typeof hash === 'string' && parseHex(hash, 32) !== null, 'an anchor is a block');
+      return { number: number as number, hash: hash as string };
+    }),
+    recent: list(recent).map((item) => {
+      const { block, what } = object(item);
+      check(isCount(block) && typeof what === 'string', 'a deposit is one');
+      return { block: block as number, what: what as string };
+    }),
+    stopped: stopped === null ? null : readStopped(object(stopped)),
+  };
+}
+
+function readStopped({ reason, block, deposits }: Json): Stopped {
+  check((reason === 'reorg' || reason === 'gap') && Number.isSafeInteger(block) && isCount(deposits), 'a stop is one');
+  return { reason: reason as Stopped['reason'], block: block as number, deposits: deposits as number };
+}
+
+function check(condition: boolean, promise: string): void {
+  if (!condition) throw new InvariantError(`the cursor of an EVM chain is damaged: expected that ${promise}`);
+}
+
+function object(value: unknown): Json {
+  check(typeof value === 'object' && value !== null && !Array.isArray(value), 'an object is one');
+  return value as Json;
+}
+
+function list(value: unknown): readonly unknown[] {
+  check(Array.isArray(value), 'a list is one');
+  return value as readonly unknown[];
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,427 @@
+/**
+ * The deposits of one EVM chain: which are final and true by a majority of its providers, those of a user in the order of
+ * the chain, each offered to clearing until it has answered, across restarts, gaps and reorganisations.
+ *
+ *   poll ─▶ heads, hash of the last processed block (the anchor)
+ *            │ a majority has the anchor ─▶ next range up to the last final block ─▶ logs by majority ─▶ clearing ─▶ cursor
+ *            │ a majority has another hash ─▶ what is the same? are all credited deposits there again?
+ *            │       yes ─▶ the cursor goes back, the range is read again (counters credit nothing twice)
+ *            │       no  ─▶ stopped: credits end, metric and log, until the operator resumes (AMB-74)
+ *            └ neither: nothing is credited, the next poll looks again
+ *
+ *   a deposit with a gap before it ─▶ all deposits of its user are read again from the first block
+ *            still a gap ─▶ stopped
+ *
+ * A final block has the confirmations of the chain or of its vault; the block of a deposit is the first (DEP-08). Invariants:
+ *   (1) Only deposits that a majority of the configured providers shows, in a final block of the chain that leads through
+ *       the anchor, are offered.
+ *   (2) The cursor passes a block after clearing has flushed its deposits.
+ *   (3) A stopped chain offers nothing, also after a restart.
+ *
+ * Not here: what a deposit credits (clearing/funds/deposits.ts), threads and time (evm-worker.ts).
+ */
+import { must } from '../core/assert.ts';
+import type { ChainId } from '../core/ids.ts';
+import { type ChainLog, decodeDeposit } from './chain-events.ts';
+import type { ConfirmedDeposit } from './deposit-watcher.ts';
+import { advanced, type EvmCursor, freshCursor, recentOf, rewound, type Stopped } from './evm-cursor.ts';
+import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
+import {
+  isConclusive,
+  isMajority,
+  isReplaced,
+  majorityHash,
+  majorityHead,
+  type RangeAnswer,
+  type RangeVerdict,
+  rangeVerdict,
+} from './range-verdict.ts';
+
+/** Deposits in one message to clearing's thread. */
+export const OFFER_MAX = 256;
+const SPAN_MIN = 1;
+const SPAN_FIRST = 1_024;
+/** Blocks in one range: providers that serve fewer refuse, and the range is halved. */
+const SPAN_MAX = 65_536;
+/** Ranges without a refusal until longer ones are tried again. */
+const RANGES_UNTIL_LONGER = 16;
+/** Ranges without deposits between two saved cursors: what a restart reads again. */
+const RANGES_UNTIL_SAVED = 32;
+
+/** What clearing did with a deposit. */
+export interface DepositReply {
+  readonly result: string;
+  /** The counter that the user's next deposit must have. */
+  readonly nextNonce: number;
+}
+
+export interface WatchLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+export interface WatchParts {
+  readonly chainId: ChainId;
+  /** 40 hex. */
+  readonly vault: string;
+  readonly store: {
+    load(chainId: ChainId): Promise<EvmCursor | null>;
+    save(chainId: ChainId, cursor: EvmCursor): Promise<void>;
+  };
+  /** One for each configured address. */
+  readonly providers: readonly ChainProvider[];
+  readonly confirmations: () => number;
+  /** Passes deposits to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
+  readonly offer: (deposits: readonly ConfirmedDeposit[]) => Promise<readonly (DepositReply | null)[]>;
+  readonly log: WatchLog;
+}
+
+/** `again`: more can be done at once. `idle`: nothing until the chain or a provider changes. */
+export type Poll = 'again' | 'idle';
+
+export interface WatchState {
+  /** The highest block that a majority has reached; −1 before one has. */
+  readonly head: number;
+  /** The last block with all deposits credited; −1 before the first. */
+  readonly processed: number;
+  readonly stopped: Stopped | null;
+  /** Providers that gave the answer of the majority at the last range. */
+  readonly agreeing: number;
+  readonly providers: number;
+}
+
+interface Gap {
+  readonly user: string;
+  /** The counter that clearing expects. */
+  readonly expected: number;
+  readonly through: number;
+  from: number;
+}
+
+export class EvmWatch {
+  readonly #parts: WatchParts;
+  #cursor: EvmCursor;
+  #head = -1;
+  #agreeing = 0;
+  #span = SPAN_FIRST;
+  #spanLimit = SPAN_MAX;
+  #rangesSinceRefusal = 0;
+  #unsaved = 0;
+  /** The next range ends here: a later block is undecided. */
+  #endsAt: number | null = null;
+  #gap: Gap | null = null;
+  /** `<user>/<counter>` of the gap that was searched for last. */
+  #searched: string | null = null;
+  #isReorgLogged = false;
+  #isWaitLogged = false;
+
+  /** Loads the cursor; one of another vault is not used. */
+  static async open(parts: WatchParts): Promise<EvmWatch> {
+    const saved = await parts.store.load(parts.chainId);
+    const cursor = saved?.vault === parts.vault ? saved : freshCursor(parts.vault);
+    if (cursor.stopped !== null)
+      parts.log.error({ ...cursor.stopped }, 'this chain is stopped: no deposit is credited');
+    return new EvmWatch(parts, cursor);
+  }
+
+  private constructor(parts: WatchParts, cursor: EvmCursor) {
+    this.#parts = parts;
+    this.#cursor = cursor;
+  }
+
+  state(): WatchState {
+    const { nextBlock, stopped } = this.#cursor;
+    const providers = this.#parts.providers.length;
+    return { head: this.#head, processed: nextBlock - 1, stopped, agreeing: this.#agreeing, providers };
+  }
+
+  /** Looks at the chain once and does one step. One call at a time. */
+  async poll(): Promise<Poll> {
+    const anchor = this.#cursor.anchors.at(-1);
+    const sights = await this.#look(anchor?.number ?? 0);
+    this.#head = majorityHead(sights.map((sight) => sight?.head ?? null));
+    if (this.#cursor.stopped !== null) return 'idle';
+    // mutant: evm-confirmations
+    const final = this.#head - Math.max(this.#parts.confirmations(), 1) + 1;
+    const hashes = sights.map((sight) => sight?.hash ?? null);
+    if (anchor === undefined) return this.#begin(majorityHash(hashes));
+    if (isReplaced(anchor.hash, hashes)) return this.#reorganised(final);
+    if (majorityHash(hashes) !== anchor.hash) return this.#waits('no majority has the last processed block');
+    this.#isReorgLogged = false;
+    if (this.#gap !== null) return this.#searchGap(this.#gap, anchor);
+    const { nextBlock } = this.#cursor;
+    if (final < nextBlock) return 'idle';
+    return this.#readRange(Math.min(final, nextBlock + this.#span - 1, this.#endsAt ?? final), anchor);
+  }
+
+  /** The first block is the first anchor: no vault has logs in it. @param first its hash by majority. */
+  #begin(first: string | null): Poll {
+    if (first === null) return this.#waits('no majority has the first block');
+    const nextBlock = Math.max(this.#cursor.nextBlock, 1);
+    this.#cursor = { ...this.#cursor, nextBlock, anchors: [{ number: 0, hash: first }] };
+    return 'again';
+  }
+
+  /** Ends a stop. Credits stay; the counters of vanished deposits never credit again. */
+  async resume(): Promise<void> {
+    const { stopped } = this.#cursor;
+    if (stopped === null) return;
+    const kept = stopped.reason === 'reorg' ? rewound(this.#cursor, stopped.block) : this.#cursor;
+    this.#searched = null;
+    await this.#save({ ...kept, stopped: null });
+    this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
+  }
+
+  /** Saves how far it came, so that the next start reads nothing again. */
+  async close(): Promise<void> {
+    if (this.#unsaved > 0) await this.#save(this.#cursor);
+  }
+
+  // Ranges.
+
+  async #readRange(to: number, anchor: Anchor): Promise<Poll> {
+    const from = this.#cursor.nextBlock;
+    this.#endsAt = null;
+    const verdict = await this.#agreed(from, to, anchor, null);
+    if (verdict.kind === 'undecided') {
+      // The blocks before it are decided.
+      if (verdict.block > from) this.#endsAt = verdict.block - 1;
+      return verdict.block > from ? 'again' : this.#waits('no majority shows a deposit, and none misses it', verdict);
+    }
+    if (verdict.kind === 'noMajority') {
+      const isShortened = this.#span < to - from + 1;
+      return isShortened ? 'again' : this.#waits('no majority has read the next blocks', { from, to });
+    }
+    this.#isWaitLogged = false;
+    const deposits = verdict.logs.map(depositOf);
+    const outcome = await this.#offerAll(deposits);
+    // mutant: evm-cursor-waits
+    if (outcome === 'later') return 'idle';
+    if (outcome !== 'done') return this.#foundGap(outcome.deposit, outcome.expected);
+    this.#searched = null;
+    this.#cursor = advanced(this.#cursor, { number: to, hash: verdict.endHash }, deposits.map(recentOf));
+    this.#unsaved += 1;
+    if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
+    return 'again';
+  }
+
+  /** @param user 64 hex: deposits of this user only. */
+  async #agreed(from: number, to: number, anchor: Anchor, user: string | null): Promise<RangeVerdict> {
+    const { vault, providers } = this.#parts;
+    const filter = { vault, fromBlock: from, toBlock: to, user };
+    const replies = await gathered(
+      providers.map((provider) => provider.range(filter, anchor)),
+      (given) => isConclusive(given.map(answerOf)),
+    );
+    const answers = replies.map(answerOf);
+    const verdict = rangeVerdict(answers);
+    this.#count(answers, verdict);
+    if (verdict.kind !== 'noMajority') this.#lengthen();
+    else if (replies.includes('refused')) this.#shorten(to - from + 1);
+    return verdict;
+  }
+
+  #count(answers: readonly (RangeAnswer | null)[], verdict: RangeVerdict): void {
+    const isAgreeing = (answer: RangeAnswer | null): boolean =>
+      answer !== null &&
+      verdict.kind === 'agreed' &&
+      answer.endHash === verdict.endHash &&
+      answer.logs.length === verdict.logs.length;
+    this.#agreeing = answers.filter(isAgreeing).length;
+  }
+
+  #lengthen(): void {
+    this.#rangesSinceRefusal += 1;
+    if (this.#rangesSinceRefusal >= RANGES_UNTIL_LONGER) {
+      this.#spanLimit = Math.min(this.#spanLimit * 2, SPAN_MAX);
+      this.#rangesSinceRefusal = 0;
+    }
+    this.#span = Math.min(this.#span * 2, this.#spanLimit);
+  }
+
+  #shorten(refused: number): void {
+    this.#span = Math.max(Math.floor(refused / 2), SPAN_MIN);
+    this.#spanLimit = this.#span;
+    this.#rangesSinceRefusal = 0;
+  }
+
+  #look(block: number): Promise<readonly (Sight | null)[]> {
+    const { providers } = this.#parts;
+    return gathered(
+      providers.map((provider) => provider.look(block)),
+      (sights) => {
+        // A majority has the highest head that was named, and one hash: no further answer changes that.
+        const heads = sights.filter((sight) => sight !== null).map(({ head }) => head);
+        const highest = Math.max(-1, ...heads);
+        const hash = majorityHash(sights.map((sight) => sight?.hash ?? null));
+        return hash !== null && isMajority(heads.filter((head) => head === highest).length, providers.length);
+      },
+    );
+  }
+
+  // Clearing.
+
+  /**
+   * Passes deposits on in their order, a bounded number at a time, until clearing has replied to each.
+   *
+   * @returns the first one with a gap before it; `later` when clearing does not accept them now.
+   */
+  async #offerAll(
+    deposits: readonly ConfirmedDeposit[],
+  ): Promise<'done' | 'later' | { readonly deposit: ConfirmedDeposit; readonly expected: number }> {
+    let next = 0;
+    while (next < deposits.length) {
+      const window = deposits.slice(next, next + OFFER_MAX);
+      const replies = await this.#parts.offer(window);
+      for (const [index, deposit] of window.entries()) {
+        const reply = replies[index] ?? null;
+        // Those behind it may have been acted on: then they are duplicates when they are offered again.
+        if (reply === null) return 'later';
+        if (reply.result === 'gap') return { deposit, expected: reply.nextNonce };
+        this.#note(deposit, reply);
+      }
+      next += window.length;
+    }
+    return 'done';
+  }
+
+  #note({ user, nonce, token, baseUnits, block, tx }: ConfirmedDeposit, { result }: DepositReply): void {
+    if (result === 'credited' || result === 'duplicate') return;
+    const details = { user, counter: nonce, address: token, baseUnits: baseUnits.toString(), block, tx, result };
+    this.#parts.log.warn(details, 'a deposit is counted and not credited');
+  }
+
+  // Gaps.
+
+  async #foundGap(deposit: ConfirmedDeposit, expected: number): Promise<Poll> {
+    const { user, nonce, block } = deposit;
+    const key = `${user}/${expected}`;
+    if (this.#searched === key) {
+      return this.#stop({ reason: 'gap', block: this.#cursor.nextBlock - 1, deposits: nonce - expected });
+    }
+    this.#parts.log.warn({ user, counter: nonce, expected, block }, 'a deposit is missing: its user is read again');
+    this.#searched = key;
+    this.#gap = { user, expected, through: block, from: 0 };
+    return 'again';
+  }
+
+  /** One range of the search; the range of the cursor is read again behind the last one. */
+  async #searchGap(gap: Gap, anchor: Anchor): Promise<Poll> {
+    const to = Math.min(gap.through, gap.from + this.#span - 1);
+    const verdict = await this.#agreed(gap.from, to, anchor, gap.user);
+    if (verdict.kind !== 'agreed')
+      return this.#waits('the search for a deposit has no majority', { from: gap.from, to });
+    const missing = verdict.logs.map(depositOf).filter(({ nonce }) => nonce >= gap.expected);
+    const outcome = await this.#offerAll(missing);
+    if (outcome === 'later') return 'idle';
+    gap.from = to + 1;
+    if (outcome !== 'done' || gap.from > gap.through) this.#gap = null;
+    return 'again';
+  }
+
+  // Reorganisations behind the last final block.
+
+  async #reorganised(final: number): Promise<Poll> {
+    const ancestor = await this.#ancestor();
+    if (ancestor === 'undecided') return this.#waits('a reorganisation has no majority');
+    const { anchors, recent } = this.#cursor;
+    const end = must(anchors.at(-1), 'a reorganisation is seen at an anchor').number;
+    const details = { lastSame: ancestor?.number ?? -1, processed: end };
+    if (!this.#isReorgLogged) this.#parts.log.error(details, 'final blocks were replaced');
+    this.#isReorgLogged = true;
+    if (ancestor === null) return this.#stop({ reason: 'reorg', block: -1, deposits: recent.length });
+    if (final < end) return 'idle';
+    const found = await this.#depositsBetween(ancestor, end);
+    if (found === null) return this.#waits('the replacing blocks have no majority');
+    const vanished = recent.filter(({ block, what }) => block > ancestor.number && !found.has(what));
+    // mutant: evm-vanished
+    if (vanished.length > 0) {
+      const first = vanished.slice(0, 10).map(({ what }) => what);
+      this.#parts.log.error({ ...details, vanished: vanished.length, first }, 'credited deposits vanished');
+      return this.#stop({ reason: 'reorg', block: ancestor.number, deposits: vanished.length });
+    }
+    await this.#save(rewound(this.#cursor, ancestor.number));
+    return 'again';
+  }
+
+  /** The newest anchor that a majority still has; null when the oldest is replaced too. */
+  async #ancestor(): Promise<Anchor | null | 'undecided'> {
+    const { anchors } = this.#cursor;
+    // Below `low` all are the same, from `high` on all are replaced.
+    let low = 0;
+    let high = anchors.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const anchor = must(anchors[middle], 'an index between two others');
+      const hashes = (await this.#look(anchor.number)).map((sight) => sight?.hash ?? null);
+      if (majorityHash(hashes) === anchor.hash) low = middle + 1;
+      else if (isReplaced(anchor.hash, hashes)) high = middle;
+      else return 'undecided';
+    }
+    return anchors[low - 1] ?? null;
+  }
+
+  /** What a majority shows behind an anchor, as `recent` has it. */
+  async #depositsBetween(anchor: Anchor, end: number): Promise<ReadonlySet<string> | null> {
+    const found = new Set<string>();
+    for (let from = anchor.number + 1; from <= end; ) {
+      const to = Math.min(end, from + this.#span - 1);
+      const verdict = await this.#agreed(from, to, anchor, null);
+      if (verdict.kind !== 'agreed') return null;
+      for (const log of verdict.logs) found.add(recentOf(depositOf(log)).what);
+      from = to + 1;
+    }
+    return found;
+  }
+
+  async #stop(stopped: Stopped): Promise<Poll> {
+    await this.#save({ ...this.#cursor, stopped });
+    this.#parts.log.error({ ...stopped }, 'the chain is stopped: no deposit is credited until it is resumed');
+    return 'idle';
+  }
+
+  #waits(why: string, details: object = {}): Poll {
+    if (!this.#isWaitLogged) this.#parts.log.warn({ ...details, why }, 'deposits wait');
+    this.#isWaitLogged = true;
+    return 'idle';
+  }
+
+  async #save(cursor: EvmCursor): Promise<void> {
+    await this.#parts.store.save(this.#parts.chainId, cursor);
+    this.#cursor = cursor;
+    this.#unsaved = 0;
+  }
+}
+
+function answerOf(reply: RangeReply): RangeAnswer | null {
+  return reply === 'refused' ? null : reply;
+}
+
+/** @param log validated by evm-answers.ts. */
+function depositOf(log: ChainLog): ConfirmedDeposit {
+  const event = must(decodeDeposit(log), 'a log of a verdict is a deposit');
+  return { ...event, tx: log.tx, logIndex: log.logIndex, block: log.blockNumber };
+}
+
+/**
+ * Waits for all answers, or until those given so far are conclusive.
+ *
+ * @returns one for each request, null where there is none yet. Requests never reject, and end by themselves.
+ */
+function gathered<T>(
+  questions: readonly Promise<T | null>[],
+  isEnough: (answers: readonly (T | null)[]) => boolean,
+): Promise<readonly (T | null)[]> {
+  const answers: (T | null)[] = questions.map(() => null);
+  let waiting = questions.length;
+  return new Promise((resolve) => {
+    for (const [index, question] of questions.entries()) {
+      void question.then((answer) => {
+        answers[index] = answer;
+        waiting -= 1;
+        if (waiting === 0 || (answer !== null && isEnough(answers))) resolve([...answers]);
+      });
+    }
+  });
+}

@@ -1,0 +1,231 @@
+/**
+ * An EVM chain and its providers as plain lists, for tests of the watch: blocks with hashes and deposits, forks of any
+ * depth, and providers that lag, omit, forge, fork, refuse or are silent. And clearing's side: a counter per user.
+ */
+import { type ChainLog, encodeDeposit, keccakText } from '../../src/chain/chain-events.ts';
+import type { ConfirmedDeposit } from '../../src/chain/deposit-watcher.ts';
+import type { LogFilter } from '../../src/chain/evm-answers.ts';
+import type { EvmCursor } from '../../src/chain/evm-cursor.ts';
+import type { Anchor, ChainProvider, RangeReply, Sight } from '../../src/chain/evm-provider.ts';
+import { type DepositReply, EvmWatch, type WatchLog } from '../../src/chain/evm-watch.ts';
+import type { ChainId, UserId } from '../../src/core/ids.ts';
+
+export const PLAIN_VAULT: string = '0d'.repeat(20);
+export const PLAIN_TOKEN: string = '5a'.repeat(20).padEnd(64, '0');
+export const PLAIN_CHAIN: ChainId = '000000000000007a69' as ChainId;
+
+interface PlainBlock {
+  readonly hash: string;
+  readonly logs: readonly ChainLog[];
+}
+
+type PlainDeposit = readonly [user: UserId, amount: bigint];
+
+/** Blocks from 0, which is empty. */
+export class PlainEvm {
+  blocks: PlainBlock[] = [{ hash: keccakText('genesis'), logs: [] }];
+  #made = 0;
+
+  get head(): number {
+    return this.blocks.length - 1;
+  }
+
+  mine(count: number): void {
+    for (let index = 0; index < count; index += 1) this.#block([]);
+  }
+
+  /** All in one block. @returns its number. */
+  deposit(...deposits: readonly PlainDeposit[]): number {
+    this.#block(deposits);
+    return this.head;
+  }
+
+  /** Replaces the last blocks; their deposits come again in the first new block, or never. */
+  reorg(depth: number, keepsDeposits: boolean): void {
+    const dropped = this.blocks.splice(this.blocks.length - depth);
+    const deposits = dropped.flatMap(({ logs }) => logs.map(depositIn));
+    this.#block(keepsDeposits ? deposits : []);
+    this.mine(depth - 1);
+  }
+
+  /** `<user>/<counter>/<amount>` of all deposits up to a block, in the order of the chain. */
+  deposits(through: number = this.head): readonly string[] {
+    return this.blocks.slice(0, through + 1).flatMap(({ logs }) => logs.map(nameOf));
+  }
+
+  #block(deposits: readonly PlainDeposit[]): void {
+    const number = this.blocks.length;
+    this.#made += 1;
+    const hash = keccakText(`${this.blocks.at(-1)?.hash}/${this.#made}`);
+    const counts = new Map<string, number>();
+    for (const { logs } of this.blocks) for (const log of logs) count(counts, log.topics[1] ?? '');
+    const logs = deposits.map(([user, baseUnits], logIndex): ChainLog => {
+      const nonce = count(counts, user);
+      const tx = keccakText(`${hash}/${logIndex}`);
+      const event = encodeDeposit({ user, nonce, token: PLAIN_TOKEN, baseUnits });
+      return { blockNumber: number, blockHash: hash, tx, logIndex, address: PLAIN_VAULT, ...event };
+    });
+    this.blocks.push({ hash, logs });
+  }
+}
+
+/** @returns the count before. */
+function count(counts: Map<string, number>, key: string): number {
+  const before = counts.get(key) ?? 0;
+  counts.set(key, before + 1);
+  return before;
+}
+
+function depositIn(log: ChainLog): PlainDeposit {
+  return [(log.topics[1] ?? '') as UserId, BigInt(`0x${log.data}`)];
+}
+
+function nameOf(log: ChainLog): string {
+  const [user, amount] = depositIn(log);
+  return `${user}/${BigInt(`0x${log.topics[2]}`)}/${amount}`;
+}
+
+export const FAULTS = [
+  'none',
+  'unreachable',
+  'lagging',
+  'omits',
+  'forges',
+  'invents',
+  'forked',
+  'boasts',
+  'refuses',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+export class PlainProvider implements ChainProvider {
+  fault: Fault = 'none';
+  /** Distinguishes the lies of two providers; those with the same salt lie alike. */
+  salt: string;
+  asked = 0;
+  readonly #chain: PlainEvm;
+
+  constructor(chain: PlainEvm, salt: string) {
+    this.#chain = chain;
+    this.salt = salt;
+  }
+
+  async look(block: number): Promise<Sight | null> {
+    this.asked += 1;
+    if (this.fault === 'unreachable') return null;
+    const head = this.fault === 'boasts' ? this.#head + 1_000_000 : this.#head;
+    return { head, hash: this.#hash(block) };
+  }
+
+  async range(filter: LogFilter, anchor: Anchor): Promise<RangeReply> {
+    this.asked += 1;
+    if (this.fault === 'unreachable') return null;
+    if (this.fault === 'refuses' && filter.toBlock > filter.fromBlock) return 'refused';
+    const endHash = this.#hash(filter.toBlock);
+    if (endHash === null || this.#hash(anchor.number) !== anchor.hash) return null;
+    const logs = this.#chain.blocks
+      .slice(filter.fromBlock, filter.toBlock + 1)
+      .flatMap((block) => block.logs)
+      .filter((log) => filter.user === null || log.topics[1] === filter.user);
+    return { endHash, logs: this.#falsified(logs, filter) };
+  }
+
+  get #head(): number {
+    return this.fault === 'lagging' ? Math.max(0, this.#chain.head - 3) : this.#chain.head;
+  }
+
+  #hash(block: number): string | null {
+    if (block > this.#head) return null;
+    const hash = this.#chain.blocks[block]?.hash ?? null;
+    return this.fault === 'forked' ? keccakText(`${hash}/${this.salt}`) : hash;
+  }
+
+  #falsified(logs: readonly ChainLog[], { fromBlock }: LogFilter): readonly ChainLog[] {
+    if (this.fault === 'omits') return logs.slice(1);
+    if (this.fault === 'forges') return logs.map((log) => ({ ...log, data: `${'0'.repeat(56)}${this.salt}` }));
+    if (this.fault !== 'invents') return logs;
+    const event = encodeDeposit({
+      user: 'ff'.repeat(32) as UserId,
+      nonce: 0,
+      token: PLAIN_TOKEN,
+      baseUnits: BigInt(`0x${this.salt}`),
+    });
+    const blockHash = this.#hash(fromBlock) ?? '';
+    const place = { blockNumber: fromBlock, blockHash, tx: keccakText(this.salt), logIndex: 99_999 };
+    const invented: ChainLog = { ...place, address: PLAIN_VAULT, ...event };
+    return [...logs, invented].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+  }
+}
+
+/** Clearing's side of deposits: contiguous counters, and what was credited. */
+export class PlainCredits {
+  readonly credited: string[] = [];
+  readonly #next = new Map<string, number>();
+  /** So many of the next deposits are not accepted. */
+  refuses = 0;
+  offers = 0;
+
+  take({ user, nonce, baseUnits }: ConfirmedDeposit): DepositReply | null {
+    this.offers += 1;
+    if (this.refuses > 0) {
+      this.refuses -= 1;
+      return null;
+    }
+    const next = this.#next.get(user) ?? 0;
+    if (nonce !== next) return { result: nonce < next ? 'duplicate' : 'gap', nextNonce: next };
+    this.credited.push(`${user}/${nonce}/${baseUnits}`);
+    this.#next.set(user, next + 1);
+    return { result: 'credited', nextNonce: next + 1 };
+  }
+}
+
+/** A watch over plain providers, with every saved cursor, so that a restart can begin at any of them. */
+export class EvmFixture {
+  readonly chain: PlainEvm = new PlainEvm();
+  readonly providers: readonly PlainProvider[];
+  readonly credits: PlainCredits = new PlainCredits();
+  readonly saved: EvmCursor[] = [];
+  readonly alarms: string[] = [];
+  confirmations: number;
+  #watch: EvmWatch | null = null;
+
+  constructor(providers = 3, confirmations = 1) {
+    this.providers = Array.from({ length: providers }, (_, index) => {
+      return new PlainProvider(this.chain, (index + 1).toString(16).padStart(8, 'a'));
+    });
+    this.confirmations = confirmations;
+  }
+
+  get watch(): EvmWatch {
+    if (this.#watch === null) throw new Error('start the watch first');
+    return this.#watch;
+  }
+
+  /** A new process. @param lost saved cursors that the disk does not have: an older file. */
+  async start(lost = 0): Promise<void> {
+    this.saved.splice(Math.max(0, this.saved.length - lost));
+    const log: WatchLog = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (_details, message) => void this.alarms.push(message),
+    };
+    this.#watch = await EvmWatch.open({
+      chainId: PLAIN_CHAIN,
+      vault: PLAIN_VAULT,
+      store: {
+        load: async () => this.saved.at(-1) ?? null,
+        save: async (_chainId, cursor) => void this.saved.push(cursor),
+      },
+      providers: this.providers,
+      confirmations: () => this.confirmations,
+      offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
+      log,
+    });
+  }
+
+  /** Polls until nothing more can be done. @returns the number of polls. */
+  async settle(): Promise<number> {
+    for (let polls = 1; polls < 10_000; polls += 1) if ((await this.watch.poll()) === 'idle') return polls;
+    throw new Error('polling does not come to an end');
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * `npm run try:deposit`: an EVM chain with a vault, a node that watches it through three addresses, and a deposit.
+ * With `--once` it ends when the deposit is credited; otherwise it goes on until SIGINT.
+ */
+import { RingbookClient } from '../../src/client/client.ts';
+import { keyFromSeed } from '../../src/client/keys.ts';
+import { Anvil, deployVault, depositOnAnvil, padded } from './anvil.ts';
+import { operator, startNode, stopNode } from './node-process.ts';
+import { eventually } from './patience.ts';
+
+const VM_ID = 1_337;
+const CONFIRMATIONS = 4;
+const ASSET = '7';
+/** The user whose key is 32 bytes of 0xe1. */
+const SEED_BYTE = 0xe1;
+
+function line(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** JSON with maps as objects. */
+function plain(value: unknown): string {
+  return JSON.stringify(value, (_name, item: unknown) => (item instanceof Map ? Object.fromEntries(item) : item));
+}
+
+const anvil = await Anvil.start(VM_ID);
+const contracts = await deployVault(anvil, ['0x5d5c99edf529335160ff180fa141dd4967fc00d2']);
+const node = await startNode({ profile: 'dev' });
+
+async function put(path: string, body: object): Promise<void> {
+  const { status, text } = await operator(node, 'PUT', path, body);
+  if (status !== 200) throw new Error(`${path}: ${text}`);
+}
+
+const chain = anvil.chainId;
+const rpcUrls = ['a', 'b', 'c'].map((name) => `${anvil.url}/?${name}`);
+await put(`/operator/chains/${chain}`, {
+  kind: 'evm',
+  rpc_urls: rpcUrls,
+  confirmations: { deposit: CONFIRMATIONS },
+});
+await put(`/operator/vaults/${padded(contracts.vault)}@${chain}`, {
+  administrators: ['5d5c99edf529335160ff180fa141dd4967fc00d2'],
+  quorum: 1,
+});
+const token = { token: padded(contracts.token), chain_id: chain, decimals: 6 };
+await put(`/operator/assets/${ASSET}`, { symbol: 'TOKEN', tokens: [token] });
+const key = keyFromSeed(new Uint8Array(32).fill(SEED_BYTE));
+const client = new RingbookClient({ oms: node.oms, mds: node.mds, key });
+line(`chain ${chain} at ${anvil.url}, vault ${contracts.vault}, token ${contracts.token}`);
+line(`node at ${node.oms}, operator API at ${node.ops}`);
+
+await depositOnAnvil(anvil, contracts, client.userId, 5_000_000n);
+line(`deposited 5 tokens for ${client.userId} in block ${await anvil.head()}`);
+await anvil.mine(CONFIRMATIONS - 1);
+const confirmedMs = performance.now();
+let units = '0';
+await eventually(async () => {
+  const { body } = await operator(node, 'GET', '/operator/ledger');
+  units = (body['assets'] as Record<string, { spot: string }>)[ASSET]?.spot ?? '0';
+  return units !== '0';
+});
+line(
+  `credited ${units} after ${CONFIRMATIONS} confirmations, ${Math.round(performance.now() - confirmedMs)} ms after the last`,
+);
+await client.login();
+line(`inventory of the user: ${plain(await client.inventory())}`);
+
+if (!process.argv.includes('--once')) {
+  line('end it with Ctrl-C');
+  await new Promise((resolve) => process.once('SIGINT', resolve));
+}
+await stopNode(node);
+await anvil.stop();
+process.exit();
