@@ -70,11 +70,48 @@ interface CollateralSum {
   amount: bigint;
 }
 
-/** The spot balances of one sub-account. */
-export interface SpotAccount {
-  readonly balances: ReadonlyMap<AssetId, Balance>;
+/** So many balances of an account are found by a map: most accounts have fewer. */
+const FEW_BALANCES = 8;
+
+/** The spot balances of one sub-account, linked in the order in which they came. Changed only by `Holds`. */
+export class SpotAccount {
+  readonly subAccount: number;
   /** Rises with every change of what the account owns, fills on their way included. */
-  changes: number;
+  changes = 0;
+  #first: Balance | null = null;
+  #last: Balance | null = null;
+  #count = 0;
+  /** Null while a look through all balances is as fast. */
+  #byAsset: Map<AssetId, Balance> | null = null;
+
+  constructor(subAccount: number) {
+    this.subAccount = subAccount;
+  }
+
+  /** The others follow through `next`. */
+  get first(): Balance | null {
+    return this.#first;
+  }
+
+  find(asset: AssetId): Balance | undefined {
+    if (this.#byAsset !== null) return this.#byAsset.get(asset);
+    for (let balance = this.#first; balance !== null; balance = balance.next) {
+      if (balance.asset === asset) return balance;
+    }
+    return undefined;
+  }
+
+  /** @param balance of an asset of which there is none. */
+  add(balance: Balance): void {
+    if (this.#last === null) this.#first = balance;
+    else this.#last.next = balance;
+    this.#last = balance;
+    this.#count += 1;
+    this.#byAsset?.set(balance.asset, balance);
+    if (this.#count !== FEW_BALANCES) return;
+    this.#byAsset = new Map();
+    for (let each = this.#first; each !== null; each = each.next) this.#byAsset.set(each.asset, each);
+  }
 }
 
 /** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
@@ -86,6 +123,8 @@ export interface Balance {
   /** A count of fee changes, or NOT_SUMMED. */
   heldAt: number;
   readonly account: SpotAccount;
+  /** Of the account. */
+  next: Balance | null;
   owned: bigint;
   /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
   held: bigint;
@@ -200,7 +239,8 @@ export class UpdateCount {
 
 export class Holds {
   readonly funded: FundedUsers = new FundedUsers();
-  readonly #byUser = new Map<UserId, Map<number, SpotAccount & { readonly balances: Map<AssetId, Balance> }>>();
+  /** A user's only account, or by number all that it has. */
+  readonly #byUser = new Map<UserId, SpotAccount | Map<number, SpotAccount>>();
   readonly #balances: Balance[] = [];
   readonly #words: UpdateCount;
   readonly #shared: SharedState = { feeChanges: 0, restored: new RestoredSpending() };
@@ -220,9 +260,8 @@ export class Holds {
 
   /** A sub-account has become known: if it is of a margin type, what it owns is collateral. */
   subAccountKnown(user: UserId, subAccount: number): void {
-    const account = this.#byUser.get(user)?.get(subAccount);
-    if (account === undefined) return;
-    for (const balance of account.balances.values()) {
+    const account = this.#find(user, subAccount);
+    for (let balance = account?.first ?? null; balance !== null; balance = balance.next) {
       balance.collateral = this.#collateralOf(user, balance);
       addToCollateral(balance);
     }
@@ -245,8 +284,8 @@ export class Holds {
 
   /** The balance, created empty if clearing has published none. */
   balance(key: BalanceKey): Balance {
-    const account = this.#account(key.user, key.subAccount);
-    const known = account.balances.get(key.asset);
+    const account = this.account(key.user, key.subAccount);
+    const known = account.find(key.asset);
     if (known !== undefined) return known;
     const fresh: Balance = {
       number: this.#balances.length,
@@ -254,6 +293,7 @@ export class Holds {
       asset: key.asset,
       heldAt: this.#shared.feeChanges,
       account,
+      next: null,
       owned: 0n,
       held: 0n,
       shared: this.#shared,
@@ -268,37 +308,36 @@ export class Holds {
       collateral: this.#collateralOf(key.user, key),
       summed: 0n,
     };
-    account.balances.set(key.asset, fresh);
+    account.add(fresh);
     this.#balances.push(fresh);
     return fresh;
   }
 
   /** The spot side of a sub-account; what comes to it later is seen in it. */
   account(user: UserId, subAccount: number): SpotAccount {
-    return this.#account(user, subAccount);
-  }
-
-  #account(user: UserId, subAccount: number): SpotAccount & { readonly balances: Map<AssetId, Balance> } {
-    let own = this.#byUser.get(user);
-    if (own === undefined) {
-      own = new Map();
-      this.#byUser.set(user, own);
-    }
-    const known = own.get(subAccount);
+    const own = this.#byUser.get(user);
+    const known = own === undefined ? undefined : accountOf(own, subAccount);
     if (known !== undefined) return known;
-    const fresh = { balances: new Map<AssetId, Balance>(), changes: 0 };
-    own.set(subAccount, fresh);
+    const fresh = new SpotAccount(subAccount);
+    if (own === undefined) this.#byUser.set(user, fresh);
+    else if (own instanceof Map) own.set(subAccount, fresh);
+    else this.#byUser.set(user, new Map([own, fresh].map((each) => [each.subAccount, each])));
     return fresh;
   }
 
-  /** The spot side of a sub-account; a question makes none. */
-  peek(user: UserId, subAccount: number): SpotAccount {
-    return this.#byUser.get(user)?.get(subAccount) ?? { balances: new Map(), changes: 0 };
+  #find(user: UserId, subAccount: number): SpotAccount | undefined {
+    const own = this.#byUser.get(user);
+    return own === undefined ? undefined : accountOf(own, subAccount);
   }
 
-  /** The balance if there is one; a question makes none. */
+  /** The spot side of a sub-account; a read makes none. */
+  peek(user: UserId, subAccount: number): SpotAccount {
+    return this.#find(user, subAccount) ?? new SpotAccount(subAccount);
+  }
+
+  /** The balance if there is one; a read makes none. */
   find(key: BalanceKey): Balance | undefined {
-    return this.#byUser.get(key.user)?.get(key.subAccount)?.balances.get(key.asset);
+    return this.#find(key.user, key.subAccount)?.find(key.asset);
   }
 
   /** What is available; zero where clearing has published no balance. */
@@ -316,7 +355,10 @@ export class Holds {
 
   /** Of one sub-account. */
   balancesOf(user: UserId, subAccount: number): readonly Balance[] {
-    return [...(this.#byUser.get(user)?.get(subAccount)?.balances.values() ?? [])];
+    const balances: Balance[] = [];
+    const first = this.#find(user, subAccount)?.first ?? null;
+    for (let balance = first; balance !== null; balance = balance.next) balances.push(balance);
+    return balances;
   }
 
   /**
@@ -411,4 +453,9 @@ export class Holds {
     addToCollateral(from);
     addToCollateral(to);
   }
+}
+
+function accountOf(own: SpotAccount | Map<number, SpotAccount>, subAccount: number): SpotAccount | undefined {
+  if (own instanceof Map) return own.get(subAccount);
+  return own.subAccount === subAccount ? own : undefined;
 }

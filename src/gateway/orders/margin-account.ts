@@ -254,7 +254,7 @@ export class MarginAccount {
   /** Whether an oracle or mark price of any of its assets, debts or markets is younger than this. */
   pricedSince(sinceNs: TimestampNs): boolean {
     const assets = this.#assets;
-    for (const balance of this.spot.balances.values()) {
+    for (let balance = this.spot.first; balance !== null; balance = balance.next) {
       if (optimisticOf(balance) !== 0n && assets.pricedSince(balance.asset, sinceNs)) return true;
     }
     for (const position of this.#positions.values()) {
@@ -267,7 +267,7 @@ export class MarginAccount {
   get awaitsPrice(): boolean {
     const assets = this.#assets;
     if (!assets.awaitsPrices) return false;
-    for (const balance of this.spot.balances.values()) {
+    for (let balance = this.spot.first; balance !== null; balance = balance.next) {
       if (assets.awaitsPrice(balance.asset) && optimisticOf(balance) !== 0n) return true;
     }
     for (const position of this.#positions.values()) {
@@ -353,7 +353,7 @@ export class MarginAccount {
     sums.initialOracle = 0n;
     sums.initialMark = 0n;
     sums.hasBorrows = false;
-    for (const balance of spot.balances.values()) {
+    for (let balance = spot.first; balance !== null; balance = balance.next) {
       const amount = optimisticOf(balance);
       if (balance.asset === USD) addInitialUsd(sums, amount);
       else addInitial(sums, this.#assets.terms(balance.asset), amount);

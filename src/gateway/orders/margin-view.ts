@@ -63,7 +63,9 @@ export interface MarginSources {
 /** What clearing has booked. */
 export function flushedLegs(account: MarginAccount): AccountLegs {
   const spot = new Map<AssetId, bigint>();
-  for (const { asset, owned } of account.spot.balances.values()) spot.set(asset, owned);
+  for (let balance = account.spot.first; balance !== null; balance = balance.next) {
+    spot.set(balance.asset, balance.owned);
+  }
   const positions = new Map<AssetId, Legs>();
   for (const position of account.positions()) if (isOpen(position)) positions.set(position.asset, position);
   return { spot, positions };

@@ -84,7 +84,7 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
 }
 
 function availableIn(account: MarginAccount, asset: AssetId): bigint {
-  const balance = account.spot.balances.get(asset);
+  const balance = account.spot.find(asset);
   return balance === undefined ? 0n : availableOf(balance);
 }
 
@@ -276,7 +276,9 @@ class Model {
 
 function optimisticLegs(account: MarginAccount): AccountLegs {
   const spot = new Map<AssetId, bigint>();
-  for (const balance of account.spot.balances.values()) spot.set(balance.asset, optimisticOf(balance));
+  for (let balance = account.spot.first; balance !== null; balance = balance.next) {
+    spot.set(balance.asset, optimisticOf(balance));
+  }
   const positions = new Map<AssetId, Legs>();
   for (const position of account.positions()) {
     const [base, quote] = [optimisticBase(position) as Amount18, optimisticQuote(position) as Amount18];

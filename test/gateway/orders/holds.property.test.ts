@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { USD } from '../../../src/core/ids.ts';
+import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
+import type { Amount18 } from '../../../src/core/units.ts';
+import { Holds } from '../../../src/gateway/orders/holds.ts';
 import { ASSETS, LooseMarket, type LooseOrder, plainNeed, USERS } from '../../support/loose-market.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 
@@ -119,5 +121,38 @@ suite('holds, properties', () => {
       }
     };
     fc.assert(fc.property(story, property), propertyParameters(60));
+  });
+});
+
+suite('balances of a user', () => {
+  test('are found by sub-account and asset, however many there are, and each account has its own alone', () => {
+    const balance = fc.record({ user: fc.constantFrom(...USERS), subAccount: fc.nat(3), asset: fc.nat(20) });
+    const owned = fc.tuple(balance, fc.nat(1_000));
+    fc.assert(
+      fc.property(fc.array(owned, { maxLength: 120 }), balance, (rows, other) => {
+        const holds = new Holds();
+        const plain = new Map<string, bigint>();
+        const keyOf = ({ user, subAccount, asset }: typeof other) => ({
+          user,
+          subAccount,
+          asset: `${asset}` as AssetId,
+        });
+        for (const [key, amount] of rows) {
+          holds.setOwned(keyOf(key), BigInt(amount) as Amount18);
+          plain.set(JSON.stringify(keyOf(key)), BigInt(amount));
+        }
+        for (const [key] of rows) assert.equal(holds.find(keyOf(key))?.owned, plain.get(JSON.stringify(keyOf(key))));
+        assert.equal(holds.find(keyOf(other))?.owned, plain.get(JSON.stringify(keyOf(other))));
+        const { user, subAccount } = other;
+        const listed = holds.balancesOf(user, subAccount).map(({ asset, owned: amount }) => [asset, amount]);
+        const kept = [...plain].map(([key, amount]) => [JSON.parse(key), amount] as const);
+        const own = kept.filter(([key]) => key.user === user && key.subAccount === subAccount);
+        assert.deepEqual(
+          listed,
+          own.map(([{ asset }, amount]) => [asset, amount]),
+        );
+      }),
+      propertyParameters(100),
+    );
   });
 });
