@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { hasOracleRound, riskOf } from '../../../src/clearing/account-margin.ts';
 import { allAccounts } from '../../../src/clearing/balances.ts';
+import type { Judged } from '../../../src/clearing/liquidation/detection.ts';
 import { isToBeLiquidated } from '../../../src/clearing/liquidation/rounds.ts';
 import type { ClearingState, SubAccountSlot } from '../../../src/clearing/state.ts';
 import type { AssetId, UserId } from '../../../src/core/ids.ts';
@@ -23,13 +24,15 @@ type AtRisk = Map<SubAccountSlot, boolean>;
 function detect(state: ClearingState, world: MarginWorld, atRisk: AtRisk = new Map(), perSlice = EVERYTHING): number {
   let count = 0;
   const { detection } = state;
-  while (!detection.scan(world.nowNs, perSlice));
-  while (
-    !detection.judge(state, world.nowNs, perSlice, (account, mayBeAtRisk) => {
-      count += 1;
-      atRisk.set(account, mayBeAtRisk);
-    })
-  );
+  const judged: Judged = (account, mayBeAtRisk) => {
+    count += 1;
+    atRisk.set(account, mayBeAtRisk);
+  };
+  // Accounts are judged, and leave the lists, while a list is looked through.
+  while (detection.hasWork) {
+    detection.scan(world.nowNs, perSlice);
+    detection.judge(state, world.nowNs, perSlice, judged);
+  }
   return count;
 }
 
@@ -294,6 +297,30 @@ suite('detection', () => {
     assert.deepEqual(candidates(world), [], 'nothing was touched');
     scanAll(world);
     assert.deepEqual(candidates(world), ['a1/1']);
+  });
+
+  test('LIQ-02: an account that moves in a list while it is looked through is not passed over', () => {
+    const world = short();
+    const dora = user('d4');
+    for (const id of [CAROL, dora]) world.fund(id, USD, '300', 1);
+    world.fund(CAROL, ETH, '0.1', 1);
+    const bob = { user: BOB };
+    assert.equal(
+      world.trade({ buyer: bob, seller: { user: CAROL }, price: 50000, quantity: 0.001, marketIndex: 1 }),
+      'confirmed',
+    );
+    detect(world.state, world);
+    assert.equal(world.trade({ buyer: bob, seller: { user: dora }, price: 2000, quantity: 1 }), 'confirmed');
+    world.pass(MARK_STALE_NS + 1n);
+    scanAll(world);
+    detect(world.state, world);
+    world.prices({ [ETH]: '2200' });
+    const { detection } = world.state;
+    // Of Alice, Bob, Carol and Dora the first three; then Carol has no ETH any more, and Dora has her place.
+    assert.equal(detection.scan(world.nowNs, 3), false);
+    world.fund(CAROL, ETH, '-0.1', 1);
+    detection.judge(world.state, world.nowNs, 100, () => undefined);
+    assert.ok(candidates(world).includes('d4/1'), candidates(world).join());
   });
 
   test('LIQ-02: a price that concerns no threshold has no account judged', () => {
