@@ -15,7 +15,7 @@ import { type AssetId, compareAssetIds } from '../core/ids.ts';
 import { AT_RISK_ASSETS_MAX } from '../core/limits.ts';
 import type { AtRisk, AtRiskSide } from '../core/market-figures.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
-import { addMaintenance, addMaintenanceUsd, emptyMaintenance, type MaintenanceSums } from './account.ts';
+import { addMaintenance, addMaintenanceUsd, type MaintenanceSums } from './account.ts';
 import { type AssetTerms, WEIGHT_ONE, weighedLeg } from './asset-terms.ts';
 import { magnitude } from './position.ts';
 import { FACTOR_ONE } from './risk-terms.ts';
@@ -30,7 +30,7 @@ export interface RiskSums extends MaintenanceSums {
 }
 
 export function emptyRisk(): RiskSums {
-  return { ...emptyMaintenance(), worth: 0n };
+  return { maintenance: 0n, hasBorrows: false, isShielded: false, worth: 0n };
 }
 
 /** Adds a spot balance or a base leg. */

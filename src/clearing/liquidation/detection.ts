@@ -148,11 +148,11 @@ export class Detection {
     if (isBackstop(state, account.row.user)) return;
     const sums = riskOf(account, nowNs);
     const count = this.#collect(account, sums);
-    const isToBe = isLiquidatable(sums);
-    const allowance = this.#allowance(sums, count);
-    this.#watch(account, watch, count, { allowance: account.liquidation === null ? allowance : null, nowNs });
-    judged(account, isAtRisk(sums));
     const row = account.liquidation;
+    const atRisk = isAtRisk(sums);
+    this.#watch(account, watch, { allowance: row === null ? this.#allowance(sums, count, atRisk) : null, nowNs });
+    judged(account, atRisk);
+    const isToBe = isLiquidatable(sums);
     const isCandidate = row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && row.order === null;
     if (isCandidate) this.#candidates.add(account);
   }
@@ -161,28 +161,36 @@ export class Detection {
   #collect(account: SubAccountSlot, { hasBorrows }: RiskSums): number {
     this.#holdings.length = 0;
     if (!hasBorrows) return 0;
+    let count = 0;
     for (const { risk, legs } of account.positions.values()) {
       if (legs.base === 0n) continue;
       const isCredit = legs.base > 0n;
       this.#holdings.push({ risk, credit: isCredit ? legs.base : 0n, borrow: isCredit ? 0n : -legs.base });
+      count += 1;
     }
     for (const { collateral, owned } of account.balances.values()) {
       if (collateral === null || owned === 0n) continue;
-      const known = this.#holdings.find(({ risk }) => risk === collateral);
-      if (known !== undefined) known.credit += owned;
-      else this.#holdings.push({ risk: collateral, credit: owned, borrow: 0n });
+      const known = this.#holdingOf(collateral);
+      if (known === null) this.#holdings.push({ risk: collateral, credit: owned, borrow: 0n });
+      else known.credit += owned;
+      count += 1;
     }
-    return this.#holdings.reduce((sum, { credit, borrow }) => sum + (credit > 0n ? 1 : 0) + (borrow > 0n ? 1 : 0), 0);
+    return count;
+  }
+
+  #holdingOf(risk: RiskSlot): Holding | null {
+    for (const holding of this.#holdings) if (holding.risk === risk) return holding;
+    return null;
   }
 
   /**
    * What each leg may cost before the account has to be judged again, in 10^-18 USD: before it is at risk, or, where it is, below
    * maintenance. null: with every price.
    */
-  #allowance(sums: RiskSums, count: number): number | null {
+  #allowance(sums: RiskSums, count: number, atRisk: boolean): number | null {
     if (sums.maintenance < 0n) return null;
     const surplus = Number(sums.maintenance);
-    const isSafe = !isAtRisk(sums) && this.#holdings.every(isCollateralOrBorrow);
+    const isSafe = !atRisk && this.#holdings.every(isCollateralOrBorrow);
     const slack = isSafe ? surplus - Number(sums.worth) / AT_RISK_SHARE : surplus;
     // mutant: threshold-per-leg
     return Math.max(0, slack * SURPLUS_MARGIN - ROUNDING_MARGIN) / count;
@@ -192,12 +200,11 @@ export class Detection {
   #watch(
     account: SubAccountSlot,
     watch: AccountWatch,
-    count: number,
     { allowance, nowNs }: { readonly allowance: number | null; readonly nowNs: TimestampNs },
   ): void {
     const { risks, places } = watch;
     for (let at = risks.length - 1; at >= 0; at -= 1) {
-      if (count === 0 || !this.#holdings.some(({ risk }) => risk === risks[at])) this.#unwatch(watch, at);
+      if (this.#holdingOf(risks[at] as RiskSlot) === null) this.#unwatch(watch, at);
     }
     for (const holding of this.#holdings) {
       const { risk } = holding;
