@@ -14,6 +14,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   order: async () => (await import('./order-command.ts')).orderCommand,
   'cancel-all': async () => (await import('./order-command.ts')).cancelAllCommand,
   book: async () => (await import('./book-command.ts')).bookCommand,
+  risk: async () => (await import('./risk-command.ts')).riskCommand,
+  demo: async () => (await import('./demo-command.ts')).demoCommand,
   'replay-flow': async () => (await import('./replay-flow-command.ts')).replayFlowCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
   verify: async () => (await import('./data-commands.ts')).verifyCommand,

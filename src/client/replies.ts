@@ -90,6 +90,10 @@ export interface UserTrade {
   readonly rollbackReason: string | null;
   /** USD, negative is a rebate; null if the service omitted it. */
   readonly tradingFee: string | null;
+  /** The node sold or bought for an account below its maintenance margin: yours or the counterparty's. */
+  readonly isLiquidation: boolean;
+  /** Your position was closed against the backstop, outside of the book and without a fee. */
+  readonly isAutoDeleverage: boolean;
 }
 
 export interface PublicTrade {
@@ -280,6 +284,8 @@ export function readUserTrade(value: JsonValue): UserTrade {
     status: choice(reader, 'status', ['Pending', 'Confirmed', 'Rollbacked']),
     rollbackReason: stringOrNull(reader, 'rollback_reason'),
     tradingFee: stringOrNull(reader, 'trading_fee'),
+    isLiquidation: reader.has('is_liquidation') && reader.boolean('is_liquidation'),
+    isAutoDeleverage: reader.has('is_auto_deleverage') && reader.boolean('is_auto_deleverage'),
   }));
 }
 

@@ -1,0 +1,110 @@
+/**
+ * `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev profile
+ * with a data directory that is removed afterwards.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { OperatorClient } from '../client/operator.ts';
+import { CliError, type Command, EXIT, type ExitCode, parseOptions, positiveInteger, usageError } from './command.ts';
+import { CRASH_ACCOUNTS_MAX, playCrash } from './crash-scenario.ts';
+
+const CLI = fileURLToPath(new URL('./main.js', import.meta.url));
+const ACCOUNTS = '40';
+const ACCOUNTS_MIN = 4;
+/** Of the node's log, for a start that fails. */
+const LOG_LINES = 20;
+
+interface OwnNode {
+  readonly child: ChildProcess;
+  readonly oms: string;
+  readonly ops: string;
+}
+
+/** @throws CliError when it ends before it is ready. */
+async function startNode(dataDirectory: string): Promise<OwnNode> {
+  const env = {
+    ...process.env,
+    RINGBOOK_CONFIG: 'dev',
+    RINGBOOK_HOST: '127.0.0.1',
+    RINGBOOK_OMS_PORT: '0',
+    RINGBOOK_MDS_PORT: '0',
+    RINGBOOK_OPS_PORT: '0',
+    RINGBOOK_DATA_DIR: dataDirectory,
+    RINGBOOK_OPERATOR_TOKEN: 'ringbook-dev',
+  };
+  const child = spawn(process.execPath, [CLI, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const log: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    log.push(line);
+    if (log.length > LOG_LINES) log.shift();
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { oms, ops } = JSON.parse(line) as { oms: string; ops: string };
+    return { child, oms, ops };
+  }
+  throw new CliError(EXIT.fault, `the node ended before it was ready:\n${log.join('\n')}`);
+}
+
+async function stopNode({ child }: OwnNode): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+async function crash(accounts: number): Promise<ExitCode> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'ringbook-crash-'));
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  let node: OwnNode | null = null;
+  try {
+    node = await startNode(dataDirectory);
+    const { oms, ops } = node;
+    print(`a node of its own: orders ${oms}, operations ${ops} (try: ringbook risk backstop --ops ${ops})`);
+    const operator = new OperatorClient(ops);
+    try {
+      const report = await playCrash({ oms, operator, accounts, print });
+      print(
+        `liquidated on the book ${report.liquidated}, taken over ${report.takenOver}, trades of auto-deleveraging ${report.deleveraged}`,
+      );
+      print(`capital of the backstop ${report.capital} USD: below zero is what the bankrupt accounts could not pay`);
+      for (const fault of report.faults) print(`FAULT ${fault}`);
+      if (report.faults.length > 0) return EXIT.fault;
+      print('the ledger adds up: the difference of every asset is 0');
+      return EXIT.done;
+    } finally {
+      operator.close();
+    }
+  } finally {
+    if (node !== null) await stopNode(node);
+    rmSync(dataDirectory, { recursive: true, force: true });
+  }
+}
+
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: 'play a crash of a market on a node of its own',
+  help: `usage: ringbook demo crash [options]
+
+Starts a node of the dev profile with an empty data directory of its own, lets many leveraged accounts buy, then the price
+falls by 40 % into a thin book. Prints what the node publishes: accounts at risk, liquidations, what the backstop takes over
+and sells, auto-deleveraging. Takes about a minute. Exits with 1 when the ledger does not add up or an account is left below its
+maintenance margin.
+
+  --accounts N       leveraged accounts, ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}  (default ${ACCOUNTS})
+
+example:
+  ringbook demo crash --accounts 100
+`,
+  async run(argv) {
+    const { values, positionals } = parseOptions(argv, { accounts: { type: 'string', default: ACCOUNTS } });
+    if (positionals.length !== 1 || positionals[0] !== 'crash') throw usageError('demo plays one: ringbook demo crash');
+    const accounts = positiveInteger(values.accounts, '--accounts');
+    if (accounts < ACCOUNTS_MIN || accounts > CRASH_ACCOUNTS_MAX) {
+      throw usageError(`--accounts is ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}`);
+    }
+    return crash(accounts);
+  },
+};
