@@ -35,7 +35,7 @@ async function ringbook(argv: readonly string[], env: Readonly<Record<string, st
   return { code, stdout, stderr };
 }
 
-const COMMANDS = ['start', 'keygen', 'order', 'cancel-all', 'book', 'replay-flow', 'doctor'];
+const COMMANDS = ['start', 'keygen', 'order', 'cancel-all', 'book', 'risk', 'demo', 'replay-flow', 'doctor'];
 
 suite('the command', () => {
   const isScripts = CLI.includes('/dist/') ? false : 'only the scripts of package.json build into dist';
