@@ -38,6 +38,7 @@ import type { Effect } from './effects.ts';
 import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
+import { type BackstopFigures, backstopFigures } from './liquidation/backstop-capital.ts';
 import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
 import { type DetectionListener, Pacing } from './liquidation/pacing.ts';
 import type { LiveOrder } from './live-orders.ts';
@@ -54,6 +55,8 @@ import { stateHash } from './state-hash.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './tables.ts';
 import { fireSome } from './triggers.ts';
 
+/** Time between two looks at the figures of the backstop, which has 254 accounts at most. */
+const BACKSTOP_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
 
@@ -86,6 +89,8 @@ export interface ClearingOptions {
   readonly journalSize?: (size: JournalSize) => void;
   /** Called for each account whose liquidation begins or ends, and for each trade of auto-deleveraging. */
   readonly liquidationEvent?: (event: LiquidationEvent) => void;
+  /** Called once a second. */
+  readonly backstopFigures?: (figures: BackstopFigures) => void;
   /** Called after each pass over the accounts at risk. */
   readonly atRiskCounts?: (counts: AtRiskCounts) => void;
   /** Called with the progress of a recovery. */
@@ -116,6 +121,8 @@ export class ClearingActor implements Actor {
   readonly #atRisk = new AtRiskAccounts();
   readonly #atRiskTimes: AtRiskTimes;
   readonly #pacing = new Pacing();
+  /** When the figures of the backstop were shown last. */
+  #shownMs = Number.NEGATIVE_INFINITY;
   readonly #detected: DetectionListener = {
     judged: (account, mayBeAtRisk) => this.#atRisk.judged(account, mayBeAtRisk),
     pricesMoved: () => this.#atRisk.pricesMoved(),
@@ -297,6 +304,7 @@ export class ClearingActor implements Actor {
 
   tick(nowNs: bigint): void {
     if (this.#restoring !== null) return;
+    this.#showBackstop(nowNs as TimestampNs);
     this.#passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) =>
       writeDecided(decided, this.#options.data),
     );
@@ -457,6 +465,13 @@ export class ClearingActor implements Actor {
       };
       writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, context)), this.#door);
     }
+  }
+
+  #showBackstop(nowNs: TimestampNs): void {
+    const { backstopFigures: show, elapsedMs } = this.#options;
+    if (show === undefined || elapsedMs() - this.#shownMs < BACKSTOP_SHOWN_MS) return;
+    this.#shownMs = elapsedMs();
+    show(backstopFigures(this.ledger, nowNs));
   }
 
   /** A step of what is at risk; with its last one the aggregate, if it has changed. */

@@ -200,6 +200,7 @@ class CrashScenario {
   /** A small trade at the new price is the mark, the oracle follows. */
   async #fall(dealer: Party, bidder: Party, price: number): Promise<void> {
     this.#print(`the price falls to ${price}`);
+    if (price < GAP_PRICE) await bidder.client.cancelAll();
     await this.#send(bidder, 'Buy', 0.01, price);
     await this.#options.operator.setPrice(MARKET, String(price));
     await this.#send(dealer, 'Sell', 0.01, price, true);

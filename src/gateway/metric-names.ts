@@ -43,6 +43,9 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
 const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
   { name: 'accounts_at_risk', kind: 'gauge', help: 'Accounts with a surplus below a tenth of their requirement.' },
   { name: 'accounts_shielded', kind: 'gauge', help: 'Accounts below maintenance that a broken credit shields.' },
+  { name: 'backstop_equity_usd', kind: 'gauge', help: 'USD that the backstop is worth: capital and accounts.' },
+  { name: 'backstop_capital_usd', kind: 'gauge', help: 'USD of the backstop, less what it has credited.' },
+  { name: 'backstop_accounts', kind: 'gauge', help: 'Accounts taken over and not sold yet.' },
   counter('liquidations_begun', 'Accounts of which the liquidation began.'),
   counter('liquidations_healthy', 'Accounts of which the liquidation ended because they were healthy again.'),
   counter('liquidations_taken_over', 'Accounts that the backstop took over.'),

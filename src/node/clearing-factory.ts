@@ -28,6 +28,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   return new ClearingActor({
     liquidationEvent: (event) => monitor.event(event),
     atRiskCounts: (counts) => monitor.counts(counts),
+    backstopFigures: (figures) => monitor.backstop(figures),
     clock: wiring.clock,
     notBefore: (timeNs) => {
       if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);

@@ -6,6 +6,7 @@
  * Not here: what happened (clearing/liquidation/liquidation-events.ts), the metrics page (operator/metrics-page.ts).
  */
 import type { AtRiskCounts } from '../clearing/liquidation/at-risk-accounts.ts';
+import type { BackstopFigures } from '../clearing/liquidation/backstop-capital.ts';
 import type { LiquidationEvent } from '../clearing/liquidation/liquidation-events.ts';
 import { format18 } from '../core/decimal.ts';
 import type { Amount18 } from '../core/units.ts';
@@ -36,6 +37,9 @@ export class LiquidationMonitor {
   readonly #shortfallUsd: Counter;
   readonly #atRisk: Gauge;
   readonly #shielded: Gauge;
+  readonly #backstopEquity: Gauge;
+  readonly #backstopCapital: Gauge;
+  readonly #backstopAccounts: Gauge;
   #windowMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
 
@@ -54,11 +58,20 @@ export class LiquidationMonitor {
     this.#shortfallUsd = metrics.counter('shortfall_usd');
     this.#atRisk = metrics.gauge('accounts_at_risk');
     this.#shielded = metrics.gauge('accounts_shielded');
+    this.#backstopEquity = metrics.gauge('backstop_equity_usd');
+    this.#backstopCapital = metrics.gauge('backstop_capital_usd');
+    this.#backstopAccounts = metrics.gauge('backstop_accounts');
   }
 
   counts({ atRisk, shielded }: AtRiskCounts): void {
     this.#atRisk.set(atRisk);
     this.#shielded.set(shielded);
+  }
+
+  backstop({ equity, capital, working, deleveraging }: BackstopFigures): void {
+    this.#backstopEquity.set(usd(equity));
+    this.#backstopCapital.set(usd(capital));
+    this.#backstopAccounts.set(working + deleveraging);
   }
 
   event(event: LiquidationEvent): void {

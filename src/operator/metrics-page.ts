@@ -230,6 +230,17 @@ function liquidationFamilies(clearing: Recorded): readonly Family[] {
       'Accounts at risk below maintenance that are not liquidated because the price of a credit is broken.',
       value('accounts_shielded'),
     ),
+    plainGauge(
+      'ringbook_backstop_equity_usd',
+      'USD that the backstop is worth at the mark: its capital and the accounts that it took over.',
+      value('backstop_equity_usd'),
+    ),
+    plainGauge(
+      'ringbook_backstop_capital_usd',
+      'USD of the backstop, less what it has credited to the accounts that it took over.',
+      value('backstop_capital_usd'),
+    ),
+    plainGauge('ringbook_backstop_accounts', 'Accounts taken over and not sold yet.', value('backstop_accounts')),
     counter('ringbook_liquidations_total', 'Liquidations of accounts that began, and how they ended.', [
       { value: value('liquidations_begun'), labels: { event: 'begun' } },
       { value: value('liquidations_healthy'), labels: { event: 'healthy' } },

@@ -41,6 +41,7 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
     { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
     { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
     { method: 'GET', pattern: '/operator/ledger', handler: () => parts.ask({ kind: 'ledger' }) },
+    { method: 'GET', pattern: '/operator/backstop', handler: () => parts.ask({ kind: 'backstop' }) },
     { method: 'GET', pattern: '/operator/accounts-at-risk', handler: ({ query }) => accountsAtRisk(parts, query) },
     {
       method: 'GET',

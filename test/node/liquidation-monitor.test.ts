@@ -70,6 +70,8 @@ suite('the monitor of liquidations', () => {
       watched.monitor.event(event);
     }
     watched.monitor.counts({ atRisk: 12, shielded: 3 });
+    const [equity, capital] = [amount(-900n), amount(-2_040n)];
+    watched.monitor.backstop({ equity, capital, shortfall: amount(2_040n), working: 3, deleveraging: 1 });
     const expected = {
       liquidations_begun: 2,
       liquidations_healthy: 1,
@@ -80,6 +82,9 @@ suite('the monitor of liquidations', () => {
       shortfall_usd: 40,
       accounts_at_risk: 12,
       accounts_shielded: 3,
+      backstop_equity_usd: -900,
+      backstop_capital_usd: -2_040,
+      backstop_accounts: 4,
     };
     for (const [name, value] of Object.entries(expected)) assert.equal(watched.value(name), value, name);
   });

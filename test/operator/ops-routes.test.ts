@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ensureUser } from '../../src/clearing/balances.ts';
+import { setBackstopRow } from '../../src/clearing/liquidation/liquidation-rows.ts';
 import { positionSlot, setLegs } from '../../src/clearing/positions.ts';
 import { stateLines } from '../../src/clearing/state-hash.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import { ONE_18 } from '../../src/core/units.ts';
+import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../src/core/units.ts';
 import type { Legs } from '../../src/risk/position.ts';
 import { OpsFixture } from '../support/ops-client.ts';
 import { NEVER_SEEN } from '../support/ops-world.ts';
@@ -389,6 +390,38 @@ describe('reads', () => {
     };
     const { spot, faucet, claims, difference } = assets['0'] ?? {};
     assert.deepEqual([spot, faucet, claims, difference], ['1000.5', '-1000.5', '0', '0']);
+  });
+
+  test('the backstop shows its capital and what it took over, by index (BKS-02, operator-api.md 6)', async () => {
+    await withMarket();
+    const { state, clock } = fixture.world;
+    const account = state.settings.backstop_account;
+    assert.deepEqual(await fixture.ok('GET', '/operator/backstop'), { account, capital: '0', sub_accounts: [] });
+    const backstop = ensureUser(state, account, []);
+    const taken = must(backstop.subAccounts.get(1), 'every user has account 1');
+    const legs = { base: 2n * ONE_18, quote: -100n * ONE_18, entry: 100n * ONE_18 } as Legs;
+    setLegs(state, positionSlot(state, taken, '2' as AssetId), legs);
+    setBackstopRow(state, {
+      index: 1,
+      sourceUser: USER as UserId,
+      sourceIndex: 7,
+      startedNs: clock.nowNs(),
+      state: 'working',
+      provisional: ONE_18,
+      posted: ZERO_18,
+      taken: [],
+      takenSpot: [],
+      adlClosed: [{ asset: '2' as AssetId, quantity: (ONE_18 / 2n) as Amount18 }],
+      clipNs: 0n as TimestampNs,
+      order: null,
+    });
+    const { text } = await fixture.call('GET', '/operator/backstop');
+    assert.equal(
+      text,
+      `{"account":"${account}","capital":"0","sub_accounts":[{"index":1,"source_user":"${USER}","source_index":7,` +
+        '"state":"working","spot":{},"positions":{"2":{"base":"2","quote":"-100"}},"provisional_collateral":"1",' +
+        '"posted_collateral":"0","equity":"-100","im_surplus":"-100","im_requirement":"0","adl_closed":{"2":"0.5"}}]}',
+    );
   });
 
   test('accounts at risk are listed with the smallest surplus first, as many as asked for (AMB-62)', async () => {
