@@ -17,7 +17,7 @@ const PARTS: readonly RegExp[] = [
   /position of market 2 cleared/,
   /the price falls to 1600/,
   /profitable shorts are closed against the backstop/,
-  /trade Confirmed: bought \S+ at 1600, order sys-adl-\S+, auto-deleverage/,
+  /trade Confirmed: bought \S+ at \S+, order sys-adl-\S+, auto-deleverage/,
   /buyers are back at 1600/,
   /the backstop has sold everything/,
   /the difference of every asset is 0/,

@@ -413,6 +413,7 @@ describe('reads', () => {
       takenSpot: [],
       adlClosed: [{ asset: '2' as AssetId, quantity: (ONE_18 / 2n) as Amount18 }],
       clipNs: 0n as TimestampNs,
+      adlMarket: null,
       order: null,
     });
     const { text } = await fixture.call('GET', '/operator/backstop');
