@@ -230,6 +230,12 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/liquidation/rounds',
   },
   {
+    breaks: 'an answer of the gateway is for the liquidation that asked for it',
+    site: 'answer-of-this-liquidation',
+    change: swap(/nothing/, 'unlessHealthy(nothing)'),
+    caughtBy: 'test/clearing/liquidation/rounds',
+  },
+  {
     breaks: 'LIQ-11: a liquidation fill needs an account below maintenance',
     site: 'liquidation-below-maintenance',
     change: removed,

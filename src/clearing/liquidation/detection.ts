@@ -25,7 +25,7 @@ import { isAtRisk, type RiskSums } from '../../risk/at-risk.ts';
 import { hasOracleRound, riskOf } from '../account-margin.ts';
 import { termsOf } from '../risks.ts';
 import type { ClearingState, RiskSlot, SubAccountSlot } from '../state.ts';
-import { isBackstop } from './liquidation-rows.ts';
+import { isBackstop, mayEnd } from './liquidation-rows.ts';
 import { ALWAYS_ABOVE, ALWAYS_BELOW, NEVER_ABOVE, NEVER_BELOW } from './watch-list.ts';
 
 /** What detection keeps of an account. */
@@ -153,7 +153,7 @@ export class Detection {
     this.#watch(account, watch, { allowance: row === null ? this.#allowance(sums, count, atRisk) : null, nowNs });
     judged(account, atRisk);
     const isToBe = isLiquidatable(sums);
-    const isCandidate = row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && row.order === null;
+    const isCandidate = row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && mayEnd(row);
     if (isCandidate) this.#candidates.add(account);
   }
 

@@ -37,6 +37,11 @@ export function liquidationRow({ row, liquidation }: SubAccountSlot): Liquidatio
   return { user, subAccount, ...atRest, stage: 'ended', order: null };
 }
 
+/** Whether a row may end: nothing of it is on its way. */
+export function mayEnd(row: LiquidationRow): boolean {
+  return row.order === null && row.stage !== 'cancelling';
+}
+
 /** Sets the row of an account; null: its liquidation is over. */
 export function setLiquidation(state: ClearingState, account: SubAccountSlot, row: LiquidationRow | null): void {
   account.liquidation = row;

@@ -16,8 +16,9 @@
  *   outstanding  stage `ordering` with an order that is not over
  *   waiting      the round is over, the next one begins by the node's clock
  *
- * A row without an outstanding order ends as soon as the account is not to be liquidated any more (LIQ-03). After the last
- * round, or without an open position, the backstop takes the account over (take-over.ts), which ends the row too.
+ * A row ends as soon as the account is not to be liquidated any more (LIQ-03), but not while an order is outstanding or the
+ * gateway owes an `accountCleared`: an answer that comes for a liquidation that is over would be taken for that of the next.
+ * After the last round, or without an open position, the backstop takes the account over (take-over.ts), which ends the row too.
  *
  * A round counts when every open position has had its order. One without a usable price, or of a halted market, gets none: the
  * round is repeated at the interval under its number, and nothing is taken over meanwhile. Before all that the account holds
@@ -62,7 +63,8 @@ type Step = (of: Case, row: LiquidationRow) => void;
 const nothing: Step = () => undefined;
 const STEPS: Readonly<Record<Situation, Step>> = {
   none: nothing,
-  cancelling: unlessHealthy(nothing),
+  // mutant: answer-of-this-liquidation
+  cancelling: nothing,
   settling: unlessHealthy((of, row) => {
     if (isSettled(of.state, row)) order(of, { ...row, stage: 'ordering', through: [] });
   }),

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { hasOracleRound, riskOf } from '../../../src/clearing/account-margin.ts';
 import { allAccounts } from '../../../src/clearing/balances.ts';
 import type { Judged } from '../../../src/clearing/liquidation/detection.ts';
+import { mayEnd } from '../../../src/clearing/liquidation/liquidation-rows.ts';
 import { isToBeLiquidated } from '../../../src/clearing/liquidation/rounds.ts';
 import type { ClearingState, SubAccountSlot } from '../../../src/clearing/state.ts';
 import type { AssetId, UserId } from '../../../src/core/ids.ts';
@@ -44,7 +45,7 @@ function scanAll({ state }: MarginWorld): void {
 function isDue(state: ClearingState, account: SubAccountSlot, nowNs: MarginWorld['nowNs']): boolean {
   const isToBe = isToBeLiquidated(state, account, nowNs);
   const row = account.liquidation;
-  return row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && row.order === null;
+  return row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && mayEnd(row);
 }
 
 /** Accounts with a due step, by a walk through all. */
@@ -196,7 +197,9 @@ suite('detection', () => {
             }
             for (const account of found) {
               state.detection.takeCandidate(account);
-              world.send({ kind: 'liquidationStep', user: account.row.user, subAccount: account.row.subAccount });
+              const { user: id, subAccount } = account.row;
+              world.send({ kind: 'liquidationStep', user: id, subAccount });
+              world.send({ kind: 'accountCleared', request: world.request(), user: id, subAccount, through: [] });
             }
             detect(state, world, atRisk, perSlice);
           }

@@ -197,6 +197,8 @@ suite('the rounds of a liquidation', () => {
     world.fund(ALICE, USD, '400', 1);
     const timeNs = world.nowNs;
     const over = { kind: 'liquidationChanged', user: ALICE, subAccount: 1, stage: 'ended', timeNs };
+    assert.deepEqual(step(world), [], 'its answer would be taken for that of another liquidation');
+    cleared(world);
     assert.deepEqual(step(world), [over]);
     assert.deepEqual([row(world), world.state.liquidations.size], [null, 0]);
     cleared(world);
@@ -297,6 +299,7 @@ suite('the rounds of a liquidation', () => {
     step(world);
     const out = { user: ALICE, sourceIndex: 1, targetIndex: 0, asset: BTC, amount: '0.00001' };
     assert.equal(codeOf(world.transfer(out)), 'INSUFFICIENT_MARGIN');
+    cleared(world);
     world.fund(ALICE, USD, '5000');
     assert.equal(codeOf(world.transfer({ user: ALICE, amount: '5000' })), null);
     assert.equal(
