@@ -49,11 +49,6 @@ const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user c
 /** Half of what may wait for clearing (clearing-client.ts): operators and chains have the other. */
 export const ACTIONS_UNANSWERED_MAX = 2_048;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
-const NO_MARGIN: Reject = reject(
-  'INVALID_REQUEST',
-  'this node takes no assets into margin accounts, as nothing liquidates them yet',
-  'target_index',
-);
 
 /**
  * Refused before clearing (a reject), or decided by clearing: null when it was done, else clearing's refusal, which is
@@ -74,8 +69,6 @@ export interface AccountActionParts {
   readonly nowNs: () => TimestampNs;
   /** What a request of this user may take of what all share. */
   readonly partOf: (user: UserId, cost: 'action') => Part;
-  /** Whether users may move assets into that sub-account, which is made of the type if it does not exist. */
-  readonly isServed: (user: UserId, index: number, made: TargetType['kind'] | null) => boolean;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Requests a flush at the end of this turn of the event loop. */
   readonly wakeUp: () => void;
@@ -101,7 +94,6 @@ export class AccountActions {
     const asset = transferAsset.id;
     const amount = BigInt(transferAmount) as Amount18;
     const targetType = targetTypeOf(targetAccountType);
-    if (!this.#parts.isServed(user, targetIndex, targetType?.kind ?? null)) return Promise.resolve(rejected(NO_MARGIN));
     return this.#act(request, user, NO_FUNDS, () => {
       const from = { user, subAccount: sourceIndex, asset };
       const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());

@@ -4,7 +4,7 @@ import { must } from '../core/assert.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import { type Amount18, MILLISECOND_NS, SECOND_NS } from '../core/units.ts';
-import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
+import type { OrderSettings } from './orders/settings.ts';
 import type { FaultSettings } from './sessions/fault-budget.ts';
 
 /** @param json a stored row; what it lacks has its default. */
@@ -29,7 +29,6 @@ export function readSettings(json: string): {
     autoReduces: stored.auto_reduce_enabled,
     autoReduceCooldownNs: milliseconds(stored.auto_reduce_cooldown_ms),
     cancelsReduceOnlyExcess: stored.reduce_only_excess_cancel,
-    servesMargin: DEFAULT_SETTINGS.servesMargin,
     marketOrderBand: decimal(stored.market_order_band),
   };
   const faults: FaultSettings = {

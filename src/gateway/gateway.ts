@@ -55,8 +55,6 @@ export interface GatewayParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
-  /** Whether users may open positions and borrow; absent: yes. No settings of an operator change it. */
-  readonly servesMargin?: boolean;
   /** Users with a private key that is public: their signature proves nothing. */
   readonly refusedUsers: ReadonlySet<string>;
   readonly history: OrderHistory;
@@ -133,7 +131,7 @@ export class Gateway implements OrderSink {
   #atRisk: AtRisk | null = null;
 
   constructor(parts: GatewayParts) {
-    const { command, counted, verifier, shards, wakeUp, idKey, limits, refusedUsers, servesMargin = true } = parts;
+    const { command, counted, verifier, shards, wakeUp, idKey, limits, refusedUsers } = parts;
     const { sessionsPerAddress: perAddressMax = Number.POSITIVE_INFINITY } = parts;
     const nowNs = (): TimestampNs => this.nowNs();
     const isFunded = (user: UserId): boolean => this.isFunded(user);
@@ -142,7 +140,7 @@ export class Gateway implements OrderSink {
     this.#parts = parts;
     const orders = new OrderManager({ sink: this, history: parts.history, idKey });
     this.orders = orders;
-    orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks, servesMargin });
+    orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     limits.isFunded = isFunded;
     this.limits = limits;
     this.sessions = new UserSessions({ nowNs, isFunded, refusedUsers, perAddressMax, streams });
@@ -168,7 +166,6 @@ export class Gateway implements OrderSink {
       partOf: (user, cost) => limits.partOf(user, cost),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
-      isServed: (user, index, made) => servesMargin || !orders.margin.isOrBecomes(user, index, made),
     });
   }
 
@@ -221,7 +218,7 @@ export class Gateway implements OrderSink {
     const { settings, faults, amountText } = readSettings(row.json);
     this.#faults.settings = faults;
     this.withdrawals.form = amountText;
-    this.orders.onSettingsChanged({ ...settings, servesMargin: this.#parts.servesMargin ?? true });
+    this.orders.onSettingsChanged(settings);
   }
 
   atRiskChanged(view: AtRisk): void {

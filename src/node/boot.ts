@@ -33,7 +33,7 @@ import type { OpsParts, Waiting } from '../operator/ops-parts.ts';
 import { OpsServer } from '../operator/ops-server.ts';
 import { OracleFeed } from '../operator/oracle-feed.ts';
 import { type AccountSettings, ownAccounts } from '../operator/own-accounts.ts';
-import { checkChains, servesMargin } from '../operator/production-rules.ts';
+import { checkChains } from '../operator/production-rules.ts';
 import { patchAccounts, seedNode, seedSettings } from '../operator/seed.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 import type { ActorFactories } from '../runtime/actor.ts';
@@ -242,7 +242,6 @@ export class RingbookNode {
           const gateway = new Gateway({
             clock: this.#clock,
             acks: this.config.acks,
-            servesMargin: servesMargin(this.config.profile),
             refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NO_KEYS,
             history: new TableHistory(openReader(this.config.dataDirectory, this.#threads.mapOptions())),
             pages: this.#startHistory(),

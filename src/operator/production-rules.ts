@@ -8,14 +8,6 @@ import type { Profile } from '../core/config-error.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { type Reject, reject } from '../core/reject.ts';
 
-/**
- * Whether users may open positions and borrow. Not in production while nothing liquidates margin accounts: a loss
- * beyond an account's collateral would fall on other users.
- */
-export function servesMargin(profile: Profile): boolean {
-  return profile !== 'production';
-}
-
 /** Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request. */
 export function servesChainKind(profile: Profile, kind: string): boolean {
   return profile !== 'production' || kind !== 'simulated';

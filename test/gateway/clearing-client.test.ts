@@ -36,7 +36,6 @@ function actionsOf(clearing: ClearingClient): AccountActions {
     assetOfToken: () => null,
     isKnown: () => true,
     hasAccount: () => true,
-    isServed: () => true,
     nowNs: () => NOW,
     partOf: () => 'user',
     command: (command) => clearing.command(command),

@@ -109,7 +109,11 @@ suite('orders of the node at the gateway', () => {
   test('AMB-57: neither minimum, nor CancelOnly, nor a bound of the user stops it', () => {
     const world = new World();
     world.fixture.manager.onMarketChanged({ ...MARKET, status: MARKET_STATUS.cancelOnly });
-    world.fixture.manager.onSettingsChanged({ ...world.fixture.manager.settings, servesMargin: false });
+    world.fixture.manager.onSettingsChanged({
+      ...world.fixture.manager.settings,
+      openOrdersUserMax: 0,
+      openOrdersMax: 0,
+    });
     world.liquidations.nodeOrder(nodeOrder({ quantity: 1 as RawQuantity, price: 1 as RawPrice }));
     assert.equal(world.rings[0]?.words(), 'sys-liq-17-1-12');
   });

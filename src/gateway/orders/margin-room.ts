@@ -8,13 +8,11 @@
  *
  * Every check and read at a time brings the prices up to it first.
  */
-import type { SubAccountKind } from '../../clearing/rows.ts';
 import type { SimulationView } from '../../codec/margin-replies.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
 import { ORDER_END, type OrderEnd } from '../../core/order-terms.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { isMarginType } from '../../risk/account-types.ts';
 import type { PriceSource } from '../../risk/prices.ts';
 import type { RiskTerms } from '../../risk/risk-terms.ts';
 import type { Accounts } from './accounts.ts';
@@ -188,11 +186,6 @@ export class MarginRoom {
   }
 
   // ---- reads
-
-  /** Whether the sub-account is of a margin type; one that does not exist is as in `made`. */
-  isOrBecomes(user: UserId, subAccount: number, made: SubAccountKind | null): boolean {
-    return isMarginType({ kind: this.#kinds.find(user, subAccount)?.kind ?? made ?? 'spot' });
-  }
 
   hasAccount(user: UserId, subAccount: number): boolean {
     return this.#kinds.find(user, subAccount) !== undefined;

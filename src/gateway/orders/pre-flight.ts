@@ -107,8 +107,6 @@ function checkTarget(
   const account = view.accounts.find(order.signer.id, order.account);
   if (account === undefined) return invalid('target', 'there is no such sub-account');
   if (!isMarginType(account) && !order.isSpot) return invalid('target', 'a spot sub-account has no margin positions');
-  if (isMarginType(account) && !view.settings.servesMargin && !order.reduceOnly)
-    return invalid('target', 'this node serves margin accounts for reduce-only orders alone');
   const { assetId: asset } = definition;
   const { side, isSpot, reduceOnly } = order;
   const reducible = view.reducibleLots(order.signer.id, order.account, definition, side);

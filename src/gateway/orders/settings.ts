@@ -30,8 +30,6 @@ export interface OrderSettings {
   readonly autoReduceCooldownNs: bigint;
   /** Whether resting reduce-only orders end when their position has become smaller than they are (AMB-27). */
   readonly cancelsReduceOnlyExcess: boolean;
-  /** Whether orders of margin-type sub-accounts may be other than reduce-only. The node's, not an operator's. */
-  readonly servesMargin: boolean;
   /** Fraction, 10^-18: how much worse than oracle and mark an uncapped market order is given money for (AMB-39). */
   readonly marketOrderBand: bigint;
 }
@@ -49,6 +47,5 @@ export const DEFAULT_SETTINGS: OrderSettings = {
   autoReduces: true,
   autoReduceCooldownNs: SECOND_NS,
   cancelsReduceOnlyExcess: false,
-  servesMargin: true,
   marketOrderBand: ONE_18 / 10n,
 };
