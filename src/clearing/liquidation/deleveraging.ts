@@ -51,7 +51,7 @@ import { holdingsOf, isPriced, isUpdated, largestFirst } from './backstop-holdin
 import { isBackstop, setBackstopRow } from './liquidation-rows.ts';
 
 /** Trades of one answer at most: the rest follows with the next one. */
-export const ADL_TRADES_MAX = 64;
+export const ADL_TRADES_MAX = 256;
 
 const MINUTE_NS = 60_000_000_000n;
 const DAY_MINUTES = 1_440;
@@ -90,24 +90,43 @@ function addUsage(state: ClearingState, { definition }: MarketSlot, quantity: Am
 interface Counterparty {
   readonly slot: PositionSlot;
   readonly standing: AdlStanding;
+  readonly roughScore: number;
 }
 
-/** Equity at the mark, and Σ |base leg| × mark (AMB-48): all that a score needs of an account. */
-function worthOf(account: SubAccountSlot, nowNs: TimestampNs): { readonly equity: bigint; readonly notional: bigint } {
-  let equity = 0n;
-  let notional = 0n;
-  for (const { collateral, owned } of account.balances.values()) {
+/**
+ * Equity at the mark, and Σ |base leg| × mark (AMB-48): all that a score needs of an account.
+ *
+ * @param value of the base leg of `position` at the mark.
+ */
+function worthOf(
+  position: PositionSlot,
+  value: bigint,
+  nowNs: TimestampNs,
+): { readonly equity: bigint; readonly notional: bigint } {
+  let equity = value;
+  let notional = magnitude(value);
+  for (const { collateral, owned } of position.account.balances.values()) {
     equity += collateral === null ? owned : equityLeg(termsOf(collateral, nowNs), owned, 'mark');
   }
-  for (const { risk, legs } of account.positions.values()) {
+  for (const other of position.account.positions.values()) {
+    const { risk, legs } = other;
     equity += legs.quote;
-    if (legs.base === 0n) continue;
+    if (other === position || legs.base === 0n) continue;
     const terms = termsOf(risk, nowNs);
     equity += equityLeg(terms, legs.base, 'mark');
     notional += magnitude(legAtMark(terms, legs.base));
   }
   return { equity, notional };
 }
+
+/** The score as a double: wrong by far less than ROUGH_ERROR, and beyond all others where there is no equity or no cost. */
+function roughScoreOf({ profit, entry, notional, equity }: AdlStanding): number {
+  if (equity <= 0n || entry === 0n) return Number.POSITIVE_INFINITY;
+  return (Number(notional) / Number(equity)) * (Number(profit) / Number(entry));
+}
+
+/** Scores that differ by more are not compared exactly. */
+const ROUGH_ERROR = 1e-9;
 
 /** Whether the quote leg can take what the whole position is closed for. */
 function fits({ legs }: PositionSlot, price: RawPrice, market: MarketSlot): boolean {
@@ -133,9 +152,13 @@ function counterpartiesOf(
     if (legs.base < 0n === isShort || isBackstop(state, user)) continue;
     const profit = positionProfit(terms, legs);
     // mutant: adl-profitable
-    if (profit <= 0n || !fits(slot, price, market)) continue;
-    const standing = { profit, entry: legs.entry, ...worthOf(slot.account, nowNs), user, subAccount };
-    insert(first, { slot, standing });
+    if (profit <= 0n) continue;
+    const value = legs.base < 0n ? profit - legs.entry : profit + legs.entry;
+    const standing = { profit, entry: legs.entry, ...worthOf(slot, value, nowNs), user, subAccount };
+    const roughScore = roughScoreOf(standing);
+    const last = first[ADL_TRADES_MAX - 1];
+    if (last !== undefined && roughScore < last.roughScore * (1 - ROUGH_ERROR)) continue;
+    if (fits(slot, price, market)) insert(first, { slot, standing, roughScore });
   }
   return first;
 }
