@@ -82,7 +82,7 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
-  /** 1 while accounts wait to be judged, or steps to be made: the node is not at rest. */
+  /** 1 while accounts wait to be judged, steps to be made, or what is at risk to be published: the node is not at rest. */
   readonly working?: { set(isWorking: number): void };
   readonly journalSequence?: { set(sequence: number): void };
   /** Called at checkpoints and when records were pruned. */
@@ -389,7 +389,8 @@ export class ClearingActor implements Actor {
     const nowNs = clock.nowNs();
     const steps = this.#pacing.poll(this.ledger, { nowNs, elapsedMs }, this.#detected);
     for (const step of steps) this.#batch.addPlain(step, nowNs);
-    working?.set(steps.length > 0 || this.#pacing.isWorking(this.ledger) ? 1 : 0);
+    const isWorking = steps.length > 0 || this.#pacing.isWorking(this.ledger) || this.#atRisk.isDue(elapsedMs());
+    working?.set(isWorking ? 1 : 0);
   }
 
   #release(effects: readonly Effect[], timeNs: TimestampNs): void {

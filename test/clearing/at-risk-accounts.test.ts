@@ -111,8 +111,11 @@ suite('the aggregate of what is at risk', () => {
     const world = AtRiskWorld.withCounterparty();
     const account = world.long(ALICE, '250');
     world.price('1930');
+    assert.equal(world.accounts.isDue(world.nowMs), false);
     world.accounts.judged(account, true);
+    assert.ok(world.accounts.isDue(world.nowMs), 'a barrier waits for it');
     assert.notEqual(textOf(must(world.poll(), 'the first pass waits for nothing')), null);
+    assert.equal(world.accounts.isDue(world.nowMs), false);
     world.price('1920');
     world.accounts.judged(account, true);
     world.nowMs += AT_RISK_INTERVAL_MS - 1;

@@ -164,6 +164,11 @@ export class AtRiskAccounts {
     if (this.#candidates.size > 0) this.#isChanged = true;
   }
 
+  /** Whether a pass is under way, or could begin. */
+  isDue(nowMs: number): boolean {
+    return this.#pass !== null || (this.#isChanged && nowMs >= this.#nextPassMs);
+  }
+
   /** One step of a pass when it is time for it. @returns the result of a pass that has ended with it, or null. */
   poll(state: ClearingState, { nowNs: now, elapsedMs }: AtRiskTimes): AtRiskResult | null {
     if (this.#pass === null && !this.#isChanged) return null;
