@@ -44,6 +44,7 @@ interface Awaited {
 /** One account that is being cleared. */
 class Clearing {
   readonly account: Account;
+  /** Held until every order was visited. */
   readonly pin: Pin;
   /** The next order; null: all were visited. */
   order: LiveOrder | null;
@@ -60,6 +61,10 @@ class Clearing {
     this.pin = pin;
     this.#walk = walk;
     this.order = walk.next().value ?? null;
+  }
+
+  get key(): string {
+    return keyOf(this.account);
   }
 
   goOn(): void {
@@ -81,8 +86,10 @@ class Clearing {
 
 export class AccountCancels {
   readonly #parts: AccountCancelParts;
-  /** By user and sub-account. Those that had their turn are behind the others. */
   readonly #clearings = new Map<string, Clearing>();
+  /** With orders to visit, and without: those that had their turn are behind the others. */
+  readonly #walking = new Set<Clearing>();
+  readonly #awaiting = new Set<Clearing>();
   readonly #requested: Account[] = [];
   #isRestored = false;
 
@@ -97,8 +104,8 @@ export class AccountCancels {
 
   /** Those of them that wait for a turn or a ring, not for a market or for clearing. */
   get waiting(): number {
-    let waiting = this.#requested.length;
-    for (const clearing of this.#clearings.values()) if (clearing.order !== null || clearing.isDone()) waiting += 1;
+    let waiting = this.#requested.length + this.#walking.size;
+    for (const clearing of this.#awaiting) if (clearing.isDone()) waiting += 1;
     return waiting;
   }
 
@@ -115,11 +122,14 @@ export class AccountCancels {
       return;
     }
     const { orders } = this.#parts;
-    const key = `${user} ${subAccount}`;
-    this.#end(key);
+    const account = { user, subAccount };
+    const known = this.#clearings.get(keyOf(account));
+    if (known !== undefined) this.#forget(known);
     // Before the walk begins: it stands on an order.
     const pin = orders.pin();
-    this.#clearings.set(key, new Clearing({ user, subAccount }, orders.addedBy(user), pin));
+    const clearing = new Clearing(account, orders.addedBy(user), pin);
+    this.#clearings.set(clearing.key, clearing);
+    this.#walking.add(clearing);
   }
 
   /**
@@ -128,20 +138,20 @@ export class AccountCancels {
    * @returns whether there is more to do that waits for no message and no ring.
    */
   sendSome(): boolean {
-    let left = VISITED_PER_TURN;
-    let hasMoved = false;
-    for (let accounts = this.#clearings.size; accounts > 0 && left > 0; accounts -= 1) {
-      const [first] = this.#clearings;
-      if (first === undefined) break;
-      const [key, clearing] = first;
-      this.#clearings.delete(key);
-      this.#clearings.set(key, clearing);
+    let [left, hasMoved] = [VISITED_PER_TURN, false];
+    for (const clearing of firstOf(this.#walking, left)) {
+      if (left <= 0) break;
       const visited = this.#visitSome(clearing, left);
       if (visited > 0) hasMoved = true;
       left -= visited + 1;
-      if (clearing.isDone()) this.#finish(key, clearing);
+      if (clearing.order === null) this.#await(clearing);
+      else toTheEnd(this.#walking, clearing);
     }
-    return hasMoved && this.#clearings.size > 0;
+    for (const clearing of firstOf(this.#awaiting, VISITED_PER_TURN)) {
+      if (clearing.isDone()) this.#finish(clearing);
+      else toTheEnd(this.#awaiting, clearing);
+    }
+    return hasMoved && this.#walking.size > 0;
   }
 
   /** @returns orders that were visited. */
@@ -165,20 +175,46 @@ export class AccountCancels {
     return true;
   }
 
-  #finish(key: string, { account, awaited }: Clearing): void {
-    this.#end(key);
+  /** All orders were visited: what leaves memory from now on may go. */
+  #await(clearing: Clearing): void {
+    this.#walking.delete(clearing);
+    this.#awaiting.add(clearing);
+    this.#parts.orders.unpin(clearing.pin);
+  }
+
+  #finish(clearing: Clearing): void {
+    this.#forget(clearing);
+    const { account, awaited } = clearing;
     const through = (awaited ?? []).map(({ market, sequence }) => {
       return { marketIndex: market.definition.marketIndex, sequence };
     });
     this.#parts.cleared({ ...account, through });
   }
 
-  #end(key: string): void {
-    const known = this.#clearings.get(key);
-    if (known === undefined) return;
-    this.#clearings.delete(key);
-    this.#parts.orders.unpin(known.pin);
+  #forget(clearing: Clearing): void {
+    this.#clearings.delete(clearing.key);
+    this.#awaiting.delete(clearing);
+    if (this.#walking.delete(clearing)) this.#parts.orders.unpin(clearing.pin);
   }
+}
+
+function keyOf({ user, subAccount }: Account): string {
+  return `${user} ${subAccount}`;
+}
+
+/** At most so many of a set, which may change meanwhile. */
+function firstOf<T>(all: ReadonlySet<T>, most: number): readonly T[] {
+  const first: T[] = [];
+  for (const one of all) {
+    if (first.length === most) break;
+    first.push(one);
+  }
+  return first;
+}
+
+function toTheEnd<T>(all: Set<T>, one: T): void {
+  all.delete(one);
+  all.add(one);
 }
 
 /** Whether a part of it may still match, as far as is known here, and it is no order of the node. */

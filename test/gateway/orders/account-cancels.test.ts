@@ -179,4 +179,43 @@ suite('an account in liquidation', () => {
     fixture.manager.accountCancels.sendSome();
     assert.equal(fixture.sink.cleared.length, 1);
   });
+
+  test('LIQ-04: an account that waits for decisions keeps no record of other orders in memory', () => {
+    const fixture = started();
+    const own = fixture.place({ id: 'a', quantity: 100 });
+    begun(fixture);
+    const [cancel] = sent(fixture);
+    fixture.end(own, ORDER_END.liquidation);
+    fixture.answer(cancel?.requestId ?? 0);
+    fixture.manager.accountCancels.sendSome();
+    assert.equal(fixture.manager.accountCancels.size, 1, 'not decided');
+    fixture.decide();
+    fixture.manager.onJournalFlushed({ sequence: 1, checkpoint: 1 });
+    assert.equal(fixture.manager.ordersInMemory, 0);
+    fixture.manager.accountCancels.sendSome();
+    assert.equal(fixture.sink.cleared.length, 1);
+  });
+
+  test('LIQ-04: accounts that wait for decisions do not delay one with orders to cancel', () => {
+    const fixture = started();
+    for (let account = 0; account < VISITED_PER_TURN + 9; account += 1) {
+      restoreRow(fixture.manager, {
+        orderId: `o-${account}` as OrderId,
+        orderSequence: (100 + account) as Sequence,
+        subAccount: account % 200,
+      });
+    }
+    for (let subAccount = 0; subAccount < 200; subAccount += 1) {
+      fixture.manager.accountCancels.begin({ user: ALICE, subAccount });
+      while (fixture.manager.accountCancels.sendSome());
+    }
+    assert.equal(sent(fixture).length, VISITED_PER_TURN + 9);
+    fixture.place({ id: 'bobs', quantity: 100, user: BOB });
+    fixture.manager.accountCancels.begin({ user: BOB, subAccount: 0 });
+    fixture.manager.accountCancels.sendSome();
+    assert.deepEqual(
+      sent(fixture).map(({ orderId }) => orderId),
+      ['bobs'],
+    );
+  });
 });
