@@ -1,10 +1,14 @@
 /** The backstop: what it takes over, nets, sells in clips, deleverages, posts and returns. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Effect } from '../../../src/clearing/effects.ts';
 import { backstopFigures } from '../../../src/clearing/liquidation/backstop-capital.ts';
+import { setBackstopRow } from '../../../src/clearing/liquidation/liquidation-rows.ts';
+import { takeOver } from '../../../src/clearing/liquidation/take-over.ts';
 import { ledgerView } from '../../../src/clearing/views.ts';
 import { format18 } from '../../../src/core/decimal.ts';
-import type { UserId } from '../../../src/core/ids.ts';
+import type { AssetId, UserId } from '../../../src/core/ids.ts';
+import { SUB_ACCOUNTS_MAX } from '../../../src/core/limits.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import { SECOND_NS } from '../../../src/core/units.ts';
 import { DutyCycle } from '../../../src/runtime/duty-cycle.ts';
@@ -13,6 +17,8 @@ import { ALICE, BOB, CAROL, codeOf, ETH, effectsOf, USD } from '../../support/cl
 import { BTC, e18 } from '../../support/margin-world.ts';
 
 const SECOND = FIRST + 1;
+/** An asset without a market. */
+const OTHER = '9' as AssetId;
 
 /** Alice, short 10 ETH at 2000 with 1500 USD, at 2200: equity −500, surplus −1600, requirement 1100. */
 function bankrupt(world: BackstopWorld = BackstopWorld.withBackstop(), of: UserId = ALICE): BackstopWorld {
@@ -122,6 +128,24 @@ suite('take-over', () => {
     assert.equal(world.state.backstopRows.size, 2);
   });
 
+  test('BKS-02: with every index taken an account waits, and nothing of it has moved (AMB-63)', () => {
+    const world = bankrupt();
+    priced(world, '2200');
+    world.takenOver(ALICE);
+    const row = world.row();
+    for (let index = SECOND; index < SUB_ACCOUNTS_MAX; index += 1) setBackstopRow(world.state, { ...row, index });
+    const account = world.state.users.get(MAKER)?.subAccounts.get(1);
+    assert.ok(account !== undefined);
+    const before = world.legs(MAKER);
+    const effects: Effect[] = [];
+    assert.equal(takeOver(world.state, account, world.nowNs, effects), false);
+    assert.deepEqual([world.legs(MAKER), effects], [before, []]);
+    // One that is closed is used again.
+    setBackstopRow(world.state, { ...row, index: SUB_ACCOUNTS_MAX - 1, state: 'closed' });
+    assert.equal(takeOver(world.state, account, world.nowNs, effects), true);
+    assert.equal(world.row(SUB_ACCOUNTS_MAX - 1).sourceUser, MAKER);
+  });
+
   test('BKS-02: the backstop account stays while it works something off', () => {
     const world = bankrupt();
     priced(world, '2200');
@@ -216,6 +240,33 @@ suite('clips', () => {
     assert.deepEqual([next.quantity, next.orderId === first.orderId], [first.quantity, false]);
   });
 
+  test('BKS-05: no clip goes into a halted market, and one into a market that is cancel-only does', () => {
+    const world = bankrupt();
+    priced(world, '2200');
+    world.takenOver(ALICE);
+    world.put('putMarket', ETH, { status: 'Halted' }, 'patch');
+    assert.deepEqual([world.isDue(), effectsOf(world.step(), 'nodeOrder')], [false, []]);
+    world.put('putMarket', ETH, { status: 'CancelOnly' }, 'patch');
+    assert.equal(clipOf(world.stepAll()).quantity, 10_000);
+  });
+
+  test('BKS-05: settings give the share and the bound of a clip (AMB-60)', () => {
+    const world = bankrupt();
+    priced(world, '2200');
+    world.takenOver(ALICE);
+    const set = (value: unknown): void => {
+      const change = { config: 'settings', method: 'patch', value };
+      world.send({ kind: 'putConfig', request: 1, change } as never);
+    };
+    set({ backstop_clip_fraction: '0.25' });
+    const clip = clipOf(world.stepAll());
+    assert.equal(clip.quantity, 25_000);
+    world.endClip(clip);
+    world.pass(SECOND_NS);
+    set({ backstop_clip_usd: '1100' });
+    assert.equal(clipOf(world.stepAll()).quantity, 5_000);
+  });
+
   test('BKS-05: spot assets are sold in spot clips, the largest exposure first, and count as collateral until then', () => {
     const world = BackstopWorld.withBackstop();
     world.fund(MAKER, USD, '10000000', 1);
@@ -238,6 +289,21 @@ suite('clips', () => {
 });
 
 suite('collateral as a last resort', () => {
+  test('BKS-05: what cannot be sold, less than a lot or of no market, goes to account 0 in kind when the rest is gone', () => {
+    const world = bankrupt();
+    world.put('putAsset', OTHER, { symbol: 'OTHER' });
+    world.fund(ALICE, OTHER, '7', 1);
+    world.fund(ALICE, BTC, '0.00001', 1);
+    priced(world, '2200');
+    world.takenOver(ALICE);
+    // The other side of all that is left.
+    world.takenOver(MAKER);
+    world.stepAll(FIRST, SECOND);
+    assert.deepEqual([world.row().state, world.rowView()['spot']], ['closed', {}]);
+    assert.deepEqual([world.ownedText(BACKSTOP, OTHER), world.ownedText(BACKSTOP, BTC)], ['7', '0.00001']);
+    for (const asset of [USD, ETH, BTC, OTHER]) assert.equal(difference(world, asset), '0');
+  });
+
   test('BKS-07: what a row lacks when all of it is closed is posted, and what another one gains returns (AMB-60)', () => {
     const world = bankrupt();
     priced(world, '2200');
