@@ -10,6 +10,7 @@
 
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { WithdrawalRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -28,6 +29,7 @@ import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type Vaul
 import { ChainStore } from './chain-store.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined } from './simulated-chain.ts';
+import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
@@ -50,9 +52,15 @@ export interface ChainActorParts {
     /** The program of the thread that watches EVM chains. */
     readonly entry: URL;
     readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    /** Files of approval keys; null: the key of dev and test. */
+    readonly approvalKeys: readonly string[] | null;
     /** The thread died and begins anew. */
     readonly died: (reason: string) => void;
+    /** An approval is not signed. */
+    readonly refused: (chainId: ChainId, reason: string) => void;
   };
+  /** Those that clearing published before this actor was made. */
+  readonly withdrawals: () => Iterable<WithdrawalRow>;
 }
 
 export class ChainActor implements ChainOperations {
@@ -60,6 +68,7 @@ export class ChainActor implements ChainOperations {
   readonly #store: ChainStore;
   readonly #lanes = new Map<ChainId, ChainLane>();
   readonly #evm: EvmThread;
+  readonly #approvals: WithdrawalApprovals;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
@@ -68,15 +77,25 @@ export class ChainActor implements ChainOperations {
     this.#store = new ChainStore(parts.directory);
     const { directory, command, fail, evm } = parts;
     this.#evm = new EvmThread({ dataDirectory: directory, command, fail, ...evm });
+    this.#approvals = new WithdrawalApprovals({
+      command,
+      state: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
+      sign: (request) => this.#evm.sign(request),
+      withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
+      refused: evm.refused,
+      nowMs: () => performance.now(),
+    });
   }
 
   /** Opens every chain of the registry; resolves when deposits of simulated chains confirmed earlier are credited. */
   async start(): Promise<void> {
+    for (const row of this.#parts.withdrawals()) this.#approvals.changed(row);
     await this.#follow();
   }
 
   /** A changed chain or vault takes effect at once; assets are read when needed. */
   onNews(news: NodeNews): void {
+    if (news.kind === 'withdrawalChanged') this.#approvals.changed(news.row);
     if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
     const { kind } = news.change.row;
     if (kind === 'chain' || kind === 'vault') void this.#follow();
@@ -84,13 +103,14 @@ export class ChainActor implements ChainOperations {
 
   /** Whether a call or a deposit is in progress. */
   isBusy(): boolean {
-    return this.#evm.isBusy || [...this.#lanes.values()].some((lane) => lane.isBusy);
+    return this.#evm.isBusy || this.#approvals.isBusy || [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
   /** Resolves when all started work is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#approvals.stop();
     await Promise.all([this.#evm.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())]);
   }
 
@@ -189,7 +209,9 @@ export class ChainActor implements ChainOperations {
     if (this.#isStopped) return;
     const work: Promise<void>[] = [];
     const registry = this.#parts.registry();
-    this.#evm.watch(evmChains(registry));
+    const evm = evmChains(registry);
+    this.#evm.watch(evm);
+    this.#approvals.follow(evm);
     const chains = simulatedChains(registry);
     for (const [chainId, lane] of this.#lanes) {
       if (chains.has(chainId)) continue;

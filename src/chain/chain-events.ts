@@ -1,10 +1,12 @@
 /**
- * Deposit events as a vault writes them into the log of its chain (wire.md 12.2), encoded and decoded.
+ * Events as a vault writes them into the log of its chain (wire.md 12.2): deposits encoded and decoded, withdrawals decoded.
  *
- *   topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
- *   data     amount, uint256 │ in the configured form: offsets and the multisig configuration
+ *   deposit      topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
+ *                data     amount, uint256 │ in the configured form: offsets and the multisig configuration
+ *   withdrawal   topics   topic0 │ user │ nonce
+ *                data     token │ amount
  *
- * deposit-watcher.ts decides whether an event counts.
+ * deposit-watcher.ts and evm-watch.ts decide whether an event counts.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { assert } from '../core/assert.ts';
@@ -28,9 +30,12 @@ export interface ChainLog {
   readonly data: string;
 }
 
+export type VaultEventKind = 'deposit' | 'withdrawal';
+
+/** A deposit or a withdrawal. */
 export interface DepositEvent {
   readonly user: UserId;
-  /** The vault's counter of the user before this deposit; 0 is the first. */
+  /** The vault's counter of the user before this event, of its kind; 0 is the first. */
   readonly nonce: number;
   /** 64 hex, right-padded (IDN-05). */
   readonly token: string;
@@ -45,6 +50,7 @@ export function keccakText(text: string): string {
 export const DEPOSITED_TOPIC: string = keccakText('Deposited(bytes32,uint256,address,uint256)');
 /** Emitted instead by the configured overload; an equivalent deposit (AMB-74). */
 export const DEPOSITED_WITH_CONFIG_TOPIC = '12b18ee7e4271ef0be00bb30644d0408877a75d425b9e1a6016a6ce48cfe35f0';
+export const WITHDREW_TOPIC: string = keccakText('Withdrew(bytes32,uint256,address,uint256)');
 
 const WORD_DIGITS = 64;
 const ADDRESS_DIGITS = 40;
@@ -69,10 +75,33 @@ export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEv
   const user = parseUserId(userTopic);
   const nonce = uint256(nonceTopic);
   const baseUnits = uint256(log.data.slice(0, WORD_DIGITS));
-  if (user === null || nonce === null || baseUnits === null || uint256(tokenTopic) === null) return null;
-  if (nonce > BigInt(Number.MAX_SAFE_INTEGER) || !tokenTopic.startsWith(ADDRESS_PADDING)) return null;
-  const token = tokenTopic.slice(ADDRESS_PADDING.length) + ADDRESS_PADDING;
+  const token = addressWord(tokenTopic);
+  if (user === null || nonce === null || baseUnits === null || token === null) return null;
+  if (nonce > BigInt(Number.MAX_SAFE_INTEGER)) return null;
   return { user, nonce: Number(nonce), token, baseUnits };
+}
+
+/** @returns null for a log that is not a well-formed withdrawal. */
+export function decodeWithdrawal(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+  const [topic0, userTopic = '', nonceTopic = ''] = log.topics;
+  if (log.topics.length !== 3 || topic0 !== WITHDREW_TOPIC || log.data.length !== 2 * WORD_DIGITS) return null;
+  const user = parseUserId(userTopic);
+  const nonce = uint256(nonceTopic);
+  const token = addressWord(log.data.slice(0, WORD_DIGITS));
+  const baseUnits = uint256(log.data.slice(WORD_DIGITS));
+  if (user === null || nonce === null || baseUnits === null || token === null) return null;
+  return nonce > BigInt(Number.MAX_SAFE_INTEGER) ? null : { user, nonce: Number(nonce), token, baseUnits };
+}
+
+/** @returns null for a log that is no event of this kind. */
+export function decodeVaultEvent(kind: VaultEventKind, log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+  return kind === 'deposit' ? decodeDeposit(log) : decodeWithdrawal(log);
+}
+
+/** An address in the last 20 bytes of a word. @returns 64 hex, right-padded. */
+function addressWord(text: string): string | null {
+  if (uint256(text) === null || !text.startsWith(ADDRESS_PADDING)) return null;
+  return text.slice(ADDRESS_PADDING.length) + ADDRESS_PADDING;
 }
 
 function uint256(text: string): bigint | null {

@@ -34,12 +34,17 @@ export interface EvmChainSettings {
   readonly rpcUrls: readonly string[];
   /** Those of the vault where it overrides the chain's (DEP-21). */
   readonly depositConfirmations: number;
+  readonly withdrawalConfirmations: number;
+  readonly checkpointIntervalMs: number;
+  readonly approvalValidityS: number;
   readonly vault: VaultSettings | null;
 }
 
 /** The relevant members of operator-api.md 4.4 and 4.5; clearing has written every default explicitly. */
 type ChainJson = {
-  readonly confirmations: { readonly deposit: number };
+  readonly confirmations: { readonly deposit: number; readonly withdrawal: number };
+  readonly checkpoint_interval_ms: number;
+  readonly approval_validity_s: number;
 } & (
   | {
       readonly kind: 'simulated';
@@ -54,13 +59,14 @@ type ChainOfKind<Kind extends ChainJson['kind']> = Extract<ChainJson, { readonly
 interface VaultJson {
   readonly administrators: readonly string[];
   readonly quorum: number;
-  readonly confirmations: { readonly deposit: number } | null;
+  readonly confirmations: { readonly deposit: number; readonly withdrawal: number } | null;
 }
 
 /** The settings of every simulated chain. */
 export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, ChainSettings> {
-  return chainsOf(registry, 'simulated', (chain, common) => ({
-    ...common,
+  return chainsOf(registry, 'simulated', (chain, { depositConfirmations, vault }) => ({
+    depositConfirmations,
+    vault,
     blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
     autoMine: chain.auto_mine,
     providers: chain.providers,
@@ -69,7 +75,12 @@ export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, C
 
 /** The settings of every EVM chain. */
 export function evmChains(registry: ChainRegistry): ReadonlyMap<ChainId, EvmChainSettings> {
-  return chainsOf(registry, 'evm', (chain, common) => ({ ...common, rpcUrls: chain.rpc_urls }));
+  return chainsOf(registry, 'evm', (chain, common) => ({
+    ...common,
+    rpcUrls: chain.rpc_urls,
+    checkpointIntervalMs: chain.checkpoint_interval_ms,
+    approvalValidityS: chain.approval_validity_s,
+  }));
 }
 
 /** The chain id that an EVM node names: the last 8 bytes. */
@@ -77,7 +88,7 @@ export function vmIdOf(chainId: ChainId): bigint {
   return BigInt(`0x${chainId.slice(2)}`);
 }
 
-type Common = Pick<ChainSettings, 'depositConfirmations' | 'vault'>;
+type Common = Pick<EvmChainSettings, 'depositConfirmations' | 'withdrawalConfirmations' | 'vault'>;
 
 function chainsOf<Kind extends ChainJson['kind'], Settings>(
   registry: ChainRegistry,
@@ -98,8 +109,10 @@ function chainsOf<Kind extends ChainJson['kind'], Settings>(
 
 function common(chain: ChainJson, row: ConfigRow | undefined): Common {
   const vault = row === undefined ? null : (JSON.parse(row.json) as VaultJson);
+  const { deposit, withdrawal } = vault?.confirmations ?? chain.confirmations;
   return {
-    depositConfirmations: (vault?.confirmations ?? chain.confirmations).deposit,
+    depositConfirmations: deposit,
+    withdrawalConfirmations: withdrawal,
     vault: row === undefined || vault === null ? null : vaultSettings(row.key, vault),
   };
 }

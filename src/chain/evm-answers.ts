@@ -5,7 +5,14 @@
  * Nothing here is trusted further: whether an answer is true is decided by a majority (range-verdict.ts).
  */
 import { parseHex } from '../core/hex.ts';
-import { type ChainLog, DEPOSITED_TOPIC, DEPOSITED_WITH_CONFIG_TOPIC, decodeDeposit } from './chain-events.ts';
+import {
+  type ChainLog,
+  DEPOSITED_TOPIC,
+  DEPOSITED_WITH_CONFIG_TOPIC,
+  decodeVaultEvent,
+  type VaultEventKind,
+  WITHDREW_TOPIC,
+} from './chain-events.ts';
 
 /** Logs of one answer; a range with more is cut. */
 export const LOGS_MAX = 20_000;
@@ -15,21 +22,27 @@ export const LOG_BLOCKS_MAX = 256;
 const DATA_BYTES_MAX = 16_384;
 const TOPICS_MAX = 4;
 
-/** Deposits in either form, as the filter of `eth_getLogs`. */
-export const DEPOSIT_TOPICS: readonly string[] = [`0x${DEPOSITED_TOPIC}`, `0x${DEPOSITED_WITH_CONFIG_TOPIC}`];
+/** The filter of `eth_getLogs`: deposits in either form, or withdrawals. */
+export const EVENT_TOPICS: Readonly<Record<VaultEventKind, readonly string[]>> = {
+  deposit: [`0x${DEPOSITED_TOPIC}`, `0x${DEPOSITED_WITH_CONFIG_TOPIC}`],
+  withdrawal: [`0x${WITHDREW_TOPIC}`],
+};
 
 export interface BlockHeader {
   readonly number: number;
   /** 64 hex. */
   readonly hash: string;
+  /** Seconds. */
+  readonly time: number;
 }
 
 export interface LogFilter {
+  readonly event: VaultEventKind;
   /** 40 hex. */
   readonly vault: string;
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** 64 hex: only deposits of this user; null: all. */
+  /** 64 hex: only events of this user; null: all. */
   readonly user: string | null;
 }
 
@@ -45,13 +58,15 @@ export function readQuantity(value: unknown): number | null {
 /** @returns null unless it is the block of this number; a block that does not exist yet is null as well. */
 export function readHeader(value: unknown, number: number): BlockHeader | null {
   const block = object(value);
-  const hash = block === null ? null : readBytes(block['hash'], 32);
-  return block === null || hash === null || readQuantity(block['number']) !== number ? null : { number, hash };
+  if (block === null || readQuantity(block['number']) !== number) return null;
+  const hash = readBytes(block['hash'], 32);
+  const time = readQuantity(block['timestamp']);
+  return hash === null || time === null ? null : { number, hash, time };
 }
 
 /**
- * @returns the deposits of the range in the order of the chain; null when a log is malformed, not of the filter, out of
- *   order, removed, or no deposit in spite of its topic; `'tooMany'` beyond the bounds.
+ * @returns the events of the range in the order of the chain; null when a log is malformed, not of the filter, out of
+ *   order, removed, or no such event in spite of its topic; `'tooMany'` beyond the bounds.
  */
 export function readLogs(value: unknown, filter: LogFilter): readonly ChainLog[] | 'tooMany' | null {
   if (!Array.isArray(value)) return null;
@@ -89,8 +104,15 @@ function readLog(value: unknown, filter: LogFilter): ChainLog | null {
   if (address === null || topics === null || data === null) return null;
   if (address !== filter.vault || blockNumber < filter.fromBlock || blockNumber > filter.toBlock) return null;
   const log = { blockNumber, blockHash, tx, logIndex, address, topics, data };
-  const event = decodeDeposit(log);
+  const event = decodeVaultEvent(filter.event, log);
   return event === null || (filter.user !== null && event.user !== filter.user) ? null : log;
+}
+
+/** The answer of `eth_call` for one uint64. */
+export function readCounter(value: unknown): number | null {
+  const word = readBytes(value, 32);
+  const counter = word === null ? null : BigInt(`0x${word}`);
+  return counter === null || counter > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(counter);
 }
 
 function readTopics(value: unknown): readonly string[] | null {

@@ -1,6 +1,6 @@
 /**
- * How far the deposits of an EVM chain are processed: a file for each chain, `evm/<chain id>.json` in the data directory,
- * always written completely.
+ * How far the events of an EVM chain are processed: two files for each chain, `evm/<chain id>.deposit.json` and
+ * `….withdrawal.json` in the data directory, always written completely. Deposits stand for both below.
  *
  *   anchors   ascending blocks with their hashes, the newest ones close together: where a reorganisation began
  *   recent    deposits behind the oldest anchor: what a reorganisation must show again
@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { InvariantError } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { ChainId } from '../core/ids.ts';
+import type { VaultEventKind } from './chain-events.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import type { Anchor } from './evm-provider.ts';
 
@@ -35,10 +36,10 @@ export interface RecentDeposit {
 }
 
 export interface Stopped {
-  readonly reason: 'reorg' | 'gap';
+  readonly reason: 'reorg' | 'gap' | 'unmatched';
   /** The last unchanged block, or the one before the gap; −1 without one. */
   readonly block: number;
-  /** Deposits that are no longer on the chain, or missing before a gap. */
+  /** Events that are no longer on the chain, missing before a gap, or without an approved withdrawal. */
   readonly deposits: number;
 }
 
@@ -95,18 +96,18 @@ export class EvmCursorStore {
   }
 
   /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
-  async load(chainId: ChainId): Promise<EvmCursor | null> {
+  async load(chainId: ChainId, event: VaultEventKind): Promise<EvmCursor | null> {
     try {
-      return decodeCursor(await readFile(this.#path(chainId), 'utf8'));
+      return decodeCursor(await readFile(this.#path(chainId, event), 'utf8'));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
     }
   }
 
-  /** One call at a time per chain. @throws Error when writing fails; the old file is then still there. */
-  async save(chainId: ChainId, cursor: EvmCursor): Promise<void> {
-    const path = this.#path(chainId);
+  /** One call at a time per file. @throws Error when writing fails; the old file is then still there. */
+  async save(chainId: ChainId, event: VaultEventKind, cursor: EvmCursor): Promise<void> {
+    const path = this.#path(chainId, event);
     await mkdir(this.#directory, { recursive: true });
     const file = await open(`${path}.new`, 'w', 0o600);
     try {
@@ -124,8 +125,8 @@ export class EvmCursorStore {
     }
   }
 
-  #path(chainId: ChainId): string {
-    return join(this.#directory, `${chainId}.json`);
+  #path(chainId: ChainId, event: VaultEventKind): string {
+    return join(this.#directory, `${chainId}.${event}.json`);
   }
 }
 
@@ -160,8 +161,12 @@ export function decodeCursor(text: string): EvmCursor {
 }
 
 function readStopped({ reason, block, deposits }: Json): Stopped {
-  check((reason === 'reorg' || reason === 'gap') && Number.isSafeInteger(block) && isCount(deposits), 'a stop is one');
+  check(isReason(reason) && Number.isSafeInteger(block) && isCount(deposits), 'a stop is one');
   return { reason: reason as Stopped['reason'], block: block as number, deposits: deposits as number };
+}
+
+function isReason(value: unknown): boolean {
+  return value === 'reorg' || value === 'gap' || value === 'unmatched';
 }
 
 function check(condition: boolean, promise: string): void {

@@ -12,10 +12,11 @@
  */
 import { createClient, type EIP1193RequestFn, type HttpTransportConfig, http } from 'viem';
 import type { ChainLog } from './chain-events.ts';
-import { DEPOSIT_TOPICS, type LogFilter, readHeader, readLogs, readQuantity } from './evm-answers.ts';
+import { EVENT_TOPICS, type LogFilter, readCounter, readHeader, readLogs, readQuantity } from './evm-answers.ts';
 import type { RangeAnswer } from './range-verdict.ts';
 
 const TIMEOUT_MS = 5_000;
+const WITHDRAWAL_COUNTS = '0x82ff8b1e';
 /** 20,000 logs take some 15 MB. */
 const BODY_BYTES_MAX = 33_554_432;
 const BATCH_MAX = 64;
@@ -47,6 +48,8 @@ export interface ChainProvider {
   look(block: number): Promise<Sight | null>;
   /** @param anchor a provider with another hash for it gives no answer. */
   range(filter: LogFilter, anchor: Anchor): Promise<RangeReply>;
+  /** The vault's `withdrawalCounts(user)` at a block. @param vault 40 hex. null: no answer, or another block. */
+  withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null>;
 }
 
 export interface EvmProviderParts {
@@ -111,12 +114,25 @@ export class EvmProvider implements ChainProvider {
       const hashes = new Map(
         [...numbers, toBlock].map((number, index) => [number, readHeader(headers[index], number)?.hash]),
       );
-      const endHash = readHeader(before, toBlock)?.hash;
+      const end = readHeader(before, toBlock);
       // It lags, is on another fork, or changed the fork meanwhile: no fault, and no answer.
-      if (endHash === undefined || hashes.get(toBlock) !== endHash) return null;
+      if (end === null || hashes.get(toBlock) !== end.hash) return null;
       if (readHeader(atAnchor, anchor.number)?.hash !== anchor.hash) return null;
       if (logs.some(({ blockNumber, blockHash }) => hashes.get(blockNumber) !== blockHash)) return null;
-      return { endHash, logs };
+      return { endHash: end.hash, endTime: end.time, logs };
+    });
+  }
+
+  withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null> {
+    return this.#guarded(async () => {
+      const call = { to: `0x${vault}`, data: `${WITHDRAWAL_COUNTS}${user}` };
+      const [answer, header] = await Promise.all([
+        this.#request({ method: 'eth_call', params: [call, quantity(at.number)] }),
+        this.#header(at.number),
+      ]);
+      const counter = readCounter(answer);
+      if (counter === null) throw new Error('its counter is no number');
+      return readHeader(header, at.number)?.hash === at.hash ? counter : null;
     });
   }
 
@@ -125,7 +141,8 @@ export class EvmProvider implements ChainProvider {
   }
 
   async #logs(filter: LogFilter): Promise<readonly ChainLog[] | 'refused'> {
-    const topics = filter.user === null ? [DEPOSIT_TOPICS] : [DEPOSIT_TOPICS, `0x${filter.user}`];
+    const kinds = EVENT_TOPICS[filter.event];
+    const topics = filter.user === null ? [kinds] : [kinds, `0x${filter.user}`];
     const { fromBlock, toBlock } = filter;
     const range = { address: `0x${filter.vault}`, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock), topics };
     let answer: unknown;

@@ -1,13 +1,14 @@
 /**
- * The node's end of the thread that watches EVM chains (evm-worker.ts), and the messages between them. JSON of thousands of
- * logs is read there; here a deposit is one command to clearing.
+ * The node's end of the thread that watches EVM chains and signs approvals (evm-worker.ts), and the messages between them.
+ * JSON of thousands of logs is read there; here an event of a vault is one command to clearing.
  *
  *   main thread                         watching thread
  *   chains of the registry ───────────▶ providers, cursors
- *   clearing ◀── commands ◀── deposits ◀┘      ▲
+ *   clearing ◀── commands ◀──── events ◀┘      ▲
  *      └── replies ────────────────────────────┘   only then the cursor moves
+ *   rows to be signed ────────────────▶ signer ─▶ signatures; keys never leave that thread
  *
- * Bounded: at most one message with deposits of each chain is unanswered, of at most 256 deposits.
+ * Bounded: at most one message with events of each chain is unanswered, of at most 256 events.
  *
  * The thread owns nothing but files that can be lost: when it dies, a new one begins at the cursors of the files. A broken
  * invariant or a full disk ends the node.
@@ -15,10 +16,13 @@
 import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
-import type { ChainId } from '../core/ids.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import type { Signed, SigningRequest } from './approval-signer.ts';
+import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import type { DepositReply, WatchState } from './evm-watch.ts';
+import type { CounterAt } from './withdrawal-approvals.ts';
 
 const RESTART_MS = 2_000;
 const END_MS_MAX = 10_000;
@@ -28,18 +32,27 @@ const HEAP_MIB = 2_048;
 export interface EvmWorkerData {
   readonly dataDirectory: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  /** Files of approval keys; null: the key of dev and test. */
+  readonly approvalKeys: readonly string[] | null;
 }
 
 export type ToWatcher =
   | { readonly kind: 'chains'; readonly chains: readonly (readonly [ChainId, EvmChainSettings])[] }
   | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (DepositReply | null)[] }
   | { readonly kind: 'resume'; readonly chainId: ChainId; readonly request: number }
+  | { readonly kind: 'sign'; readonly signing: SigningRequest; readonly request: number }
+  | { readonly kind: 'count'; readonly chainId: ChainId; readonly user: UserId; readonly request: number }
   | { readonly kind: 'end' };
 
 export type FromWatcher =
-  | { readonly kind: 'deposits'; readonly chainId: ChainId; readonly deposits: readonly ConfirmedDeposit[] }
+  | {
+      readonly kind: 'events';
+      readonly chainId: ChainId;
+      readonly event: VaultEventKind;
+      readonly events: readonly ConfirmedDeposit[];
+    }
   | { readonly kind: 'state'; readonly chainId: ChainId; readonly state: WatchState }
-  | { readonly kind: 'resumed'; readonly request: number }
+  | { readonly kind: 'answer'; readonly request: number; readonly value: Signed | CounterAt | null }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface EvmThreadParts extends EvmWorkerData {
@@ -63,7 +76,7 @@ export interface WatchedChain extends WatchState {
 export class EvmThread {
   readonly #parts: EvmThreadParts;
   readonly #states = new Map<ChainId, WatchedChain>();
-  readonly #resumes = new Map<number, () => void>();
+  readonly #requests = new Map<number, (value: Signed | CounterAt | null) => void>();
   #chains: readonly (readonly [ChainId, EvmChainSettings])[] = [];
   #worker: Worker | null = null;
   #ended: Promise<void> = Promise.resolve();
@@ -75,7 +88,7 @@ export class EvmThread {
     this.#parts = parts;
   }
 
-  /** Whether deposits are with clearing. */
+  /** Whether events are with clearing. */
   get isBusy(): boolean {
     return this.#offers > 0;
   }
@@ -94,11 +107,26 @@ export class EvmThread {
   }
 
   /** Resolves when the chain is no longer stopped. */
-  resume(chainId: ChainId): Promise<void> {
+  async resume(chainId: ChainId): Promise<void> {
+    await this.#request((request) => ({ kind: 'resume', chainId, request }));
+  }
+
+  /** null: the thread does not run. */
+  sign(signing: SigningRequest): Promise<Signed | null> {
+    return this.#request((request) => ({ kind: 'sign', signing, request })) as Promise<Signed | null>;
+  }
+
+  /** null: no majority, or the thread does not run. */
+  withdrawalCount(chainId: ChainId, user: UserId): Promise<CounterAt | null> {
+    return this.#request((request) => ({ kind: 'count', chainId, user, request })) as Promise<CounterAt | null>;
+  }
+
+  #request(message: (request: number) => ToWatcher): Promise<Signed | CounterAt | null> {
+    if (this.#worker === null) return Promise.resolve(null);
     const request = this.#nextRequest;
     this.#nextRequest += 1;
-    this.#send({ kind: 'resume', chainId, request });
-    return new Promise((resolve) => this.#resumes.set(request, resolve));
+    this.#send(message(request));
+    return new Promise((resolve) => this.#requests.set(request, resolve));
   }
 
   /** Takes no more deposits; resolves when the thread has saved its cursors and ended. */
@@ -113,9 +141,9 @@ export class EvmThread {
   }
 
   #begin(): void {
-    const { dataDirectory, logLevel, entry } = this.#parts;
+    const { dataDirectory, logLevel, approvalKeys, entry } = this.#parts;
     const worker = new Worker(entry, {
-      workerData: { dataDirectory, logLevel } satisfies EvmWorkerData,
+      workerData: { dataDirectory, logLevel, approvalKeys } satisfies EvmWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.#worker = worker;
@@ -127,7 +155,8 @@ export class EvmThread {
     this.#ended = new Promise((resolve) => {
       worker.once('exit', (code) => {
         this.#worker = null;
-        this.#answerResumes();
+        for (const answer of this.#requests.values()) answer(null);
+        this.#requests.clear();
         resolve();
         if (!this.#isEnding) this.#restart(fault === '' ? `it ended with ${code}` : fault);
       });
@@ -144,8 +173,8 @@ export class EvmThread {
 
   #received(message: FromWatcher): void {
     switch (message.kind) {
-      case 'deposits':
-        void this.#offer(message.chainId, message.deposits);
+      case 'events':
+        void this.#offer(message);
         return;
       case 'state':
         if (!this.#chains.some(([chainId]) => chainId === message.chainId)) return;
@@ -155,19 +184,19 @@ export class EvmThread {
           polledMs: performance.now(),
         });
         return;
-      case 'resumed':
-        this.#resumes.get(message.request)?.();
-        this.#resumes.delete(message.request);
+      case 'answer':
+        this.#requests.get(message.request)?.(message.value);
+        this.#requests.delete(message.request);
         return;
       case 'failed':
         this.#parts.fail(message.reason);
     }
   }
 
-  async #offer(chainId: ChainId, deposits: readonly ConfirmedDeposit[]): Promise<void> {
+  async #offer({ chainId, event, events }: Extract<FromWatcher, { readonly kind: 'events' }>): Promise<void> {
     this.#offers += 1;
     try {
-      const replies = await Promise.all(deposits.map((deposit) => this.#credit(chainId, deposit)));
+      const replies = await Promise.all(events.map((one) => this.#book(chainId, event, one)));
       this.#send({ kind: 'replies', chainId, replies });
     } catch (error) {
       this.#parts.fail(`chain ${chainId}: ${error instanceof Error ? error.message : String(error)}`);
@@ -177,23 +206,24 @@ export class EvmThread {
   }
 
   /** @returns null when clearing is too busy, or the node stops. */
-  async #credit(chainId: ChainId, deposit: ConfirmedDeposit): Promise<DepositReply | null> {
+  async #book(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): Promise<DepositReply | null> {
     if (this.#isEnding) return null;
-    const { block: _block, nonce: depositNonce, ...event } = deposit;
-    const reply = await this.#parts.command({ kind: 'deposit', chainId, ...event, depositNonce });
+    const { user, token, nonce, baseUnits, tx, logIndex } = event;
+    const reply = await this.#parts.command(
+      kind === 'deposit'
+        ? { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce }
+        : { kind: 'withdrew', chainId, user, token, baseUnits, nonce },
+    );
     if (!reply.ok) {
       const { code, message } = reply.reject;
-      assert(code === 'SERVICE_UNAVAILABLE', `clearing refuses no deposit: ${message}`);
+      assert(code === 'SERVICE_UNAVAILABLE', `clearing refuses no event of a vault: ${message}`);
       return null;
     }
-    const { result, next_nonce: nextNonce } = reply.value;
+    const { result, next_nonce: afterDeposit, next: afterWithdrawal } = reply.value;
+    const nextNonce = kind === 'deposit' ? afterDeposit : afterWithdrawal;
     assert(typeof result === 'string' && typeof nextNonce === 'number', 'clearing returns what it did');
-    return { result, nextNonce };
-  }
-
-  #answerResumes(): void {
-    for (const resolve of this.#resumes.values()) resolve();
-    this.#resumes.clear();
+    // A withdrawal behind a missing one is a gap; one without an approved row is not.
+    return { result: result === 'unmatched' && nonce > nextNonce ? 'gap' : result, nextNonce };
   }
 
   #send(message: ToWatcher): void {

@@ -1,5 +1,5 @@
 /**
- * The deposits of one EVM chain: which are final and true by a majority of its providers, those of a user in the order of
+ * The deposits of one EVM chain, or its withdrawals, for which the same holds (a watch has one kind of events): which are final and true by a majority of its providers, those of a user in the order of
  * the chain, each offered to clearing until it has answered, across restarts, gaps and reorganisations.
  *
  *   poll ─▶ heads, hash of the last processed block (the anchor)
@@ -22,7 +22,7 @@
  */
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
-import { type ChainLog, decodeDeposit } from './chain-events.ts';
+import { type ChainLog, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { advanced, type EvmCursor, freshCursor, recentOf, rewound, type Stopped } from './evm-cursor.ts';
 import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
@@ -63,11 +63,12 @@ export interface WatchLog {
 
 export interface WatchParts {
   readonly chainId: ChainId;
+  readonly event: VaultEventKind;
   /** 40 hex. */
   readonly vault: string;
   readonly store: {
-    load(chainId: ChainId): Promise<EvmCursor | null>;
-    save(chainId: ChainId, cursor: EvmCursor): Promise<void>;
+    load(chainId: ChainId, event: VaultEventKind): Promise<EvmCursor | null>;
+    save(chainId: ChainId, event: VaultEventKind, cursor: EvmCursor): Promise<void>;
   };
   /** One for each configured address. */
   readonly providers: readonly ChainProvider[];
@@ -86,6 +87,8 @@ export interface WatchState {
   /** The last block with all deposits credited; −1 before the first. */
   readonly processed: number;
   readonly stopped: Stopped | null;
+  /** Of the last processed block, seconds; 0 before one was read since the start. */
+  readonly blockTime: number;
   /** Providers that gave the answer of the majority at the last range. */
   readonly agreeing: number;
   readonly providers: number;
@@ -103,6 +106,7 @@ export class EvmWatch {
   readonly #parts: WatchParts;
   #cursor: EvmCursor;
   #head = -1;
+  #blockTime = 0;
   #agreeing = 0;
   #span = SPAN_FIRST;
   #spanLimit = SPAN_MAX;
@@ -118,7 +122,7 @@ export class EvmWatch {
 
   /** Loads the cursor; one of another vault is not used. */
   static async open(parts: WatchParts): Promise<EvmWatch> {
-    const saved = await parts.store.load(parts.chainId);
+    const saved = await parts.store.load(parts.chainId, parts.event);
     const cursor = saved?.vault === parts.vault ? saved : freshCursor(parts.vault);
     if (cursor.stopped !== null)
       parts.log.error({ ...cursor.stopped }, 'this chain is stopped: no deposit is credited');
@@ -133,7 +137,8 @@ export class EvmWatch {
   state(): WatchState {
     const { nextBlock, stopped } = this.#cursor;
     const providers = this.#parts.providers.length;
-    return { head: this.#head, processed: nextBlock - 1, stopped, agreeing: this.#agreeing, providers };
+    const blockTime = this.#blockTime;
+    return { head: this.#head, processed: nextBlock - 1, stopped, blockTime, agreeing: this.#agreeing, providers };
   }
 
   /** Looks at the chain once and does one step. One call at a time. */
@@ -178,6 +183,23 @@ export class EvmWatch {
     if (this.#unsaved > 0) await this.#save(this.#cursor);
   }
 
+  /**
+   * The vault's counter of a user's withdrawals at the last processed block, by majority: every withdrawal up to it is
+   * booked. null when no majority answers, or no block was read since the start.
+   */
+  async withdrawalCount(user: string): Promise<{ readonly blockTime: number; readonly counter: number } | null> {
+    const at = this.#cursor.anchors.at(-1);
+    const blockTime = this.#blockTime;
+    if (at === undefined || blockTime === 0 || this.#cursor.stopped !== null) return null;
+    const { providers, vault } = this.#parts;
+    const answers = await gathered(
+      providers.map((provider) => provider.withdrawalCount(vault, user, at)),
+      (given) => majorityHash(given.map(textOf)) !== null,
+    );
+    const counter = majorityHash(answers.map(textOf));
+    return counter === null ? null : { blockTime, counter: Number(counter) };
+  }
+
   // Ranges.
 
   async #readRange(to: number, anchor: Anchor): Promise<Poll> {
@@ -194,12 +216,14 @@ export class EvmWatch {
       return isShortened ? 'again' : this.#waits('no majority has read the next blocks', { from, to });
     }
     this.#isWaitLogged = false;
-    const deposits = verdict.logs.map(depositOf);
+    const deposits = verdict.logs.map((log) => this.#eventOf(log));
     const outcome = await this.#offerAll(deposits);
     // mutant: evm-cursor-waits
     if (outcome === 'later') return 'idle';
+    if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: from - 1, deposits: 1 });
     if (outcome !== 'done') return this.#foundGap(outcome.deposit, outcome.expected);
     this.#searched = null;
+    this.#blockTime = verdict.endTime;
     this.#cursor = advanced(this.#cursor, { number: to, hash: verdict.endHash }, deposits.map(recentOf));
     this.#unsaved += 1;
     if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
@@ -208,8 +232,8 @@ export class EvmWatch {
 
   /** @param user 64 hex: deposits of this user only. */
   async #agreed(from: number, to: number, anchor: Anchor, user: string | null): Promise<RangeVerdict> {
-    const { vault, providers } = this.#parts;
-    const filter = { vault, fromBlock: from, toBlock: to, user };
+    const { event, vault, providers } = this.#parts;
+    const filter = { event, vault, fromBlock: from, toBlock: to, user };
     const replies = await gathered(
       providers.map((provider) => provider.range(filter, anchor)),
       (given) => isConclusive(given.map(answerOf)),
@@ -269,7 +293,7 @@ export class EvmWatch {
    */
   async #offerAll(
     deposits: readonly ConfirmedDeposit[],
-  ): Promise<'done' | 'later' | { readonly deposit: ConfirmedDeposit; readonly expected: number }> {
+  ): Promise<'done' | 'later' | 'unmatched' | { readonly deposit: ConfirmedDeposit; readonly expected: number }> {
     let next = 0;
     while (next < deposits.length) {
       const window = deposits.slice(next, next + OFFER_MAX);
@@ -279,6 +303,10 @@ export class EvmWatch {
         // Those behind it may have been acted on: then they are duplicates when they are offered again.
         if (reply === null) return 'later';
         if (reply.result === 'gap') return { deposit, expected: reply.nextNonce };
+        if (reply.result === 'unmatched') {
+          this.#note(deposit, reply);
+          return 'unmatched';
+        }
         this.#note(deposit, reply);
       }
       next += window.length;
@@ -287,9 +315,9 @@ export class EvmWatch {
   }
 
   #note({ user, nonce, token, baseUnits, block, tx }: ConfirmedDeposit, { result }: DepositReply): void {
-    if (result === 'credited' || result === 'duplicate') return;
+    if (result === 'credited' || result === 'executed' || result === 'duplicate') return;
     const details = { user, counter: nonce, address: token, baseUnits: baseUnits.toString(), block, tx, result };
-    this.#parts.log.warn(details, 'a deposit is counted and not credited');
+    this.#parts.log.warn(details, 'an event of the vault is not booked');
   }
 
   // Gaps.
@@ -312,9 +340,10 @@ export class EvmWatch {
     const verdict = await this.#agreed(gap.from, to, anchor, gap.user);
     if (verdict.kind !== 'agreed')
       return this.#waits('the search for a deposit has no majority', { from: gap.from, to });
-    const missing = verdict.logs.map(depositOf).filter(({ nonce }) => nonce >= gap.expected);
+    const missing = verdict.logs.map((log) => this.#eventOf(log)).filter(({ nonce }) => nonce >= gap.expected);
     const outcome = await this.#offerAll(missing);
     if (outcome === 'later') return 'idle';
+    if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: gap.from - 1, deposits: 1 });
     gap.from = to + 1;
     if (outcome !== 'done' || gap.from > gap.through) this.#gap = null;
     return 'again';
@@ -369,7 +398,7 @@ export class EvmWatch {
       const to = Math.min(end, from + this.#span - 1);
       const verdict = await this.#agreed(from, to, anchor, null);
       if (verdict.kind !== 'agreed') return null;
-      for (const log of verdict.logs) found.add(recentOf(depositOf(log)).what);
+      for (const log of verdict.logs) found.add(recentOf(this.#eventOf(log)).what);
       from = to + 1;
     }
     return found;
@@ -381,6 +410,12 @@ export class EvmWatch {
     return 'idle';
   }
 
+  /** @param log validated by evm-answers.ts. */
+  #eventOf(log: ChainLog): ConfirmedDeposit {
+    const event = must(decodeVaultEvent(this.#parts.event, log), 'a log of a verdict is an event of its kind');
+    return { ...event, tx: log.tx, logIndex: log.logIndex, block: log.blockNumber };
+  }
+
   #waits(why: string, details: object = {}): Poll {
     if (!this.#isWaitLogged) this.#parts.log.warn({ ...details, why }, 'deposits wait');
     this.#isWaitLogged = true;
@@ -388,20 +423,18 @@ export class EvmWatch {
   }
 
   async #save(cursor: EvmCursor): Promise<void> {
-    await this.#parts.store.save(this.#parts.chainId, cursor);
+    await this.#parts.store.save(this.#parts.chainId, this.#parts.event, cursor);
     this.#cursor = cursor;
     this.#unsaved = 0;
   }
 }
 
-function answerOf(reply: RangeReply): RangeAnswer | null {
-  return reply === 'refused' ? null : reply;
+function textOf(value: number | null): string | null {
+  return value === null ? null : `${value}`;
 }
 
-/** @param log validated by evm-answers.ts. */
-function depositOf(log: ChainLog): ConfirmedDeposit {
-  const event = must(decodeDeposit(log), 'a log of a verdict is a deposit');
-  return { ...event, tx: log.tx, logIndex: log.logIndex, block: log.blockNumber };
+function answerOf(reply: RangeReply): RangeAnswer | null {
+  return reply === 'refused' ? null : reply;
 }
 
 /**

@@ -1,44 +1,54 @@
 /**
- * The thread that watches EVM chains: one loop for each chain, providers of its own, cursors in files. It holds no balance
- * and decides no credit; evm-thread.ts passes its deposits to clearing.
+ * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in files. It
+ * holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
+ *
+ *   loop ─▶ watch of deposits, watch of withdrawals, over the same providers; when one is stopped, both rest
  *
  * A loop polls twice a second while the head moves, and every 2 s when it stands; it reads ranges without a pause while it
  * is behind. Chains do not wait for each other.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
-import type { ChainId } from '../core/ids.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { KeySigner } from './approval-signer.ts';
+import type { VaultEventKind } from './chain-events.ts';
 import { type EvmChainSettings, vmIdOf } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { EvmCursorStore } from './evm-cursor.ts';
 import { EvmProvider } from './evm-provider.ts';
 import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
-import { type DepositReply, EvmWatch, type WatchLog } from './evm-watch.ts';
+import { type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
+import { readKeyFile } from './key-file.ts';
+import type { CounterAt } from './withdrawal-approvals.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
+/** The approval key of dev and test (operator-api.md 4.5). */
+const PUBLIC_KEY: string = 'a1'.repeat(32);
 
 type Log = (bindings: object) => WatchLog;
+type Watches = Readonly<Record<VaultEventKind, EvmWatch>>;
 
 interface LoopParts {
   readonly chainId: ChainId;
   readonly store: EvmCursorStore;
   readonly log: Log;
   readonly send: (message: FromWatcher) => void;
-  /** Resolves when no other loop of this chain writes its file. */
+  /** Resolves when no other loop of this chain writes its files. */
   readonly after: Promise<void>;
 }
 
-/** One chain: its watch is opened anew when vault or providers change. */
+/** One chain: its watches are opened anew when vault or providers change. */
 class ChainLoop {
   readonly #parts: LoopParts;
   #settings: EvmChainSettings;
-  #watch: EvmWatch | null = null;
-  /** What the watch was opened with. */
+  #watches: Watches | null = null;
+  /** What the watches were opened with. */
   #opened = '';
   #replied: ((replies: readonly (DepositReply | null)[]) => void) | null = null;
-  readonly #resumes: number[] = [];
+  /** Between two polls, in order. */
+  readonly #jobs: (() => Promise<void>)[] = [];
   #wakeUp: (() => void) | null = null;
   #isEnding = false;
   readonly ended: Promise<void>;
@@ -54,9 +64,16 @@ class ChainLoop {
     this.#wakeUp?.();
   }
 
-  resume(request: number): void {
-    this.#resumes.push(request);
-    this.#wakeUp?.();
+  resume(): Promise<null> {
+    return this.#between(async (watches) => {
+      await watches?.deposit.resume();
+      await watches?.withdrawal.resume();
+      return null;
+    });
+  }
+
+  withdrawalCount(user: UserId): Promise<CounterAt | null> {
+    return this.#between(async (watches) => watches?.withdrawal.withdrawalCount(user) ?? null);
   }
 
   replied(replies: readonly (DepositReply | null)[]): void {
@@ -70,47 +87,59 @@ class ChainLoop {
     this.#wakeUp?.();
   }
 
+  #between<T>(work: (watches: Watches | null) => Promise<T | null>): Promise<T | null> {
+    if (this.#isEnding) return Promise.resolve(null);
+    this.#wakeUp?.();
+    return new Promise((resolve) => this.#jobs.push(async () => resolve(await work(this.#watches))));
+  }
+
   async #run(): Promise<void> {
     try {
       await this.#parts.after;
       let pauseMs = POLL_MS_MIN;
       while (!this.#isEnding) {
-        const head = this.#watch?.state().head ?? -1;
+        const head = this.#watches?.deposit.state().head ?? -1;
         const poll = await this.#step();
-        pauseMs = this.#watch?.state().head === head ? Math.min(pauseMs * 2, POLL_MS_MAX) : POLL_MS_MIN;
+        pauseMs = this.#watches?.deposit.state().head === head ? Math.min(pauseMs * 2, POLL_MS_MAX) : POLL_MS_MIN;
         if (poll === 'idle') await this.#pause(pauseMs);
       }
-      await this.#watch?.close();
+      await this.#close();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#parts.send({ kind: 'failed', reason: `chain ${this.#parts.chainId}: ${reason}` });
     }
+    this.#isEnding = true;
+    this.#watches = null;
+    for (const job of this.#jobs.splice(0)) await job();
   }
 
-  async #step(): Promise<'again' | 'idle'> {
-    const watch = await this.#current();
-    for (const request of this.#resumes.splice(0)) {
-      await watch?.resume();
-      this.#parts.send({ kind: 'resumed', request });
-    }
-    if (watch === null) return 'idle';
-    const poll = await watch.poll();
-    this.#parts.send({ kind: 'state', chainId: this.#parts.chainId, state: watch.state() });
-    return poll;
+  async #step(): Promise<Poll> {
+    const watches = await this.#current();
+    for (const job of this.#jobs.splice(0)) await job();
+    if (watches === null) return 'idle';
+    const polls: Poll[] = [];
+    for (const watch of pollable(watches)) polls.push(await watch.poll());
+    this.#parts.send({ kind: 'state', chainId: this.#parts.chainId, state: stateOf(watches) });
+    return polls.includes('again') ? 'again' : 'idle';
   }
 
   /** null while the chain has no vault. */
-  async #current(): Promise<EvmWatch | null> {
+  async #current(): Promise<Watches | null> {
     const { vault, rpcUrls } = this.#settings;
     const wanted = JSON.stringify([vault?.address ?? null, rpcUrls]);
-    if (wanted === this.#opened) return this.#watch;
-    await this.#watch?.close();
+    if (wanted === this.#opened) return this.#watches;
+    await this.#close();
     this.#opened = wanted;
-    this.#watch = vault === null ? null : await this.#open(vault.address.slice(0, 40));
-    return this.#watch;
+    this.#watches = vault === null ? null : await this.#open(vault.address.slice(0, 40));
+    return this.#watches;
   }
 
-  #open(vault: string): Promise<EvmWatch> {
+  async #close(): Promise<void> {
+    await this.#watches?.deposit.close();
+    await this.#watches?.withdrawal.close();
+  }
+
+  async #open(vault: string): Promise<Watches> {
     const { chainId, store, log } = this.#parts;
     const providers = this.#settings.rpcUrls.map((url, provider) => {
       const lines = log({ chain: chainId, provider });
@@ -124,27 +153,33 @@ class ChainLoop {
         },
       });
     });
-    return EvmWatch.open({
-      chainId,
-      vault,
-      store,
-      providers,
-      confirmations: () => this.#settings.depositConfirmations,
-      offer: (deposits) => this.#offer(deposits),
-      log: log({ chain: chainId }),
-    });
+    const open = (event: VaultEventKind, confirmations: () => number): Promise<EvmWatch> =>
+      EvmWatch.open({
+        chainId,
+        event,
+        vault,
+        store,
+        providers,
+        confirmations,
+        offer: (events) => this.#offer(event, events),
+        log: log({ chain: chainId, event }),
+      });
+    return {
+      deposit: await open('deposit', () => this.#settings.depositConfirmations),
+      withdrawal: await open('withdrawal', () => this.#settings.withdrawalConfirmations),
+    };
   }
 
-  #offer(deposits: readonly ConfirmedDeposit[]): Promise<readonly (DepositReply | null)[]> {
-    if (this.#isEnding) return Promise.resolve([]);
-    this.#parts.send({ kind: 'deposits', chainId: this.#parts.chainId, deposits });
+  #offer(event: VaultEventKind, events: readonly ConfirmedDeposit[]): Promise<readonly (DepositReply | null)[]> {
+    if (this.#isEnding || events.length === 0) return Promise.resolve([]);
+    this.#parts.send({ kind: 'events', chainId: this.#parts.chainId, event, events });
     return new Promise((resolve) => {
       this.#replied = resolve;
     });
   }
 
   #pause(ms: number): Promise<void> {
-    if (this.#isEnding) return Promise.resolve();
+    if (this.#isEnding || this.#jobs.length > 0) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#wakeUp?.(), ms);
       this.#wakeUp = () => {
@@ -156,16 +191,36 @@ class ChainLoop {
   }
 }
 
+/** When one kind of events is stopped, the other is not read either: credits and approvals end together (AMB-74). */
+function pollable({ deposit, withdrawal }: Watches): readonly EvmWatch[] {
+  const stopped = [deposit, withdrawal].filter((watch) => watch.state().stopped !== null);
+  return stopped.length > 0 ? stopped : [deposit, withdrawal];
+}
+
+function stateOf({ deposit, withdrawal }: Watches): WatchState {
+  const one = deposit.state();
+  const other = withdrawal.state();
+  return {
+    ...one,
+    head: Math.max(one.head, other.head),
+    stopped: one.stopped ?? other.stopped,
+    blockTime: other.blockTime,
+    agreeing: Math.min(one.agreeing, other.agreeing),
+  };
+}
+
 /** Runs until it receives `end`. */
 export function runEvmWorker(): void {
   assert(!isMainThread, 'EVM chains are watched on their own thread');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, logLevel } = workerData as EvmWorkerData;
+  const { dataDirectory, logLevel, approvalKeys } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel });
   const store = new EvmCursorStore(dataDirectory);
+  const signer = new KeySigner(approvalKeys?.map(readKeyFile) ?? [PUBLIC_KEY], () => performance.now());
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);
+  const log: Log = (bindings) => logger.child(bindings);
 
   const follow = (chains: readonly (readonly [ChainId, EvmChainSettings])[]): void => {
     const wanted = new Map(chains);
@@ -177,12 +232,19 @@ export function runEvmWorker(): void {
     }
     for (const [chainId, settings] of wanted) {
       const loop = loops.get(chainId);
+      const after = ending.get(chainId) ?? Promise.resolve();
       if (loop !== undefined) loop.retune(settings);
-      else {
-        const log: Log = (bindings) => logger.child(bindings);
-        const after = ending.get(chainId) ?? Promise.resolve();
-        loops.set(chainId, new ChainLoop({ chainId, store, log, send, after }, settings));
-      }
+      else loops.set(chainId, new ChainLoop({ chainId, store, log, send, after }, settings));
+    }
+  };
+
+  const answer = async (message: Extract<ToWatcher, { readonly request: number }>): Promise<void> => {
+    const { request } = message;
+    if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
+    else {
+      const loop = loops.get(message.chainId);
+      const work = message.kind === 'count' ? loop?.withdrawalCount(message.user) : loop?.resume();
+      send({ kind: 'answer', request, value: (await work) ?? null });
     }
   };
 
@@ -194,17 +256,14 @@ export function runEvmWorker(): void {
       case 'replies':
         loops.get(message.chainId)?.replied(message.replies);
         return;
-      case 'resume': {
-        const loop = loops.get(message.chainId);
-        if (loop === undefined) send({ kind: 'resumed', request: message.request });
-        else loop.resume(message.request);
-        return;
-      }
       case 'end':
         for (const loop of loops.values()) loop.end();
         void Promise.all([...ending.values(), ...[...loops.values()].map((loop) => loop.ended)]).then(() =>
           port.close(),
         );
+        return;
+      default:
+        void answer(message);
     }
   });
 }

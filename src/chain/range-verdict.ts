@@ -17,12 +17,14 @@ import type { ChainLog } from './chain-events.ts';
 export interface RangeAnswer {
   /** 64 hex: of the last block of the range, the same before and after the logs were read. */
   readonly endHash: string;
+  /** Seconds, of the same block. */
+  readonly endTime: number;
   /** In the order of the chain. */
   readonly logs: readonly ChainLog[];
 }
 
 export type RangeVerdict =
-  | { readonly kind: 'agreed'; readonly endHash: string; readonly logs: readonly ChainLog[] }
+  | ({ readonly kind: 'agreed' } & RangeAnswer)
   /** At one place of this block no majority shows the same log, and none shows no log. */
   | { readonly kind: 'undecided'; readonly block: number }
   /** No hash of the last block has a majority. */
@@ -54,9 +56,10 @@ export function isReplaced(hash: string, hashes: readonly (string | null)[]): bo
 
 /** @param answers one for each configured provider. */
 export function rangeVerdict(answers: readonly (RangeAnswer | null)[]): RangeVerdict {
-  const endHash = majorityHash(answers.map((answer) => answer?.endHash ?? null));
-  if (endHash === null) return { kind: 'noMajority' };
-  const counted = answers.filter((answer) => answer !== null && answer.endHash === endHash) as readonly RangeAnswer[];
+  const end = majorityHash(answers.map(endOf));
+  const counted = answers.filter((answer) => answer !== null && endOf(answer) === end) as readonly RangeAnswer[];
+  const [first] = counted;
+  if (end === null || first === undefined) return { kind: 'noMajority' };
   // A place in a block has one log; providers may show different ones there.
   const places = new Map<
     string,
@@ -84,13 +87,17 @@ export function rangeVerdict(answers: readonly (RangeAnswer | null)[]): RangeVer
   }
   if (undecided !== null) return { kind: 'undecided', block: undecided };
   agreed.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
-  return { kind: 'agreed', endHash, logs: agreed };
+  return { kind: 'agreed', endHash: first.endHash, endTime: first.endTime, logs: agreed };
 }
 
 /** Whether no further answer can change the verdict: a majority has answered the same in every part. */
 export function isConclusive(answers: readonly (RangeAnswer | null)[]): boolean {
-  const whole = answers.map((answer) => (answer === null ? null : [answer.endHash, ...answer.logs.map(logKey)].join()));
+  const whole = answers.map((answer) => (answer === null ? null : [endOf(answer), ...answer.logs.map(logKey)].join()));
   return majorityHash(whole) !== null;
+}
+
+function endOf(answer: RangeAnswer | null): string | null {
+  return answer === null ? null : `${answer.endHash}/${answer.endTime}`;
 }
 
 /** Everything that providers must agree on. */

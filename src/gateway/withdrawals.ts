@@ -22,6 +22,10 @@ export class WithdrawalRows {
     else this.#users.set(row.user, rows);
   }
 
+  *all(): Iterable<WithdrawalRow> {
+    for (const rows of this.#users.values()) yield* rows.values();
+  }
+
   /** The reply of `GET /withdrawal/queue/{user_id}`: the oldest request first. */
   queueOf(user: UserId): string {
     const rows = [...(this.#users.get(user)?.values() ?? [])];

@@ -312,9 +312,12 @@ export class RingbookNode {
       command: (command) => this.#clearingClient.command(command),
       registry: () => this.#gateway.registry.rows(),
       fail: (reason) => this.fail(reason),
+      withdrawals: () => this.#gateway.withdrawals.all(),
       evm: {
         entry: this.#threads.entryOf(EVM),
         logLevel: config.logLevel,
+        approvalKeys: config.approval_keys ?? (config.profile === 'production' ? [] : null),
+        refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
       },
     });

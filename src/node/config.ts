@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
+import { readKeyFile } from '../chain/key-file.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
@@ -59,6 +60,7 @@ const ProfileShape: TSchema = Type.Object(
     ]),
     rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
+    approval_keys: Type.Optional(Type.Array(Path, { maxItems: 64 })),
     feeAccount: Account,
     backstopAccount: Account,
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
@@ -114,6 +116,8 @@ export interface Profile {
   /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
   readonly rateLimits: 'standard' | 'lifted';
   readonly selfServiceMarkets: boolean;
+  /** Files of the keys that sign approvals (operator-api.md 1): 64 hex digits, mode 600. Left out: in dev and test the public one. */
+  readonly approval_keys?: readonly string[];
   /** The accounts of fees and of the backstop until an operator sets others; null: those of the seed. */
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
@@ -262,6 +266,13 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
     );
+  for (const path of config.approval_keys ?? []) {
+    try {
+      readKeyFile(path);
+    } catch (error) {
+      throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
   if (config.feeAccount !== null && config.feeAccount === config.backstopAccount)
     throw new ConfigError('"feeAccount" and "backstopAccount" differ');
   if (config.profile !== 'production') {

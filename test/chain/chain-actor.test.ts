@@ -82,7 +82,14 @@ class ClearingFixture {
       command: (command) => this.fault?.(command) ?? this.command(command),
       registry: () => this.world.state,
       fail: (reason) => this.failures.push(reason),
-      evm: { entry: new URL('file:///none'), logLevel: 'error', died: (reason) => this.failures.push(reason) },
+      withdrawals: () => [],
+      evm: {
+        entry: new URL('file:///none'),
+        logLevel: 'error',
+        approvalKeys: null,
+        died: (reason) => this.failures.push(reason),
+        refused: (_chain, reason) => this.failures.push(reason),
+      },
     });
   }
 

@@ -12,7 +12,7 @@ import { propertyParameters } from '../support/property.ts';
 
 const VAULT = '0d'.repeat(20);
 const USER = 'a1'.repeat(32) as UserId;
-const FILTER = { vault: VAULT, fromBlock: 10, toBlock: 20, user: null };
+const FILTER = { event: 'deposit' as const, vault: VAULT, fromBlock: 10, toBlock: 20, user: null };
 const hash = (block: number): string => block.toString(16).padStart(64, 'c');
 const ANCHOR = { number: 9, hash: hash(9) };
 
@@ -43,7 +43,7 @@ const honest: Answers = (method, params) => {
   if (method === 'eth_blockNumber') return '0x20';
   if (method === 'eth_getLogs') return [log(12, 0), log(12, 1), log(20, 0)];
   const block = params[0] as string;
-  return { number: block, hash: `0x${hash(Number(block))}`, parentHash: `0x${hash(Number(block) - 1)}` };
+  return { number: block, hash: `0x${hash(Number(block))}`, timestamp: block };
 };
 
 suite('EVM provider', () => {
@@ -118,7 +118,7 @@ suite('EVM provider', () => {
     answers = (method, params) => {
       if (method !== 'eth_getBlockByNumber' || params[0] !== '0x14') return honest(method, params);
       asked += 1;
-      return { number: '0x14', hash: `0x${hash(asked)}` };
+      return { number: '0x14', hash: `0x${hash(asked)}`, timestamp: '0x1' };
     };
     assert.equal(await one.range(FILTER, ANCHOR), null);
     answers = (method, params) =>
@@ -246,8 +246,8 @@ suite('EVM provider', () => {
     for (const value of ['0x20000000000000', '0x01', '0xA', '1', '0x', 1, null, '0x-1', ['0x1']]) {
       assert.equal(readQuantity(value), null, String(value));
     }
-    const header = { number: '0x14', hash: `0x${hash(20)}` };
-    assert.deepEqual(readHeader(header, 20), { number: 20, hash: hash(20) });
+    const header = { number: '0x14', hash: `0x${hash(20)}`, timestamp: '0x5' };
+    assert.deepEqual(readHeader(header, 20), { number: 20, hash: hash(20), time: 5 });
     assert.equal(readHeader(header, 19), null);
     assert.equal(readHeader({ ...header, hash: hash(20) }, 20), null);
     assert.equal(readHeader(null, 20), null);

@@ -296,7 +296,7 @@ suite('EVM watch', () => {
 
   test('the cursor survives as it was, in a file that is whole or refused, and its memory is bounded', async () => {
     const store = new EvmCursorStore(temporaryDirectory());
-    assert.equal(await store.load(PLAIN_CHAIN), null);
+    assert.equal(await store.load(PLAIN_CHAIN, 'deposit'), null);
     const fixture = await started(1);
     const many = Array.from({ length: 9_000 }, (_, index): [UserId, bigint] => [ALICE, BigInt(index + 1)]);
     fixture.chain.deposit(...many.slice(0, 10));
@@ -310,8 +310,8 @@ suite('EVM watch', () => {
       }
       const cursor = fresh.saved.at(-1);
       assert.ok(cursor !== undefined && cursor.anchors.length <= 256 && cursor.recent.length <= RECENT_MAX);
-      await store.save(PLAIN_CHAIN, cursor);
-      assert.deepEqual(await store.load(PLAIN_CHAIN), cursor);
+      await store.save(PLAIN_CHAIN, 'deposit', cursor);
+      assert.deepEqual(await store.load(PLAIN_CHAIN, 'deposit'), cursor);
     }
     for (const text of ['', '{}', '[]', `{"format":1,"vault":"${PLAIN_VAULT}","nextBlock":-1}`, '{"format":2}']) {
       assert.throws(() => decodeCursor(text), /cursor of an EVM chain is damaged/);

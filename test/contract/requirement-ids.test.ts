@@ -46,7 +46,6 @@ const AREAS = [
 /** Without a test of its own, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Funds on chains: withdrawals and settlements.
-  'GEN-07': 'approvals are made by withdrawals and settlements',
   'IDN-08': 'the vault of a settlement',
   'IDN-09': 'settlers act in settlements',
   'SIG-12': 'the signed view of a settlement',

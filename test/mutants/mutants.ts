@@ -977,6 +977,12 @@ const LIQUIDATION: readonly Mutant[] = [
 
 const CHAINS: readonly Mutant[] = [
   {
+    breaks: 'two approvals for one counter of a vault never live at one time',
+    site: 'approval-of-one-counter',
+    change: condition('false'),
+    caughtBy: 'test/chain/approval-signer',
+  },
+  {
     breaks: 'half of the providers are no majority',
     site: 'evm-majority',
     change: swap(/>/, '>='),

@@ -127,7 +127,11 @@ export class PlainProvider implements ChainProvider {
       .slice(filter.fromBlock, filter.toBlock + 1)
       .flatMap((block) => block.logs)
       .filter((log) => filter.user === null || log.topics[1] === filter.user);
-    return { endHash, logs: this.#falsified(logs, filter) };
+    return { endHash, endTime: filter.toBlock, logs: this.#falsified(logs, filter) };
+  }
+
+  async withdrawalCount(_vault: string, _user: string, at: Anchor): Promise<number | null> {
+    return this.fault === 'unreachable' || this.#hash(at.number) !== at.hash ? null : 0;
   }
 
   get #head(): number {
@@ -211,10 +215,11 @@ export class EvmFixture {
     };
     this.#watch = await EvmWatch.open({
       chainId: PLAIN_CHAIN,
+      event: 'deposit',
       vault: PLAIN_VAULT,
       store: {
         load: async () => this.saved.at(-1) ?? null,
-        save: async (_chainId, cursor) => void this.saved.push(cursor),
+        save: async (_chainId, _event, cursor) => void this.saved.push(cursor),
       },
       providers: this.providers,
       confirmations: () => this.confirmations,

@@ -1,0 +1,172 @@
+/**
+ * The chain's side of withdrawals (WDR-07, WDR-10, AMB-79): checkpoints, signatures, and approvals that
+ * lapse. Clearing decides and journals each step; here is what makes the next one due.
+ *
+ *   filled ──checkpoint, each interval of the chain──▶ signing ──the signer's signatures──▶ approved
+ *   signing, approved ──a processed block past `validUntil`, the vault's counter not moved──▶ expired
+ *   signing, approved ──a confirmed `Withdrew` (evm-watch.ts)──▶ executed
+ *
+ * Every step may be repeated: clearing takes each once, and the signer signs the same bytes again. So nothing is kept here
+ * that a restart needs, and a kill between two steps costs the time of the next tick.
+ *
+ * A stopped chain has no checkpoint, no signature and no lapse (AMB-74).
+ */
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { WithdrawalRow } from '../clearing/rows.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import type { Signed, SigningRequest } from './approval-signer.ts';
+import type { VaultSettings } from './chain-rows.ts';
+
+const TICK_MS = 250;
+/** Rows of one chain in one tick; the others follow in the next. */
+const STEPS_MAX = 64;
+
+/** Of a chain, simulated or not. */
+export interface ApprovalChain {
+  readonly vault: VaultSettings | null;
+  readonly checkpointIntervalMs: number;
+  readonly approvalValidityS: number;
+}
+
+export interface ChainProgress {
+  /** Why the chain is stopped; null: it is not. */
+  readonly stopped: object | null;
+  /** Of a confirmed block up to which all withdrawals are booked, seconds; 0 before one is known. */
+  readonly blockTime: number;
+}
+
+/** The vault's counter at a processed block. */
+export interface CounterAt {
+  /** Seconds. */
+  readonly blockTime: number;
+  readonly counter: number;
+}
+
+export interface ApprovalParts {
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  /** What is known of a chain; undefined before its first poll. */
+  readonly state: (chainId: ChainId) => ChainProgress | undefined;
+  /** null: not now. */
+  readonly sign: (request: SigningRequest) => Promise<Signed | null>;
+  /** null: not now. */
+  readonly withdrawalCount: (chainId: ChainId, user: UserId) => Promise<CounterAt | null>;
+  readonly refused: (chainId: ChainId, reason: string) => void;
+  readonly nowMs: () => number;
+}
+
+export class WithdrawalApprovals {
+  readonly #parts: ApprovalParts;
+  #chains: ReadonlyMap<ChainId, ApprovalChain> = new Map();
+  /** Filled, signing and approved ones, by user and place. */
+  readonly #rows = new Map<ChainId, Map<string, WithdrawalRow>>();
+  readonly #checkpointMs = new Map<ChainId, number>();
+  /** A refusal of the signer is logged once for each chain and reason. */
+  readonly #refusals = new Map<ChainId, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #work: Promise<void> | null = null;
+
+  constructor(parts: ApprovalParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a step is with clearing or the signer. */
+  get isBusy(): boolean {
+    return this.#work !== null;
+  }
+
+  follow(chains: ReadonlyMap<ChainId, ApprovalChain>): void {
+    this.#chains = chains;
+    if (this.#timer !== null || chains.size === 0) return;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** Clearing has flushed this row. */
+  changed(row: WithdrawalRow): void {
+    const rows = this.#rows.get(row.chainId) ?? new Map<string, WithdrawalRow>();
+    const key = `${row.user}/${row.place}`;
+    const isWatched = row.status === 'filled' || row.status === 'signing' || row.status === 'approved';
+    if (isWatched) rows.set(key, row);
+    else rows.delete(key);
+    if (rows.size === 0) this.#rows.delete(row.chainId);
+    else this.#rows.set(row.chainId, rows);
+  }
+
+  /** Resolves when the running steps have ended. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#work;
+  }
+
+  /** One round of steps. */
+  async tick(): Promise<void> {
+    for (const [chainId, settings] of this.#chains) {
+      const rows = this.#rows.get(chainId);
+      const state = this.#parts.state(chainId);
+      if (rows === undefined || state === undefined || state.stopped !== null) continue;
+      await this.#checkpoint(chainId, settings, state, rows);
+      const due = [...rows.values()].filter((row) => row.status === 'signing' || isLapsed(row, state));
+      for (const row of due.slice(0, STEPS_MAX)) {
+        if (isLapsed(row, state)) await this.#lapse(row);
+        else await this.#sign(row, settings);
+      }
+    }
+  }
+
+  #tick(): void {
+    if (this.#work !== null || this.#rows.size === 0) return;
+    this.#work = this.tick().finally(() => {
+      this.#work = null;
+    });
+  }
+
+  async #checkpoint(
+    chainId: ChainId,
+    settings: ApprovalChain,
+    { blockTime }: ChainProgress,
+    rows: ReadonlyMap<string, WithdrawalRow>,
+  ): Promise<void> {
+    const last = this.#checkpointMs.get(chainId) ?? Number.NEGATIVE_INFINITY;
+    const nowMs = this.#parts.nowMs();
+    if (settings.vault === null || nowMs - last < settings.checkpointIntervalMs) return;
+    if (![...rows.values()].some(({ status }) => status === 'filled')) return;
+    this.#checkpointMs.set(chainId, nowMs);
+    await this.#parts.command({ kind: 'vaultCheckpoint', chainId, blockTime });
+  }
+
+  async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ApprovalChain): Promise<void> {
+    if (vault === null) return;
+    const { user, place, sequence, chainId } = row;
+    const approval = {
+      token: row.token,
+      baseUnits: row.payout,
+      user,
+      nonce: BigInt(row.nonce),
+      validUntil: BigInt(row.validUntil),
+      epochHash: row.epochHash,
+      target: row.target,
+    };
+    const signed = await this.#parts.sign({ chainId, vault, approval, validity: approvalValidityS });
+    if (signed === null) return;
+    if (signed.kind === 'signed') {
+      this.#refusals.delete(chainId);
+      await this.#parts.command({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures });
+    } else if (this.#refusals.get(chainId) !== signed.reason) {
+      this.#refusals.set(chainId, signed.reason);
+      this.#parts.refused(chainId, signed.reason);
+    }
+  }
+
+  /** Clearing compares counter and time with the row once more. */
+  async #lapse({ user, place, sequence, chainId }: WithdrawalRow): Promise<void> {
+    const found = await this.#parts.withdrawalCount(chainId, user);
+    if (found === null) return;
+    await this.#parts.command({ kind: 'approvalLapsed', user, place, sequence, ...found });
+  }
+}
+
+/** Wall clocks are no proof: the block that is past `validUntil` is one with all its withdrawals booked. */
+function isLapsed({ status, validUntil }: WithdrawalRow, { blockTime }: ChainProgress): boolean {
+  return (status === 'signing' || status === 'approved') && blockTime > validUntil;
+}

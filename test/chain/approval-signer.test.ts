@@ -1,0 +1,210 @@
+/** The approval signer: the vectors of wire.md 13, one live approval for a counter, limits, and files of keys. */
+import assert from 'node:assert/strict';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { APPROVALS_PER_HOUR_MAX, KeySigner, type SigningRequest } from '../../src/chain/approval-signer.ts';
+import { readKeyFile } from '../../src/chain/key-file.ts';
+import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
+import type { WithdrawalRow } from '../../src/clearing/rows.ts';
+import type { ChainId, UserId } from '../../src/core/ids.ts';
+import { accepted } from '../../src/core/outcome.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { USER_42 } from '../support/wire-vectors.ts';
+
+const address = (byte: string): string => byte.repeat(20).padEnd(64, '0');
+const CHAIN = '000000000000007a69' as ChainId;
+const KEY = 'a1'.repeat(32);
+const ADMINISTRATOR = '5d5c99edf529335160ff180fa141dd4967fc00d2';
+const SIGNATURE =
+  '5ecc2d8ad5d92a87250d6bf133d61526ddc1d5e3b4db63ebc13b5832c950726776c9552685b6f3aec252dec450af195f0f77b00c7702a767ba6605f4134d4e131b';
+const APPROVAL = {
+  token: address('5a'),
+  baseUnits: 1_000n,
+  user: USER_42 as UserId,
+  nonce: 0n,
+  validUntil: 1_900_000_000n,
+  epochHash: 'ee'.repeat(32),
+  target: address('7c'),
+};
+const VAULT = { key: `${address('0d')}@${CHAIN}`, address: address('0d'), administrators: [ADMINISTRATOR], quorum: 1 };
+const REQUEST: SigningRequest = { chainId: CHAIN, vault: VAULT, approval: APPROVAL, validity: 3_600 };
+
+function request(
+  approval: Partial<SigningRequest['approval']>,
+  vault: Partial<SigningRequest['vault']> = {},
+): SigningRequest {
+  return { ...REQUEST, approval: { ...APPROVAL, ...approval }, vault: { ...VAULT, ...vault } };
+}
+
+suite('approval signer', () => {
+  const signer = (): KeySigner => new KeySigner([KEY], () => 0);
+  const refusal = async (one: KeySigner, given: SigningRequest): Promise<string | null> => {
+    const signed = await one.sign(given);
+    return signed.kind === 'refused' ? signed.reason : null;
+  };
+
+  test('APR-01 to APR-05: signs the vector of wire.md 13, the same bytes each time, also by another signer', async () => {
+    const one = signer();
+    for (const each of [one, one, signer()]) {
+      assert.deepEqual(await each.sign(REQUEST), { kind: 'signed', signatures: [SIGNATURE] });
+    }
+  });
+
+  test('WDR-08: one signature for each administrator of the quorum; with too few keys there is none', async () => {
+    const administrators = ['11'.repeat(20), ADMINISTRATOR];
+    assert.match((await refusal(signer(), request({}, { administrators, quorum: 2 }))) ?? '', /too few keys/);
+    assert.match((await refusal(new KeySigner([], () => 0), REQUEST)) ?? '', /too few keys/);
+    const two = new KeySigner([KEY, 'b2'.repeat(32)], () => 0);
+    const signed = await two.sign(request({}, { administrators }));
+    assert.deepEqual(signed, { kind: 'signed', signatures: [SIGNATURE] });
+  });
+
+  test('nothing is signed for the zero target or a zero amount', async () => {
+    assert.match((await refusal(signer(), request({ target: '0'.repeat(64) }))) ?? '', /pays nothing/);
+    assert.match((await refusal(signer(), request({ baseUnits: 0n }))) ?? '', /pays nothing/);
+  });
+
+  test('GEN-07: another approval for a counter is signed only when the one before has ended; other counters are free', async () => {
+    const one = signer();
+    assert.equal(await refusal(one, REQUEST), null);
+    const another = { target: address('7d') };
+    assert.match((await refusal(one, request(another))) ?? '', /may still live/);
+    const begins = { ...another, validUntil: APPROVAL.validUntil + 3_599n };
+    assert.match((await refusal(one, request(begins))) ?? '', /may still live/);
+    assert.equal(await refusal(one, request({ ...another, nonce: 1n })), null);
+    assert.equal(await refusal(one, request({ ...another, validUntil: APPROVAL.validUntil + 3_600n })), null);
+    assert.match((await refusal(one, REQUEST)) ?? '', /may still live/);
+  });
+
+  test('an hour has a number of approvals; the next hour has the same number', async () => {
+    let nowMs = 0;
+    const one = new KeySigner([KEY], () => nowMs);
+    for (let nonce = 0; nonce < APPROVALS_PER_HOUR_MAX; nonce += 1) {
+      const signed = one.sign(request({ nonce: BigInt(nonce) }));
+      if (nonce < 2) assert.equal((await signed).kind, 'signed');
+      else void signed;
+    }
+    assert.match((await refusal(one, request({ nonce: 9_999n }))) ?? '', /too many/);
+    assert.equal(await refusal(one, REQUEST), null, 'what was signed before is signed again');
+    nowMs = 3_600_000;
+    assert.equal(await refusal(one, request({ nonce: 9_999n })), null);
+  });
+
+  test('a key file has 64 hex digits of a key, for its owner alone; faults do not show its content', () => {
+    const path = join(temporaryDirectory(), 'key');
+    const write = (text: string, mode = 0o600): void => {
+      writeFileSync(path, text);
+      chmodSync(path, mode);
+    };
+    write(`${KEY.toUpperCase()}\n`);
+    assert.equal(readKeyFile(path), KEY);
+    write(KEY, 0o640);
+    assert.throws(() => readKeyFile(path), /chmod 600/);
+    for (const text of ['', KEY.slice(1), `${KEY}00`, '0'.repeat(64), 'f'.repeat(64), `0x${KEY}`]) {
+      write(text);
+      assert.throws(
+        () => readKeyFile(path),
+        (error: Error) => text.length < 8 || !error.message.includes(text.slice(0, 8)),
+      );
+    }
+    assert.throws(() => readKeyFile(`${path}.none`), /ENOENT/);
+  });
+});
+
+suite('withdrawal approvals', () => {
+  const settings = {
+    rpcUrls: ['http://127.0.0.1:9/'],
+    depositConfirmations: 1,
+    withdrawalConfirmations: 1,
+    checkpointIntervalMs: 1_000,
+    approvalValidityS: 3_600,
+    vault: VAULT,
+  };
+  const state = { head: 9, processed: 9, stopped: null, blockTime: 1_800_000_000, agreeing: 1, providers: 1 };
+  const row = (change: Partial<WithdrawalRow>): WithdrawalRow =>
+    ({
+      user: USER_42,
+      place: 0,
+      sequence: 1,
+      chainId: CHAIN,
+      token: address('5a'),
+      payout: 1_000n,
+      target: address('7c'),
+      nonce: 0,
+      status: 'filled',
+      validUntil: 1_900_000_000,
+      epochHash: 'ee'.repeat(32),
+      ...change,
+    }) as WithdrawalRow;
+
+  function world(stopped = false) {
+    const commands: string[] = [];
+    const time = { nowMs: 0 };
+    const signer = new KeySigner([KEY], () => 0);
+    const current = { ...state, stopped: stopped ? ({ reason: 'reorg', block: 1, deposits: 1 } as const) : null };
+    const shown = { blockTime: state.blockTime };
+    const approvals = new WithdrawalApprovals({
+      command: async (command) => {
+        commands.push(command.kind);
+        return accepted({});
+      },
+      state: () => ({ ...current, blockTime: shown.blockTime }),
+      sign: (given) => signer.sign(given),
+      withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: 0 }),
+      refused: () => commands.push('refused'),
+      nowMs: () => time.nowMs,
+    });
+    // Its own timer would tick in between.
+    approvals.follow(new Map([[CHAIN, settings]]));
+    return { approvals, commands, time, shown };
+  }
+
+  test('WDR-07: a checkpoint each interval while a row is filled; a signature for each row that is to be signed', async () => {
+    const { approvals, commands, time } = world();
+    await approvals.tick();
+    assert.deepEqual(commands, []);
+    approvals.changed(row({}));
+    await approvals.tick();
+    await approvals.tick();
+    assert.deepEqual(commands, ['vaultCheckpoint']);
+    time.nowMs = 1_000;
+    await approvals.tick();
+    assert.deepEqual(commands, ['vaultCheckpoint', 'vaultCheckpoint']);
+    approvals.changed(row({ status: 'signing' }));
+    await approvals.tick();
+    assert.deepEqual(commands.slice(2), ['approvalSigned']);
+    approvals.changed(row({ status: 'approved' }));
+    await approvals.tick();
+    approvals.changed(row({ status: 'executed' }));
+    await approvals.tick();
+    assert.equal(commands.length, 3);
+    await approvals.stop();
+  });
+
+  test('WDR-10: an approval lapses by the time of a block behind its end, not at it', async () => {
+    const { approvals, commands, shown } = world();
+    approvals.changed(row({ status: 'approved' }));
+    shown.blockTime = 1_900_000_000;
+    await approvals.tick();
+    assert.deepEqual(commands, []);
+    shown.blockTime += 1;
+    await approvals.tick();
+    assert.deepEqual(commands, ['approvalLapsed']);
+    await approvals.stop();
+  });
+
+  test('AMB-74: a stopped chain has no checkpoint, no signature and no lapse', async () => {
+    const { approvals, commands, shown } = world(true);
+    shown.blockTime = 2_000_000_000;
+    for (const [place, status] of [
+      [0, 'filled'],
+      [1, 'signing'],
+      [2, 'approved'],
+    ] as const)
+      approvals.changed(row({ place, status }));
+    await approvals.tick();
+    assert.deepEqual(commands, []);
+    await approvals.stop();
+  });
+});
