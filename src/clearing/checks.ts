@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { isMarginType } from '../risk/account-types.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
@@ -23,6 +24,7 @@ import type {
   ClearingState,
   PositionSlot,
   RiskSlot,
+  SubAccountSlot,
   UserSlot,
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
@@ -48,7 +50,9 @@ export function checkSums(state: ClearingState): void {
   const sums = new Recount();
   for (const user of allUsers(state)) {
     checkUser(user);
-    for (const { balances, positions } of user.subAccounts.values()) {
+    for (const account of user.subAccounts.values()) {
+      const { balances, positions } = account;
+      checkLiquidation(state, account);
       for (const slot of balances.values()) sums.balance(slot);
       for (const slot of positions.values()) sums.position(slot);
     }
@@ -62,6 +66,21 @@ const UNPLANNED = 'what is planned or changed is so within one input only';
 function checkUser({ subAccounts }: UserSlot): void {
   assert(subAccounts.has(SPOT_ACCOUNT) && subAccounts.has(MARGIN_ACCOUNT), 'accounts 0 and 1 exist');
   assert(subAccounts.size <= SUB_ACCOUNTS_MAX, 'sub-accounts are bounded');
+}
+
+/** An account is under liquidation exactly when it has a row; detection finds it in the lists where it says that it is. */
+function checkLiquidation({ liquidations }: ClearingState, account: SubAccountSlot): void {
+  const { row, liquidation, watch } = account;
+  assert(liquidations.has(account) === (liquidation !== null), 'accounts under liquidation are found by their rows');
+  if (liquidation !== null) {
+    const { stage, order } = liquidation;
+    assert(isMarginType(row) && stage !== 'ended', 'margin accounts are liquidated');
+    assert(order === null || stage === 'ordering', 'an order is outstanding while positions are ordered out');
+  }
+  if (watch === null) return;
+  for (const [at, risk] of watch.risks.entries()) {
+    assert(risk.watchers.accountAt(watch.places[at] as number) === account, 'an account is where detection has put it');
+  }
 }
 
 interface RiskSums {

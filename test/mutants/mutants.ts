@@ -230,6 +230,12 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/liquidation/rounds',
   },
   {
+    breaks: 'AMB-57: the backstop takes an account over after the last round, not before',
+    site: 'take-over-after-last-round',
+    change: condition('isWhole && takeOver(of.state, account, nowNs, of.effects)'),
+    caughtBy: 'test/clearing/liquidation/rounds',
+  },
+  {
     breaks: 'an answer of the gateway is for the liquidation that asked for it',
     site: 'answer-of-this-liquidation',
     change: swap(/nothing/, 'unlessHealthy(nothing)'),

@@ -29,7 +29,7 @@ export function placeLiquidation(state: ClearingState, row: LiquidationRow): voi
   state.liquidations.add(account);
 }
 
-/** The row of an account; of one whose liquidation is over, the row that stands for none. */
+/** The row of an account; where there is none, the row with which a checkpoint replaces the last one. */
 export function liquidationRow({ row, liquidation }: SubAccountSlot): LiquidationRow {
   if (liquidation !== null) return liquidation;
   const { user, subAccount } = row;

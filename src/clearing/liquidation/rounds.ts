@@ -16,8 +16,8 @@
  *   outstanding  stage `ordering` with an order that is not over
  *   waiting      the round is over, the next one begins by the node's clock
  *
- * A row ends as soon as the account is not to be liquidated any more (LIQ-03), but not while an order is outstanding or the
- * gateway owes an `accountCleared`: an answer that comes for a liquidation that is over would be taken for that of the next.
+ * A row ends as soon as the account is not to be liquidated any more (LIQ-03), but not while an order is outstanding or
+ * an `accountCleared` is pending: an answer for a liquidation that is over would be taken for that of the next.
  * After the last round, or without an open position, the backstop takes the account over (take-over.ts), which ends the row too.
  *
  * A round counts when every open position has had its order. One without a usable price, or of a halted market, gets none: the
@@ -25,7 +25,7 @@
  * has had a price since the start of the node, nothing begins and nothing is ordered (AMB-110).
  *
  * A step is decided by the state and the time of its batch alone, so a step too many changes nothing. When a step is due is
- * `isStepDue`; who asks for one is clearing's thread (pacing.ts).
+ * `isStepDue`; steps are made by pacing.ts.
  *
  * Not here: which accounts are looked at (detection.ts), the figures (src/risk/liquidation.ts), what a fill of such an order is
  * checked for (fill-checks.ts).
@@ -74,7 +74,7 @@ const STEPS: Readonly<Record<Situation, Step>> = {
     if (isRoundDue(of.state, row, of.nowNs)) nextRound(of, row);
   }),
 };
-/** What a start makes of each stage: orders of the node are over, and cancels are asked for again. */
+/** What a start makes of each stage: orders of the node are over, and cancels are requested again. */
 const RESTARTED: Readonly<Record<LiquidationStage, LiquidationStage>> = {
   cancelling: 'cancelling',
   settling: 'cancelling',
@@ -247,6 +247,7 @@ function order(of: Case, row: LiquidationRow): void {
   }
   const isWhole = isPriced && all.length === positions.length;
   const isLast = positions.length === 0 || row.round >= of.state.settings.liquidation_rounds;
+  // mutant: take-over-after-last-round
   if (isWhole && isLast && takeOver(of.state, account, nowNs, of.effects)) return;
   setLiquidation(of.state, account, { ...row, stage: 'waiting' });
 }

@@ -28,6 +28,11 @@ export class WatchList {
     return this.#accounts.length;
   }
 
+  /** For checks. */
+  accountAt(index: number): SubAccountSlot | undefined {
+    return this.#accounts[index];
+  }
+
   /** @returns its index. */
   add(account: SubAccountSlot): number {
     const index = this.#accounts.length;

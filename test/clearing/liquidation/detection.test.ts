@@ -18,7 +18,7 @@ import { propertyParameters } from '../../support/property.ts';
 
 const EVERYTHING = 1_000_000;
 
-/** What detection has told of each account. */
+/** Whether each account may be at risk, by its last judgement. */
 type AtRisk = Map<SubAccountSlot, boolean>;
 
 /** Judges what is marked. @returns how many accounts were judged. */

@@ -8,7 +8,7 @@ import { MARK_STALE_NS } from '../../../src/risk/prices.ts';
 import { ALICE, BOB, ETH, USD } from '../../support/clearing-world.ts';
 import { MarginWorld } from '../../support/margin-world.ts';
 
-/** A world with its pacing, and time that passes as the test says. */
+/** A world with its pacing, and time that the test moves. */
 class PacedWorld {
   readonly world: MarginWorld = MarginWorld.make();
   readonly pacing: Pacing = new Pacing();

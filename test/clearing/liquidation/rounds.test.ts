@@ -190,6 +190,41 @@ suite('the rounds of a liquidation', () => {
     assert.equal(stage(world), 'cancelling 2');
   });
 
+  test('BKS-01, AMB-57: what the book does not absorb in three rounds is taken over as soon as the last one is over', () => {
+    const world = shortWorld();
+    world.prices({ [ETH]: HIGH });
+    for (let round = 1; round <= 3; round += 1) {
+      ordered(world);
+      assert.equal(stage(world), `ordering ${round} outstanding`);
+      unmatched(world);
+      assert.deepEqual(world.legs(ALICE), ['-1', '2000', '2000'], 'not before');
+      if (round < 3) step(world);
+      world.pass(round < 3 ? SECOND_NS : 0n);
+    }
+    const ended = effectsOf(step(world), 'liquidationChanged');
+    assert.deepEqual(
+      ended.map((change) => change.stage),
+      ['ended'],
+    );
+    assert.deepEqual([world.legs(ALICE), row(world)], [['0', '0', '0'], null]);
+    assert.equal(world.state.backstopRows.size, 1);
+  });
+
+  test('BKS-01: an account without an open position is taken over without a round', () => {
+    const world = shortWorld();
+    world.fund(ALICE, BTC, '0.002', 1);
+    const own = world.place(SIDE.buy, { ...A, reduceOnly: true }, 2350, 1);
+    assert.equal(world.outcome(world.matchOf(world.place(SIDE.sell, B, 2350, 1), own, 2350, 1)), 'confirmed');
+    assert.deepEqual(world.legs(ALICE).slice(0, 1), ['0']);
+    world.prices({ [BTC]: '1000' });
+    assert.ok(world.figures(ALICE).isLiquidatable, 'it owes USD');
+    step(world);
+    cleared(world);
+    const effects = step(world);
+    assert.deepEqual([effectsOf(effects, 'nodeOrder'), row(world)], [[], null]);
+    assert.equal(world.state.backstopRows.size, 1);
+  });
+
   test('AMB-57: healthy again, it ends, and the account trades as before', () => {
     const world = shortWorld();
     world.prices({ [ETH]: HIGH });
@@ -247,7 +282,7 @@ suite('the rounds of a liquidation', () => {
     assert.equal(effectsOf(step(world), 'liquidationChanged').length, 1);
   });
 
-  test('AMB-110: a start drops the outstanding order, asks for the cancels again, and the round goes on', () => {
+  test('AMB-110: a start drops the outstanding order, requests the cancels again, and the round goes on', () => {
     const world = shortWorld();
     world.prices({ [ETH]: HIGH });
     step(world);
