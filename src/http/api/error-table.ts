@@ -96,7 +96,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     remedy: 'read the order, or choose another id; `X-Ringbook-Resend` makes retries safe',
   },
   ORDER_NOT_FOUND: {
-    means: 'no such order of yours, or it has left the book; of a child: no such parent',
+    means: 'no such order of yours, or it has left the book, or the node made it (`sys-`); of a child: no such parent',
     remedy: 'read your orders',
   },
   ALREADY_CANCELLED: { means: 'the order has ended', remedy: 'read the order' },
@@ -106,7 +106,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   REDUCE_ONLY_WOULD_INCREASE: { means: 'a reduce-only order with nothing to reduce', remedy: 'check the position' },
   INSUFFICIENT_MARGIN: {
-    means: 'the trading capacity does not cover the order',
+    means: 'the trading capacity does not cover the order, or the account is in liquidation and it would not reduce',
     remedy: 'cancel, reduce, or transfer',
   },
   INSUFFICIENT_INVENTORY: {
