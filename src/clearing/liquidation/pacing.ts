@@ -22,7 +22,7 @@ const CHECK_INTERVAL_MS = 10;
 /** Detection works for so long at a time; then fills come. */
 const SLICE_MS = 1;
 /** Some hundred microseconds each. */
-const SCANNED_PER_SLICE = 65_536;
+const SCANNED_PER_SLICE = 8_192;
 const JUDGED_PER_SLICE = 64;
 /** Each step is some ten microseconds. */
 const STEPS_PER_BATCH = 32;
