@@ -8,13 +8,23 @@
  * Not on the path of an order.
  */
 
+import {
+  compactSignatureToSignature,
+  type Hex,
+  parseCompactSignature,
+  recoverAddress,
+  type Signature,
+  serializeSignature,
+} from 'viem';
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { type Clock, MILLISECOND_NS } from '../core/units.ts';
+import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
+import { domainHash, withdrawalDigest } from './approval-digests.ts';
+import { KeySigner, type Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
 import type {
   ChainCounters,
@@ -23,17 +33,22 @@ import type {
   ChainTransaction,
   ChainVault,
   DepositRequest,
+  ExecuteWithdrawal,
   MintRequest,
 } from './chain-operations.ts';
 import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
 import { ChainStore } from './chain-store.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined } from './simulated-chain.ts';
+import { approvalOf } from './simulated-withdrawals.ts';
 import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
 
+/** The approval key of dev and test (operator-api.md 4.5). */
+const PUBLIC_APPROVAL_KEY = 'a1'.repeat(32);
+const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
 const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
 
@@ -69,6 +84,8 @@ export class ChainActor implements ChainOperations {
   readonly #lanes = new Map<ChainId, ChainLane>();
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
+  /** Of simulated vaults: dev and test have one key, which is public. */
+  readonly #signer: Signer = new KeySigner([PUBLIC_APPROVAL_KEY], () => performance.now());
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
@@ -95,10 +112,18 @@ export class ChainActor implements ChainOperations {
 
   /** A changed chain or vault takes effect at once; assets are read when needed. */
   onNews(news: NodeNews): void {
-    if (news.kind === 'withdrawalChanged') this.#approvals.changed(news.row);
+    if (news.kind === 'withdrawalChanged') this.#withdrawalChanged(news.row);
     if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
     const { kind } = news.change.row;
     if (kind === 'chain' || kind === 'vault') void this.#follow();
+  }
+
+  #withdrawalChanged(row: WithdrawalRow): void {
+    this.#approvals.changed(row);
+    const lane = this.#lanes.get(row.chainId);
+    if (lane === undefined) return;
+    lane.withdrawals.changed(row);
+    lane.tick();
   }
 
   /** Whether a call or a deposit is in progress. */
@@ -142,6 +167,35 @@ export class ChainActor implements ChainOperations {
     return mined.ok ? mined.value : mined;
   }
 
+  /** Pays out a live approval. CHAIN_NOT_FOUND, VAULT_NOT_FOUND, WITHDRAWAL_NOT_FOUND; a rejection by the vault reverts. */
+  async withdraw(chainId: ChainId, request: ExecuteWithdrawal): Promise<Outcome<ChainTransaction>> {
+    const { lane, vault } = this.#laneWithVault(chainId);
+    if (lane === null) return rejected(unknownChain(chainId));
+    if (vault === null) return rejected(noVault(chainId));
+    const row = lane.withdrawals.approved(request.user, request.nonce);
+    if (row === null) return rejected(NO_APPROVAL);
+    const { signatures = row.signatures, ...changed } = request.overrides;
+    const approval = { ...approvalOf(row), ...changed };
+    const digest = withdrawalDigest(domainHash(vault.address, chainId), approval);
+    const signers = await Promise.all(signatures.map((signature) => signerOf(digest, signature)));
+    const { administrators, quorum } = vault;
+    const call = { ...approval, vault: vault.address, signers, administrators, quorum };
+    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const nowNs = this.#parts.clock.nowNs();
+      const withdrawal = chain.withdraw(call, nowNs);
+      const isConfirmed = request.confirm && withdrawal.revert === null;
+      if (isConfirmed) chain.mine(Math.max(lane.settings.withdrawalConfirmations, 1) - 1, nowNs);
+      return accepted(transaction(withdrawal, chain.head));
+    });
+    return mined.ok ? mined.value : mined;
+  }
+
+  /** The node's clock was moved by hand: checkpoints and blocks may be due. */
+  wake(): void {
+    for (const lane of this.#lanes.values()) lane.tick();
+  }
+
   async mine(chainId: ChainId, blocks: number): Promise<Outcome<number>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
@@ -165,13 +219,13 @@ export class ChainActor implements ChainOperations {
     return mined.ok ? mined.value : mined;
   }
 
-  /** Only deposits are simulated, so the other counters are 0. */
+  /** Settlements are not simulated, so their counter is 0. */
   async counters(chainId: ChainId, user: UserId, _subAccount: number): Promise<Outcome<ChainCounters>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     return lane.read((chain) => ({
       depositCounts: chain.depositCount(user),
-      withdrawalCounts: 0,
+      withdrawalCounts: chain.withdrawalCount(user),
       settlementCounts: 0,
     }));
   }
@@ -193,7 +247,7 @@ export class ChainActor implements ChainOperations {
       administrators: vault.administrators,
       quorum: vault.quorum,
       escapeMode: false,
-      lastCheckpointNs: null,
+      lastCheckpointNs: lane.withdrawals.lastCheckpointNs as TimestampNs | null,
     }));
   }
 
@@ -225,8 +279,11 @@ export class ChainActor implements ChainOperations {
         continue;
       }
       const { clock, command, fail } = this.#parts;
-      const opened = new ChainLane({ chainId, store: this.#store, clock, command, fail }, settings);
+      const { refused } = this.#parts.evm;
+      const signer = this.#signer;
+      const opened = new ChainLane({ chainId, store: this.#store, clock, command, fail, signer, refused }, settings);
       this.#lanes.set(chainId, opened);
+      for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);
       work.push(opened.open());
     }
     this.#setTimer();
@@ -251,6 +308,22 @@ export class ChainActor implements ChainOperations {
     const lane = this.#lanes.get(chainId) ?? null;
     return { lane, vault: lane?.settings.vault ?? null };
   }
+}
+
+/** Who signed a digest, 40 hex; null for what is no signature. @param signature hex, 65 bytes or 64 in compact form. */
+async function signerOf(digest: string, signature: string): Promise<string | null> {
+  const isWhole = signature.length === 130 && (signature.endsWith('1b') || signature.endsWith('1c'));
+  if (!isWhole && signature.length !== 128) return null;
+  try {
+    const whole: Hex = isWhole ? `0x${signature}` : serializeSignature(parseCompactSignatureHex(`0x${signature}`));
+    return (await recoverAddress({ hash: `0x${digest}`, signature: whole })).slice(2).toLowerCase();
+  } catch {
+    return null;
+  }
+}
+
+function parseCompactSignatureHex(signature: Hex): Signature {
+  return compactSignatureToSignature(parseCompactSignature(signature));
 }
 
 function transaction(mined: Mined, head: number): ChainTransaction {

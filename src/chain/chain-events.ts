@@ -1,5 +1,5 @@
 /**
- * Events as a vault writes them into the log of its chain (wire.md 12.2): deposits encoded and decoded, withdrawals decoded.
+ * Events as a vault writes them into the log of its chain (wire.md 12.2): deposits and withdrawals, encoded and decoded.
  *
  *   deposit      topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
  *                data     amount, uint256 │ in the configured form: offsets and the multisig configuration
@@ -79,6 +79,12 @@ export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEv
   if (user === null || nonce === null || baseUnits === null || token === null) return null;
   if (nonce > BigInt(Number.MAX_SAFE_INTEGER)) return null;
   return { user, nonce: Number(nonce), token, baseUnits };
+}
+
+/** Topics and data of a `Withdrew` event. */
+export function encodeWithdrawal(event: DepositEvent): Pick<ChainLog, 'topics' | 'data'> {
+  const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
+  return { topics: [WITHDREW_TOPIC, event.user, word(BigInt(event.nonce))], data: token + word(event.baseUnits) };
 }
 
 /** @returns null for a log that is not a well-formed withdrawal. */

@@ -16,10 +16,12 @@ import type { ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
+import type { Signer } from './approval-signer.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainStore } from './chain-store.ts';
 import { DepositWatcher } from './deposit-watcher.ts';
 import { emptyChain, SimulatedChain } from './simulated-chain.ts';
+import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
 
 /** Maximum number of waiting calls per chain. */
 const WAITING_MAX = 1_024;
@@ -36,11 +38,14 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly fail: (reason: string) => void;
+  readonly signer: Signer;
+  readonly refused: (chainId: ChainId, reason: string) => void;
 }
 
 export class ChainLane {
   readonly #parts: LaneParts;
   readonly #watcher = new DepositWatcher();
+  readonly withdrawals: SimulatedWithdrawals;
   #current: ChainSettings;
   #chain: SimulatedChain | null = null;
   #tail: Promise<unknown> = Promise.resolve();
@@ -50,6 +55,12 @@ export class ChainLane {
   constructor(parts: LaneParts, settings: ChainSettings) {
     this.#parts = parts;
     this.#current = settings;
+    this.withdrawals = new SimulatedWithdrawals({
+      chainId: parts.chainId,
+      signer: parts.signer,
+      offer: (command) => this.#tell(command),
+      refused: (reason) => parts.refused(parts.chainId, reason),
+    });
   }
 
   get settings(): ChainSettings {
@@ -69,7 +80,7 @@ export class ChainLane {
       this.#chain = new SimulatedChain(state);
       if (saved === null) await store.save(state);
       this.#mineDue(this.#chain);
-      await this.#actOnDeposits(this.#chain);
+      await this.#act(this.#chain);
     });
   }
 
@@ -90,14 +101,16 @@ export class ChainLane {
   tick(): void {
     if (this.isBusy || this.#chain === null || this.#isStopped) return;
     this.#mineDue(this.#chain);
-    if (this.#dueDeposits(this.#chain).length > 0) void this.#run(() => this.#actOnDeposits(this.#opened));
+    const chain = this.#chain;
+    const isDue = this.withdrawals.isDue(chain, this.#current, this.#parts.clock.nowNs());
+    if (isDue || this.#dueDeposits(chain).length > 0) void this.#run(() => this.#act(chain));
   }
 
   /** Reads the chain as of now. */
   read<T>(look: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
     return this.#run(async () => {
       this.#mineDue(this.#opened);
-      await this.#actOnDeposits(this.#opened);
+      await this.#act(this.#opened);
       return look(this.#opened);
     });
   }
@@ -114,7 +127,7 @@ export class ChainLane {
       this.#mineDue(chain);
       const result = work(chain);
       await this.#parts.store.save(chain.state());
-      return { result, isActedOn: await this.#actOnDeposits(chain) };
+      return { result, isActedOn: await this.#act(chain) };
     });
     if (!done.ok) return done;
     if (done.value.isActedOn) return accepted(done.value.result);
@@ -164,6 +177,12 @@ export class ChainLane {
     return this.#watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
   }
 
+  /** Deposits and withdrawals, as far as they are due. @returns false when clearing did not answer in time. */
+  async #act(chain: SimulatedChain): Promise<boolean> {
+    const isActedOn = await this.#actOnDeposits(chain);
+    return isActedOn && (await this.withdrawals.act(chain, this.#current, this.#parts.clock.nowNs()));
+  }
+
   /** @returns false when clearing did not answer in time. */
   async #actOnDeposits(chain: SimulatedChain): Promise<boolean> {
     for (;;) {
@@ -178,6 +197,17 @@ export class ChainLane {
         this.#watcher.answered(deposit, nextNonce);
       }
     }
+  }
+
+  /** The same for a command that clearing may refuse for good: then its answer is empty. */
+  async #tell(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
+    for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
+      const reply = await this.#parts.command(command);
+      if (reply.ok) return reply.value;
+      if (reply.reject.code !== 'SERVICE_UNAVAILABLE') return {};
+      await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
+    }
+    return null;
   }
 
   /** Repeats the command until clearing accepts it. @returns null when it stays busy or the node stops. */

@@ -27,6 +27,22 @@ export interface DepositRequest {
   readonly confirm: boolean;
 }
 
+/** A call of `withdraw` with the live approval of a counter; what an override names is taken in place of the approval's. */
+export interface ExecuteWithdrawal {
+  readonly user: UserId;
+  readonly nonce: number;
+  readonly overrides: {
+    readonly baseUnits?: bigint;
+    readonly target?: string;
+    readonly nonce?: bigint;
+    readonly validUntil?: bigint;
+    readonly epochHash?: string;
+    /** Hex, of 64 or 65 bytes. */
+    readonly signatures?: readonly string[];
+  };
+  readonly confirm: boolean;
+}
+
 export interface MintRequest {
   readonly token: string;
   readonly to: string;
@@ -74,6 +90,8 @@ export interface ChainProvider {
 /** Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
 export interface ChainOperations {
   deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
+  /** WITHDRAWAL_NOT_FOUND without a live approval for the counter. */
+  withdraw(chain: ChainId, request: ExecuteWithdrawal): Promise<Outcome<ChainTransaction>>;
   /** @returns the new head. */
   mine(chain: ChainId, blocks: number): Promise<Outcome<number>>;
   mint(chain: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>>;
@@ -87,4 +105,6 @@ export interface ChainOperations {
   watched(): readonly WatchedChain[];
   /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
   resume(chain: ChainId): Promise<void>;
+  /** The node's clock was moved by hand. */
+  wake(): void;
 }

@@ -25,6 +25,9 @@ export interface ChainSettings {
   readonly providers: number;
   /** Those of the vault where it overrides the chain's (DEP-21). */
   readonly depositConfirmations: number;
+  readonly withdrawalConfirmations: number;
+  readonly checkpointIntervalMs: number;
+  readonly approvalValidityS: number;
   readonly vault: VaultSettings | null;
 }
 
@@ -64,9 +67,10 @@ interface VaultJson {
 
 /** The settings of every simulated chain. */
 export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, ChainSettings> {
-  return chainsOf(registry, 'simulated', (chain, { depositConfirmations, vault }) => ({
-    depositConfirmations,
-    vault,
+  return chainsOf(registry, 'simulated', (chain, common) => ({
+    ...common,
+    checkpointIntervalMs: chain.checkpoint_interval_ms,
+    approvalValidityS: chain.approval_validity_s,
     blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
     autoMine: chain.auto_mine,
     providers: chain.providers,

@@ -17,6 +17,10 @@
  */
 import type { UserId } from '../core/ids.ts';
 import { type ChainLog, type DepositEvent, decodeDeposit } from './chain-events.ts';
+
+/** Reads an event of the watched kind; null for any other log. */
+type Decode = (log: ChainLog) => DepositEvent | null;
+
 import type { ProviderView } from './simulated-chain.ts';
 
 /** With the chain id: the identity of a deposit. */
@@ -44,6 +48,12 @@ export class DepositWatcher {
   readonly #next = new Map<UserId, number>();
   /** Every deposit in lower blocks is answered. */
   #fromBlock = 0;
+  readonly #decode: Decode;
+
+  /** @param decode of the events that are watched: deposits, or withdrawals, which have a counter of their own. */
+  constructor(decode: Decode = decodeDeposit) {
+    this.#decode = decode;
+  }
 
   /**
    * @param views one per configured provider; null when it cannot be reached, which counts as disagreement.
@@ -78,7 +88,7 @@ export class DepositWatcher {
       const shown = new Set<string>();
       for (const log of view.logsFrom(this.#fromBlock)) {
         const key = logKey(log);
-        const deposit = shown.has(key) ? null : confirmed(view, log, policy);
+        const deposit = shown.has(key) ? null : confirmed(view, log, policy, this.#decode);
         if (deposit === null) continue;
         shown.add(key);
         const candidate = found.get(key);
@@ -112,11 +122,11 @@ export class DepositWatcher {
 }
 
 /** Validates one log of one provider: the vault wrote it, its block is canonical and deep enough. */
-function confirmed(view: ProviderView, log: ChainLog, policy: WatchPolicy): ConfirmedDeposit | null {
+function confirmed(view: ProviderView, log: ChainLog, policy: WatchPolicy, decode: Decode): ConfirmedDeposit | null {
   if (log.address !== policy.vault || view.hashOf(log.blockNumber) !== log.blockHash) return null;
   const confirmations = view.head - log.blockNumber + 1;
   if (confirmations < Math.max(policy.confirmations, 1)) return null;
-  const event = decodeDeposit(log);
+  const event = decode(log);
   return event === null ? null : { ...event, tx: log.tx, logIndex: log.logIndex, block: log.blockNumber };
 }
 

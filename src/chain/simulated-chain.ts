@@ -8,19 +8,28 @@
  *
  * Invariants
  *   (1) The head and the time of the head never decrease.
- *   (2) The deposit counter of a user is the number of its `Deposited` logs.
- *   (3) The vault's balance of a token is the sum of the amounts in its logs, plus what was minted to it.
+ *   (2) The counters of a user are the numbers of its `Deposited` and of its `Withdrew` logs.
+ *   (3) The vault's balance of a token is what its `Deposited` logs brought, less what its `Withdrew` logs took, plus what
+ *       was minted to it.
  *   (4) A block's hash covers its number, its transactions and the hash of the stored block before it.
  *
  * Every transaction is mined immediately, in its own block, so its log has index 0. The sender approves exactly the
  * deposited amount, directly before, so no allowance remains after a call.
  *
- * Reorganisations, provider faults, withdrawals and settlements are not simulated; chain-store.ts stores the state.
+ * Reorganisations, provider faults and settlements are not simulated; chain-store.ts stores the state.
  */
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
-import { type ChainLog, encodeDeposit, keccakText, U256_MAX } from './chain-events.ts';
+import { SECOND_NS } from '../core/units.ts';
+import {
+  type ChainLog,
+  encodeDeposit,
+  encodeWithdrawal,
+  keccakText,
+  U256_MAX,
+  WITHDREW_TOPIC,
+} from './chain-events.ts';
 
 /** Maximum number of transactions per chain; further ones are rejected. */
 export const TRANSACTIONS_MAX = 5_000;
@@ -28,6 +37,8 @@ export const TRANSACTIONS_MAX = 5_000;
 export const MINE_MAX = 1_000_000;
 
 const NORMAL_DECIMALS = 18;
+/** Heads whose times are kept. */
+const HEADS_MAX = 1_024;
 const HEAD_MAX = Number.MAX_SAFE_INTEGER - MINE_MAX;
 const NO_BLOCK = '0'.repeat(64);
 
@@ -39,6 +50,9 @@ export type DepositRevert =
   | 'NormalizationOverflow'
   | 'NormalizationRoundsToZero'
   | 'TransferFromFailed';
+
+/** Error names of wire.md 12.2 for withdrawals. */
+export type WithdrawalRevert = 'Expired' | 'MissedQuorum' | 'InvalidNonce' | 'InvalidSignature' | 'TransferFailed';
 
 /** The vault's data of a token: its `decimals()` and the configured minimum. */
 export interface TokenTerms {
@@ -62,13 +76,32 @@ export interface DepositCall {
   readonly senderAllowed: boolean;
 }
 
+export interface WithdrawCall {
+  /** 64 hex, right-padded. */
+  readonly vault: string;
+  readonly user: UserId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  /** A uint256. */
+  readonly baseUnits: bigint;
+  readonly nonce: bigint;
+  /** 64 hex, right-padded. */
+  readonly target: string;
+  /** Unix seconds. */
+  readonly validUntil: bigint;
+  /** Who signed each signature over the digest of the call, 40 hex; null for one that nobody could have made. */
+  readonly signers: readonly (string | null)[];
+  readonly administrators: readonly string[];
+  readonly quorum: number;
+}
+
 /** The result of a transaction: mined in block `block`, with a log or with the name of an error. */
 export interface Mined {
   /** 64 hex. */
   readonly tx: string;
-  readonly revert: DepositRevert | null;
+  readonly revert: DepositRevert | WithdrawalRevert | null;
   readonly block: number;
-  /** The user's counter that the deposit used; null without one. */
+  /** The user's counter that the call used; null without one. */
   readonly nonce: number | null;
 }
 
@@ -113,6 +146,9 @@ export class SimulatedChain implements ProviderView {
   readonly #blocks: Block[];
   readonly #balances: Map<string, bigint>;
   readonly #counters = new Map<string, number>();
+  readonly #withdrawals = new Map<string, number>();
+  /** Heads since the start, with their times: those of blocks without a transaction are not stored. */
+  readonly #heads: { readonly number: number; readonly timeNs: bigint }[] = [];
 
   constructor(state: ChainState) {
     this.chainId = state.chainId;
@@ -120,7 +156,7 @@ export class SimulatedChain implements ProviderView {
     this.#headNs = state.headNs;
     this.#blocks = [...state.blocks];
     this.#balances = new Map(state.balances);
-    for (const { log } of this.#blocks) if (log !== null) this.#count(log.topics[1] ?? '');
+    for (const { log } of this.#blocks) if (log !== null) this.#count(log);
   }
 
   /** Number of the newest block; 0 before the first. */
@@ -146,6 +182,18 @@ export class SimulatedChain implements ProviderView {
     if (count === 0) return;
     this.#headNumber += count;
     if (nowNs > this.#headNs) this.#headNs = nowNs;
+    this.#seeHead();
+  }
+
+  #seeHead(): void {
+    this.#heads.push({ number: this.#headNumber, timeNs: this.#headNs });
+    if (this.#heads.length > HEADS_MAX) this.#heads.splice(0, HEADS_MAX / 2);
+  }
+
+  /** When a block was mined, or something before that where it is not known any more. */
+  timeOf(block: number): bigint {
+    for (const head of this.#heads) if (head.number >= block) return head.timeNs;
+    return this.#blocks.findLast(({ number }) => number <= block)?.timeNs ?? 0n;
   }
 
   /** Mines the blocks that became due since the newest one, one each `blockTimeNs`. @returns whether there were any. */
@@ -156,6 +204,7 @@ export class SimulatedChain implements ProviderView {
     assert(BigInt(this.#headNumber) + due <= BigInt(HEAD_MAX), 'a chain grows within its bounds');
     this.#headNumber += Number(due);
     this.#headNs += due * blockTimeNs;
+    this.#seeHead();
     return true;
   }
 
@@ -175,6 +224,22 @@ export class SimulatedChain implements ProviderView {
     const nonce = this.depositCount(call.user);
     this.#move(token.token, { from, to: vault, baseUnits });
     const event = encodeDeposit({ user: call.user, nonce, token: token.token, baseUnits });
+    return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
+  }
+
+  /**
+   * Calls `withdraw` of the vault in its own block.
+   *
+   * @returns the revert, in the vault's order of checks, or the counter that the withdrawal used (WDR-08).
+   */
+  withdraw(call: WithdrawCall, nowNs: bigint): Mined {
+    assert(!this.isFull, 'a full chain accepts no transaction');
+    const { user, token, vault, target, baseUnits } = call;
+    const revert = this.#withdrawalRefusal(call, nowNs);
+    if (revert !== null) return this.#mineTransaction(null, nowNs, revert);
+    const nonce = this.withdrawalCount(user);
+    this.#move(token, { from: vault, to: target, baseUnits });
+    const event = encodeWithdrawal({ user, nonce, token, baseUnits });
     return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
   }
 
@@ -208,6 +273,11 @@ export class SimulatedChain implements ProviderView {
     return this.#counters.get(user) ?? 0;
   }
 
+  /** The vault's `withdrawalCounts(user)`. */
+  withdrawalCount(user: UserId): number {
+    return this.#withdrawals.get(user) ?? 0;
+  }
+
   logsFrom(block: number): readonly ChainLog[] {
     const logs: ChainLog[] = [];
     for (let at = this.#firstFrom(block); at < this.#blocks.length; at += 1) {
@@ -239,6 +309,21 @@ export class SimulatedChain implements ProviderView {
     return isApproved && fits ? null : 'TransferFromFailed';
   }
 
+  #withdrawalRefusal(call: WithdrawCall, nowNs: bigint): WithdrawalRevert | null {
+    const { validUntil, signers, quorum, administrators, nonce, user, token, vault, baseUnits } = call;
+    if (nowNs / SECOND_NS > validUntil) return 'Expired';
+    if (signers.length < quorum) return 'MissedQuorum';
+    if (nonce !== BigInt(this.withdrawalCount(user))) return 'InvalidNonce';
+    const seen = new Set<string>();
+    for (const signer of signers) {
+      if (seen.size >= quorum) break;
+      if (signer === null || !administrators.includes(signer) || seen.has(signer)) return 'InvalidSignature';
+      seen.add(signer);
+    }
+    if (seen.size < quorum) return 'MissedQuorum';
+    return this.balanceOf(token, vault) >= baseUnits ? null : 'TransferFailed';
+  }
+
   #move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
     const fromKey = balanceKey(token, from);
     const left = this.#balanceAt(fromKey) - baseUnits;
@@ -251,7 +336,7 @@ export class SimulatedChain implements ProviderView {
   #mineTransaction(
     event: (Pick<ChainLog, 'address' | 'topics' | 'data'> & { readonly nonce: number }) | null,
     nowNs: bigint,
-    revert: DepositRevert | null,
+    revert: Mined['revert'],
   ): Mined {
     this.mine(1, nowNs);
     const number = this.#headNumber;
@@ -261,14 +346,15 @@ export class SimulatedChain implements ProviderView {
     if (event !== null) {
       const { address, topics, data } = event;
       log = { blockNumber: number, blockHash: hash, tx, logIndex: 0, address, topics, data };
-      this.#count(topics[1] ?? '');
+      this.#count(log);
     }
     this.#blocks.push({ number, hash, timeNs: this.#headNs, tx, log });
     return { tx, revert, block: number, nonce: event === null ? null : event.nonce };
   }
 
-  #count(user: string): void {
-    this.#counters.set(user, (this.#counters.get(user) ?? 0) + 1);
+  #count({ topics: [topic0, user = ''] }: ChainLog): void {
+    const counters = topic0 === WITHDREW_TOPIC ? this.#withdrawals : this.#counters;
+    counters.set(user, (counters.get(user) ?? 0) + 1);
   }
 
   #balanceAt(key: string): bigint {

@@ -363,6 +363,7 @@ export class RingbookNode {
       hookClearing: (hook) => this.#clearingClient.hook(hook),
       stallMarket: (marketIndex, isStalled) => this.#stallMarket(marketIndex, isStalled),
       settle: (timeoutMs) => this.#settle(timeoutMs),
+      clockMoved: () => this.#chains?.wake(),
       requestCounts: () => this.#requests,
       presence: (user) => ({
         sessions: this.#gateway.sessions.countOf(user),

@@ -3,7 +3,7 @@
  * chain; and in every profile the one that ends the stop of a chain (4.4). They read and write JSON; ChainOperations
  * performs the operations.
  *
- * Not here: withdrawals, settlements, reorganisations, provider faults and escapes.
+ * Not here: settlements, reorganisations, provider faults and escapes.
  */
 
 import {
@@ -12,6 +12,7 @@ import {
   type ChainVault,
   DEFAULT_SENDER,
   type DepositRequest,
+  type ExecuteWithdrawal,
 } from '../chain/chain-operations.ts';
 import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
@@ -28,6 +29,9 @@ type Ask = (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<O
 
 /** An ERC-20 amount is a uint256. */
 const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
+const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
+const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
+const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
 const BLOCKS = { min: 1, max: 10_000 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
@@ -48,6 +52,7 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
   });
   return [
     route('POST', 'deposits', deposit),
+    route('POST', 'withdrawals/execute', withdraw),
     route('POST', 'mine', mine),
     route('POST', 'tokens/mint', mint),
     route('GET', 'counters', counters),
@@ -119,6 +124,37 @@ async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): 
   };
   if ((reader.raw('config') ?? null) !== null) reader.fail('config', 'this vault takes no account configuration');
   return reader.failure ?? mapped(await chains.deposit(chain, request), transactionView);
+}
+
+async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['user', 'nonce', 'overrides', 'confirm']);
+  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
+  const nonce = reader.integer('nonce', NONCES, undefined);
+  const confirm = reader.flag('confirm', true);
+  if (reader.failure !== null) return reader.failure;
+  const changed = new BodyReader(reader.raw('overrides') ?? {}, OVERRIDES, 'overrides');
+  const overrides: ExecuteWithdrawal['overrides'] = {
+    ...(changed.has('amount_base_units') ? { baseUnits: changed.integerText('amount_base_units', AMOUNT, 0n) } : {}),
+    ...(changed.has('target') ? { target: changed.form('target', parseAddress, 'an address is', undefined, '') } : {}),
+    ...(changed.has('nonce') ? { nonce: BigInt(changed.integer('nonce', NONCES, 0)) } : {}),
+    ...(changed.has('valid_until') ? { validUntil: BigInt(changed.integer('valid_until', NONCES, 0)) } : {}),
+    ...(changed.has('epoch_hash')
+      ? { epochHash: changed.form('epoch_hash', parseHash, 'a hash is', undefined, '') }
+      : {}),
+    ...(changed.has('signatures') ? { signatures: signatureList(changed) } : {}),
+  };
+  return changed.failure ?? mapped(await chains.withdraw(chain, { user, nonce, overrides, confirm }), transactionView);
+}
+
+function signatureList(reader: BodyReader): readonly string[] {
+  const list = reader.raw('signatures');
+  const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && SIGNATURE_FORM.test(item));
+  if (!isList) reader.fail('signatures', 'a list of hex texts is expected');
+  return isList ? (list as string[]).map((text) => text.replace(/^0x/, '').toLowerCase()) : [];
+}
+
+function parseHash(text: string): string | null {
+  return /^[0-9a-f]{64}$/.test(text) ? text : null;
 }
 
 async function mine(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {

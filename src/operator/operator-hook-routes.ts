@@ -76,6 +76,7 @@ async function moveClock(parts: OpsParts, body: Body): Promise<Reply> {
     return rejected(reject('CLOCK_BACKWARDS', 'the clock only goes forward', 'set_ns'));
   }
   const journaled = await parts.command({ kind: 'clockMoved' });
+  parts.clockMoved();
   if (!journaled.ok) return journaled;
   return (await parts.settle(CLOCK_REST_MS)) ? accepted(clockView(parts)) : rejected(NOT_AT_REST);
 }

@@ -68,6 +68,8 @@ export interface OpsParts {
    * idle.
    */
   settle(timeoutMs: number): Promise<boolean>;
+  /** What goes by the node's clock outside of actors is due. */
+  clockMoved(): void;
   /** Responses of the public listeners of this thread, by `<route> <status>`. */
   requestCounts(): ReadonlyMap<string, number>;
   /** A user's valid tokens, and streams of the order service, on this node. */

@@ -82,7 +82,7 @@ class ClearingFixture {
       command: (command) => this.fault?.(command) ?? this.command(command),
       registry: () => this.world.state,
       fail: (reason) => this.failures.push(reason),
-      withdrawals: () => [],
+      withdrawals: () => [...this.world.state.withdrawals.all()].map(({ row }) => row),
       evm: {
         entry: new URL('file:///none'),
         logLevel: 'error',
@@ -101,6 +101,7 @@ class ClearingFixture {
     if (command.kind === 'deposit') this.deposits += 1;
     const effects = this.world.send({ ...command, request: this.world.request() });
     for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);
+    for (const news of effectsOf(effects, 'withdrawalChanged')) this.chains.onNews(news);
     await turn();
     return reply(effects);
   }

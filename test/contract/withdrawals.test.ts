@@ -42,6 +42,8 @@ suite('withdrawals', () => {
     await node.rest();
   }
 
+  const execute = (nonce: number, overrides: object = {}): Promise<Record<string, unknown>> =>
+    node.operate('POST', `/operator/chains/${CHAIN}/withdrawals/execute`, { user: alice.id, nonce, overrides });
   const request = (
     amount: string,
     more: { nonce?: number; target?: string; asset?: string } = {},
@@ -113,12 +115,12 @@ suite('withdrawals', () => {
     assert.equal(toldBy(await bob.get(`/withdrawal/queue/${alice.id}`)), '401 UNAUTHORIZED');
   });
 
-  test('after its delay it is filled, and what an open order holds cannot leave (WDR-04, WDR-05, AMB-112)', async () => {
+  test('after its delay it is filled and signed at the next checkpoint, and what an open order holds cannot leave (WDR-04, WDR-05, AMB-79, AMB-112)', async () => {
     done(await request(hex(300)));
     await node.advance(29n * SECOND);
     assert.equal((await queue()).at(-1)?.status.type, 'queued');
     await node.advance(1n * SECOND);
-    assert.equal((await queue()).at(-1)?.status.type, 'filled');
+    assert.equal((await queue()).at(-1)?.status.type, 'approved');
     // 0.2 ETH at 3000 hold 600 and the fee of 700 that are left.
 
     const held = await alice.create({
@@ -132,7 +134,7 @@ suite('withdrawals', () => {
     assert.equal(held.status, 200, held.text);
     assert.equal(refusal(await request(hex(150))), 'INSUFFICIENT_INVENTORY');
     done(await request(hex(50)));
-    done(await alice.cancelWithdrawal(USD, 0));
+    done(await alice.cancelWithdrawal(USD, 1));
   });
 
   test('with the setting amount_text decimal amounts are base 10 (AMB-11)', async () => {
@@ -151,4 +153,80 @@ suite('withdrawals', () => {
     assert.deepEqual(await queue(), rows);
     assert.equal(await owned(), left);
   });
+
+  test('from the checkpoint to the payout: signed by the quorum, executed on the chain, booked once (WDR-07 to WDR-09, WDR-26, GEN-07, APR-01 to APR-04)', async () => {
+    for (const { nonce, status } of await queue()) {
+      if (status.type === 'queued' || status.type === 'filled') done(await alice.cancelWithdrawal(USD, nonce));
+    }
+    const events = await alice.stream(`/account/events/${alice.id}`);
+    const row = (await queue()).find(({ status }) => status.type === 'approved') as QueueRow & {
+      status: { approvals: Approval[] };
+    };
+    assert.deepEqual([row.nonce, row.amount], [0, hex(300)]);
+    const [approval] = row.status.approvals;
+    assert.match(approval?.inner.signature ?? '', /^[0-9a-f]{128}1[bc]$/);
+    assert.equal(approval?.expiry, Number(node.nowNs / SECOND) + 3_600);
+    assert.equal(approval?.epoch_hash.length, 32);
+    assert.equal(
+      refusal(await alice.cancelWithdrawal(USD, row.nonce)),
+      'WITHDRAWAL_NOT_FOUND',
+      'only the chain ends it',
+    );
+
+    const wrong = await execute(row.nonce, { target: address('7d') });
+    assert.deepEqual([wrong['status'], wrong['revert']], ['reverted', 'InvalidSignature'], 'bound to its target');
+    const later = await execute(row.nonce, { valid_until: 4_000_000_000 });
+    assert.equal(later['revert'], 'InvalidSignature');
+    assert.equal((await execute(row.nonce, { nonce: row.nonce + 1 }))['revert'], 'InvalidNonce');
+    assert.equal((await execute(row.nonce, { signatures: [] }))['revert'], 'MissedQuorum');
+
+    const paid = await execute(row.nonce);
+    assert.deepEqual([paid['status'], paid['revert'], paid['nonce']], ['mined', null, 0]);
+    assert.equal(
+      (await queue()).find(({ nonce, status }) => nonce === 0 && status.type === 'executed')?.amount,
+      hex(300),
+    );
+    const balance = await node.operate(
+      'GET',
+      `/operator/chains/${CHAIN}/balances?address=${TARGET}&token=${address('5a')}`,
+    );
+    assert.equal(balance['balance_base_units'], '300000000');
+    const counters = await node.operate('GET', `/operator/chains/${CHAIN}/counters?user=${alice.id}`);
+    assert.equal(counters['withdrawalCounts'], 1);
+    const ledger = (await node.operate('GET', '/operator/ledger')) as {
+      assets: Record<string, Record<string, string>>;
+    };
+    assert.deepEqual([ledger.assets['0']?.['locks'], ledger.assets['0']?.['difference']], ['0', '0']);
+    assert.match(
+      await events.frame(),
+      /^\{"WithdrawalCompleted":\{.*"amount":"0x1043561a8829300000","chain_id":"000000000000007a69","withdrawal_nonce":0,/,
+    );
+    events.socket.terminate();
+  });
+
+  test('an approval lapses with a block past its validity, not with the clock (WDR-10)', async () => {
+    done(await request(hex(50)));
+    await node.advance(31n * SECOND);
+    await node.advance(1n * SECOND);
+    assert.equal((await queue()).at(-1)?.status.type, 'approved');
+    const approved = await queue();
+    await node.restart('SIGKILL');
+    await alice.login();
+    assert.deepEqual(await queue(), approved, 'a kill changes no approval');
+    const before = await owned();
+    await node.advance(3_601n * SECOND);
+    assert.equal((await queue()).at(-1)?.status.type, 'approved');
+    const expired = await execute(1);
+    assert.equal(expired['revert'], 'Expired');
+    await node.operate('POST', `/operator/chains/${CHAIN}/mine`, { blocks: 1 });
+    await node.rest();
+    assert.equal((await queue()).at(-1)?.status.type, 'expired');
+    assert.equal(Number(await owned()), Number(before) + 50);
+  });
 });
+
+interface Approval {
+  readonly inner: { readonly nonce: number; readonly signature: string };
+  readonly expiry: number;
+  readonly epoch_hash: readonly number[];
+}

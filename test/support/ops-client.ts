@@ -8,6 +8,7 @@ import type {
   ChainTransaction,
   ChainVault,
   DepositRequest,
+  ExecuteWithdrawal,
   MintRequest,
 } from '../../src/chain/chain-operations.ts';
 import type { WatchedChain } from '../../src/chain/evm-thread.ts';
@@ -121,6 +122,15 @@ export class PlainChains implements ChainOperations {
   async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     this.asked.push([chain, request]);
     return accepted(TRANSACTION);
+  }
+
+  async withdraw(chain: ChainId, request: ExecuteWithdrawal): Promise<Outcome<ChainTransaction>> {
+    this.asked.push([chain, request]);
+    return accepted(TRANSACTION);
+  }
+
+  wake(): void {
+    this.asked.push('wake');
   }
 
   async mine(chain: ChainId, blocks: number): Promise<Outcome<number>> {

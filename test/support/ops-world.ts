@@ -90,6 +90,7 @@ export class OpsWorld {
       config,
       clock,
       plan,
+      clockMoved: () => undefined,
       version: '0.1.0',
       commit: 'abc',
       gateway: {

@@ -1,0 +1,169 @@
+/**
+ * The withdrawals of one simulated chain (WDR-07 to WDR-11, AMB-79): what makes the next step of a row due, as
+ * withdrawal-approvals.ts does for EVM chains, but by the node's clock and without waiting.
+ *
+ *   filled ──checkpoint, each interval of the node's clock──▶ signing ──signatures──▶ approved
+ *   signing, approved ──a confirmed block past `validUntil`, the vault's counter not moved──▶ expired
+ *   signing, approved ──a confirmed `Withdrew`──▶ executed
+ *
+ * Clearing decides and journals each step and takes each once; nothing here has to survive a start.
+ */
+import type { OperatorCommand } from '../clearing/inputs.ts';
+import type { WithdrawalRow } from '../clearing/rows.ts';
+import { assert } from '../core/assert.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import { MILLISECOND_NS, SECOND_NS } from '../core/units.ts';
+import type { WithdrawalApproval } from './approval-digests.ts';
+import type { Signer } from './approval-signer.ts';
+import { decodeWithdrawal } from './chain-events.ts';
+import type { ChainSettings } from './chain-rows.ts';
+import { DepositWatcher } from './deposit-watcher.ts';
+import type { SimulatedChain } from './simulated-chain.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+export interface SimulatedWithdrawalParts {
+  readonly chainId: ChainId;
+  readonly signer: Signer;
+  /** Clearing's reply; null: not now. */
+  readonly offer: (command: OperatorCommand) => Promise<View | null>;
+  /** Why an approval is not signed, or that an event contradicts the ledger. */
+  readonly refused: (reason: string) => void;
+}
+
+/** What the vault signs for a row. */
+export function approvalOf(row: WithdrawalRow): WithdrawalApproval {
+  return {
+    token: row.token,
+    baseUnits: row.payout,
+    user: row.user,
+    nonce: BigInt(row.nonce),
+    validUntil: BigInt(row.validUntil),
+    epochHash: row.epochHash,
+    target: row.target,
+  };
+}
+
+export class SimulatedWithdrawals {
+  readonly #parts: SimulatedWithdrawalParts;
+  /** Filled, signing and approved ones, by user and place. */
+  readonly #rows = new Map<string, WithdrawalRow>();
+  readonly #watcher = new DepositWatcher(decodeWithdrawal);
+  #checkpointNs = 0n;
+  /** An event that contradicts the ledger: nothing more is signed or booked on this chain. */
+  #isStopped = false;
+
+  constructor(parts: SimulatedWithdrawalParts) {
+    this.#parts = parts;
+  }
+
+  /** Node time of the last checkpoint; null before the first. */
+  get lastCheckpointNs(): bigint | null {
+    return this.#checkpointNs === 0n ? null : this.#checkpointNs;
+  }
+
+  /** Clearing has flushed the row. */
+  changed(row: WithdrawalRow): void {
+    const key = `${row.user}/${row.place}`;
+    const isWatched = row.status === 'filled' || row.status === 'signing' || row.status === 'approved';
+    if (isWatched) this.#rows.set(key, row);
+    else this.#rows.delete(key);
+  }
+
+  /** The live approval for a counter of the vault. */
+  approved(user: UserId, nonce: number): WithdrawalRow | null {
+    for (const row of this.#rows.values()) {
+      if (row.user === user && row.nonce === nonce && row.status === 'approved') return row;
+    }
+    return null;
+  }
+
+  /** Whether `act` would do something. */
+  isDue(chain: SimulatedChain, settings: ChainSettings, nowNs: bigint): boolean {
+    if (this.#isStopped || settings.vault === null) return false;
+    if (this.#dueEvents(chain, settings).length > 0) return true;
+    const blockTime = confirmedTime(chain, settings);
+    for (const row of this.#rows.values()) {
+      if (row.status === 'signing' || isLapsed(row, blockTime)) return true;
+      if (row.status === 'filled' && this.#isCheckpointDue(settings, nowNs)) return true;
+    }
+    return false;
+  }
+
+  /** Makes every step that is due. @returns false when clearing did not answer in time. */
+  async act(chain: SimulatedChain, settings: ChainSettings, nowNs: bigint): Promise<boolean> {
+    if (this.#isStopped || settings.vault === null) return true;
+    if (!(await this.#book(chain, settings))) return false;
+    const blockTime = confirmedTime(chain, settings);
+    if (this.#isCheckpointDue(settings, nowNs) && [...this.#rows.values()].some(({ status }) => status === 'filled')) {
+      this.#checkpointNs = nowNs;
+      const { chainId } = this.#parts;
+      if ((await this.#parts.offer({ kind: 'vaultCheckpoint', chainId, blockTime })) === null) return false;
+    }
+    for (const row of [...this.#rows.values()]) {
+      const isAnswered = isLapsed(row, blockTime)
+        ? await this.#lapse(row, blockTime, chain.withdrawalCount(row.user))
+        : row.status !== 'signing' || (await this.#sign(row, settings));
+      if (!isAnswered) return false;
+    }
+    return true;
+  }
+
+  #isCheckpointDue({ checkpointIntervalMs }: ChainSettings, nowNs: bigint): boolean {
+    return nowNs - this.#checkpointNs >= BigInt(checkpointIntervalMs) * MILLISECOND_NS;
+  }
+
+  #dueEvents(chain: SimulatedChain, settings: ChainSettings): ReturnType<DepositWatcher['due']> {
+    const { vault, providers, withdrawalConfirmations: confirmations } = settings;
+    if (vault === null) return [];
+    const views = Array.from({ length: providers }, () => chain);
+    return this.#watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
+  }
+
+  async #book(chain: SimulatedChain, settings: ChainSettings): Promise<boolean> {
+    for (;;) {
+      const due = this.#dueEvents(chain, settings);
+      if (due.length === 0) return true;
+      for (const event of due) {
+        const { user, token, nonce, baseUnits } = event;
+        const { chainId } = this.#parts;
+        const reply = await this.#parts.offer({ kind: 'withdrew', chainId, user, token, nonce, baseUnits });
+        if (reply === null) return false;
+        const { result, next } = reply;
+        assert(typeof next === 'number', 'clearing returns the next counter');
+        if (result === 'unmatched' && next === nonce) {
+          this.#isStopped = true;
+          this.#parts.refused('the vault paid what clearing has not approved');
+          return true;
+        }
+        this.#watcher.answered(event, next);
+      }
+    }
+  }
+
+  /** @returns false when clearing did not answer in time. */
+  async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ChainSettings): Promise<boolean> {
+    if (vault === null) return true;
+    const { user, place, sequence } = row;
+    const { chainId, signer, offer, refused } = this.#parts;
+    const signed = await signer.sign({ chainId, vault, approval: approvalOf(row), validity: approvalValidityS });
+    if (signed.kind === 'refused') {
+      refused(signed.reason);
+      return true;
+    }
+    return (await offer({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures })) !== null;
+  }
+
+  async #lapse({ user, place, sequence }: WithdrawalRow, blockTime: number, counter: number): Promise<boolean> {
+    return (await this.#parts.offer({ kind: 'approvalLapsed', user, place, sequence, blockTime, counter })) !== null;
+  }
+}
+
+function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boolean {
+  return (status === 'signing' || status === 'approved') && blockTime > validUntil;
+}
+
+/** Time of the last confirmed block, seconds. */
+function confirmedTime(chain: SimulatedChain, { withdrawalConfirmations }: ChainSettings): number {
+  return Number(chain.timeOf(chain.head - Math.max(withdrawalConfirmations, 1) + 1) / SECOND_NS);
+}
