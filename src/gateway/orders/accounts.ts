@@ -52,9 +52,13 @@ export class Accounts {
     else if (own.delete(subAccount) && own.size === 0) this.#inLiquidation.delete(user);
   }
 
-  /** Whether new risk and outgoing transfers of the sub-account are refused (AMB-57). */
-  isInLiquidation(user: UserId, subAccount: number): boolean {
-    return this.#inLiquidation.size > 0 && this.#inLiquidation.get(user)?.has(subAccount) === true;
+  /**
+   * Whether new risk and outgoing transfers of the sub-account are refused (AMB-57).
+   *
+   * @param account its user is not read while there is no such account: of a new order that is a text to be made.
+   */
+  isInLiquidation(account: { readonly user: UserId; readonly subAccount: number }): boolean {
+    return this.#inLiquidation.size > 0 && this.#inLiquidation.get(account.user)?.has(account.subAccount) === true;
   }
 
   /** All sub-accounts of the user by index, ascending. */

@@ -92,8 +92,7 @@ export class MarginCheck {
     // Where there never was a price, what a market order adds is worth nothing: its lots count.
     const addsLots = queue.outgrows(entry, exposure.lots);
     // mutant: liquidation-refuses-risk
-    if ((addsNotional || addsLots) && this.#accounts.isInLiquidation(order.user, order.subAccount))
-      return IN_LIQUIDATION;
+    if ((addsNotional || addsLots) && this.#accounts.isInLiquidation(order)) return IN_LIQUIDATION;
     if (isBroken && !isSpot(order) && (addsNotional || addsLots)) return NO_PRICE;
     const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
     // mutant: least-capacity
@@ -108,7 +107,7 @@ export class MarginCheck {
    * @returns INSUFFICIENT_MARGIN.
    */
   unweighedFault(order: LiveOrder): Reject | null {
-    if (!this.#accounts.isInLiquidation(order.user, order.subAccount)) return null;
+    if (!this.#accounts.isInLiquidation(order)) return null;
     return isReduceOnly(order) ? null : IN_LIQUIDATION;
   }
 

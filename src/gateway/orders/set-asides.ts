@@ -63,7 +63,7 @@ export class SetAsides {
     if (amount <= 0n) return accepted(NOTHING);
     const balance = this.#holds.find(from);
     if (balance === undefined || amount > availableOf(balance)) return NO_INVENTORY;
-    if (leaves && this.#accounts.isInLiquidation(from.user, from.subAccount)) return IN_LIQUIDATION;
+    if (leaves && this.#accounts.isInLiquidation(from)) return IN_LIQUIDATION;
     const holds = this.#holds;
     holds.setAside(balance, amount, leaves);
     const free = (): void => holds.setAside(balance, -amount, leaves);
