@@ -169,6 +169,56 @@ suite('EVM withdrawals', () => {
     assert.deepEqual(await figures().then((one) => [one.spot, one.difference]), ['45', '0']);
   });
 
+  /** Killed at a commit of the node: everything from the request to the booking is repeated until it is done. */
+  async function survives(point: 'before_flush' | 'after_flush', afterTransactions: number): Promise<boolean> {
+    const paidBefore = (await paid()) as bigint;
+    const spotBefore = Number((await figures()).spot);
+    const fault = { kind: 'crash', point, after_transactions: afterTransactions };
+    await call('POST', '/operator/clearing', { fault });
+    let kills = 0;
+    const isDone = async (): Promise<boolean> => {
+      const { locks } = await figures();
+      const isPaid = (await paid()) === paidBefore + 1_000_000n;
+      if (isPaid && locks === '0') return true;
+      const [row] = await rows();
+      if (row === undefined && !isPaid) await withdraw(1n);
+      else if (row?.status === 'queued') await call('POST', '/operator/clock', { advance_ns: 31 * SECOND });
+      else if (row?.status === 'approved' && !isPaid) {
+        assert.equal(await execute(row, 1n), null);
+        await anvil.mine(CONFIRMATIONS - 1);
+      }
+      return false;
+    };
+    await eventually(async () => {
+      try {
+        return await isDone();
+      } catch (error) {
+        // A call to a node that dies fails in many ways; one to a node that lives must not.
+        await aMoment(100);
+        if (node.child.exitCode === null && node.child.signalCode === null) throw error;
+        kills += 1;
+        node = await startNode({ dataDirectory: node.dataDirectory });
+        client = new RingbookClient({ oms: node.oms, mds: node.mds, key });
+        await client.login();
+        return false;
+      }
+    });
+    await call('POST', '/operator/clearing', { fault: null });
+    assert.equal(await paid(), paidBefore + 1_000_000n, 'paid once');
+    assert.deepEqual(await figures().then((one) => [Number(one.spot), one.difference]), [spotBefore - 1, '0']);
+    return kills > 0;
+  }
+
+  /** All commits of a withdrawal with `RINGBOOK_KILLS=all`, otherwise some of them. */
+  const kills = process.env['RINGBOOK_KILLS'] === 'all' ? [0, 1, 2, 3, 4, 5, 6] : [1, 3];
+  for (const point of ['before_flush', 'after_flush'] as const) {
+    test(`WDR-07, WDR-09: killed ${point} at the commits of a withdrawal, it is paid once and booked once`, async () => {
+      let killed = 0;
+      for (const afterTransactions of kills) if (await survives(point, afterTransactions)) killed += 1;
+      assert.ok(killed > 0, 'a kill happened');
+    });
+  }
+
   test('a payout that the ledger has not locked stops the chain: no credit, no approval', async () => {
     const user = 'b7'.repeat(32) as UserId;
     const validUntil = 4_000_000_000n;
@@ -193,9 +243,10 @@ suite('EVM withdrawals', () => {
       return page.includes(`ringbook_chain_stopped{chain="${anvil.chainId}"} 1`);
     });
     assert.match(node.stderr(), /"reason":"unmatched"/);
+    const { spot } = await figures();
     assert.equal(await depositOnAnvil(anvil, contracts, client.userId, 1_000_000n), null);
     await anvil.mine(CONFIRMATIONS);
     await aMoment(2_500);
-    assert.equal((await figures()).spot, '45');
+    assert.equal((await figures()).spot, spot);
   });
 });

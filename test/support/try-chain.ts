@@ -1,7 +1,9 @@
 /**
- * `npm run try:deposit`: an EVM chain with a vault, a node that watches it through three addresses, and a deposit.
- * With `--once` it ends when the deposit is credited; otherwise it goes on until SIGINT.
+ * `npm run try:chain`: an EVM chain with a vault, a node that watches it through three addresses, a deposit and a
+ * withdrawal. With `--once` it ends then; otherwise it goes on until SIGINT.
  */
+import type { Address } from 'viem';
+import type { Withdrawal } from '../../src/client/account.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import { keyFromSeed } from '../../src/client/keys.ts';
 import { Anvil, deployVault, depositOnAnvil, padded } from './anvil.ts';
@@ -11,6 +13,7 @@ import { eventually } from './patience.ts';
 const VM_ID = 1_337;
 const CONFIRMATIONS = 4;
 const ASSET = '7';
+const TARGET: Address = `0x${'7c'.repeat(20)}`;
 /** The user whose key is 32 bytes of 0xe1. */
 const SEED_BYTE = 0xe1;
 
@@ -37,7 +40,7 @@ const rpcUrls = ['a', 'b', 'c'].map((name) => `${anvil.url}/?${name}`);
 await put(`/operator/chains/${chain}`, {
   kind: 'evm',
   rpc_urls: rpcUrls,
-  confirmations: { deposit: CONFIRMATIONS },
+  confirmations: { deposit: CONFIRMATIONS, withdrawal: CONFIRMATIONS },
 });
 await put(`/operator/vaults/${padded(contracts.vault)}@${chain}`, {
   administrators: ['5d5c99edf529335160ff180fa141dd4967fc00d2'],
@@ -65,6 +68,48 @@ line(
 );
 await client.login();
 line(`inventory of the user: ${plain(await client.inventory())}`);
+
+await client.account.withdraw({
+  token: padded(contracts.token),
+  chainId: chain,
+  amount18: 2n * 10n ** 18n,
+  target: padded(TARGET),
+});
+line('withdrawing 2; the clock of the node is moved over the delay of 30 s');
+await operator(node, 'POST', '/operator/clock', { advance_ns: 31_000_000_000 });
+let approved: Withdrawal | undefined;
+await eventually(async () => {
+  approved = (await client.account.withdrawals()).find(({ status }) => status === 'approved');
+  return approved !== undefined;
+});
+const [approval] = approved?.approvals ?? [];
+if (approved === undefined || approval === undefined) throw new Error('an approved withdrawal has an approval');
+line(
+  `approved: nonce ${approved.nonce}, signature ${approval.signature.slice(0, 16)}…, valid until ${approval.expiry}`,
+);
+const revert = await anvil.send({
+  contract: 'VaultV1',
+  at: contracts.vault,
+  name: 'withdraw',
+  args: [
+    { tokenAddress: contracts.token, amount: 2_000_000n, nonce: BigInt(approved.nonce) },
+    `0x${client.userId}`,
+    TARGET,
+    BigInt(approval.expiry),
+    `0x${approval.epochHash}`,
+    [`0x${approval.signature.replace(/^0x/, '')}`],
+  ],
+});
+if (revert !== null) throw new Error(`the vault refused: ${revert.name}`);
+line(`executed: ${TARGET} has ${await anvil.read('Token', contracts.token, 'balanceOf', [TARGET])} base units`);
+await anvil.mine(CONFIRMATIONS - 1);
+await eventually(async () => {
+  const { body } = await operator(node, 'GET', '/operator/ledger');
+  const figures = (body['assets'] as Record<string, { locks: string; spot: string }>)[ASSET];
+  units = figures?.spot ?? '0';
+  return figures?.locks === '0';
+});
+line(`booked after ${CONFIRMATIONS} confirmations; ${units} are left`);
 
 if (!process.argv.includes('--once')) {
   line('end it with Ctrl-C');
