@@ -40,7 +40,7 @@ import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
 import { type BackstopFigures, backstopFigures } from './liquidation/backstop-capital.ts';
 import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
-import { type DetectionListener, Pacing } from './liquidation/pacing.ts';
+import { type DetectionListener, type LiquidationCounts, Pacing } from './liquidation/pacing.ts';
 import type { LiveOrder } from './live-orders.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
@@ -82,6 +82,8 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
+  /** Called each turn. */
+  readonly liquidationCounts?: (counts: LiquidationCounts) => void;
   /** 1 while accounts wait to be judged, steps to be made, or what is at risk to be published: the node is not at rest. */
   readonly working?: { set(isWorking: number): void };
   readonly journalSequence?: { set(sequence: number): void };
@@ -385,11 +387,12 @@ export class ClearingActor implements Actor {
   /** Steps of liquidations and of the backstop that are due, as inputs of this batch. Not while messages wait for room. */
   #addSteps(): void {
     if (!this.#flushOutboxes()) return;
-    const { clock, elapsedMs, working } = this.#options;
+    const { clock, elapsedMs, working, liquidationCounts } = this.#options;
     const nowNs = clock.nowNs();
     const steps = this.#pacing.poll(this.ledger, { nowNs, elapsedMs }, this.#detected);
     for (const step of steps) this.#batch.addPlain(step, nowNs);
     const isWorking = steps.length > 0 || this.#pacing.isWorking(this.ledger) || this.#atRisk.isDue(elapsedMs());
+    liquidationCounts?.(this.#pacing.counts(this.ledger));
     working?.set(isWorking ? 1 : 0);
   }
 

@@ -42,6 +42,12 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
 /** Of liquidation, the backstop and auto-deleveraging; USD as a number. */
 const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
   { name: 'accounts_at_risk', kind: 'gauge', help: 'Accounts with a surplus below a tenth of their requirement.' },
+  { name: 'accounts_liquidating', kind: 'gauge', help: 'Accounts under liquidation.' },
+  {
+    name: 'liquidations_blocked',
+    kind: 'gauge',
+    help: 'Accounts under liquidation with a position that takes no order.',
+  },
   { name: 'accounts_shielded', kind: 'gauge', help: 'Accounts below maintenance that a broken credit shields.' },
   { name: 'backstop_equity_usd', kind: 'gauge', help: 'USD that the backstop is worth: capital and accounts.' },
   { name: 'backstop_capital_usd', kind: 'gauge', help: 'USD of the backstop, less what it has credited.' },

@@ -50,6 +50,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     heartbeat: () => wiring.heartbeat(),
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
+    liquidationCounts: (counts) => monitor.rounds(counts),
     working: wiring.metrics.gauge('working'),
     journalSequence: wiring.metrics.gauge('journal_sequence'),
     journalSize: ({ firstSequence, bytes }) => {

@@ -8,6 +8,7 @@
 import type { AtRiskCounts } from '../clearing/liquidation/at-risk-accounts.ts';
 import type { BackstopFigures } from '../clearing/liquidation/backstop-capital.ts';
 import type { LiquidationEvent } from '../clearing/liquidation/liquidation-events.ts';
+import type { LiquidationCounts } from '../clearing/liquidation/pacing.ts';
 import { format18 } from '../core/decimal.ts';
 import type { Amount18 } from '../core/units.ts';
 import type { Counter, Gauge, MetricsWriter } from '../runtime/metrics.ts';
@@ -37,6 +38,8 @@ export class LiquidationMonitor {
   readonly #shortfallUsd: Counter;
   readonly #atRisk: Gauge;
   readonly #shielded: Gauge;
+  readonly #liquidating: Gauge;
+  readonly #blocked: Gauge;
   readonly #backstopEquity: Gauge;
   readonly #backstopCapital: Gauge;
   readonly #backstopAccounts: Gauge;
@@ -58,6 +61,8 @@ export class LiquidationMonitor {
     this.#shortfallUsd = metrics.counter('shortfall_usd');
     this.#atRisk = metrics.gauge('accounts_at_risk');
     this.#shielded = metrics.gauge('accounts_shielded');
+    this.#liquidating = metrics.gauge('accounts_liquidating');
+    this.#blocked = metrics.gauge('liquidations_blocked');
     this.#backstopEquity = metrics.gauge('backstop_equity_usd');
     this.#backstopCapital = metrics.gauge('backstop_capital_usd');
     this.#backstopAccounts = metrics.gauge('backstop_accounts');
@@ -66,6 +71,11 @@ export class LiquidationMonitor {
   counts({ atRisk, shielded }: AtRiskCounts): void {
     this.#atRisk.set(atRisk);
     this.#shielded.set(shielded);
+  }
+
+  rounds({ liquidating, blocked }: LiquidationCounts): void {
+    this.#liquidating.set(liquidating);
+    this.#blocked.set(blocked);
   }
 
   backstop({ equity, capital, working, deleveraging }: BackstopFigures): void {

@@ -230,6 +230,12 @@ function liquidationFamilies(clearing: Recorded): readonly Family[] {
       'Accounts at risk below maintenance that are not liquidated because the price of a credit is broken.',
       value('accounts_shielded'),
     ),
+    plainGauge('ringbook_accounts_liquidating', 'Accounts under liquidation.', value('accounts_liquidating')),
+    plainGauge(
+      'ringbook_liquidations_blocked',
+      'Accounts under liquidation with a position that takes no order: no usable price, or a halted market.',
+      value('liquidations_blocked'),
+    ),
     plainGauge(
       'ringbook_backstop_equity_usd',
       'USD that the backstop is worth at the mark: its capital and the accounts that it took over.',

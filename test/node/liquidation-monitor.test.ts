@@ -70,6 +70,7 @@ suite('the monitor of liquidations', () => {
       watched.monitor.event(event);
     }
     watched.monitor.counts({ atRisk: 12, shielded: 3 });
+    watched.monitor.rounds({ liquidating: 7, blocked: 2 });
     const [equity, capital] = [amount(-900n), amount(-2_040n)];
     watched.monitor.backstop({ equity, capital, shortfall: amount(2_040n), working: 3, deleveraging: 1 });
     const expected = {
@@ -82,6 +83,8 @@ suite('the monitor of liquidations', () => {
       shortfall_usd: 40,
       accounts_at_risk: 12,
       accounts_shielded: 3,
+      accounts_liquidating: 7,
+      liquidations_blocked: 2,
       backstop_equity_usd: -900,
       backstop_capital_usd: -2_040,
       backstop_accounts: 4,

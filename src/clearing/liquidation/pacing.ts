@@ -16,7 +16,7 @@ import type { BackstopRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot } from '../state.ts';
 import { isBackstopStepDue } from './backstop.ts';
 import type { Judged } from './detection.ts';
-import { isStepDue } from './rounds.ts';
+import { isRoundBlocked, isStepDue } from './rounds.ts';
 
 const CHECK_INTERVAL_MS = 10;
 /** Detection works for so long at a time; then fills come. */
@@ -43,6 +43,13 @@ export interface DetectionListener {
   readonly pricesMoved: () => void;
 }
 
+/** For operators. */
+export interface LiquidationCounts {
+  /** Accounts under liquidation, and those of them whose round is repeated for want of a price or a market. */
+  readonly liquidating: number;
+  readonly blocked: number;
+}
+
 export class Pacing {
   #checkedMs = Number.NEGATIVE_INFINITY;
   #scannedNs = 0n as TimestampNs;
@@ -52,10 +59,17 @@ export class Pacing {
   #backstopRows: Iterator<BackstopRow> = [].values();
   /** Rows one after the other that had no due step, since something may have changed. */
   #restingRows = 0;
+  /** Of the last look at all rows, and of the one that is under way. */
+  #blocked = 0;
+  #blockedSoFar = 0;
 
   /** A batch was applied. */
   stateChanged(): void {
     this.#restingRows = 0;
+  }
+
+  counts({ liquidations }: ClearingState): LiquidationCounts {
+    return { liquidating: liquidations.size, blocked: Math.min(this.#blocked, liquidations.size) };
   }
 
   /** Whether there is work that can go on now. */
@@ -116,11 +130,14 @@ export class Pacing {
       if (steps.length >= STEPS_PER_BATCH) return;
       let next = this.#rows.next();
       if (next.done === true) {
+        this.#blocked = this.#blockedSoFar;
+        this.#blockedSoFar = 0;
         this.#rows = liquidations.values();
         next = this.#rows.next();
         if (next.done === true) return;
       }
       const row = next.value.liquidation;
+      if (row !== null && isRoundBlocked(next.value, row)) this.#blockedSoFar += 1;
       if (row !== null && isStepDue(state, row, nowNs)) steps.push(stepOf(next.value));
       else this.#restingRows += 1;
     }

@@ -111,6 +111,11 @@ export function isStepDue(state: ClearingState, row: LiquidationRow, nowNs: Time
   return situation === 'ordering';
 }
 
+/** Whether the round is over and will be repeated: a position had no order, for want of a price or in a halted market. */
+export function isRoundBlocked(account: SubAccountSlot, { stage, ordered }: LiquidationRow): boolean {
+  return stage === 'waiting' && !openPositions(account).every(({ asset }) => ordered.includes(asset));
+}
+
 /** The account has no live order any more (LIQ-04). */
 export function applyAccountCleared(state: ClearingState, input: AccountCleared): void {
   const account = state.users.get(input.user)?.subAccounts.get(input.subAccount);
@@ -195,9 +200,9 @@ function isRoundDue({ settings }: ClearingState, { roundNs }: LiquidationRow, no
   return nowNs >= roundNs + BigInt(settings.liquidation_interval_ms) * MILLISECOND_NS;
 }
 
-function nextRound(of: Case, { user, subAccount, startedNs, round, ordered }: LiquidationRow): void {
-  const isCounted = openPositions(of.account).every(({ asset }) => ordered.includes(asset));
-  const next = isCounted ? Math.min(round + 1, of.state.settings.liquidation_rounds) : round;
+function nextRound(of: Case, row: LiquidationRow): void {
+  const { user, subAccount, startedNs, round } = row;
+  const next = isRoundBlocked(of.account, row) ? round : Math.min(round + 1, of.state.settings.liquidation_rounds);
   cancel(of, { user, subAccount, startedNs, round: next });
 }
 

@@ -112,6 +112,8 @@ suite('pacing of detection and steps', () => {
     paced.pacing.stateChanged();
     assert.deepEqual(paced.turns(), [ALICE], 'as soon as the account is cleared');
     assert.deepEqual(paced.after(5_000), [], 'the clock stands');
+    paced.after(10);
+    assert.deepEqual(paced.pacing.counts(world.state), { liquidating: 1, blocked: 1 }, 'for operators');
     world.pass(SECOND_NS);
     assert.deepEqual(paced.after(10), [ALICE]);
   });
