@@ -25,7 +25,7 @@ export interface CrashOptions {
 }
 
 export interface CrashReport {
-  /** Longs whose position the node closed, at least in part, on the book. */
+  /** Longs with a position that the node closed, at least in part, on the book. */
   readonly liquidated: number;
   readonly takenOver: number;
   /** Trades of auto-deleveraging of the three shorts. */
@@ -59,6 +59,8 @@ const BIDS: readonly (readonly [share: number, price: number])[] = [
   [4, 1_760],
   [4, 1_720],
 ];
+/** Of the streams of one party. */
+const LINES_SHOWN = 12;
 const AT_ONCE = 8;
 const LOOK_MS = 250;
 /** What each part may take; also the longest barrier. */
@@ -231,7 +233,9 @@ class CrashScenario {
 
   #printLines({ name, lines }: Watched): void {
     this.#print(`what ${name} got on its streams:`);
-    for (const line of lines.splice(0)) this.#options.print(`            ${line}`);
+    for (const line of lines.slice(0, LINES_SHOWN)) this.#options.print(`            ${line}`);
+    if (lines.length > LINES_SHOWN) this.#options.print(`            and ${lines.length - LINES_SHOWN} more`);
+    lines.length = 0;
   }
 
   async #watchAtRisk({ client }: Party): Promise<void> {

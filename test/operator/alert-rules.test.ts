@@ -1,4 +1,4 @@
-/** The alert rules of config/prometheus-alerts.yml: they use metrics that the node has, and say what to do. */
+/** The alert rules of config/prometheus-alerts.yml: they use metrics of the node, and each has what to do. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';

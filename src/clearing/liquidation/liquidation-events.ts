@@ -1,6 +1,6 @@
 /**
- * What operators count and log of liquidations: one event for each account whose liquidation begins or ends, with the figures
- * of that moment, and one for each trade of auto-deleveraging. Derived from the effects of a batch and the state after it.
+ * What operators count and log of liquidations: one event for each that begins or ends, with the figures of the account at that
+ * moment, and one for each trade of auto-deleveraging. Derived from the effects of a batch and the state after it.
  *
  *   liquidationChanged begun ─▶ begun
  *                      ended ─▶ takenOver if a row of the backstop was made of the account at that time, else healthy
@@ -45,7 +45,7 @@ export type LiquidationEvent =
       readonly taken: readonly AssetQuantity[];
     })
   | (OfAccount & {
-      /** The counterparty, whose position was closed. */
+      /** Of the counterparty: its position was closed. */
       readonly kind: 'deleveraged';
       /** The sub-account of the backstop. */
       readonly index: number;
