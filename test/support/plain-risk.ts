@@ -38,12 +38,18 @@ export const PLAIN_ROW: PlainRow = {
   minimum: 0n,
 };
 
-/** Whether the last of these prices can be used now. */
-function isUsable(told: readonly Told[], stale: bigint, now: bigint): boolean {
+const NO_TRIPS: ReadonlySet<number> = new Set();
+
+/** Whether the last of these prices can be used now. @param trips indices of the first price after each start. */
+function isUsable(told: readonly Told[], stale: bigint, now: bigint, trips: ReadonlySet<number> = NO_TRIPS): boolean {
   let isTripped = false;
   let good = 0;
   told.forEach((update, at) => {
     const before = told[at - 1];
+    if (trips.has(at) && before !== undefined) {
+      isTripped = true;
+      good = 0;
+    }
     if (before === undefined) return;
     if (update.came - before.of > stale) isTripped = true;
     if (!isTripped) return;
@@ -55,13 +61,14 @@ function isUsable(told: readonly Told[], stale: bigint, now: bigint): boolean {
     good = 0;
   });
   const last = told.at(-1);
-  return last !== undefined && !isTripped && now - last.of <= stale;
+  return last !== undefined && !isTripped && !trips.has(told.length) && now - last.of <= stale;
 }
 
 export class PlainRisk {
   row: PlainRow = PLAIN_ROW;
   readonly #oracles: Told[] = [];
   readonly #trades: Told[] = [];
+  readonly #trips = new Set<number>();
 
   oracle(price: bigint, of: bigint, came: bigint): void {
     this.#oracles.push({ price, of, came });
@@ -71,10 +78,28 @@ export class PlainRisk {
     this.#trades.push({ price, of, came });
   }
 
+  /** A start: the mark is tripped until enough fresh trades came (AMB-110). */
+  restarted(): void {
+    this.#trips.add(this.#trades.length);
+  }
+
+  /** The prices that liquidation may use now: last trade and oracle, each unless it is old or tripped. */
+  usable(now: bigint): readonly bigint[] {
+    const usable: bigint[] = [];
+    const [trade, oracle] = [this.#trades.at(-1), this.#oracles.at(-1)];
+    if (trade !== undefined && this.#isMarked(now)) usable.push(trade.price);
+    if (oracle !== undefined && isUsable(this.#oracles, HOUR, now)) usable.push(oracle.price);
+    return usable;
+  }
+
+  #isMarked(now: bigint): boolean {
+    return isUsable(this.#trades, MINUTE, now, this.#trips);
+  }
+
   /** The asset now, with these sums of long and short legs. */
   asset(now: bigint, legs: readonly bigint[]): PlainAsset {
     const oracle = this.#oracles.at(-1)?.price ?? this.#trades.at(-1)?.price ?? 0n;
-    const isMarked = isUsable(this.#trades, MINUTE, now);
+    const isMarked = this.#isMarked(now);
     const { cf, lf, clamps, factors, spotCap } = this.row;
     return {
       cf,
