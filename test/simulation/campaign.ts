@@ -4,13 +4,15 @@
  */
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { operationsOf } from './actions.ts';
-import { Drawing } from './drawing.ts';
+import { Drawing, isLiquidating } from './drawing.ts';
 import { Player, Tally } from './playing.ts';
 import type { LifeOptions, Script, ScriptEvent } from './script.ts';
 
 /** One event in so many is one of these. */
 const REST_EVERY = 700;
 const KILL_EVERY = 3_000;
+/** While an account is liquidated or the backstop holds something. */
+const KILL_IN_LIQUIDATION_EVERY = 150;
 const POWER_CUT_EVERY = 4_000;
 const SLOW_EVERY = 250;
 const SLOW_ACTIONS_MAX = 60;
@@ -48,7 +50,8 @@ class Director {
 
   next(player: Player): ScriptEvent {
     if (this.#once(REST_EVERY)) return { do: 'rest' };
-    if (this.#once(KILL_EVERY)) return { do: 'kill', next: this.lifeOptions() };
+    const killEvery = isLiquidating(player.node.clearing.ledger) ? KILL_IN_LIQUIDATION_EVERY : KILL_EVERY;
+    if (this.#once(killEvery)) return { do: 'kill', next: this.lifeOptions() };
     if (this.#once(POWER_CUT_EVERY)) {
       const cut = { after: this.#random.below(40), write: this.#once(2) ? 'lost' : 'kept' } as const;
       return { do: 'powerCut', cut, next: this.lifeOptions() };

@@ -4,7 +4,7 @@
  *
  * Not here: carrying it out (performing.ts).
  */
-import type { PositionSlot } from '../../src/clearing/state.ts';
+import type { ClearingState, PositionSlot } from '../../src/clearing/state.ts';
 import { assert } from '../../src/core/assert.ts';
 import { type AssetId, USD } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
@@ -15,7 +15,10 @@ import type { Action, ActionKind, ChangePlan, OrderPlan, Who } from './actions.t
 import { MARKETS, USERS, userAt } from './people.ts';
 
 const LIMIT_TIFS: readonly Tif[] = [TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok];
+const FIRST_DOLLARS = 2_000;
 const PRICES = 8;
+/** One action in so many, while something is liquidated. */
+const SECOND_EVERY = 15;
 /** Orders that a user may still act on. */
 const RECENT = 48;
 const LIFE_NS_MAX = 40_000_000;
@@ -37,8 +40,8 @@ const WEIGHTS: readonly (readonly [ActionKind, number])[] = [
   ['login', 3],
   ['logout', 1],
   ['read', 12],
-  ['price', 30],
-  ['faucet', 14],
+  ['price', 45],
+  ['faucet', 24],
   ['deposit', 4],
   ['patchMarket', 14],
   ['patchRisk', 3],
@@ -55,6 +58,11 @@ interface Sent {
   readonly plan: OrderPlan;
 }
 
+/** An account is under liquidation, or the backstop has not sold all that it took over. */
+export function isLiquidating({ liquidations, backstopRows }: ClearingState): boolean {
+  return liquidations.size > 0 || [...backstopRows.values()].some(({ state }) => state !== 'closed');
+}
+
 export class Drawing {
   readonly random: SeededRandom;
   readonly #recent: Sent[] = [];
@@ -63,6 +71,8 @@ export class Drawing {
   /** An order that races the transfer before it for the same money. */
   #rival: Action | null = null;
   readonly #deposits = new Map<Who, number>();
+  /** Last oracle price of each market, whole USD. */
+  readonly #dollars = new Map<AssetId, number>();
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed ^ 0x5eed);
@@ -74,6 +84,8 @@ export class Drawing {
       this.#rival = null;
       return rival;
     }
+    // Rounds and clips are a second apart, which hardly goes by without this.
+    if (isLiquidating(node.clearing.ledger) && this.#once(SECOND_EVERY)) return { kind: 'pass', seconds: 1 };
     const kind = this.#kind();
     const who = this.random.below(USERS.length);
     switch (kind) {
@@ -123,7 +135,9 @@ export class Drawing {
     switch (kind) {
       case 'faucet': {
         const asset = this.#pick([USD, USD, ...MARKETS]);
-        const amount = asset === USD ? this.#pick(['1', '5', '-1']) : this.#pick(['0.002', '0.01', '-0.002']);
+        // What is taken back may leave an account below maintenance.
+        const amount =
+          asset === USD ? this.#pick(['1', '5', '-1', '-4', '-4']) : this.#pick(['0.002', '0.01', '-0.002']);
         return { kind, who, account: this.#once(2) ? 0 : asset === USD ? 1 : 0, asset, amount };
       }
       case 'deposit': {
@@ -150,11 +164,13 @@ export class Drawing {
     }
   }
 
-  /** Mostly near what is traded, now and then far enough to force a liquidation or to trip a breaker. */
+  /** Mostly near what is traded, now and then far enough to force liquidations or to trip a breaker. */
   #price(): Action {
-    const far = this.#once(4) ? 40 : 1;
-    const price = `${2_000 + far * (this.random.below(5) - 2)}.${this.random.below(10)}`;
-    return { kind: 'price', asset: this.#market(), price: this.#once(60) ? '400' : price };
+    const far = this.#pick([1, 1, 1, 1, 40, 40, 150, 300]);
+    const dollars = this.#once(60) ? 400 : FIRST_DOLLARS + far * (this.random.below(5) - 2);
+    const asset = this.#market();
+    this.#dollars.set(asset, dollars);
+    return { kind: 'price', asset, price: `${dollars}.${this.random.below(10)}` };
   }
 
   #marketBody(): object {
@@ -197,7 +213,8 @@ export class Drawing {
     const { who, account, slot } = this.#pick(open);
     const side = slot.legs.base > 0n ? SIDE.sell : SIDE.buy;
     const quantity = Math.max(10, Number(magnitude(slot.legs.base) / 10n ** 14n));
-    const wish = { price: side === SIDE.buy ? 200_000 + 5 * (PRICES - 1) : 200_000, quantity };
+    const lowest = this.#lowest(slot.asset);
+    const wish = { price: side === SIDE.buy ? lowest + 5 * (PRICES - 1) : lowest, quantity };
     const place = { market: slot.asset, side, account, isSpot: false, reduceOnly: this.#once(3) };
     return { who, order: this.#remember(who, { id: this.#newId(), ...place, wish }) };
   }
@@ -216,19 +233,25 @@ export class Drawing {
     const isSpot = account === 0 || this.#once(6);
     const reduceOnly = !isSpot && this.#once(6);
     const place = { market, side, account, isSpot, reduceOnly };
-    const wish = this.random.below(10) < 3 ? this.#marketWish(side) : this.#limitWish();
+    const wish = this.random.below(10) < 3 ? this.#marketWish(side) : this.#limitWish(market, isSpot);
     const trigger = this.random.below(10);
     const condition =
-      trigger < 2 ? this.#condition() : trigger < 4 ? { ...this.#condition(), ...this.#parentOf(who, place) } : {};
+      trigger < 2
+        ? this.#condition(market)
+        : trigger < 4
+          ? { ...this.#condition(market), ...this.#parentOf(who, place) }
+          : {};
     const forged = this.#once(60) ? ({ forged: true } as const) : {};
     const plan = { id: this.#newId(), ...place, wish: { ...wish, ...condition }, livesNs: this.#lifeNs(), ...forged };
     return this.#remember(who, plan);
   }
 
-  #limitWish(): OrderPlan['wish'] {
+  #limitWish(market: AssetId, isSpot: boolean): OrderPlan['wish'] {
     const tif = this.#pick(LIMIT_TIFS);
     const postOnly = (tif === TIF.gtc || tif === TIF.gtd) && this.#once(5);
-    return { price: this.#rawPrice(), quantity: this.#quantity(), tif, postOnly };
+    // Of margin orders some take most of what the account can bear.
+    const quantity = !isSpot && this.#once(3) ? 2 * this.#quantity() : this.#quantity();
+    return { price: this.#rawPrice(market), quantity, tif, postOnly };
   }
 
   #marketWish(side: 0 | 1): OrderPlan['wish'] {
@@ -242,8 +265,8 @@ export class Drawing {
     return { market: { quote: this.#money(), ...cap, fok } };
   }
 
-  #condition(): { readonly above: number } | { readonly below: number } {
-    return this.#once(2) ? { above: this.#rawPrice() } : { below: this.#rawPrice() };
+  #condition(market: AssetId): { readonly above: number } | { readonly below: number } {
+    return this.#once(2) ? { above: this.#rawPrice(market) } : { below: this.#rawPrice(market) };
   }
 
   /** A recent order of the other side, mostly of the same account. */
@@ -273,9 +296,9 @@ export class Drawing {
     return {
       id,
       market,
-      price: this.#once(2) ? null : this.#rawPrice(),
+      price: this.#once(2) ? null : this.#rawPrice(market),
       quantity: this.#once(2) ? null : this.#quantity(),
-      trigger: this.#once(4) ? { direction, price: this.#rawPrice() } : null,
+      trigger: this.#once(4) ? { direction, price: this.#rawPrice(market) } : null,
     };
   }
 
@@ -304,7 +327,7 @@ export class Drawing {
     const order = this.#remember(who, {
       id: this.#newId(),
       ...place,
-      wish: this.#limitWish(),
+      wish: this.#limitWish(market, true),
       livesNs: this.#lifeNs(),
     });
     this.#rival = { kind: 'create', who, order, isControl: true };
@@ -365,8 +388,13 @@ export class Drawing {
     return this.#pick(MARKETS);
   }
 
-  #rawPrice(): number {
-    return 200_000 + 5 * this.random.below(PRICES);
+  /** Near the last oracle price: a mark follows the oracle with the trades that come. */
+  #rawPrice(market: AssetId): number {
+    return this.#lowest(market) + 5 * this.random.below(PRICES);
+  }
+
+  #lowest(market: AssetId): number {
+    return 100 * (this.#dollars.get(market) ?? FIRST_DOLLARS);
   }
 
   #quantity(): number {

@@ -13,23 +13,28 @@ import {
   capacityWith,
   initialOf,
   initialOfDebts,
+  maintenanceOf,
   storedEquityOf,
   storedEquityOfDebts,
 } from '../../src/clearing/account-margin.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { heldOf } from '../../src/clearing/holds.ts';
+import { termsOf } from '../../src/clearing/risks.ts';
 import type { ClearingState, SubAccountSlot } from '../../src/clearing/state.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { CreditsAndLiabilities } from '../../src/gateway/orders/inventory.ts';
+import { isLiquidatable } from '../../src/risk/account.ts';
 import { human } from '../contract/order-fold.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { HeardOrder, Listener, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import type { Readers } from './reading.ts';
 
+/** The interval of LIQ-01, and the time that a check takes. */
+const CHECK_INTERVAL_NS = 1_100_000_000n;
 const PRICE_DECIMALS = 2;
 const QUANTITY_DECIMALS = 4;
 
@@ -47,6 +52,7 @@ export function checkAtRest({ node, listeners, readers }: Watched): void {
   checkOrdersAtRest(ledger);
   checkBooks(node, readers);
   checkHolds(node);
+  checkLiquidations(ledger, node.nowNs as TimestampNs);
   for (const listener of listeners.all) {
     assert.equal(listener.undecided, 0, 'every fill is decided and told');
     checkHeardOrders(node, listener);
@@ -80,6 +86,53 @@ function checkBooks(node: SimulatedNode, readers: Readers): void {
       }
     }
   }
+}
+
+/**
+ * No order of the node is outstanding. What the backstop holds with prices known stands at or above its initial margin:
+ * counterparties were closed, or collateral was posted (BKS-06, BKS-07); so none has negative equity and an open position while
+ * an account on the other side is worth something. An account below maintenance is under liquidation (LIQ-01 to LIQ-03).
+ */
+function checkLiquidations(ledger: ClearingState, nowNs: TimestampNs): void {
+  const backstop = ledger.users.get(ledger.settings.backstop_account);
+  for (const { index, state, order } of ledger.backstopRows.values()) {
+    assert.equal(order, null, `a clip of row ${index} is outstanding`);
+    const account = backstop?.subAccounts.get(index);
+    if (state === 'closed' || account === undefined || !isPriced(account, nowNs)) continue;
+    const { initialOracle, initialMark } = initialOf(account, nowNs, CONFIRMED);
+    assert.ok(initialOracle >= 0n && initialMark >= 0n, `row ${index} is below its initial margin`);
+  }
+  for (const { subAccounts } of ledger.users.values()) {
+    for (const account of subAccounts.values()) {
+      const name = `account ${account.row.subAccount} of ${account.row.user.slice(0, 4)}`;
+      assert.equal(account.liquidation?.order ?? null, null, `an order of the node for ${name} is outstanding`);
+      if (account.row.user === ledger.settings.backstop_account || !isPriced(account, nowNs)) continue;
+      assert.ok(
+        !hasStoodBelow(account, nowNs) || account.liquidation !== null,
+        `${name} is below maintenance, and not under liquidation`,
+      );
+    }
+  }
+}
+
+/**
+ * Whether the account is below maintenance, and would have been an interval ago: what time alone makes of prices is found
+ * once in an interval (LIQ-01).
+ */
+export function hasStoodBelow(account: SubAccountSlot, nowNs: TimestampNs): boolean {
+  const before = (nowNs - CHECK_INTERVAL_NS) as TimestampNs;
+  return [before, nowNs].every((timeNs) => isLiquidatable(maintenanceOf(account, timeNs)));
+}
+
+/** Whether the oracle of everything that the account holds is usable and was updated since the start. */
+function isPriced({ balances, positions }: SubAccountSlot, nowNs: TimestampNs): boolean {
+  const risks = [
+    ...[...balances.values()].flatMap(({ collateral, owned }) =>
+      collateral !== null && owned > 0n ? [collateral] : [],
+    ),
+    ...[...positions.values()].flatMap(({ risk, legs }) => (legs.base === 0n ? [] : [risk])),
+  ];
+  return risks.every((risk) => risk.isPricedSinceStart && !termsOf(risk, nowNs).prices.isBroken);
 }
 
 /** The gateway and clearing set the same aside for the same orders (AMB-52, AMB-112). */
@@ -224,17 +277,26 @@ function checkHeardPositions(node: SimulatedNode, { positionsTold }: Listeners):
 export function reread(node: SimulatedNode, listeners: Listeners): void {
   listeners.positionsTold.clear();
   for (const listener of listeners.all) {
-    const { user, bases, orders } = listener;
-    for (const [index, account] of node.gateway.queries.inventory(user, null).accounts) {
-      for (const [asset, amount] of account.spot) listener.credit(Number(index), asset as AssetId, amountOf(amount));
-      for (const [asset, { base, quote }] of account.margins) {
-        bases.set(`${index} ${asset}`, netOf(base));
-        listener.credit(Number(index), USD, netOf(quote));
-      }
+    const { user, orders } = listener;
+    for (const index of node.gateway.queries.inventory(user, null).accounts.keys()) {
+      rereadAccount(node, listener, Number(index));
     }
     for (const [id, heard] of orders) if (!rereadOrder(node, user, id, heard)) orders.delete(id);
   }
   listeners.isListening = true;
+}
+
+/** What the inventory shows of one account is what its reader holds. */
+export function rereadAccount(node: SimulatedNode, listener: Listener, index: number): void {
+  listener.emptied(index);
+  for (const [key, account] of node.gateway.queries.inventory(listener.user, null).accounts) {
+    if (Number(key) !== index) continue;
+    for (const [asset, amount] of account.spot) listener.credit(index, asset as AssetId, amountOf(amount));
+    for (const [asset, { base, quote }] of account.margins) {
+      listener.bases.set(`${index} ${asset}`, netOf(base));
+      listener.credit(index, USD, netOf(quote));
+    }
+  }
 }
 
 /** @returns whether it lives. */

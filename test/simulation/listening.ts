@@ -9,6 +9,7 @@
  * Each word is judged when it comes: nothing is published twice, late or out of order.
  */
 import assert from 'node:assert/strict';
+import { DEFAULT_SETTINGS } from '../../src/clearing/registry/settings.ts';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
@@ -50,6 +51,8 @@ export class Listener {
   readonly owned: Map<string, bigint> = new Map();
   /** Base legs of positions, likewise. */
   readonly bases: Map<string, bigint> = new Map();
+  /** Accounts of which a position was folded or taken over since the last look. */
+  readonly cleared: Set<number> = new Set();
   /** Confirmed sides, as `market tradeId isMaker`, since the last look. */
   readonly confirmed: Set<string> = new Set();
   /** Last number created, by connection and market. */
@@ -85,6 +88,7 @@ export class Listener {
   orderEvent(event: OrderEvent): void {
     const id = String(event.orderId);
     if (event.kind.endsWith('Failed')) return;
+    if (event.kind === 'Created' && isOfNode(id)) this.sent(nodePlan(id, event.text), null);
     this.touched.add(id);
     const order = must(this.orders.get(id), `an event about an order that was sent: ${id}`);
     assert.equal(order.end, null, `nothing is told of ${id} after its end, but ${event.kind} is`);
@@ -123,6 +127,10 @@ export class Listener {
 
   trade(trade: UserTrade): void {
     const id = String(trade.orderId);
+    if (trade.isAutoDeleverage) {
+      this.#deleveraged(trade);
+      return;
+    }
     this.touched.add(id);
     const side = `${trade.assetId} ${trade.tradeId} ${trade.isMaker}`;
     const order = must(this.orders.get(id), `a trade of an order that was sent: ${id}`);
@@ -140,6 +148,17 @@ export class Listener {
     this.#book(order.plan, trade);
   }
 
+  /** A position is closed against the backstop: no order, no fee, and never pending (AMB-59). */
+  #deleveraged(trade: UserTrade): void {
+    const { assetId, tradeId, subAccount, isBuyer, isMaker, status, fee, orderId } = trade;
+    const side = `${assetId} ${tradeId} ${isMaker}`;
+    assert.ok(isOfNode(String(orderId)) && status === 'Confirmed' && fee === 0n && !isMaker && !trade.isLiquidation);
+    assert.equal(this.confirmed.has(side), false, `a position is closed once: ${side}`);
+    this.confirmed.add(side);
+    const place = { account: subAccount, isSpot: false, market: assetId, side: isBuyer ? 0 : 1 } as const;
+    this.#book({ id: String(orderId), ...place, reduceOnly: true, wish: {} }, trade);
+  }
+
   #book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTrade): void {
     const base = BigInt(quantity) * LOT_18;
     const notional = BigInt(price) * BigInt(quantity) * CENT_LOT_18;
@@ -151,16 +170,50 @@ export class Listener {
   }
 
   accountEvent(event: AccountEvent): void {
-    if (event.kind === 'depositLanded') this.credit(0, event.asset, event.amount);
+    if (event.kind === 'positionCleared') this.cleared.add(event.subAccount);
+    else if (event.kind === 'depositLanded') this.credit(0, event.asset, event.amount);
     else if (event.kind === 'transferred') {
       this.credit(event.sourceIndex, event.asset, -event.amount);
       this.credit(event.targetIndex, event.asset, event.amount);
     }
   }
 
+  /** All that the account held is the backstop's now (BKS-02). */
+  emptied(account: number): void {
+    for (const sums of [this.owned, this.bases]) {
+      for (const key of sums.keys()) if (key.startsWith(`${account} `)) sums.set(key, 0n);
+    }
+  }
+
   credit(account: number, asset: AssetId, amount: bigint): void {
     add(this.owned, `${account} ${asset}`, amount);
   }
+}
+
+/** Whether the node made the order: no client can send one with such an id. */
+export function isOfNode(id: string): boolean {
+  return id.startsWith('sys-');
+}
+
+/** An order of the node as its owner reads it in `Created`. */
+function nodePlan(id: string, text: Uint8Array): OrderPlan {
+  const order = JSON.parse(Buffer.from(text).toString('latin1')) as {
+    readonly base_asset: AssetId;
+    readonly side: 'Buy' | 'Sell';
+    readonly details: { readonly Limit: { readonly limit_price: number; readonly quantity: number } };
+    readonly target: { readonly account: number; readonly is_spot: boolean };
+    readonly reduce_only: boolean;
+  };
+  const { limit_price: price, quantity } = order.details.Limit;
+  return {
+    id,
+    market: order.base_asset,
+    side: order.side === 'Buy' ? 0 : 1,
+    account: order.target.account,
+    isSpot: order.target.is_spot,
+    reduceOnly: order.reduce_only,
+    wish: { price, quantity },
+  };
 }
 
 function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
@@ -181,15 +234,20 @@ export class Listeners implements UserEventStreams {
   }
 
   orderEvent(user: UserId, event: OrderEvent): void {
-    if (this.isListening) this.of(user).orderEvent(event);
+    if (this.#isHeard(user)) this.of(user).orderEvent(event);
   }
 
   userTrade(user: UserId, trade: UserTrade): void {
-    if (this.isListening) this.of(user).trade(trade);
+    if (this.#isHeard(user)) this.of(user).trade(trade);
   }
 
   accountEvent(user: UserId, event: AccountEvent): void {
-    if (this.isListening) this.of(user).accountEvent(event);
+    if (this.#isHeard(user)) this.of(user).accountEvent(event);
+  }
+
+  /** The backstop has streams like any user, and no reader. */
+  #isHeard(user: UserId): boolean {
+    return this.isListening && user !== DEFAULT_SETTINGS.backstop_account;
   }
 
   positions(user: UserId, views: readonly PositionView[]): void {

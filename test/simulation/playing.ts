@@ -25,8 +25,9 @@ import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';
 import { Disk, historyOfDisk, PowerLost } from './disk.ts';
-import { checkAtRest, checkMargins, reread } from './invariants.ts';
-import { Listeners } from './listening.ts';
+import { isLiquidating } from './drawing.ts';
+import { checkAtRest, checkMargins, reread, rereadAccount } from './invariants.ts';
+import { isOfNode, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
 import { Readers } from './reading.ts';
@@ -124,6 +125,7 @@ export class Player {
         break;
       case 'kill':
         this.tally.add('kill');
+        if (isLiquidating(this.node.clearing.ledger)) this.tally.add('kill in a liquidation');
         await this.#die(event.next);
         break;
       case 'powerCut':
@@ -153,13 +155,29 @@ export class Player {
     performer.perform({ kind: 'release', fills: null });
     node.settle();
     await turnOfPromises();
-    node.settle();
+    node.settleLiquidations();
     await turnOfPromises();
     assert.equal(performer.owed, 0, 'everything is answered');
+    this.#noteTakeOvers();
     checkAtRest(this.#life);
     this.#checkCut();
     this.tally.add('rests');
   }
+
+  /** What an account held is not on its streams when the backstop takes it over: a reader then reads anew. */
+  #noteTakeOvers(): void {
+    const { node, listeners } = this.#life;
+    const rows = [...node.clearing.ledger.backstopRows.values()];
+    const taken = rows.filter(({ startedNs }) => startedNs > this.#restNs);
+    this.tally.add('taken over', taken.length);
+    this.#restNs = node.nowNs;
+    for (const listener of listeners.all) {
+      if (taken.length > 0) for (const account of listener.cleared) rereadAccount(node, listener, account);
+      listener.cleared.clear();
+    }
+  }
+
+  #restNs = 0n;
 
   /** Orders go with their connection. */
   #checkCut(): void {
@@ -289,7 +307,8 @@ export class Player {
       const record = this.#disk.journal[at];
       for (const input of record === undefined ? [] : decodeBatch(record.payload).inputs) {
         const market = input.kind === 'created' ? MARKETS[input.marketIndex] : undefined;
-        if (input.kind === 'created' && market !== undefined) {
+        // No client can use an id of the node.
+        if (input.kind === 'created' && market !== undefined && !isOfNode(input.order.orderId)) {
           taken.push({ user: input.order.user, id: input.order.orderId, market });
         }
       }

@@ -5,8 +5,11 @@
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
+import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
+import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
@@ -14,6 +17,7 @@ import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { FillStatus, Side } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
@@ -90,7 +94,7 @@ class DepthWatcher implements Actor {
 }
 
 const RING = 1 << 16;
-const JOURNAL = { batchRecordsMax: 64, checkpointMs: 1, checkpointRecords: 40, checkpointRows: 100 };
+const JOURNAL = { batchRecordsMax: 64, checkpointMs: 2, checkpointRecords: 40, checkpointRows: 100 };
 
 function topologyOf(ringBytes: number): Parameters<typeof nodeTopology>[0] {
   return {
@@ -99,6 +103,9 @@ function topologyOf(ringBytes: number): Parameters<typeof nodeTopology>[0] {
     journal: JOURNAL,
   };
 }
+
+/** Each is some hundredths of a second. */
+const LIQUIDATION_ROUNDS_MAX = 200;
 
 export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
 
@@ -241,6 +248,15 @@ export class SimulatedNode {
     this.#runner.settle();
   }
 
+  /** Until what accounts below maintenance and the backstop need at this time is done too. */
+  settleLiquidations(): void {
+    for (let round = 0; round < LIQUIDATION_ROUNDS_MAX; round += 1) {
+      this.settle();
+      if (!isLiquidating(this.clearing.ledger, this.nowNs as TimestampNs)) return;
+    }
+    throw new Error('liquidations go on and on');
+  }
+
   /** A long time goes by at once. */
   pass(ns: bigint): void {
     this.#runner.clock.advance(ns);
@@ -341,7 +357,7 @@ export class SimulatedNode {
 
   #makeClearing(
     wiring: ActorWiring,
-    { durability, checkpointAfter, recovering }: SimulatedNodeOptions,
+    { durability, checkpointAfter, recovering, startNs }: SimulatedNodeOptions,
     forged: ReadonlySet<string>,
   ): ClearingActor {
     return new ClearingActor({
@@ -358,7 +374,7 @@ export class SimulatedNode {
       heartbeat: () => {
         this.clearingHeartbeats += 1;
       },
-      elapsedMs: () => this.#elapsedMs,
+      elapsedMs: () => this.#elapsedMs + Number(wiring.clock.nowNs() - startNs) / 1e6,
       hooks: { wait: () => undefined, crash: () => undefined },
       recovering: (step, done, of) => {
         if (!this.clearing.isRecovering()) this.progressUnsaid += 1;
@@ -366,6 +382,20 @@ export class SimulatedNode {
       },
     });
   }
+}
+
+/** Whether a step of a liquidation or of the backstop is due, or an answer to one is on its way. */
+function isLiquidating(ledger: ClearingState, nowNs: TimestampNs): boolean {
+  const { detection, liquidations, backstopRows } = ledger;
+  if (detection.hasWork || detection.candidates.size > 0) return true;
+  for (const { liquidation: row } of liquidations) {
+    if (row !== null && (row.order !== null || row.stage === 'cancelling' || isStepDue(ledger, row, nowNs)))
+      return true;
+  }
+  for (const row of backstopRows.values()) {
+    if (row.order !== null || row.adlMarket !== null || isBackstopStepDue(ledger, row, nowNs)) return true;
+  }
+  return false;
 }
 
 /** A user whose key is 32 equal bytes. */
