@@ -5,6 +5,7 @@
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { RingbookError } from '../client/errors.ts';
+import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
 
 export const EXIT = { done: 0, fault: 1, usage: 64, unreachable: 69 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -79,6 +80,30 @@ export function checkAddress(text: string, name: string): string {
     throw usageError(`--${name} takes an address like http://127.0.0.1:3032, not "${text}"`);
   }
   return text;
+}
+
+// The user of a command: one of the dev profile, or the owner of a key file.
+
+interface KeyOption {
+  readonly type: 'string';
+}
+
+export const KEY_OPTIONS: Readonly<Record<'as' | 'key', KeyOption>> = {
+  as: { type: 'string' },
+  key: { type: 'string' },
+};
+
+export const KEY_HELP = `  --as a|b           one of the two funded users of the dev profile
+  --key FILE         your own key file`;
+
+/** The user of a command. @throws CliError 64 unless exactly one of the two options is given. */
+export function keyOf(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
+  if ((values.as === undefined) === (values.key === undefined)) {
+    throw usageError('the user is missing: --as a, --as b, or --key FILE (make one with "ringbook keygen")');
+  }
+  if (values.key !== undefined) return loadKey(values.key);
+  if (values.as !== 'a' && values.as !== 'b') throw usageError('--as takes a or b, the users of the dev profile');
+  return devKey(values.as);
 }
 
 /** The exit code and the line on standard error for any error of a command. */

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keygen: async () => (await import('./keygen-command.ts')).keygenCommand,
   order: async () => (await import('./order-command.ts')).orderCommand,
   'cancel-all': async () => (await import('./order-command.ts')).cancelAllCommand,
+  withdraw: async () => (await import('./withdraw-command.ts')).withdrawCommand,
   book: async () => (await import('./book-command.ts')).bookCommand,
   risk: async () => (await import('./risk-command.ts')).riskCommand,
   demo: async () => (await import('./demo-command.ts')).demoCommand,

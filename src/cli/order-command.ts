@@ -7,7 +7,6 @@
 import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
 import type { EventStream } from '../client/event-stream.ts';
-import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
 import { formatRaw, parseDecimal18 } from '../core/decimal.ts';
@@ -19,35 +18,14 @@ import {
   checkAddress,
   EXIT,
   type ExitCode,
+  KEY_HELP,
+  KEY_OPTIONS,
+  keyOf,
   parseOptions,
   positiveInteger,
   usageError,
 } from './command.ts';
 import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
-
-// The user of a command: one of the dev profile, or the owner of a key file.
-
-interface KeyOption {
-  readonly type: 'string';
-}
-
-const KEY_OPTIONS: Readonly<Record<'as' | 'key', KeyOption>> = {
-  as: { type: 'string' },
-  key: { type: 'string' },
-};
-
-const KEY_HELP = `  --as a|b           one of the two funded users of the dev profile
-  --key FILE         your own key file`;
-
-/** @throws CliError 64 unless exactly one of the two options is given. */
-function keyOf(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
-  if ((values.as === undefined) === (values.key === undefined)) {
-    throw usageError('the user is missing: --as a, --as b, or --key FILE (make one with "ringbook keygen")');
-  }
-  if (values.key !== undefined) return loadKey(values.key);
-  if (values.as !== 'a' && values.as !== 'b') throw usageError('--as takes a or b, the users of the dev profile');
-  return devKey(values.as);
-}
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,

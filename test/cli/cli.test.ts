@@ -86,6 +86,8 @@ suite('usage errors', () => {
       ['order', 'buy', '1', '2', '--price', '3', '--trigger-above', '1', '--trigger-below', '1', '--as', 'a'],
       /one trigger/,
     ],
+    [['withdraw'], /the user is missing/],
+    [['withdraw', '--as', 'a', '--amount-text', 'octal'], /--amount-text takes/],
     [['cancel-all', 'x', '--as', 'a'], /one market or none/],
     [['cancel-all'], /the user is missing/],
     [['replay-flow'], /which flow/],
