@@ -41,11 +41,19 @@ const AREAS = [
   'RPL',
   'CAN',
   'REG',
+  'DEP',
+  'APR',
 ];
 
 /** Without a test of its own, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Funds on chains: withdrawals and settlements.
+  'DEP-12': 'caps are stored and not applied: lots need a durable table',
+  'DEP-13': 'as DEP-12',
+  'DEP-14': 'as DEP-12',
+  'DEP-15': 'as DEP-12',
+  'DEP-16': 'rebalancing at crediting is not applied',
+  'DEP-23': 'settlements are not made',
   'IDN-08': 'the vault of a settlement',
   'IDN-09': 'settlers act in settlements',
   'SIG-12': 'the signed view of a settlement',
@@ -93,8 +101,8 @@ suite('requirement ids', () => {
   const ours = all.filter((id) => AREAS.includes(id.split('-')[0] ?? ''));
   const named = new Set(idsNamedIn(testTitles()));
 
-  test('the document numbers 381 requirements of these areas', () => {
-    assert.equal(ours.length, 381);
+  test('the document numbers 410 requirements of these areas', () => {
+    assert.equal(ours.length, 410);
     assert.deepEqual(
       Object.keys(EXCEPTIONS).filter((id) => !ours.includes(id)),
       [],

@@ -29,7 +29,7 @@ suite('account events of a node', () => {
   const numbered = (query: string): Promise<SocketReader> =>
     SocketReader.open(Number(new URL(world.process.oms).port), `/orders?${query}`, ['svc.ws.v1'], user.session());
 
-  test('a deposit is published once it is credited, with the counter of its vault (STR-05, DEP-08)', async () => {
+  test('a deposit is published once it is credited, with the counter of its vault (STR-05, DEP-08, DEP-24)', async () => {
     const told: Record<string, Record<string, unknown>>[] = [];
     const socket = await user.listen(`/account/events/${user.userId}`, told as Record<string, unknown>[]);
     await deposit('1500000000000000000');

@@ -95,8 +95,9 @@ suite('EVM chain', () => {
   const deposit = async (units: bigint, user = USER): Promise<void> =>
     assert.equal(await depositOnAnvil(anvil, contracts, user, units * UNIT), null);
 
-  test('DEP-08: not credited with 2 confirmations, credited once with the third, within a poll', async () => {
+  test('DEP-08, DEP-11: in the vault and not credited with 2 confirmations, credited once with the third, within a poll', async () => {
     await deposit(5n);
+    assert.equal(await anvil.read('Token', contracts.token, 'balanceOf', [contracts.vault]), 5n * UNIT);
     await anvil.mine(CONFIRMATIONS - 2);
     await stays(0);
     const startedMs = performance.now();

@@ -109,7 +109,7 @@ suite('EVM withdrawals', () => {
     });
   }
 
-  test('WDR-07 to WDR-09, APR-04: locked, approved at a checkpoint, paid by the vault once, booked after its confirmations', async () => {
+  test('WDR-07 to WDR-09, APR-04, DEP-22: locked, approved at a checkpoint, paid by the vault once, booked after its confirmations', async () => {
     await withdraw(40n);
     assert.deepEqual(await figures().then(({ spot, locks }) => [spot, locks]), ['60', '40']);
     const row = await approved();
