@@ -10,7 +10,7 @@
  * Keys stay in this object: never in a log, a message or a file of the node. Another signer, with a module of hardware or on
  * another machine, has the same method.
  */
-import type { Hex } from 'viem';
+import { compactSignatureToSignature, type Hex, parseCompactSignature, recoverAddress, serializeSignature } from 'viem';
 import { privateKeyToAddress, sign } from 'viem/accounts';
 import type { ChainId } from '../core/ids.ts';
 import { domainHash, type WithdrawalApproval, withdrawalDigest } from './approval-digests.ts';
@@ -54,6 +54,11 @@ export class KeySigner implements Signer {
     this.#hourStartedMs = nowMs();
   }
 
+  /** 40 hex each. */
+  get addresses(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
   async sign(request: SigningRequest): Promise<Signed> {
     const { vault, approval, chainId } = request;
     const keys = vault.administrators.map((address) => this.#keys.get(address)).filter((key) => key !== undefined);
@@ -91,6 +96,19 @@ export class KeySigner implements Signer {
       if (this.#signed.size <= SIGNED_MAX) break;
       this.#signed.delete(oldest);
     }
+    return null;
+  }
+}
+
+/** Who signed a digest, 40 hex; null for what is no signature. @param signature hex, 65 bytes or 64 in compact form. */
+export async function signerOf(digest: string, signature: string): Promise<string | null> {
+  const isWhole = signature.length === 130 && (signature.endsWith('1b') || signature.endsWith('1c'));
+  if (!isWhole && signature.length !== 128) return null;
+  try {
+    const given: Hex = `0x${signature}`;
+    const whole = isWhole ? given : serializeSignature(compactSignatureToSignature(parseCompactSignature(given)));
+    return (await recoverAddress({ hash: `0x${digest}`, signature: whole })).slice(2).toLowerCase();
+  } catch {
     return null;
   }
 }

@@ -8,14 +8,6 @@
  * Not on the path of an order.
  */
 
-import {
-  compactSignatureToSignature,
-  type Hex,
-  parseCompactSignature,
-  recoverAddress,
-  type Signature,
-  serializeSignature,
-} from 'viem';
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
@@ -24,7 +16,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import { domainHash, withdrawalDigest } from './approval-digests.ts';
-import { KeySigner, type Signer } from './approval-signer.ts';
+import type { KeySigner, Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
 import type {
   ChainCounters,
@@ -85,7 +77,8 @@ export class ChainActor implements ChainOperations {
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
   /** Of simulated vaults: dev and test have one key, which is public. */
-  readonly #signer: Signer = new KeySigner([PUBLIC_APPROVAL_KEY], () => performance.now());
+  readonly #signer: Signer = { sign: async (request) => (await this.#publicSigner()).sign(request) };
+  #loadedSigner: Promise<KeySigner> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
@@ -97,6 +90,10 @@ export class ChainActor implements ChainOperations {
     this.#approvals = new WithdrawalApprovals({
       command,
       state: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
+      canSign: ({ administrators, quorum }) => {
+        const addresses = this.#evm.signerAddresses;
+        return administrators.filter((address) => addresses.has(address)).length >= quorum;
+      },
       sign: (request) => this.#evm.sign(request),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
       refused: evm.refused,
@@ -177,6 +174,7 @@ export class ChainActor implements ChainOperations {
     const { signatures = row.signatures, ...changed } = request.overrides;
     const approval = { ...approvalOf(row), ...changed };
     const digest = withdrawalDigest(domainHash(vault.address, chainId), approval);
+    const { signerOf } = await import('./approval-signer.ts');
     const signers = await Promise.all(signatures.map((signature) => signerOf(digest, signature)));
     const { administrators, quorum } = vault;
     const call = { ...approval, vault: vault.address, signers, administrators, quorum };
@@ -304,26 +302,18 @@ export class ChainActor implements ChainOperations {
     this.#timer.unref();
   }
 
+  /** Loaded with the first signature: viem would cost every start some 0.3 s. */
+  #publicSigner(): Promise<KeySigner> {
+    this.#loadedSigner ??= import('./approval-signer.ts').then(
+      ({ KeySigner: Loaded }) => new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now()),
+    );
+    return this.#loadedSigner;
+  }
+
   #laneWithVault(chainId: ChainId): { readonly lane: ChainLane | null; readonly vault: VaultSettings | null } {
     const lane = this.#lanes.get(chainId) ?? null;
     return { lane, vault: lane?.settings.vault ?? null };
   }
-}
-
-/** Who signed a digest, 40 hex; null for what is no signature. @param signature hex, 65 bytes or 64 in compact form. */
-async function signerOf(digest: string, signature: string): Promise<string | null> {
-  const isWhole = signature.length === 130 && (signature.endsWith('1b') || signature.endsWith('1c'));
-  if (!isWhole && signature.length !== 128) return null;
-  try {
-    const whole: Hex = isWhole ? `0x${signature}` : serializeSignature(parseCompactSignatureHex(`0x${signature}`));
-    return (await recoverAddress({ hash: `0x${digest}`, signature: whole })).slice(2).toLowerCase();
-  } catch {
-    return null;
-  }
-}
-
-function parseCompactSignatureHex(signature: Hex): Signature {
-  return compactSignatureToSignature(parseCompactSignature(signature));
 }
 
 function transaction(mined: Mined, head: number): ChainTransaction {

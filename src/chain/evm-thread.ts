@@ -52,6 +52,7 @@ export type FromWatcher =
       readonly events: readonly ConfirmedDeposit[];
     }
   | { readonly kind: 'state'; readonly chainId: ChainId; readonly state: WatchState }
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'answer'; readonly request: number; readonly value: Signed | CounterAt | null }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -82,6 +83,7 @@ export class EvmThread {
   #ended: Promise<void> = Promise.resolve();
   #nextRequest = 1;
   #offers = 0;
+  #addresses: ReadonlySet<string> = new Set();
   #isEnding = false;
 
   constructor(parts: EvmThreadParts) {
@@ -91,6 +93,11 @@ export class EvmThread {
   /** Whether events are with clearing. */
   get isBusy(): boolean {
     return this.#offers > 0;
+  }
+
+  /** Of the approval keys, 40 hex; none before the thread has read them. */
+  get signerAddresses(): ReadonlySet<string> {
+    return this.#addresses;
   }
 
   states(): readonly WatchedChain[] {
@@ -183,6 +190,9 @@ export class EvmThread {
           chainId: message.chainId,
           polledMs: performance.now(),
         });
+        return;
+      case 'addresses':
+        this.#addresses = new Set(message.addresses);
         return;
       case 'answer':
         this.#requests.get(message.request)?.(message.value);

@@ -220,6 +220,7 @@ export function runEvmWorker(): void {
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);
+  send({ kind: 'addresses', addresses: signer.addresses });
   const log: Log = (bindings) => logger.child(bindings);
 
   const follow = (chains: readonly (readonly [ChainId, EvmChainSettings])[]): void => {

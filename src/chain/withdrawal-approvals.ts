@@ -46,6 +46,8 @@ export interface ApprovalParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** What is known of a chain; undefined before its first poll. */
   readonly state: (chainId: ChainId) => ChainProgress | undefined;
+  /** Whether there are keys for the quorum of a vault: without them nothing is bound to an approval. */
+  readonly canSign: (vault: VaultSettings) => boolean;
   /** null: not now. */
   readonly sign: (request: SigningRequest) => Promise<Signed | null>;
   /** null: not now. */
@@ -132,6 +134,9 @@ export class WithdrawalApprovals {
     if (settings.vault === null || nowMs - last < settings.checkpointIntervalMs) return;
     if (![...rows.values()].some(({ status }) => status === 'filled')) return;
     this.#checkpointMs.set(chainId, nowMs);
+    // The user can still cancel a filled row.
+    if (!this.#parts.canSign(settings.vault))
+      return this.#refuse(chainId, 'too few keys of administrators of the vault');
     await this.#parts.command({ kind: 'vaultCheckpoint', chainId, blockTime });
   }
 
@@ -152,10 +157,13 @@ export class WithdrawalApprovals {
     if (signed.kind === 'signed') {
       this.#refusals.delete(chainId);
       await this.#parts.command({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures });
-    } else if (this.#refusals.get(chainId) !== signed.reason) {
-      this.#refusals.set(chainId, signed.reason);
-      this.#parts.refused(chainId, signed.reason);
-    }
+    } else this.#refuse(chainId, signed.reason);
+  }
+
+  #refuse(chainId: ChainId, reason: string): void {
+    if (this.#refusals.get(chainId) === reason) return;
+    this.#refusals.set(chainId, reason);
+    this.#parts.refused(chainId, reason);
   }
 
   /** Clearing compares counter and time with the row once more. */

@@ -143,13 +143,14 @@ suite('withdrawal approvals', () => {
     const time = { nowMs: 0 };
     const signer = new KeySigner([KEY], () => 0);
     const current = { ...state, stopped: stopped ? ({ reason: 'reorg', block: 1, deposits: 1 } as const) : null };
-    const shown = { blockTime: state.blockTime };
+    const shown = { blockTime: state.blockTime, hasKeys: true };
     const approvals = new WithdrawalApprovals({
       command: async (command) => {
         commands.push(command.kind);
         return accepted({});
       },
       state: () => ({ ...current, blockTime: shown.blockTime }),
+      canSign: () => shown.hasKeys,
       sign: (given) => signer.sign(given),
       withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: 0 }),
       refused: () => commands.push('refused'),
@@ -179,6 +180,21 @@ suite('withdrawal approvals', () => {
     approvals.changed(row({ status: 'executed' }));
     await approvals.tick();
     assert.equal(commands.length, 3);
+    await approvals.stop();
+  });
+
+  test('without keys for the quorum no row is bound to an approval: it stays filled, and can be cancelled', async () => {
+    const { approvals, commands, shown, time } = world();
+    shown.hasKeys = false;
+    approvals.changed(row({}));
+    await approvals.tick();
+    time.nowMs = 5_000;
+    await approvals.tick();
+    assert.deepEqual(commands, ['refused']);
+    shown.hasKeys = true;
+    time.nowMs = 10_000;
+    await approvals.tick();
+    assert.deepEqual(commands, ['refused', 'vaultCheckpoint']);
     await approvals.stop();
   });
 
