@@ -61,7 +61,7 @@ export function isAtRisk(sums: RiskSums): boolean {
 
 /**
  * The price of an asset, oracle and mark alike, at which the maintenance surplus of an account is zero while all other
- * prices stay; towards the safe side floored.
+ * prices stay, floored (decisions-liquidation 26).
  *
  * @param own.base the position, and own.spot the balance in the asset; signed. @param maintenance the account's surplus.
  * @returns null when no price above zero liquidates the account through this asset, or there is no position.
@@ -81,7 +81,8 @@ export function zeroSurplusPrice(
     slope += amount * maintenanceWeight(terms, amount);
   }
   if (slope === 0n) return null;
-  const price = mulDivFloor(-rest * WEIGHT_ONE, ONE_18, magnitude(slope)) * (slope < 0n ? -1n : 1n);
+  // mutant: liquidation-price-floor
+  const price = mulDivFloor((slope < 0n ? rest : -rest) * WEIGHT_ONE, ONE_18, magnitude(slope));
   return price > 0n ? (price as Amount18) : null;
 }
 

@@ -1,6 +1,7 @@
 /** What clearing publishes of the accounts at risk, in which steps, and what operators read of them (AMB-45, AMB-62). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import {
   ACCOUNTS_AT_RISK_MAX,
   ACCOUNTS_PER_STEP,
@@ -9,13 +10,17 @@ import {
   type AtRiskResult,
 } from '../../src/clearing/liquidation/at-risk-accounts.ts';
 import { setLiquidation } from '../../src/clearing/liquidation/liquidation-rows.ts';
+import { termsOf } from '../../src/clearing/risks.ts';
 import type { SubAccountSlot } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import { format18 } from '../../src/core/decimal.ts';
-import type { UserId } from '../../src/core/ids.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import type { AtRisk } from '../../src/core/market-figures.ts';
+import { ONE_18 } from '../../src/core/units.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
 import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
 import { BTC, MarginWorld } from '../support/margin-world.ts';
+import { propertyParameters } from '../support/property.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -147,6 +152,120 @@ suite('the aggregate of what is at risk', () => {
     for (let update = 0; update < 3; update += 1) world.price('1000');
     world.accounts.judged(account, true);
     assert.deepEqual(world.pass().counts, { atRisk: 1, shielded: 1 });
+  });
+});
+
+/** The aggregate by the definitions, over every account and with nothing kept (wire.md G14). */
+function plainAggregate({ state, nowNs }: MarginWorld): unknown {
+  const factors: Readonly<Record<string, readonly [cf: bigint, lf: bigint]>> = { [ETH]: [90n, 95n], [BTC]: [95n, 96n] };
+  const sums = new Map<string, { quantity: bigint; priced: bigint; weighed: bigint }>();
+  const floor = (n: bigint, d: bigint): bigint => (n < 0n ? -((-n + d - 1n) / d) : n / d);
+  for (const { subAccounts } of state.users.values()) {
+    for (const { balances, positions } of subAccounts.values()) {
+      const amounts = [...balances.values()].map(({ asset, owned }) => [asset as string, owned as bigint] as const);
+      for (const { asset, legs } of positions.values()) amounts.push([asset, legs.base], [USD, legs.quote]);
+      const weight = (asset: string, amount: bigint): bigint => {
+        const [cf, lf] = factors[asset] ?? [100n, 100n];
+        return amount < 0n ? 200n - lf : cf;
+      };
+      const price = (asset: string, amount: bigint): bigint => {
+        const risk = state.risks.get(asset as AssetId);
+        if (asset === USD || risk === undefined) return ONE_18;
+        const { oracle, mark } = termsOf(risk, nowNs).prices;
+        return amount < 0n === oracle < mark ? oracle : mark;
+      };
+      const surplusOf = ([asset, amount]: readonly [string, bigint]): bigint =>
+        floor(amount * price(asset, amount) * weight(asset, amount), 100n * ONE_18);
+      const surplus = amounts.reduce((sum, one) => sum + surplusOf(one), 0n);
+      const worth = amounts.reduce((sum, [asset, amount]) => sum + floor(amount * price(asset, amount), ONE_18), 0n);
+      const borrows = amounts.some(([, amount]) => amount < 0n);
+      if (!borrows || (surplus >= 0n && 10n * surplus >= worth - surplus)) continue;
+      for (const { asset, legs } of positions.values()) {
+        if (legs.base === 0n) continue;
+        const own = amounts.filter(([of]) => of === asset);
+        const rest = own.reduce((sum, one) => sum - surplusOf(one), surplus);
+        const slope = own.reduce((sum, [, amount]) => sum + amount * weight(asset, amount), 0n);
+        const [n, d] = slope < 0n ? [rest, -slope] : [-rest, slope];
+        const liquidated = d === 0n ? 0n : floor(n * 100n * ONE_18, d);
+        const side = `${asset} ${legs.base < 0n ? 'short' : 'long'}`;
+        const sum = sums.get(side) ?? { quantity: 0n, priced: 0n, weighed: 0n };
+        sums.set(side, sum);
+        const quantity = legs.base < 0n ? -legs.base : legs.base;
+        sum.quantity += quantity;
+        if (liquidated <= 0n) continue;
+        sum.priced += quantity;
+        sum.weighed += quantity * liquidated;
+      }
+    }
+  }
+  const shown = [...sums].map(([side, { quantity, priced, weighed }]) => [
+    side,
+    quantity,
+    priced === 0n ? null : weighed / priced,
+  ]);
+  return shown.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}
+
+/** The same of what was published. */
+function publishedAggregate(view: AtRisk): unknown {
+  const sides = view.assets.flatMap(({ assetId, long, short }) =>
+    (
+      [
+        ['long', long],
+        ['short', short],
+      ] as const
+    )
+      .filter(([, { quantity }]) => quantity > 0n)
+      .map(([side, { quantity, liquidationPrice }]) => [`${assetId} ${side}`, quantity, liquidationPrice]),
+  );
+  return sides.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}
+
+suite('the aggregate is what a walk through all accounts gives', () => {
+  let published = 0;
+
+  test('STR-06, AMB-62: after any trades and prices, fed by detection alone', () => {
+    const users = [ALICE, CAROL, 'd4'.repeat(32) as UserId];
+    const move = fc.record({
+      user: fc.nat(2),
+      market: fc.nat(1),
+      isLong: fc.boolean(),
+      size: fc.integer({ min: 1, max: 30 }),
+      price: fc.integer({ min: 70, max: 140 }),
+    });
+    fc.assert(
+      fc.property(fc.array(move, { minLength: 5, maxLength: 25 }), (moves) => {
+        const world = AtRiskWorld.withCounterparty();
+        const { margin, accounts } = world;
+        for (const user of users) assert.ok(margin.fund(user, USD, '600', 1).ok);
+        let last: AtRisk = { timestampNs: margin.nowNs, assets: [] };
+        for (const { user, market, isLong, size, price } of moves) {
+          const unit = market === 0 ? 2_000 : 50_000;
+          const quantity = market === 0 ? size / 10 : size / 250;
+          const [one, other] = [{ user: users[user] ?? ALICE }, { user: BOB }];
+          const terms = { price: unit, quantity: Number(quantity.toFixed(4)), marketIndex: market };
+          margin.trade(isLong ? { buyer: one, seller: other, ...terms } : { buyer: other, seller: one, ...terms });
+          margin.pass(61_000_000_000n);
+          margin.prices({ [market === 0 ? ETH : BTC]: String((unit * price) / 100) });
+          const { detection } = margin.state;
+          while (!detection.scan(margin.nowNs, 1_000));
+          while (!detection.judge(margin.state, margin.nowNs, 1_000, (account, may) => accounts.judged(account, may)));
+          accounts.pricesMoved();
+          world.nowMs += 10 * AT_RISK_INTERVAL_MS;
+          const result = world.poll();
+          if (result?.changed != null) {
+            last = result.changed;
+            published += 1;
+          }
+          assert.deepEqual(publishedAggregate(last), plainAggregate(margin));
+        }
+      }),
+      propertyParameters(),
+    );
+  });
+
+  test('the histories bring accounts close to liquidation', () => {
+    assert.ok(published > 50, `${published} aggregates were published`);
   });
 });
 

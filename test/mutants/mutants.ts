@@ -473,6 +473,33 @@ const MARGIN: readonly Mutant[] = [
     caughtBy: 'test/risk/at-risk',
   },
   {
+    breaks: 'what the backstop holds is not published as at risk',
+    site: 'at-risk-backstop',
+    change: removed,
+    caughtBy: 'test/clearing/at-risk-accounts',
+  },
+  {
+    breaks: 'a pass over the accounts at risk takes a bounded part of the thread',
+    site: 'at-risk-share',
+    change: removed,
+    caughtBy: 'test/clearing/at-risk-accounts',
+  },
+  {
+    breaks: 'an account that the backstop took over is not counted as healthy again',
+    site: 'taken-over-event',
+    change: assigns('null'),
+    caughtBy: 'test/clearing/liquidation-events',
+  },
+  {
+    breaks: 'the liquidation price of a short is floored',
+    site: 'liquidation-price-floor',
+    change: swap(
+      /mulDivFloor\(.*\);/,
+      'mulDivFloor(-rest * WEIGHT_ONE, ONE_18, magnitude(slope)) * (slope < 0n ? -1n : 1n);',
+    ),
+    caughtBy: 'test/risk/at-risk',
+  },
+  {
     breaks: 'a liquidation price is an average over the quantity that has one',
     site: 'at-risk-average',
     change: swap(/weighed \/ priced/, 'weighed / quantity'),

@@ -150,6 +150,13 @@ suite('the price that liquidates', () => {
     assert.ok(found > 20, `${found} accounts have a price`);
   });
 
+  test('decisions-liquidation 26: it is floored, of a long and of a short', () => {
+    const long = zeroSurplusPrice(eth('3000'), { base: ONE_18, spot: 0n }, usd('700'));
+    assert.equal(long, (2_000n * ONE_18 * 10n) / 9n, '2000 / 0.9');
+    const short = zeroSurplusPrice(eth('3000'), { base: -ONE_18, spot: 0n }, usd('50'));
+    assert.equal(short, (3_200n * ONE_18 * 100n) / 105n, '3200 / 1.05');
+  });
+
   test('there is none for an account that no price liquidates, nor without a position', () => {
     assert.equal(zeroSurplusPrice(eth('3000'), { base: ONE_18, spot: 0n }, usd('5000')), null, 'more cash than debt');
     assert.equal(zeroSurplusPrice(eth('3000'), { base: 0n, spot: ONE_18 }, usd('100')), null);

@@ -95,6 +95,7 @@ class Pass {
   }
 
   #add(state: ClearingState, account: SubAccountSlot, nowNs: TimestampNs): void {
+    // mutant: at-risk-backstop
     if (isBackstop(state, account.row.user)) return;
     const sums = riskOf(account, nowNs);
     if (!isAtRisk(sums)) return;
@@ -196,6 +197,7 @@ export class AtRiskAccounts {
     this.#pass = null;
     this.#passedNs = nowNs;
     this.#worst = pass.worst();
+    // mutant: at-risk-share
     this.#nextPassMs = Math.max(this.#nextPassMs, this.#steppedMs + (SHARE - 1) * busyMs);
     this.#counts = { atRisk, shielded };
     const view = totals.view(nowNs);

@@ -69,6 +69,7 @@ export function liquidationEvent(
 ): LiquidationEvent {
   if (effect.kind === 'deleveraged') return deleveraged(state, effect.trade);
   const { user, subAccount, stage } = effect;
+  // mutant: taken-over-event
   const row = stage === 'ended' ? rowMadeOf(state, effect) : null;
   if (row !== null) return takenOver(state, row, nowNs);
   const account = accountOf(state, { user, subAccount });
