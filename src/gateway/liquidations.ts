@@ -46,7 +46,7 @@ export interface LiquidationParts {
 
 export class Liquidations {
   readonly #parts: LiquidationParts;
-  /** Orders that their markets have no room for. */
+  /** Orders that their markets cannot take yet: a full ring, or a market that is not open. */
   readonly #orders = new Set<NodeOrderSent>();
   /** Answers that clearing has not taken, and how many of them are on their way. */
   readonly #answers = new Set<Answer>();
@@ -93,7 +93,7 @@ export class Liquidations {
     }
   }
 
-  /** @returns false: there is no room for it now, or its market is not open yet. */
+  /** @returns false: a ring or a table is full, or its market is not open yet. */
   #send(order: NodeOrderSent): boolean {
     const market = this.#parts.orders.marketAt(order.marketIndex);
     // mutant: halted-refuses-node-orders

@@ -487,7 +487,7 @@ export class OrderEntry {
   /**
    * An order that no client signed. It may use the capacity reserved for cancels, and is past every check of clients' orders.
    *
-   * @returns false: there is no room for it now, or its market is not open; nothing was taken.
+   * @returns false: the ring or a table is full, or the market is not open; nothing was taken.
    */
   sendNodeOrder(prepared: PreparedCreate, answer: Answer): boolean {
     const { requests, openMarkets, nowNs, wakeUp, idKey: key } = this.#parts;
