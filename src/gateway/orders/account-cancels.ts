@@ -13,7 +13,8 @@
  *
  * Orders that come after the request are not part of it: of an account in liquidation these are reducing ones.
  *
- * Bounded: `VISITED_PER_TURN` orders and accounts a turn, whatever is to be cleared; nothing is dropped when a ring is full.
+ * Bounded: `VISITED_PER_TURN` orders and accounts a turn and `IN_FLIGHT_MAX` commands without an answer, whatever is to be
+ * cleared; nothing is dropped when a ring is full.
  */
 import { ORDER_FLAG } from '../../core/order-terms.ts';
 import type { Sequence } from '../../core/units.ts';
@@ -25,6 +26,8 @@ import type { ReduceRequest } from './pending-requests.ts';
 
 /** Orders and accounts of one turn: less than a millisecond. */
 export const VISITED_PER_TURN = 512;
+/** Commands of the node without an answer, beyond which no cancel is sent: users' requests share the table with them. */
+export const IN_FLIGHT_MAX = 8_192;
 
 type Account = Pick<ClearedAccount, 'user' | 'subAccount'>;
 
@@ -32,6 +35,8 @@ export interface AccountCancelParts {
   readonly orders: Pick<LiveOrders, 'addedBy' | 'isReachedById' | 'pin' | 'unpin'>;
   /** Sends the cancel of an order; false: the ring is full, nothing was done. */
   readonly cancel: (order: LiveOrder, clearing: NonNullable<ReduceRequest['clearing']>) => boolean;
+  /** Commands of the node that their markets have not answered. */
+  readonly inFlight: () => number;
   readonly cleared: (account: ClearedAccount) => void;
 }
 
@@ -138,8 +143,9 @@ export class AccountCancels {
    * @returns whether there is more to do that waits for no message and no ring.
    */
   sendSome(): boolean {
-    let [left, hasMoved] = [VISITED_PER_TURN, false];
-    for (const clearing of firstOf(this.#walking, left)) {
+    let left = Math.min(VISITED_PER_TURN, IN_FLIGHT_MAX - this.#parts.inFlight());
+    let hasMoved = false;
+    for (const clearing of firstOf(this.#walking, Math.max(0, left))) {
       if (left <= 0) break;
       const visited = this.#visitSome(clearing, left);
       if (visited > 0) hasMoved = true;

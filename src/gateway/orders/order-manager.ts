@@ -114,6 +114,7 @@ export class OrderManager {
     this.accountCancels = new AccountCancels({
       orders,
       cancel: (order, clearing) => room.reductions.cancelLiquidated(order, clearing),
+      inFlight: () => room.reductions.onTheWay,
       cleared: (account) => sink.accountCleared(account),
     });
     this.setAsides = new SetAsides(accounts, holds, room.accounts);

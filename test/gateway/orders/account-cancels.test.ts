@@ -5,7 +5,7 @@ import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { Sequence } from '../../../src/core/units.ts';
-import { VISITED_PER_TURN } from '../../../src/gateway/orders/account-cancels.ts';
+import { IN_FLIGHT_MAX, VISITED_PER_TURN } from '../../../src/gateway/orders/account-cancels.ts';
 import type { ReduceCommand } from '../../../src/gateway/orders/order-events.ts';
 import { ALICE, BASE, BOB, mustPass, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
 
@@ -217,5 +217,21 @@ suite('an account in liquidation', () => {
       sent(fixture).map(({ orderId }) => orderId),
       ['bobs'],
     );
+  });
+
+  test('AMB-111: with many cancels without an answer no more are sent, and users’ requests still fit the table', () => {
+    const fixture = started();
+    const count = IN_FLIGHT_MAX + 100;
+    for (let at = 0; at < count; at += 1) {
+      restoreRow(fixture.manager, { orderId: `o-${at}` as OrderId, orderSequence: (100 + at) as Sequence });
+    }
+    fixture.manager.accountCancels.begin(SPOT);
+    while (fixture.manager.accountCancels.sendSome());
+    const first = sent(fixture);
+    assert.equal(first.length, IN_FLIGHT_MAX);
+    assert.ok(fixture.request({ id: 'bobs', quantity: 100, user: BOB }).ok);
+    for (const { requestId } of first) fixture.answer(requestId);
+    while (fixture.manager.accountCancels.sendSome());
+    assert.equal(sent(fixture).length, 100);
   });
 });
