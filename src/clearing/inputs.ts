@@ -27,7 +27,7 @@ import type { AssetChange } from './registry/registry-assets.ts';
 import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
-import type { MarketPlace, OrderRow, SignedText } from './rows.ts';
+import type { AccountPlace, MarketPlace, OrderRow, SignedText } from './rows.ts';
 
 interface FromMarket {
   readonly marketIndex: number;
@@ -363,10 +363,19 @@ export interface LiquidationStep {
   readonly subAccount: number;
 }
 
+/** Counterparties of auto-deleveraging that were searched in a market, before the step that they are for; perhaps none. */
+export interface FoundCounterparties {
+  readonly marketIndex: number;
+  /** At most ADL_TRADES_MAX. */
+  readonly accounts: readonly AccountPlace[];
+}
+
 /** The same for a sub-account of the backstop (liquidation/backstop.ts). */
 export interface BackstopStep {
   readonly kind: 'backstopStep';
   readonly index: number;
+  /** Of markets with more positions than a step looks at; absent where there is none. */
+  readonly found?: readonly FoundCounterparties[];
 }
 
 /** What clearing's own thread adds to a batch; without a reply. */

@@ -290,6 +290,12 @@ export interface LiquidationRow {
   readonly order: NodeOrder | null;
 }
 
+/** A sub-account by its owner and index. */
+export interface AccountPlace {
+  readonly user: UserId;
+  readonly subAccount: number;
+}
+
 /** An amount of an asset, in 10^-18 units. */
 export interface AssetQuantity {
   readonly asset: AssetId;
@@ -320,6 +326,8 @@ export interface BackstopRow {
   readonly order: NodeOrder | null;
   /** The market that is to give away trade ids for auto-deleveraging; null when none is. */
   readonly adlMarket: number | null;
+  /** Counterparties that were searched for those trades, of a market with more positions than a step looks at. */
+  readonly counterparties: readonly AccountPlace[];
 }
 
 /** What auto-deleveraging closed in a minute since the epoch, in 10^-18 units of the asset. */

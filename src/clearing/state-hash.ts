@@ -16,7 +16,7 @@ import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
-import type { AssetQuantity, NodeOrder, OrderRow } from './rows.ts';
+import type { AccountPlace, AssetQuantity, NodeOrder, OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
@@ -140,6 +140,10 @@ function nodeOrderText(order: NodeOrder | null): string {
   return [orderId, marketIndex, side, price, quantity, isSpot].join(',');
 }
 
+function accountsText(accounts: readonly AccountPlace[]): string {
+  return accounts.map(({ user, subAccount }) => `${user}/${subAccount}`).join(',');
+}
+
 function quantitiesText(quantities: readonly AssetQuantity[]): string {
   return quantities.map(({ asset, quantity }) => `${asset}:${quantity}`).join(',');
 }
@@ -157,7 +161,7 @@ function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingSta
     const taken = `${quantitiesText(row.taken)}|${quantitiesText(row.takenSpot)}`;
     const sums = `${row.provisional}|${row.posted}|${taken}|${quantitiesText(row.adlClosed)}`;
     const source = `${row.sourceUser}|${row.sourceIndex}|${row.startedNs}`;
-    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}|${row.adlMarket}`;
+    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}|${row.adlMarket}|${accountsText(row.counterparties)}`;
   }
   for (const { marketIndex, minutes } of [...adlUsage.values()].sort((a, b) => a.marketIndex - b.marketIndex)) {
     if (minutes.length === 0) continue;

@@ -9,6 +9,7 @@
  * is written down there.
  */
 import type {
+  AccountPlace,
   AdlMinute,
   AssetQuantity,
   MarketPlace,
@@ -93,6 +94,8 @@ const NODE_ORDER: Field<NodeOrder> = struct<NodeOrder>({
 });
 
 const ASSET_QUANTITY: Field<AssetQuantity> = struct<AssetQuantity>({ asset: text, quantity: i128 });
+
+const ACCOUNT_PLACE: Field<AccountPlace> = struct<AccountPlace>({ user: hex32, subAccount: u8 });
 
 const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
 
@@ -364,6 +367,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       clipNs: u64,
       order: optional(NODE_ORDER),
       adlMarket: optional(u32),
+      counterparties: list(ACCOUNT_PLACE),
     }),
   },
   adlUsage: {

@@ -37,6 +37,7 @@ function rowOf(world: MarginWorld, changes: Partial<BackstopRow> = {}): Backstop
     taken: [{ asset: ETH, quantity: e18('1') }],
     takenSpot: [],
     adlMarket: null,
+    counterparties: [],
     adlClosed: [],
     clipNs: 0n as TimestampNs,
     order: null,

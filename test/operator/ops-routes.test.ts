@@ -414,6 +414,7 @@ describe('reads', () => {
       adlClosed: [{ asset: '2' as AssetId, quantity: (ONE_18 / 2n) as Amount18 }],
       clipNs: 0n as TimestampNs,
       adlMarket: null,
+      counterparties: [],
       order: null,
     });
     const { text } = await fixture.call('GET', '/operator/backstop');

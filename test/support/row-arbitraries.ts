@@ -285,6 +285,7 @@ const backstopRow: Arbitrary<BackstopRow> = record({
   taken: quantities,
   takenSpot: quantities,
   adlMarket: fc.option(fc.nat(1_000), { nil: null }),
+  counterparties: fc.array(record({ user, subAccount: u8 }), { maxLength: 3 }),
   adlClosed: quantities,
   clipNs: time,
   order: nodeOrder,

@@ -32,7 +32,7 @@ import { afterFill, isOpen, magnitude, NO_LEGS } from '../../risk/position.ts';
 import { marginSumsOf } from '../account-margin.ts';
 import { accountBalance, balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
-import type { BackstopStep } from '../inputs.ts';
+import type { BackstopStep, FoundCounterparties } from '../inputs.ts';
 import { setLegs } from '../positions.ts';
 import { riskSlot, termsOf } from '../risks.ts';
 import type { BackstopRow, NodeOrder } from '../rows.ts';
@@ -40,7 +40,7 @@ import type { ClearingState, PositionSlot, SubAccountSlot } from '../state.ts';
 import { accountOfRow, giveCredit, liveRows, returnUsd } from './backstop-capital.ts';
 import { type Holding, holdingsOf, isPriced, isUnwound, isUpdated, largestFirst } from './backstop-holdings.ts';
 import { nextBackstopState } from './backstop-states.ts';
-import { requestDeleveraging } from './deleveraging.ts';
+import { NO_REQUEST, requestDeleveraging } from './deleveraging.ts';
 import { nodeOrderId, setBackstopRow } from './liquidation-rows.ts';
 import { quantityOf } from './take-over.ts';
 
@@ -76,10 +76,16 @@ export function isBackstopStepDue(state: ClearingState, { index }: BackstopRow, 
   return work !== null && nextStep(state, work).kind !== 'wait';
 }
 
+/** Whether that step would deleverage, and may need counterparties that were searched for it. */
+export function isDeleverageDue(state: ClearingState, { index }: BackstopRow, nowNs: TimestampNs): boolean {
+  const work = workOf(state, index, nowNs);
+  return work !== null && nextStep(state, work).kind === 'deleverage';
+}
+
 /** What is next for a sub-account of the backstop: nothing for one without a live row. */
 export function applyBackstopStep(
   state: ClearingState,
-  { index }: BackstopStep,
+  { index, found = [] }: BackstopStep,
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
@@ -102,7 +108,7 @@ export function applyBackstopStep(
       setBackstopRow(state, { ...work.row, state: nextBackstopState(work.row.state, 'restored') });
       return;
     case 'deleverage':
-      deleverageOrPost(state, work, effects);
+      deleverageOrPost(state, work, found, effects);
   }
 }
 
@@ -216,10 +222,17 @@ function sendClip(state: ClearingState, { row, account, nowNs }: Work, order: No
 // ---- auto-deleveraging and posting
 
 /** Escalates (BKS-06); where no market can deleverage, posts what lacks while the surplus is below zero (BKS-07). */
-function deleverageOrPost(state: ClearingState, { row, account, nowNs }: Work, effects: Effect[]): void {
-  const adlMarket = requestDeleveraging(state, account, nowNs, effects);
-  if (adlMarket !== null) {
-    setBackstopRow(state, { ...row, state: nextBackstopState(row.state, 'belowMargin'), adlMarket });
+function deleverageOrPost(
+  state: ClearingState,
+  { row, account, nowNs }: Work,
+  found: readonly FoundCounterparties[],
+  effects: Effect[],
+): void {
+  const requested = requestDeleveraging(state, account, { found, nowNs }, effects);
+  // The search was for another market than it is now: the next step comes with what is found there.
+  if (requested === 'unsearched') return;
+  if (requested !== 'none') {
+    setBackstopRow(state, { ...row, state: nextBackstopState(row.state, 'belowMargin'), ...requested });
     return;
   }
   const sums = marginSumsOf(account, nowNs);
@@ -280,6 +293,6 @@ function close(state: ClearingState, { row, account, holdings, nowNs }: Work, ef
 /** The node has started: no clip is outstanding any more, and no trade ids will come. */
 export function restartBackstop(state: ClearingState): void {
   for (const row of state.backstopRows.values()) {
-    if (row.order !== null || row.adlMarket !== null) setBackstopRow(state, { ...row, order: null, adlMarket: null });
+    if (row.order !== null || row.adlMarket !== null) setBackstopRow(state, { ...row, order: null, ...NO_REQUEST });
   }
 }

@@ -6,7 +6,8 @@
  *
  * Nothing but the market is remembered between the two: whether the sub-account still needs it, against whom and how much is decided
  * by the state when the ids are here. Ids are used then or never, so that the ids of confirmed trades rise. One answer serves
- * one sub-account, with at most ADL_TRADES_MAX trades.
+ * one sub-account, with at most ADL_TRADES_MAX trades. Of a market with more positions than a step looks at, the counterparties
+ * that were searched for the step are remembered too (counterparty-search.ts): they alone are ranked anew.
  *
  * A counterparty is judged by its confirmed state; its orders stay, and clearing judges their fills. Closing at a price leaves its
  * equity at that price as it was.
@@ -17,29 +18,12 @@ import { add18, larger, notional18, quantity18, subtract18 } from '../../core/ar
 import type { OrderId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
-import {
-  type Amount18,
-  type RawPrice,
-  type RawQuantity,
-  type Sequence,
-  type TimestampNs,
-  ZERO_18,
-} from '../../core/units.ts';
-import { type AssetTerms, equityLeg, legAtMark } from '../../risk/asset-terms.ts';
-import {
-  type AdlStanding,
-  adlPrice,
-  type Closing,
-  compareAdl,
-  hasBuffer,
-  lotsToBuffer,
-  positionProfit,
-  wholeLots,
-} from '../../risk/liquidation.ts';
-import { afterFill, magnitude } from '../../risk/position.ts';
+import { type Amount18, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { adlPrice, hasBuffer, lotsToBuffer, wholeLots } from '../../risk/liquidation.ts';
+import { afterFill } from '../../risk/position.ts';
 import { marginSumsOf } from '../account-margin.ts';
 import type { Effect } from '../effects.ts';
-import type { TradeIdsReserved } from '../inputs.ts';
+import type { FoundCounterparties, TradeIdsReserved } from '../inputs.ts';
 import { setLegs } from '../positions.ts';
 import { maxAdlOf } from '../registry/registry-assets.ts';
 import { termsOf } from '../risks.ts';
@@ -48,10 +32,8 @@ import type { ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from '..
 import { tallyTrade } from '../tallies.ts';
 import { accountOfRow, liveRows } from './backstop-capital.ts';
 import { holdingsOf, isPriced, isUpdated, largestFirst } from './backstop-holdings.ts';
-import { isBackstop, setBackstopRow } from './liquidation-rows.ts';
-
-/** Trades of one answer at most: the rest follows with the next one. */
-export const ADL_TRADES_MAX = 256;
+import { ADL_SCAN_MAX, type ClosingTarget, type Counterparty, fits, positionsOf, ranked } from './counterparties.ts';
+import { setBackstopRow } from './liquidation-rows.ts';
 
 const MINUTE_NS = 60_000_000_000n;
 const DAY_MINUTES = 1_440;
@@ -85,169 +67,121 @@ function addUsage(state: ClearingState, { definition }: MarketSlot, quantity: Am
   state.dirty.adlUsage.add(marketIndex);
 }
 
-// ---- counterparties
-
-interface Counterparty {
-  readonly slot: PositionSlot;
-  readonly standing: AdlStanding;
-  readonly roughScore: number;
-}
-
-/**
- * Equity at the mark, and Σ |base leg| × mark (AMB-48): all that a score needs of an account.
- *
- * @param value of the base leg of `position` at the mark.
- */
-function worthOf(
-  position: PositionSlot,
-  value: bigint,
-  nowNs: TimestampNs,
-): { readonly equity: bigint; readonly notional: bigint } {
-  let equity = value;
-  let notional = magnitude(value);
-  for (const { collateral, owned } of position.account.balances.values()) {
-    equity += collateral === null ? owned : equityLeg(termsOf(collateral, nowNs), owned, 'mark');
-  }
-  for (const other of position.account.positions.values()) {
-    const { risk, legs } = other;
-    equity += legs.quote;
-    if (other === position || legs.base === 0n) continue;
-    const terms = termsOf(risk, nowNs);
-    equity += equityLeg(terms, legs.base, 'mark');
-    notional += magnitude(legAtMark(terms, legs.base));
-  }
-  return { equity, notional };
-}
-
-/** The score as a double: wrong by far less than ROUGH_ERROR, and beyond all others where there is no equity or no cost. */
-function roughScoreOf({ profit, entry, notional, equity }: AdlStanding): number {
-  if (equity <= 0n || entry === 0n) return Number.POSITIVE_INFINITY;
-  return (Number(notional) / Number(equity)) * (Number(profit) / Number(entry));
-}
-
-/** Scores that differ by more are not compared exactly. */
-const ROUGH_ERROR = 1e-9;
-
-/** Whether the quote leg can take what the whole position is closed for. */
-function fits({ legs }: PositionSlot, price: RawPrice, market: MarketSlot): boolean {
-  const notional = notional18(price, wholeLots(legs.base, market.definition), market.definition);
-  return magnitude(legs.quote) + notional <= AMOUNT18_MAX;
-}
-
-/**
- * The first counterparties of a position of the backstop by their score (ADL-01 to ADL-03): all positions of the asset are looked
- * at, and at most ADL_TRADES_MAX are kept.
- */
-function counterpartiesOf(
-  state: ClearingState,
-  position: PositionSlot,
-  { market, price, terms }: { readonly market: MarketSlot; readonly price: RawPrice; readonly terms: AssetTerms },
-  nowNs: TimestampNs,
-): readonly Counterparty[] {
-  const first: Counterparty[] = [];
-  const isShort = position.legs.base < 0n;
-  for (const slot of position.risk.open) {
-    const { legs, user, subAccount } = slot;
-    // mutant: adl-opposite-side
-    if (legs.base < 0n === isShort || isBackstop(state, user)) continue;
-    const profit = positionProfit(terms, legs);
-    // mutant: adl-profitable
-    if (profit <= 0n) continue;
-    const value = legs.base < 0n ? profit - legs.entry : profit + legs.entry;
-    const standing = { profit, entry: legs.entry, ...worthOf(slot, value, nowNs), user, subAccount };
-    const roughScore = roughScoreOf(standing);
-    const last = first[ADL_TRADES_MAX - 1];
-    if (last !== undefined && roughScore < last.roughScore * (1 - ROUGH_ERROR)) continue;
-    if (fits(slot, price, market)) insert(first, { slot, standing, roughScore });
-  }
-  return first;
-}
-
-/** Keeps the list in order and within its bound. */
-function insert(first: Counterparty[], one: Counterparty): void {
-  let [from, to] = [0, first.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (compareAdl((first[middle] as Counterparty).standing, one.standing) < 0) from = middle + 1;
-    else to = middle;
-  }
-  if (from === ADL_TRADES_MAX) return;
-  first.splice(from, 0, one);
-  if (first.length > ADL_TRADES_MAX) first.pop();
-}
-
 // ---- what is to be closed
 
 /** One market in which a sub-account of the backstop is deleveraged now. */
-interface Deleveraging {
-  readonly market: MarketSlot;
-  readonly position: PositionSlot;
+interface Deleveraging extends ClosingTarget {
+  readonly kind: 'found';
   readonly side: Side;
-  readonly closing: Closing;
   /** Bounded by the position and by the cap; above 0. */
   readonly lotsMax: RawQuantity;
   /** Not empty. */
   readonly counterparties: readonly Counterparty[];
 }
 
+/** A market with more positions than a step looks at, in which no counterparties were searched for yet. */
+interface Unsearched extends ClosingTarget {
+  readonly kind: 'unsearched';
+}
+
 /**
  * The market in which a sub-account is to be deleveraged: the one with its largest exposure in which the cap leaves a lot and
  * a counterparty has a profit (ADL-04, ADL-06).
  *
+ * @param found what was searched in markets with more positions than a step looks at.
  * @returns null where there is none: the book and the capital are left.
  */
-function deleveragingOf(state: ClearingState, account: SubAccountSlot, nowNs: TimestampNs): Deleveraging | null {
+function deleveragingOf(
+  state: ClearingState,
+  account: SubAccountSlot,
+  nowNs: TimestampNs,
+  found: readonly FoundCounterparties[],
+): Deleveraging | Unsearched | null {
   const holdings = holdingsOf(account).filter(({ isSpot }) => !isSpot);
   for (const { market, risk, amount } of largestFirst(state, holdings, nowNs)) {
     const terms = termsOf(risk, nowNs);
     const position = account.positions.get(risk.asset);
     if (position === undefined || terms.prices.isBroken) continue;
     const side = amount < 0n ? SIDE.buy : SIDE.sell;
-    const price = adlPrice(side, terms.prices, market.definition);
+    const target = { market, position, terms, price: adlPrice(side, terms.prices, market.definition) };
     const own = wholeLots(amount, market.definition);
     const lotsMax = Math.min(own, lotsWithinCap(state, market, nowNs)) as RawQuantity;
-    if (lotsMax === 0 || !fits(position, price, market)) continue;
-    const counterparties = counterpartiesOf(state, position, { market, price, terms }, nowNs);
-    if (counterparties.length === 0) continue;
-    return { market, position, side, closing: { legs: position.legs, terms, price }, lotsMax, counterparties };
+    if (lotsMax === 0 || !fits(position, target)) continue;
+    const counterparties = counterpartiesIn(state, target, found, nowNs);
+    if (counterparties === null) return { kind: 'unsearched', ...target };
+    if (counterparties.length > 0) return { kind: 'found', ...target, side, lotsMax, counterparties };
   }
   return null;
+}
+
+/** All of a market, or those that were found in one with too many; null where they are yet to be searched. */
+function counterpartiesIn(
+  state: ClearingState,
+  target: ClosingTarget,
+  found: readonly FoundCounterparties[],
+  nowNs: TimestampNs,
+): readonly Counterparty[] | null {
+  const { open } = target.position.risk;
+  if (open.size <= ADL_SCAN_MAX) return ranked(state, target, open, nowNs);
+  const known = found.find(({ marketIndex }) => marketIndex === target.market.definition.marketIndex);
+  if (known === undefined) return null;
+  return ranked(state, target, positionsOf(state, target, known.accounts), nowNs);
+}
+
+/** The market in which counterparties of an account are to be searched before it can be deleveraged; null where none is. */
+export function unsearchedOf(
+  state: ClearingState,
+  account: SubAccountSlot,
+  nowNs: TimestampNs,
+  found: readonly FoundCounterparties[],
+): ClosingTarget | null {
+  if (![...account.positions.values()].some(({ risk }) => risk.open.size > ADL_SCAN_MAX)) return null;
+  const next = deleveragingOf(state, account, nowNs, found);
+  return next?.kind === 'unsearched' ? next : null;
 }
 
 /** Lots that restore the buffer of the account, or all that may be closed (ADL-05). */
 function lotsNeeded(
   account: SubAccountSlot,
-  { closing, market, position }: Deleveraging,
+  { position, terms, price, market }: Deleveraging,
   lotsMax: RawQuantity,
   nowNs: TimestampNs,
 ): RawQuantity {
-  const now = { ...closing, legs: position.legs };
-  return lotsToBuffer(marginSumsOf(account, nowNs), now, market.definition, lotsMax);
+  const closing = { legs: position.legs, terms, price };
+  return lotsToBuffer(marginSumsOf(account, nowNs), closing, market.definition, lotsMax);
 }
+
+/** What was requested for a row: trade ids of a market, for counterparties that were found there or, with none, for all. */
+export type AdlRequest = Pick<BackstopRow, 'adlMarket' | 'counterparties'>;
+
+export const NO_REQUEST: AdlRequest = { adlMarket: null, counterparties: [] };
 
 /**
  * Requests the ids of the trades that a sub-account needs.
  *
- * @returns the market that is to give them away; null where none can deleverage it.
+ * @returns what the row remembers of it; 'none' where no market can deleverage it, and 'unsearched' where counterparties are yet to
+ *   be searched.
  */
 export function requestDeleveraging(
   state: ClearingState,
   account: SubAccountSlot,
-  nowNs: TimestampNs,
+  { found, nowNs }: { readonly found: readonly FoundCounterparties[]; readonly nowNs: TimestampNs },
   effects: Effect[],
-): number | null {
-  const found = deleveragingOf(state, account, nowNs);
-  if (found === null) return null;
-  const { marketIndex } = found.market.definition;
-  let left = lotsNeeded(account, found, found.lotsMax, nowNs) as number;
+): AdlRequest | 'none' | 'unsearched' {
+  const next = deleveragingOf(state, account, nowNs, found);
+  if (next === null) return 'none';
+  if (next.kind === 'unsearched') return next.kind;
+  const { marketIndex } = next.market.definition;
+  let left = lotsNeeded(account, next, next.lotsMax, nowNs) as number;
   let count = 0;
-  for (const { slot } of found.counterparties) {
+  for (const { slot } of next.counterparties) {
     if (left <= 0) break;
-    left -= wholeLots(slot.legs.base, found.market.definition);
+    left -= wholeLots(slot.legs.base, next.market.definition);
     count += 1;
   }
   effects.push({ kind: 'tradeIdsWanted', marketIndex, count: Math.max(count, 1) });
-  return marketIndex;
+  const known = found.find((one) => one.marketIndex === marketIndex);
+  return { adlMarket: marketIndex, counterparties: known?.accounts ?? [] };
 }
 
 // ---- trades
@@ -255,14 +189,16 @@ export function requestDeleveraging(
 /** What the sub-account of a row needs in a market now; null when nothing. */
 function neededIn(
   state: ClearingState,
-  market: MarketSlot,
-  account: SubAccountSlot,
+  { definition }: MarketSlot,
+  { account, counterparties }: { readonly account: SubAccountSlot } & Pick<BackstopRow, 'counterparties'>,
   nowNs: TimestampNs,
 ): Deleveraging | null {
   const holdings = holdingsOf(account);
   if (!isUpdated(holdings, nowNs) || !isPriced(holdings, nowNs) || hasBuffer(marginSumsOf(account, nowNs))) return null;
-  const found = deleveragingOf(state, account, nowNs);
-  return found?.market === market ? found : null;
+  const { marketIndex } = definition;
+  const found = counterparties.length === 0 ? [] : [{ marketIndex, accounts: counterparties }];
+  const next = deleveragingOf(state, account, nowNs, found);
+  return next?.kind === 'found' && next.market.definition === definition ? next : null;
 }
 
 /** The market gave away trade ids: they are for the oldest sub-account that requested some of it, if it still needs them. */
@@ -276,11 +212,12 @@ export function applyTradeIdsReserved(
   market.decidedTradeId = market.lastTradeId;
   const requested = liveRows(state).find(({ adlMarket }) => adlMarket === market.definition.marketIndex);
   if (requested === undefined) return;
-  const row = { ...requested, adlMarket: null };
+  const row = { ...requested, ...NO_REQUEST };
   setBackstopRow(state, row);
   const account = accountOfRow(state, row);
-  const found = account === undefined ? null : neededIn(state, market, account, nowNs);
-  if (account !== undefined && found !== null) deleverage(state, { row, account, found }, { input, nowNs }, effects);
+  if (account === undefined) return;
+  const found = neededIn(state, market, { account, counterparties: requested.counterparties }, nowNs);
+  if (found !== null) deleverage(state, { row, account, found }, { input, nowNs }, effects);
 }
 
 function deleverage(
@@ -325,7 +262,7 @@ function increased(
 /** One trade, at the time at which its id was given away: both legs at the price, no fee, no order. @returns the base that was closed. */
 function trade(
   state: ClearingState,
-  { market, position, side, closing }: Deleveraging,
+  { market, position, side, price }: Deleveraging,
   of: {
     readonly slot: PositionSlot;
     readonly lots: RawQuantity;
@@ -336,7 +273,6 @@ function trade(
 ): Amount18 {
   const { definition } = market;
   const { slot, lots, tradeId, timeNs } = of;
-  const { price } = closing;
   const base = quantity18(lots, definition.quantityDecimals);
   const notional = notional18(price, lots, definition);
   const bought = side === SIDE.buy ? base : subtract18(ZERO_18, base);

@@ -4,6 +4,7 @@
  *   every 10 ms                     touched assets and marked accounts, in slices, until none is left (LIQ-02)
  *   every interval of the node's clock   all assets (LIQ-01)
  *   after each commit, every 10 ms  accounts under liquidation and rows of the backstop: those with a due step, some a turn
+ *   always                          a search for counterparties of the backstop, where there are very many
  *
  * Pauses are measured by time that passes monotonically, so that a clock which stands by hand delays no check of a price;
  * the interval and the rounds go by the node's clock. A step is an input of the next batch; nothing else of this is
@@ -14,7 +15,8 @@ import { MILLISECOND_NS, type TimestampNs } from '../../core/units.ts';
 import type { BackstopStep, LiquidationStep } from '../inputs.ts';
 import type { BackstopRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot } from '../state.ts';
-import { isBackstopStepDue } from './backstop.ts';
+import { isBackstopStepDue, isDeleverageDue } from './backstop.ts';
+import { CounterpartySearch } from './counterparty-search.ts';
 import type { Judged } from './detection.ts';
 import { isRoundBlocked, isStepDue } from './rounds.ts';
 
@@ -57,6 +59,7 @@ export class Pacing {
   #isChecking = false;
   #rows: Iterator<SubAccountSlot> = [].values();
   #backstopRows: Iterator<BackstopRow> = [].values();
+  readonly #search = new CounterpartySearch();
   /** Rows one after the other that had no due step, since something may have changed. */
   #restingRows = 0;
   /** Of the last look at all rows, and of the one that is under way. */
@@ -74,7 +77,8 @@ export class Pacing {
 
   /** Whether there is work that can go on now. */
   hasMore(state: ClearingState): boolean {
-    return this.#isChecking || state.detection.candidates.size > 0 || this.#restingRows < state.liquidations.size;
+    const isSearching = this.#isChecking || this.#search.isActive || state.detection.candidates.size > 0;
+    return isSearching || this.#restingRows < state.liquidations.size;
   }
 
   /** Whether there is work, now or when the next check is due. */
@@ -96,6 +100,7 @@ export class Pacing {
       if (this.#isChecking) listener.pricesMoved();
     }
     if (this.#isChecking) this.#check(state, times, startedMs, listener.judged);
+    this.#search.advance(state, times.nowNs);
     for (const account of state.detection.candidates) {
       if (steps.length >= STEPS_PER_BATCH) break;
       state.detection.takeCandidate(account);
@@ -155,7 +160,9 @@ export class Pacing {
       // A row may have changed since it was put into the map.
       const row = must(state.backstopRows.get(next.value.index), 'a row stays');
       if (row.state !== 'closed' && isBackstopStepDue(state, row, nowNs)) {
-        steps.push({ kind: 'backstopStep', index: row.index });
+        const found = isDeleverageDue(state, row, nowNs) ? this.#search.resultFor(state, row, nowNs) : [];
+        if (found !== null)
+          steps.push({ kind: 'backstopStep', index: row.index, ...(found.length > 0 ? { found } : {}) });
       }
     }
   }

@@ -25,6 +25,7 @@ import type { AssetQuantity, SubAccountRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot, UserSlot } from '../state.ts';
 import { giveCredit } from './backstop-capital.ts';
 import { nextBackstopState } from './backstop-states.ts';
+import { NO_REQUEST } from './deleveraging.ts';
 import { isBackstop, setBackstopRow, setLiquidation } from './liquidation-rows.ts';
 
 /** Whether nothing is in the account. */
@@ -145,7 +146,7 @@ export function takeOver(state: ClearingState, source: SubAccountSlot, nowNs: Ti
     adlClosed: [],
     clipNs: 0n as TimestampNs,
     order: null,
-    adlMarket: null,
+    ...NO_REQUEST,
   });
   if (source.liquidation !== null) setLiquidation(state, source, null);
   effects.push({ kind: 'liquidationChanged', user, subAccount, stage: 'ended', timeNs: nowNs });
