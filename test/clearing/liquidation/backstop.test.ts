@@ -28,7 +28,7 @@ function bankrupt(world: BackstopWorld = BackstopWorld.withBackstop(), of: UserI
   return world;
 }
 
-/** Trades are old, and the oracle says this. */
+/** Trades are old, and these are the oracle prices. */
 function priced(world: BackstopWorld, eth: string, btc = '50000'): void {
   world.pass(61n * SECOND_NS);
   world.prices({ [ETH]: eth, [BTC]: btc });
@@ -309,7 +309,7 @@ suite('collateral as a last resort', () => {
     priced(world, '2200');
     world.takenOver(ALICE);
     world.endClip(clipOf(world.stepAll()));
-    // The maker holds 10 long from 2000: taken over as well, nobody is on the other side.
+    // The maker holds 10 long from 2000: taken over as well, no counterparty is left.
     world.takenOver(MAKER);
     world.pass(SECOND_NS / 2n);
     world.prices({ [ETH]: '2500' });

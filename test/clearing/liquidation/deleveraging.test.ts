@@ -12,7 +12,7 @@ const DAVE = user('d4');
 const ERIN = user('e5');
 const SHORT = user('5a');
 
-/** Trades are old, and the oracles say this. */
+/** Trades are old, and these are the oracle prices. */
 function priced(world: BackstopWorld, eth: string, btc = '50000'): void {
   world.pass(61n * SECOND_NS);
   world.prices({ [ETH]: eth, [BTC]: btc });
