@@ -985,7 +985,7 @@ const LIQUIDATION: readonly Mutant[] = [
   {
     breaks: 'only the other side is deleveraged',
     site: 'adl-opposite-side',
-    change: swap(/legs\.base < 0n === isShort \|\| /, ''),
+    change: condition('legs.base === 0n || isBackstop(state, user)'),
     caughtBy: 'test/clearing/liquidation/deleveraging',
   },
   {
