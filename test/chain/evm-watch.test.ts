@@ -98,6 +98,22 @@ suite('EVM watch', () => {
     }
   });
 
+  test('AMB-84: two of four that falsify alike are no majority, and neither are the two others', async () => {
+    for (const fault of ['forges', 'forked'] as const) {
+      const fixture = await started(4);
+      for (const provider of fixture.providers.slice(0, 2)) {
+        provider.fault = fault;
+        provider.salt = 'aaaaaaaa';
+      }
+      fixture.chain.deposit([ALICE, 5n]);
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, []);
+      for (const provider of fixture.providers) provider.fault = 'none';
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
+    }
+  });
+
   test('the head is the highest block that more than half have reached', () => {
     assert.equal(majorityHead([5, 9, 7]), 7);
     assert.equal(majorityHead([5, 9]), 5);

@@ -23,6 +23,8 @@ const LONGEST = [
   'node/failing-threads',
   'clearing/recovery',
   'node/start-check',
+  'node/evm-chain',
+  'node/evm-withdrawals',
   'node/starved',
   'node/flow',
   'matching/engine-equals-reference',
