@@ -13,7 +13,7 @@
  *   caps          of the asset, unless the trade only reduces (FIL-08, CAP-07)
  *   margin        of a margin account, on what the fill would leave (FIL-06, AMB-51): initial margin unless the trade only
  *                 reduces, and solvency in any case (MRG-14, docs/decisions/0014) but where the node closes what the
- *                 account has (docs/decisions/0029)
+ *                 account has: then the fill does not raise the risk (LIQ-12, docs/decisions/0029)
  *
  * Both may fail. The last four look at the state after the fill, both parties of it applied.
  */
@@ -34,7 +34,9 @@ import type { TimestampNs } from '../core/units.ts';
 import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../risk/account.ts';
 import { isMarginType, mayTrade } from '../risk/account-types.ts';
 import { breaksCap, hasCap, type Measures } from '../risk/caps.ts';
+import { liquidationPrice } from '../risk/liquidation.ts';
 import { reduces } from '../risk/position.ts';
+import { isUsable, ORACLE_STALE_NS } from '../risk/prices.ts';
 import { quote18 } from '../risk/reservation.ts';
 import {
   CONFIRMED,
@@ -190,7 +192,7 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
   const { party, isReducing } = standing;
   const { account, position, row } = party.slot;
   // mutant: node-closes-insolvent
-  if ((row.flags & ORDER_FLAG.nodeMade) !== 0) return ROLLBACK_REASON.none;
+  if ((row.flags & ORDER_FLAG.nodeMade) !== 0) return nodeReason(of, party);
   if (!isReducing) {
     if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
@@ -209,6 +211,23 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
   return solvencyHolds(after, () => storedEquityOf(account, nowNs, CONFIRMED))
     ? ROLLBACK_REASON.none
     : ROLLBACK_REASON.insufficientMargin;
+}
+
+/**
+ * Of an order of the node: the fill does not raise the risk (LIQ-12). It leaves no less maintenance surplus, or its price is no
+ * worse than that of an order priced by the oracle alone. Two traders set a mark where they like in an empty book: without
+ * this bound the node would sell to them there, for the account and the backstop to pay.
+ */
+function nodeReason({ fill, plan, nowNs }: Case, { slot }: Party): RollbackReason {
+  const { account, row } = slot;
+  const after = maintenanceOf(account, nowNs, plan).maintenance;
+  // mutant: node-fill-risk
+  if (after >= maintenanceOf(account, nowNs).maintenance) return ROLLBACK_REASON.none;
+  const { oracle, risk } = plan.risk;
+  if (!isUsable(oracle, ORACLE_STALE_NS, nowNs)) return ROLLBACK_REASON.invalidOrder;
+  const bound = liquidationPrice(row.side, oracle.price, risk, fill.market);
+  const isWorse = row.side === SIDE.buy ? fill.input.price > bound : fill.input.price < bound;
+  return isWorse ? ROLLBACK_REASON.invalidOrder : ROLLBACK_REASON.none;
 }
 
 function breaksCaps({ plan, before, nowNs }: Case, { own }: Standing): boolean {

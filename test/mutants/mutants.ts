@@ -248,6 +248,12 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/liquidation/rounds',
   },
   {
+    breaks: 'LIQ-12: a fill of the node does not raise the risk',
+    site: 'node-fill-risk',
+    change: condition('true'),
+    caughtBy: 'test/clearing/liquidation/rounds',
+  },
+  {
     breaks: 'a bankrupt account is closed in the book',
     site: 'node-closes-insolvent',
     change: removed,

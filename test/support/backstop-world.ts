@@ -7,7 +7,7 @@ import type { BackstopRow } from '../../src/clearing/rows.ts';
 import { backstopView } from '../../src/clearing/views.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import { ORDER_END, ORDER_FLAG, SIDE, TIF } from '../../src/core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
 import { effectsOf, USD, user } from './clearing-world.ts';
 import { MarginWorld, type TradeTerms } from './margin-world.ts';
@@ -98,13 +98,22 @@ export class BackstopWorld extends MarginWorld {
 
   /** Fills a clip wholly against MAKER. @param price raw, by default the clip's limit. */
   fillClip(order: NodeOrderEffect, price: number = order.price): Effect[] {
+    const effects = this.tryClip(order, price);
+    assert.equal(effectsOf(effects, 'fillConfirmed').length, 1);
+    return effects;
+  }
+
+  /** The same; a clip that is rolled back, because its fill would raise the risk (LIQ-12), is over. */
+  tryClip(order: NodeOrderEffect, price: number = order.price): Effect[] {
     const { marketIndex, quantity, isSpot } = order;
     const side = order.side === SIDE.buy ? SIDE.sell : SIDE.buy;
     const flags = isSpot ? ORDER_FLAG.isSpot : 0;
     const maker = this.create({ user: MAKER, subAccount: 1, side, price, quantity, flags }, marketIndex);
-    const effects = this.match(maker, this.admit(order), quantity, { marketIndex, price: price as RawPrice });
-    assert.equal(effectsOf(effects, 'fillConfirmed').length, 1);
-    return effects;
+    const clip = this.admit(order);
+    const effects = this.match(maker, clip, quantity, { marketIndex, price: price as RawPrice });
+    if (effectsOf(effects, 'fillConfirmed').length === 1) return effects;
+    const end = { end: ORDER_END.atFault, faultReason: ROLLBACK_REASON.invalidOrder };
+    return [...effects, ...this.send({ kind: 'ended', ...this.next(marketIndex), order: clip, ...end })];
   }
 
   /** The book absorbs nothing of a clip. */

@@ -143,8 +143,8 @@ function answerClip(story: Story, pick: number): void {
       isFinal: true,
     });
   } else {
-    world.fillClip(order);
-    story.count('filled');
+    const isFilled = effectsOf(world.tryClip(order), 'fillConfirmed').length === 1;
+    story.count(isFilled ? 'filled' : 'refused');
   }
 }
 

@@ -399,6 +399,44 @@ suite('fills of liquidation orders', () => {
     assert.deepEqual(reasons, ['CounterpartyAtFault', 'InvalidOrder']);
   });
 
+  test('LIQ-12: a mark that two traders have set far from the oracle sells nothing to them, and what the oracle allows passes', () => {
+    const world = MarginWorld.make();
+    world.fund(ALICE, USD, '220', 1);
+    world.fund(BOB, USD, '100000', 1);
+    world.fund(CAROL, USD, '1000');
+    world.fund(CAROL, ETH, '1');
+    assert.equal(world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 }), 'confirmed');
+    // Carol trades with herself at 1: the mark is 1, and the oracle is what it was, 1.5 % lower.
+    const spot = { user: CAROL, subAccount: 0, isSpot: true };
+    assert.equal(world.trade({ buyer: spot, seller: spot, price: 1, quantity: 0.01 }), 'confirmed');
+    world.prices({ [ETH]: '1970' });
+    const [order] = effectsOf(ordered(world), 'nodeOrder');
+    assert.equal(order?.price, 95, 'by LIQ-07 the order reaches as deep as the mark');
+    const taker = admit(world);
+    const fillAt = (price: number, quantity: number): unknown => {
+      const bid = world.place(SIDE.buy, { user: CAROL, subAccount: 0, isSpot: true }, price, quantity);
+      return world.outcome(world.matchOf(bid, taker, price, quantity));
+    };
+    const refused = ['CounterpartyAtFault', 'InvalidOrder'];
+    assert.deepEqual(fillAt(1, 0.5), refused);
+    // 90 % of 1970, and the fee: less would take from the surplus. 95 % is more.
+    assert.deepEqual(fillAt(1773, 0.1), refused);
+    assert.equal(fillAt(1774, 0.1), 'confirmed');
+  });
+
+  test('LIQ-12: with a mark far above it, a price that the oracle allows passes all the same', () => {
+    const world = MarginWorld.make();
+    world.fund(ALICE, USD, '220', 1);
+    world.fund(BOB, USD, '100000', 1);
+    assert.equal(world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 }), 'confirmed');
+    world.fund(ALICE, USD, '-50', 1);
+    world.prices({ [ETH]: '1000' });
+    assert.ok(world.figures(ALICE).isLiquidatable, 'the mark of 2000 counts');
+    ordered(world);
+    const bid = world.place(SIDE.buy, { user: BOB }, 950, 1);
+    assert.equal(world.outcome(world.matchOf(bid, admit(world), 950, 1)), 'confirmed');
+  });
+
   test('LIQ-13: a fill of more than the position is a reduce-only violation', () => {
     const world = shortWorld();
     world.prices({ [ETH]: HIGH });
