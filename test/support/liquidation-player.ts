@@ -50,6 +50,16 @@ export const BACKSTOP = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6
 const TAKER_RATE = 500n;
 const SECOND_NS = 1_000_000_000n;
 const ASSETS: readonly AssetId[] = [ETH, BTC];
+/** What a fill moves in an account. */
+interface PlainMove {
+  readonly asset: AssetId;
+  /** Signed. */
+  readonly delta: bigint;
+  readonly notional: bigint;
+  readonly fee: bigint;
+  readonly isSpot: boolean;
+}
+
 /** An account and a row come to rest within so many steps. */
 const STEPS_MAX = 400;
 
@@ -266,12 +276,29 @@ export class LiquidationPlayer {
     const notional = (magnitudeOf(delta) * BigInt(rawPrice) * RAW_PRICE) / E18;
     const fee = ceilOf(notional * rate, 1_000_000n);
     this.plain.credit(this.plain.account(FEES, 0), USD, fee);
+    this.#move(account, { asset, delta, notional, fee, isSpot });
+  }
+
+  #move(account: PlainAccount, { asset, delta, notional, fee, isSpot }: PlainMove): void {
     if (!isSpot) {
       this.plain.trade(account, asset, delta, notional, fee);
       return;
     }
     this.plain.credit(account, asset, delta);
     this.plain.credit(account, USD, (delta > 0n ? -notional : notional) - fee);
+  }
+
+  /** Whether a fill of the node takes from the maintenance surplus at a price that the oracle does not give (LIQ-12). */
+  #raisesRisk({ user, subAccount, asset, side, isSpot }: PlainNodeOrder, lots: number, price: number): boolean {
+    const account = this.plain.account(user, subAccount);
+    const sells = side === SIDE.sell;
+    const amount = BigInt(lots) * LOT;
+    const notional = (amount * BigInt(price) * RAW_PRICE) / E18;
+    const fee = ceilOf(notional * TAKER_RATE, 1_000_000n);
+    const after: PlainAccount = { ...account, spot: new Map(account.spot), legs: new Map(account.legs) };
+    this.#move(after, { asset, delta: sells ? -amount : amount, notional, fee, isSpot });
+    if (this.plain.maintenanceOf(after) >= this.plain.maintenanceOf(account)) return false;
+    return this.plain.isWorseThanOracle(asset, sells, price);
   }
 
   #endOrder(marketIndex: number, order: Sequence, end: OrderEnd): void {
@@ -373,7 +400,9 @@ export class LiquidationPlayer {
     const makerSide: Side = order.side === SIDE.buy ? SIDE.sell : SIDE.buy;
     const { isSpot } = order;
     const maker = this.world.place(makerSide, { user: against, isSpot }, price / 100, lots / 10_000, marketIndex);
-    const expected = order.isLiquidation ? this.liquidation.judge(order, lots) : ROLLBACK_REASON.none;
+    const judged = order.isLiquidation ? this.liquidation.judge(order, lots) : ROLLBACK_REASON.none;
+    const raises = judged === ROLLBACK_REASON.none && this.#raisesRisk(order, lots, price);
+    const expected = raises ? ROLLBACK_REASON.invalidOrder : judged;
     const effects = this.world.match(maker, name, lots, { marketIndex, price: price as RawPrice });
     this.#publish(effects);
     if (this.world.order(maker, marketIndex) !== undefined) {

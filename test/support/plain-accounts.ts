@@ -236,7 +236,18 @@ export class PlainAccounts {
   /** Halfway from the reference to its weighed price, in raw price units: sales floor, buys ceil (LIQ-06, AMB-56). */
   liquidationPrice(asset: AssetId, sells: boolean): number | null {
     const reference = this.reference(asset, sells);
-    if (reference === null) return null;
+    return reference === null ? null : this.#halfway(asset, sells, reference);
+  }
+
+  /** Whether a price of the node is worse than the one that the oracle alone would give; without an oracle each is (LIQ-12). */
+  isWorseThanOracle(asset: AssetId, sells: boolean, price: number): boolean {
+    const oracle = this.market(asset).risk.usableOracle(this.now);
+    if (oracle === null) return true;
+    const bound = this.#halfway(asset, sells, oracle);
+    return sells ? price < bound : price > bound;
+  }
+
+  #halfway(asset: AssetId, sells: boolean, reference: bigint): number {
     const { cf, lf } = this.market(asset).risk.row;
     return sells
       ? Math.max(1, Number(floorOf(reference * BigInt(100 + cf), 200n * RAW_PRICE)))

@@ -85,11 +85,14 @@ export class PlainRisk {
 
   /** The prices that liquidation may use now: last trade and oracle, each unless it is old or tripped. */
   usable(now: bigint): readonly bigint[] {
-    const usable: bigint[] = [];
-    const [trade, oracle] = [this.#trades.at(-1), this.#oracles.at(-1)];
-    if (trade !== undefined && this.#isMarked(now)) usable.push(trade.price);
-    if (oracle !== undefined && isUsable(this.#oracles, HOUR, now)) usable.push(oracle.price);
-    return usable;
+    const trade = this.#trades.at(-1);
+    const oracle = this.usableOracle(now);
+    return [...(trade !== undefined && this.#isMarked(now) ? [trade.price] : []), ...(oracle === null ? [] : [oracle])];
+  }
+
+  usableOracle(now: bigint): bigint | null {
+    const oracle = this.#oracles.at(-1);
+    return oracle !== undefined && isUsable(this.#oracles, HOUR, now) ? oracle.price : null;
   }
 
   #isMarked(now: bigint): boolean {
