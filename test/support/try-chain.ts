@@ -77,6 +77,7 @@ await client.account.withdraw({
 });
 line('withdrawing 2; the clock of the node is moved over the delay of 30 s');
 await operator(node, 'POST', '/operator/clock', { advance_ns: 31_000_000_000 });
+const dueMs = performance.now();
 let approved: Withdrawal | undefined;
 await eventually(async () => {
   approved = (await client.account.withdrawals()).find(({ status }) => status === 'approved');
@@ -85,7 +86,7 @@ await eventually(async () => {
 const [approval] = approved?.approvals ?? [];
 if (approved === undefined || approval === undefined) throw new Error('an approved withdrawal has an approval');
 line(
-  `approved: nonce ${approved.nonce}, signature ${approval.signature.slice(0, 16)}…, valid until ${approval.expiry}`,
+  `approved after ${Math.round(performance.now() - dueMs)} ms: nonce ${approved.nonce}, signature ${approval.signature.slice(0, 16)}…, valid until ${approval.expiry}`,
 );
 const revert = await anvil.send({
   contract: 'VaultV1',
