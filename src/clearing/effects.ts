@@ -11,6 +11,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import type {
+  AssetQuantity,
   AssetRow,
   BalanceRow,
   ConfigRow,
@@ -147,6 +148,18 @@ export interface PriceAccepted {
   readonly row: PriceRow;
 }
 
+/** What the backstop has taken over of an account (BKS-02). */
+export interface TakenOver {
+  /** The sub-account of the backstop. */
+  readonly index: number;
+  /** Credited by the backstop for this account. */
+  readonly provisional: Amount18;
+  /** What the holdings were worth below zero, at the prices of maintenance; 0 for an account that could pay. */
+  readonly shortfall: Amount18;
+  /** Positions, signed. */
+  readonly taken: readonly AssetQuantity[];
+}
+
 /**
  * From `begun` to `ended` an account takes no new order that does not reduce, and nothing leaves it (AMB-57). Sent for every
  * account under liquidation at a start.
@@ -156,6 +169,8 @@ export interface LiquidationChanged {
   readonly user: UserId;
   readonly subAccount: number;
   readonly stage: 'begun' | 'ended';
+  /** Of one that ended with a take-over; absent: the account is healthy. */
+  readonly takenOver?: TakenOver;
   readonly timeNs: TimestampNs;
 }
 

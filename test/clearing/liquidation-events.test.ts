@@ -1,14 +1,14 @@
 /** What operators count of liquidations follows from the effects of a batch and the state after it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Deleveraged, LiquidationChanged } from '../../src/clearing/effects.ts';
+import type { Deleveraged, Effect, LiquidationChanged } from '../../src/clearing/effects.ts';
 import { isLiquidationEffect, liquidationEvent } from '../../src/clearing/liquidation/liquidation-events.ts';
-import { setBackstopRow } from '../../src/clearing/liquidation/liquidation-rows.ts';
-import type { BackstopRow, TradeRow } from '../../src/clearing/rows.ts';
+import { takeOver } from '../../src/clearing/liquidation/take-over.ts';
+import type { TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ALICE, BOB, ETH, USD } from '../support/clearing-world.ts';
+import type { RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
+import { ALICE, BOB, ETH, effectsOf, USD } from '../support/clearing-world.ts';
 import { e18, MarginWorld } from '../support/margin-world.ts';
 
 /** Alice has 301 USD and is long 1 ETH at 2000; the mark has gone and the oracle is at 1500. */
@@ -23,26 +23,6 @@ function crashed(): MarginWorld {
 
 function changed(world: MarginWorld, stage: 'begun' | 'ended'): LiquidationChanged {
   return { kind: 'liquidationChanged', user: ALICE, subAccount: 1, stage, timeNs: world.nowNs };
-}
-
-function rowOf(world: MarginWorld, changes: Partial<BackstopRow> = {}): BackstopRow {
-  return {
-    index: 1,
-    sourceUser: ALICE,
-    sourceIndex: 1,
-    startedNs: world.nowNs,
-    state: 'working',
-    provisional: e18('380'),
-    posted: e18('0'),
-    taken: [{ asset: ETH, quantity: e18('1') }],
-    takenSpot: [],
-    adlMarket: null,
-    counterparties: [],
-    adlClosed: [],
-    clipNs: 0n as TimestampNs,
-    order: null,
-    ...changes,
-  };
 }
 
 suite('events of liquidations', () => {
@@ -60,27 +40,22 @@ suite('events of liquidations', () => {
 
   test('BKS-02: one that ends with a take-over has what was taken, the credit, and what it was worth below zero', () => {
     const world = crashed();
-    const backstop = world.state.settings.backstop_account as UserId;
-    // As taken over: the holdings of Alice, 200 USD below zero at 1500, with 380 of credit.
-    assert.ok(world.fund(backstop, USD, '681', 1).ok);
-    world.prices({ [ETH]: '2000' });
-    const trade = { buyer: { user: backstop }, seller: { user: BOB }, price: 2_000, quantity: 1 };
-    assert.equal(world.trade(trade), 'confirmed');
-    world.pass(61_000_000_000n);
-    world.prices({ [ETH]: '1500' });
-    setBackstopRow(world.state, rowOf(world));
-    assert.deepEqual(liquidationEvent(world.state, changed(world, 'ended'), world.nowNs), {
+    const account = world.state.users.get(ALICE)?.subAccounts.get(1);
+    assert.ok(account !== undefined);
+    const effects: Effect[] = [];
+    // 301 − 2001 + 1500: 200 below zero. The requirement is 150: 2 % of it and the surplus of −350 are credited.
+    assert.ok(takeOver(world.state, account, world.nowNs, effects));
+    const [effect] = effectsOf(effects, 'liquidationChanged');
+    assert.ok(effect !== undefined);
+    assert.deepEqual(liquidationEvent(world.state, effect, world.nowNs), {
       kind: 'takenOver',
       user: ALICE,
       subAccount: 1,
-      index: 1,
-      provisional: e18('380'),
+      index: 2,
+      provisional: e18('353'),
       shortfall: e18('200'),
       taken: [{ asset: ETH, quantity: e18('1') }],
     });
-    setBackstopRow(world.state, rowOf(world, { startedNs: (world.nowNs - 1n) as TimestampNs }));
-    const later = liquidationEvent(world.state, changed(world, 'ended'), world.nowNs);
-    assert.equal(later.kind, 'healthy', 'the row is of an earlier liquidation of the account');
   });
 
   test('ADL-07: a trade of auto-deleveraging has the counterparty, whichever side it is', () => {

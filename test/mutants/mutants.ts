@@ -493,7 +493,7 @@ const MARGIN: readonly Mutant[] = [
   {
     breaks: 'an account that the backstop took over is not counted as healthy again',
     site: 'taken-over-event',
-    change: assigns('null'),
+    change: condition('false'),
     caughtBy: 'test/clearing/liquidation-events',
   },
   {

@@ -3,7 +3,7 @@
  * moment, and one for each trade of auto-deleveraging. Derived from the effects of a batch and the state after it.
  *
  *   liquidationChanged begun ─▶ begun
- *                      ended ─▶ takenOver if a row of the backstop was made of the account at that time, else healthy
+ *                      ended ─▶ takenOver if the backstop has taken the account over, else healthy
  *   deleveraged              ─▶ deleveraged
  *
  * Not here: counters and log lines (src/node/liquidation-monitor.ts).
@@ -15,8 +15,8 @@ import type { AssetId, UserId } from '../../core/ids.ts';
 import type { Amount18, TimestampNs } from '../../core/units.ts';
 import { maintenanceRequirement } from '../../risk/at-risk.ts';
 import { riskOf } from '../account-margin.ts';
-import type { Deleveraged, Effect, LiquidationChanged } from '../effects.ts';
-import type { AssetQuantity, BackstopRow, TradeRow } from '../rows.ts';
+import type { Deleveraged, Effect, LiquidationChanged, TakenOver } from '../effects.ts';
+import type { AssetQuantity, TradeRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot } from '../state.ts';
 import { isBackstop } from './liquidation-rows.ts';
 
@@ -34,16 +34,7 @@ export type LiquidationEvent =
       /** Open positions, signed. */
       readonly positions: readonly AssetQuantity[];
     })
-  | (OfAccount & {
-      readonly kind: 'takenOver';
-      /** The sub-account of the backstop. */
-      readonly index: number;
-      /** Credited so that it stands 2 % above its initial margin. */
-      readonly provisional: Amount18;
-      /** What the holdings were worth below zero, at the prices of maintenance; 0 for an account that could pay. */
-      readonly shortfall: Amount18;
-      readonly taken: readonly AssetQuantity[];
-    })
+  | (OfAccount & TakenOver & { readonly kind: 'takenOver' })
   | (OfAccount & {
       /** Of the counterparty: its position was closed. */
       readonly kind: 'deleveraged';
@@ -68,10 +59,9 @@ export function liquidationEvent(
   nowNs: TimestampNs,
 ): LiquidationEvent {
   if (effect.kind === 'deleveraged') return deleveraged(state, effect.trade);
-  const { user, subAccount, stage } = effect;
+  const { user, subAccount, stage, takenOver } = effect;
   // mutant: taken-over-event
-  const row = stage === 'ended' ? rowMadeOf(state, effect) : null;
-  if (row !== null) return takenOver(state, row, nowNs);
+  if (takenOver !== undefined) return { kind: 'takenOver', user, subAccount, ...takenOver };
   const account = accountOf(state, { user, subAccount });
   const sums = riskOf(account, nowNs);
   return {
@@ -91,29 +81,6 @@ function accountOf(state: ClearingState, { user, subAccount }: OfAccount): SubAc
 function positionsOf(account: SubAccountSlot): readonly AssetQuantity[] {
   const open = [...account.positions.values()].filter(({ legs }) => legs.base !== 0n);
   return open.map(({ asset, legs }) => ({ asset, quantity: legs.base }));
-}
-
-/** The row of the backstop that was made of the account by this effect. */
-function rowMadeOf(state: ClearingState, { user, subAccount, timeNs }: LiquidationChanged): BackstopRow | null {
-  for (const row of state.backstopRows.values()) {
-    if (row.sourceUser === user && row.sourceIndex === subAccount && row.startedNs === timeNs) return row;
-  }
-  return null;
-}
-
-function takenOver(state: ClearingState, row: BackstopRow, nowNs: TimestampNs): LiquidationEvent {
-  const { index, sourceUser, sourceIndex, provisional, taken } = row;
-  const account = accountOf(state, { user: state.settings.backstop_account as UserId, subAccount: index });
-  const worth = riskOf(account, nowNs).worth - provisional;
-  return {
-    kind: 'takenOver',
-    user: sourceUser,
-    subAccount: sourceIndex,
-    index,
-    provisional,
-    shortfall: (worth < 0n ? -worth : 0n) as Amount18,
-    taken,
-  };
 }
 
 function deleveraged(state: ClearingState, trade: TradeRow): LiquidationEvent {

@@ -15,7 +15,7 @@ import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isMarginType } from '../../risk/account-types.ts';
 import { collateralToBuffer } from '../../risk/liquidation.ts';
 import { isOpen, NO_LEGS } from '../../risk/position.ts';
-import { marginSumsOf } from '../account-margin.ts';
+import { marginSumsOf, riskOf } from '../account-margin.ts';
 import { accountBalance, ensureUser, MARGIN_ACCOUNT, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { createAccount } from '../funds/sub-accounts.ts';
@@ -127,6 +127,7 @@ export function takeOver(state: ClearingState, source: SubAccountSlot, nowNs: Ti
   assert(isMarginType(source.row) && !isBackstop(state, user), 'margin accounts are taken over, by the backstop');
   const index = freeIndex(state, source.row);
   if (index === null) return false;
+  const { worth } = riskOf(source, nowNs);
   // After this point the take-over must succeed.
   const backstop = ensureUser(state, state.settings.backstop_account, effects);
   const target = openAccount(state, backstop, index, source.row, effects);
@@ -149,7 +150,9 @@ export function takeOver(state: ClearingState, source: SubAccountSlot, nowNs: Ti
     ...NO_REQUEST,
   });
   if (source.liquidation !== null) setLiquidation(state, source, null);
-  effects.push({ kind: 'liquidationChanged', user, subAccount, stage: 'ended', timeNs: nowNs });
+  const shortfall = (worth < 0n ? -worth : 0n) as Amount18;
+  const takenOver = { index, provisional, shortfall, taken };
+  effects.push({ kind: 'liquidationChanged', user, subAccount, stage: 'ended', takenOver, timeNs: nowNs });
   return true;
 }
 
