@@ -943,7 +943,7 @@ const LIQUIDATION: readonly Mutant[] = [
   {
     breaks: 'a take-over takes the cost of a position along',
     site: 'take-over-cost',
-    change: swap(/, legs\)/, ', { ...legs, entry: 0n })'),
+    change: swap(/own\.legs, legs\)/, 'own.legs, { ...legs, entry: 0n })'),
     caughtBy: 'test/clearing/liquidation/backstop',
   },
   {

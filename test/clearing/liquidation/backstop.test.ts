@@ -28,6 +28,13 @@ function bankrupt(world: BackstopWorld = BackstopWorld.withBackstop(), of: UserI
   return world;
 }
 
+/** Bob, short 1 ETH at 2200 with 100 USD. */
+function bankruptShort(world: BackstopWorld): void {
+  world.fund(BOB, USD, '1000', 1);
+  world.open({ buyer: { user: MAKER }, seller: { user: BOB }, price: 2200, quantity: 1 });
+  world.drain(BOB, '900');
+}
+
 /** Trades are old, and these are the oracle prices. */
 function priced(world: BackstopWorld, eth: string, btc = '50000'): void {
   world.pass(61n * SECOND_NS);
@@ -128,22 +135,43 @@ suite('take-over', () => {
     assert.equal(world.state.backstopRows.size, 2);
   });
 
-  test('BKS-02: with every index taken an account waits, and nothing of it has moved (AMB-63)', () => {
+  test('BKS-01, BKS-02: with every index taken an account joins the row of its kind, or waits while none can take it (AMB-63)', () => {
     const world = bankrupt();
     priced(world, '2200');
     world.takenOver(ALICE);
     const row = world.row();
-    for (let index = SECOND; index < SUB_ACCOUNTS_MAX; index += 1) setBackstopRow(world.state, { ...row, index });
+    const { marketIndex, ...order } = { ...clipOf(world.stepAll()) };
+    const isBusy = { ...row, order: { ...order, marketIndex } };
+    for (let index = FIRST; index < SUB_ACCOUNTS_MAX; index += 1) setBackstopRow(world.state, { ...isBusy, index });
     const account = world.state.users.get(MAKER)?.subAccounts.get(1);
     assert.ok(account !== undefined);
     const before = world.legs(MAKER);
     const effects: Effect[] = [];
     assert.equal(takeOver(world.state, account, world.nowNs, effects), false);
     assert.deepEqual([world.legs(MAKER), effects], [before, []]);
-    // One that is closed is used again.
-    setBackstopRow(world.state, { ...row, index: SUB_ACCOUNTS_MAX - 1, state: 'closed' });
-    assert.equal(takeOver(world.state, account, world.nowNs, effects), true);
-    assert.equal(world.row(SUB_ACCOUNTS_MAX - 1).sourceUser, MAKER);
+    setBackstopRow(world.state, row);
+    bankruptShort(world);
+    assert.equal(world.takenOver(BOB).length > 0, true);
+    // 10 short at 2000 and 1 at 2200, 1500 + 1622 + 100 USD, and the credit up to 2 % of 1210.
+    assert.deepEqual(world.legs(BACKSTOP, FIRST), ['-11', '22200', '22200']);
+    const joined = world.rowView();
+    assert.deepEqual([joined['source_user'], joined['im_surplus'], joined['im_requirement']], [ALICE, '24.2', '1210']);
+    assert.deepEqual(world.row().taken, [{ asset: ETH, quantity: e18('-11') }]);
+    assert.equal(world.row().provisional, row.provisional + e18('12.2'));
+    assert.deepEqual(world.legs(BOB), ['0', '0', '0']);
+    assert.equal(difference(world), '0');
+  });
+
+  test('BKS-02: of an account that joins a row, opposite bases close each other, and the worth is the sum', () => {
+    const world = bankrupt();
+    priced(world, '2200');
+    world.takenOver(ALICE);
+    const row = world.row();
+    for (let index = SECOND; index < SUB_ACCOUNTS_MAX; index += 1) setBackstopRow(world.state, { ...row, index });
+    world.takenOver(MAKER);
+    assert.deepEqual(world.legs(BACKSTOP, FIRST), ['0', '0', '0']);
+    assert.deepEqual(world.row().taken, [{ asset: ETH, quantity: 0n }]);
+    assert.equal(world.ownedText(BACKSTOP, USD, FIRST), '10003122');
   });
 
   test('BKS-02: the backstop account stays while it works something off', () => {
