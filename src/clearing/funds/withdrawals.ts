@@ -69,6 +69,8 @@ const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
 };
 
 const NO_TARGET = '0'.repeat(64);
+/** Behind an address of 20 bytes: what is signed is exactly what is paid. */
+const PADDING = '0'.repeat(24);
 /** Rows looked at by one `withdrawalsDue`. */
 const DUE_MAX = 256;
 
@@ -259,7 +261,13 @@ function refuse(state: ClearingState, { token, chainId, amount, target, user }: 
   if (amount <= 0n || amount > AMOUNT18_MAX || payoutOf(amount, registered.decimals) === 0n) {
     return reject('INVALID_REQUEST', 'the amount pays at least one base unit of the token', 'amount');
   }
-  if (target === NO_TARGET) return reject('INVALID_REQUEST', 'the target is not the zero address', 'target');
+  if (target === NO_TARGET || !target.endsWith(PADDING)) {
+    return reject(
+      'INVALID_REQUEST',
+      'the target is an address of 20 bytes, padded on the right, and not zero',
+      'target',
+    );
+  }
   if (state.withdrawals.freePlace(user) === null) {
     return reject('INVALID_REQUEST', `a user has at most ${WITHDRAWALS_PER_USER} live withdrawals`, 'inner');
   }

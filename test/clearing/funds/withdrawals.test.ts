@@ -230,6 +230,8 @@ suite('withdrawals', () => {
     assert.equal(refusal(world.withdraw(0n)), 'INVALID_REQUEST');
     assert.equal(refusal(world.withdraw(10n ** 12n - 1n)), 'INVALID_REQUEST');
     assert.equal(refusal(world.withdraw(usd(1), { target: zero })), 'INVALID_REQUEST');
+    const longer = `${'7c'.repeat(20)}${'0'.repeat(23)}1`;
+    assert.equal(refusal(world.withdraw(usd(1), { target: longer })), 'INVALID_REQUEST');
     assert.equal(refusal(world.withdraw(usd(1), { token: '99'.repeat(32) })), 'ASSET_NOT_FOUND');
     assert.equal(refusal(world.withdraw(usd(1), { nonce: 1 })), 'INVALID_NONCE');
     assert.equal(refusal(world.withdraw(usd(1_000) + 1n)), 'INSUFFICIENT_INVENTORY');
