@@ -40,8 +40,8 @@ const WEIGHTS: readonly (readonly [ActionKind, number])[] = [
   ['login', 3],
   ['logout', 1],
   ['read', 12],
-  ['price', 45],
-  ['faucet', 24],
+  ['price', 60],
+  ['faucet', 40],
   ['deposit', 4],
   ['patchMarket', 14],
   ['patchRisk', 3],
@@ -137,7 +137,7 @@ export class Drawing {
         const asset = this.#pick([USD, USD, ...MARKETS]);
         // What is taken back may leave an account below maintenance.
         const amount =
-          asset === USD ? this.#pick(['1', '5', '-1', '-4', '-4']) : this.#pick(['0.002', '0.01', '-0.002']);
+          asset === USD ? this.#pick(['1', '5', '5', '-1', '-4', '-8']) : this.#pick(['0.002', '0.01', '-0.002']);
         return { kind, who, account: this.#once(2) ? 0 : asset === USD ? 1 : 0, asset, amount };
       }
       case 'deposit': {

@@ -268,7 +268,10 @@ export class Player {
   }
 
   #noteEffect(effect: Effect, confirmed: Set<string>): void {
-    if (effect.kind === 'fillConfirmed') {
+    if (effect.kind === 'deleveraged') {
+      confirmed.add(`${MARKETS[effect.trade.marketIndex]} ${effect.trade.tradeId}`);
+      this.tally.add('deleveraged');
+    } else if (effect.kind === 'fillConfirmed') {
       confirmed.add(`${MARKETS[effect.trade.marketIndex]} ${effect.trade.tradeId}`);
       this.tally.add('fill confirmed');
     } else if (effect.kind === 'fillRolledBack') {
