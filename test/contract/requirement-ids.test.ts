@@ -30,6 +30,9 @@ const AREAS = [
   'MRG',
   'CAP',
   'CB',
+  'LIQ',
+  'BKS',
+  'ADL',
   'AR',
   'POS',
   'TRF',
@@ -101,8 +104,8 @@ suite('requirement ids', () => {
   const ours = all.filter((id) => AREAS.includes(id.split('-')[0] ?? ''));
   const named = new Set(idsNamedIn(testTitles()));
 
-  test('the document numbers 410 requirements of these areas', () => {
-    assert.equal(ours.length, 410);
+  test('the document numbers 440 requirements of these areas', () => {
+    assert.equal(ours.length, 440);
     assert.deepEqual(
       Object.keys(EXCEPTIONS).filter((id) => !ours.includes(id)),
       [],
