@@ -236,6 +236,18 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/liquidation/rounds',
   },
   {
+    breaks: 'AMB-57: nothing is taken over while a position has no usable price',
+    site: 'take-over-with-prices',
+    change: assigns('true'),
+    caughtBy: 'test/clearing/liquidation-properties',
+  },
+  {
+    breaks: 'AMB-110: the backstop waits for one price of all that it holds after a start',
+    site: 'backstop-waits-for-prices',
+    change: condition('false'),
+    caughtBy: 'test/clearing/liquidation-properties',
+  },
+  {
     breaks: 'an answer of the gateway is for the liquidation that asked for it',
     site: 'answer-of-this-liquidation',
     change: swap(/nothing/, 'unlessHealthy(nothing)'),

@@ -353,7 +353,11 @@ export class LiquidationPlayer {
     let left = order.quantity;
     for (const percent of fills) {
       const lots = Math.min(left, Math.max(1, Math.floor((order.quantity * percent) / 100)));
-      if (lots === 0 || !this.#fill(order, name, { lots, better, against: other ?? MAKERS[0] })) break;
+      if (
+        lots === 0 ||
+        !this.#fill(order, name, { lots, better, against: other === null || other === user ? MAKERS[0] : other })
+      )
+        break;
       left -= lots;
     }
     if (this.world.order(name, marketIndex) !== undefined) {

@@ -117,6 +117,7 @@ function nextStep(state: ClearingState, work: Work): Step {
   if (row.order !== null || row.adlMarket !== null) return WAIT;
   const netted = nettable(state, work);
   if (netted !== null) return { kind: 'net', asset: netted };
+  // mutant: backstop-waits-for-prices
   if (!isUpdated(holdings, nowNs)) return WAIT;
   const clip = row.state === 'deleveraging' && isPriced(holdings, nowNs) ? null : clipOf(state, work);
   if (clip !== null) return { kind: 'clip', order: clip };

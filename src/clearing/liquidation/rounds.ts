@@ -250,6 +250,7 @@ function order(of: Case, row: LiquidationRow): void {
     send(of, row, largest);
     return;
   }
+  // mutant: take-over-with-prices
   const isWhole = isPriced && all.length === positions.length;
   const isLast = positions.length === 0 || row.round >= of.state.settings.liquidation_rounds;
   // mutant: take-over-after-last-round
