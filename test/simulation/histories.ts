@@ -58,7 +58,7 @@ export const HAPPENINGS: readonly string[] = [
   ...['Expired', 'ImmediateOrCancel', 'FillOrKill', 'AutoReduced'],
   ...['positionChanged', 'positionCleared', 'transferDone', 'priceAccepted', 'depositLanded', 'subAccountChanged'],
   ...['fill ReduceOnlyViolation', 'fill InvalidSignature', 'fill StaleMatch', 'fill InsufficientInventory'],
-  ...['Liquidation', 'liquidationStep', 'accountCleared', 'taken over', 'deleveraged', 'kill in a liquidation'],
+  ...['Liquidation', 'liquidationStep', 'accountCleared', 'taken over', 'kill in a liquidation'],
   ...['RATE_LIMITED', 'UNAUTHORIZED', 'SERVICE_UNAVAILABLE', 'MARKET_HALTED', 'PRICING_UNAVAILABLE'],
   ...['INSUFFICIENT_MARGIN', 'INSUFFICIENT_INVENTORY', 'POSITION_NOT_FLAT', 'INVALID_NONCE', 'DUPLICATE_ORDER'],
 ];
