@@ -115,17 +115,32 @@ export class ExposureQueue<Owner = unknown> {
       if (exposure.lots === 0) return;
       this.#insert(entry);
     }
+    const isBeforeOthers = (entry.next?.netted ?? 0) > 0;
     this.#counted -= notionalOf(entry);
-    const isWhole = (entry.next?.netted ?? 0) > 0;
-    const netted = isWhole ? exposure.lots : Math.min(entry.netted, exposure.lots);
-    this.#netted += netted - entry.netted;
     if (exposure.lots !== entry.exposure.lots) this.#lots += BigInt(exposure.lots) - BigInt(entry.exposure.lots);
     entry.exposure = exposure;
-    entry.netted = netted;
+    if (entry.netted > exposure.lots) {
+      this.#netted -= entry.netted - exposure.lots;
+      entry.netted = exposure.lots;
+    }
     this.#counted += notionalOf(entry);
+    if (isBeforeOthers) this.#netBeforeOthers(entry);
     this.#dropEdge();
     if (exposure.lots === 0) this.#unlink(entry);
     if (this.#netted > this.#offset) this.#level();
+  }
+
+  /**
+   * Orders behind this one give it what they net, until it is netted whole. Lot by lot the sum stays what it was: the lots of
+   * an order may be as many as a double holds, and one more would be lost in a sum.
+   */
+  #netBeforeOthers(entry: ExposureEntry<Owner>): void {
+    while (entry.netted < entry.exposure.lots && this.#edge !== null && this.#edge !== entry) {
+      const moved = Math.min(this.#edge.netted, entry.exposure.lots - entry.netted);
+      this.#net(this.#edge, -moved);
+      this.#net(entry, moved);
+      this.#dropEdge();
+    }
   }
 
   /** What `counted` would be if the order had this exposure. */

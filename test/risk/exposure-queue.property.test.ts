@@ -34,16 +34,22 @@ function plainCounted(orders: readonly PlainOrder[], offset: number): bigint {
   return sum;
 }
 
-function plainLots(orders: readonly PlainOrder[], offset: number): number {
-  return Math.max(orders.reduce((sum, { exposure }) => sum + exposure.lots, 0) - offset, 0);
+function plainLots(orders: readonly PlainOrder[], offset: number): bigint {
+  return larger(orders.reduce((sum, { exposure }) => sum + BigInt(exposure.lots), 0n) - BigInt(offset), 0n);
 }
 
 function termsOf({ other, ...one }: Exposure): Omit<Exposure, 'other'>[] {
   return other === null ? [one] : [one, ...termsOf(other)];
 }
 
+/** Few lots, or as many as an order without a number of lots may have: a sum of those is beyond what a double holds. */
+const lotCounts = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 0, max: 9 }) },
+  { weight: 1, arbitrary: fc.constant(Number.MAX_SAFE_INTEGER) },
+);
+
 const alone = fc
-  .record({ lots: fc.integer({ min: 0, max: 9 }), price: fc.integer({ min: 1, max: 7 }), isCapped: fc.boolean() })
+  .record({ lots: lotCounts, price: fc.integer({ min: 1, max: 7 }), isCapped: fc.boolean() })
   .map(
     ({ lots, price, isCapped }): Exposure =>
       lots === 0
@@ -104,7 +110,10 @@ suite('exposure queue', () => {
             queue.setOffset(offset);
           }
           assert.equal(queue.counted, plainCounted(orders, offset));
-          const counting = [...queue.counting()].reduce((sum, { exposure, netted }) => sum + exposure.lots - netted, 0);
+          const counting = [...queue.counting()].reduce(
+            (sum, { exposure, netted }) => sum + BigInt(exposure.lots - netted),
+            0n,
+          );
           assert.equal(counting, plainLots(orders, offset));
           if (chosen !== undefined) {
             const others = orders.filter((order) => order !== chosen);
