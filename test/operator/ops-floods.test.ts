@@ -60,6 +60,8 @@ suite('floods of the ops listener', () => {
       slowestMs = Math.max(slowestMs, performance.now() - askedAt);
       await aMoment(20);
     }
+    // On a busy machine the listener comes to the last of them later.
+    for (let waits = 0; waits < 500 && cut < connections; waits += 1) await aMoment(20);
     for (const socket of open) socket.destroy();
     return { slowestMs, cut };
   }

@@ -18,7 +18,6 @@ export type PublicCode = Exclude<
   | 'VAULT_NOT_FOUND'
   | 'SETTLER_NOT_FOUND'
   | 'USER_NOT_FOUND'
-  | 'WITHDRAWAL_NOT_FOUND'
   | 'SETTLEMENT_NOT_FOUND'
   | 'IMMUTABLE_FIELD'
   | 'VAULT_EXISTS'
@@ -136,6 +135,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'a limit of the whole exchange would be exceeded',
     remedy: 'reduce the amount, or wait',
   },
+  WITHDRAWAL_NOT_FOUND: {
+    means: 'there is no withdrawal with this nonce that may still be cancelled; status 200 in the result of a cancel',
+    remedy: 'read the queue',
+  },
 };
 
 /**
@@ -148,8 +151,7 @@ export const RESERVED_CODES: readonly RejectName[] = [
   'SIGNER_DUPLICATE',
   'TOO_MANY_SUB_ACCOUNTS',
   'ORDERS_NOT_FOUND',
-  // Of the operator API, with withdrawals and settlements not supported yet.
-  'WITHDRAWAL_NOT_FOUND',
+  // Of the operator API, with settlements not supported yet.
   'SETTLEMENT_NOT_FOUND',
 ];
 
