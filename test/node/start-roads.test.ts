@@ -117,12 +117,13 @@ suite('the paths of a start', () => {
     // What lies behind the checkpoint of the other goes into its tables before it starts.
     const before = new LmdbDurability(other);
     const { state, sequence, timeNs } = recoverState(before);
-    assert.equal(before.recover().batchCount, 2);
+    const { batchCount } = before.recover();
+    assert.ok(batchCount > 0, 'something lies behind the checkpoint');
     before.checkpoint({ timeNs, sequence, clean: false, stateHash: null }, drainDirtyRows(state));
     await before.close();
 
     const [replaying, walking] = [new LmdbDurability(directory), new LmdbDurability(other)];
-    assert.deepEqual([replaying.recover().batchCount, walking.recover().batchCount], [2, 0]);
+    assert.deepEqual([replaying.recover().batchCount, walking.recover().batchCount], [batchCount, 0]);
     assert.deepEqual(outcome(walking), outcome(replaying));
     await replaying.close();
     await walking.close();
