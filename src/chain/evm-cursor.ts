@@ -13,18 +13,17 @@
  *
  * Backups leave the file out: beside an older ledger it would be ahead of it. A restored node reads the chain again.
  */
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvariantError } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
 import type { ChainId } from '../core/ids.ts';
 import type { VaultEventKind } from './chain-events.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import type { Anchor } from './evm-provider.ts';
+import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
 
 /** The name of the directory; storage/data-files.ts has it too. */
 const DIRECTORY = 'evm';
 const FORMAT = 1;
+const READ = new StateReader('the cursor of an EVM chain');
 const ANCHORS_MAX = 256;
 export const RECENT_MAX = 20_000;
 
@@ -97,32 +96,13 @@ export class EvmCursorStore {
 
   /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
   async load(chainId: ChainId, event: VaultEventKind): Promise<EvmCursor | null> {
-    try {
-      return decodeCursor(await readFile(this.#path(chainId, event), 'utf8'));
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-      throw error;
-    }
+    const text = await loadStateFile(this.#path(chainId, event));
+    return text === null ? null : decodeCursor(text);
   }
 
   /** One call at a time per file. @throws Error when writing fails; the old file is then still there. */
   async save(chainId: ChainId, event: VaultEventKind, cursor: EvmCursor): Promise<void> {
-    const path = this.#path(chainId, event);
-    await mkdir(this.#directory, { recursive: true });
-    const file = await open(`${path}.new`, 'w', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify({ format: FORMAT, ...cursor })}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.new`, path);
-    const directory = await open(this.#directory, 'r');
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    await saveStateFile(this.#path(chainId, event), `${JSON.stringify({ format: FORMAT, ...cursor })}\n`);
   }
 
   #path(chainId: ChainId, event: VaultEventKind): string {
@@ -130,59 +110,31 @@ export class EvmCursorStore {
   }
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** @throws InvariantError unless `text` is a cursor that was saved. */
 export function decodeCursor(text: string): EvmCursor {
-  let root: unknown;
-  try {
-    root = JSON.parse(text);
-  } catch {
-    root = null;
-  }
-  const { format, vault, nextBlock, anchors, recent, stopped } = object(root);
-  check(format === FORMAT && isCount(nextBlock), 'its format is known');
-  check(typeof vault === 'string' && parseHex(vault, 20) !== null, 'a vault has 20 bytes');
+  const { format, vault, nextBlock, anchors, recent, stopped } = READ.root(text);
+  READ.check(format === FORMAT, 'its format is known');
   return {
-    vault: vault as string,
-    nextBlock: nextBlock as number,
-    anchors: list(anchors).map((item) => {
-      const { number, hash } = object(item);
-      check(isCount(number) && typeof hash === 'string' && parseHex(hash, 32) !== null, 'an anchor is a block');
-      return { number: number as number, hash: hash as string };
+    vault: READ.hex(vault, 20),
+    nextBlock: READ.count(nextBlock),
+    anchors: READ.list(anchors).map((item) => {
+      const { number, hash } = READ.object(item);
+      return { number: READ.count(number), hash: READ.hex(hash, 32) };
     }),
-    recent: list(recent).map((item) => {
-      const { block, what } = object(item);
-      check(isCount(block) && typeof what === 'string', 'a deposit is one');
-      return { block: block as number, what: what as string };
+    recent: READ.list(recent).map((item) => {
+      const { block, what } = READ.object(item);
+      return { block: READ.count(block), what: READ.string(what) };
     }),
-    stopped: stopped === null ? null : readStopped(object(stopped)),
+    stopped: stopped === null ? null : readStopped(READ.object(stopped)),
   };
 }
 
 function readStopped({ reason, block, deposits }: Json): Stopped {
-  check(isReason(reason) && Number.isSafeInteger(block) && isCount(deposits), 'a stop is one');
-  return { reason: reason as Stopped['reason'], block: block as number, deposits: deposits as number };
+  READ.check(isReason(reason), 'a reason is known');
+  READ.check(Number.isSafeInteger(block), 'a block is one');
+  return { reason: reason as Stopped['reason'], block: block as number, deposits: READ.count(deposits) };
 }
 
 function isReason(value: unknown): boolean {
   return value === 'reorg' || value === 'gap' || value === 'unmatched';
-}
-
-function check(condition: boolean, promise: string): void {
-  if (!condition) throw new InvariantError(`the cursor of an EVM chain is damaged: expected that ${promise}`);
-}
-
-function object(value: unknown): Json {
-  check(typeof value === 'object' && value !== null && !Array.isArray(value), 'an object is one');
-  return value as Json;
-}
-
-function list(value: unknown): readonly unknown[] {
-  check(Array.isArray(value), 'a list is one');
-  return value as readonly unknown[];
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
