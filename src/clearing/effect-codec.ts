@@ -1,11 +1,11 @@
 /**
  * Clearing's effects as messages: which of them goes to whom, and how it is written. Runs after the flush.
  *
- *   fillConfirmed     front door, market data          fillRolledBack   front door, its market, market data
- *   balanceChanged    front door                       marketDecided    front door, its market, market data
- *   positionChanged   front door                       marketRiskChanged   front door
- *   userChanged       front door                       replied             front door
- *   everything cold   front door; markets also where they need it
+ *   fillConfirmed     gateway, market data   fillRolledBack      gateway, its market, market data
+ *   balanceChanged    gateway                marketDecided       gateway, its market, market data
+ *   positionChanged   gateway                marketRiskChanged   gateway
+ *   userChanged       gateway                replied             gateway
+ *   everything cold   gateway; markets also where they need it
  */
 
 import { assert, unreachable } from '../core/assert.ts';

@@ -760,7 +760,7 @@ export interface ReplaceOrderFields {
 }
 
 /**
- * A replace that passed the front door; 0 leaves price, quantity or trigger unchanged. `node_made`: a reduction
+ * A replace that passed the gateway; 0 leaves price, quantity or trigger unchanged. `node_made`: a reduction
  * by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key
  * is new at every start, so no message with it is kept.
  */
@@ -899,7 +899,7 @@ export interface CancelOrderFields {
 }
 
 /**
- * A cancel that passed the front door; `hold`: on the control channel, where it may wait for its create. `end` is
+ * A cancel that passed the gateway; `hold`: on the control channel, where it may wait for its create. `end` is
  * the OrderEnd that it gives the order: the user's, or the node's own. `id_hash` as in a ReplaceOrder.
  */
 export const CancelOrder = {
@@ -1086,7 +1086,7 @@ export interface ReleaseOrderFields {
 }
 
 /**
- * The front door's word on a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an
+ * The gateway's answer to a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an
  * OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was
  * restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none.
  */
@@ -3199,7 +3199,7 @@ export interface NodeReplyFields {
   readonly textBytes: number;
 }
 
-/** Clearing → front door: the answer to a NodeCommand, after its flush. Tail as above. */
+/** Clearing → gateway: the answer to a NodeCommand, after its flush. Tail as above. */
 export const NodeReply = {
   typeId: 61,
   bytes: 16,
