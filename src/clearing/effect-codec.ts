@@ -122,6 +122,7 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       }
       return;
     case 'orderEnded':
+    case 'signersChanged':
     case 'subAccountChanged':
     case 'positionCleared':
     case 'depositLanded':

@@ -21,6 +21,7 @@ import type {
   OrderRow,
   PositionRow,
   PriceRow,
+  SignerConfigRow,
   SubAccountRow,
   TradeRow,
   UserRow,
@@ -96,6 +97,14 @@ export interface RegistryChanged {
 export interface UserChanged {
   readonly kind: 'userChanged';
   readonly row: UserRow;
+}
+
+/** The signers of an account were configured, or one was added. */
+export interface SignersChanged {
+  readonly kind: 'signersChanged';
+  readonly row: SignerConfigRow;
+  /** Of the user's row. */
+  readonly configNonce: number;
 }
 
 /** A sub-account was created or renamed. */
@@ -225,6 +234,7 @@ export type Effect =
   | OrderEnded
   | RegistryChanged
   | UserChanged
+  | SignersChanged
   | SubAccountChanged
   | PositionCleared
   | DepositLanded

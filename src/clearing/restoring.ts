@@ -103,6 +103,10 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
   yield* inParts(allAccounts(state), sent, ({ row }) => {
     if (!isGiven(row)) writeNews({ kind: 'subAccountChanged', row }, door);
   });
+  yield* inParts(state.signers.rows(), sent, (row) => {
+    const { configNonce } = must(state.users.get(row.user), 'who has signers is known').row;
+    writeNews({ kind: 'signersChanged', row, configNonce }, door);
+  });
   for (const row of state.assets.values()) {
     writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, door);
   }

@@ -13,6 +13,7 @@ import type { AccountType } from '../risk/account-types.ts';
 import type { Legs } from '../risk/position.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import { OrderRecord, type OrderRecordFields, OrderRecordView } from '../schema/generated/messages.ts';
+import type { SignerConfig } from './signers/signer-config.ts';
 
 export type SubAccountKind = AccountType['kind'];
 
@@ -367,6 +368,13 @@ export interface TallyRow {
 }
 
 /** Every table with the row it holds. The fee account is an ordinary user row with balances. */
+/** The signers of an account for which something was configured; every other has the default. Key: user. */
+export interface SignerConfigRow extends SignerConfig {
+  readonly user: UserId;
+  /** It was configured before clearing knew its user: places of these are limited (add-signer.ts). */
+  readonly isUnfunded: boolean;
+}
+
 export interface Tables {
   user: UserRow;
   subAccount: SubAccountRow;
@@ -390,6 +398,7 @@ export interface Tables {
   vaultToken: VaultTokenRow;
   withdrawalCounter: WithdrawalCounterRow;
   withdrawalUsage: WithdrawalUsageRow;
+  signers: SignerConfigRow;
 }
 export type TableName = keyof Tables;
 

@@ -16,7 +16,7 @@ import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
-import type { AccountPlace, AssetQuantity, NodeOrder, OrderRow } from './rows.ts';
+import type { AccountPlace, AssetQuantity, NodeOrder, OrderRow, SignerConfigRow } from './rows.ts';
 import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
 import { isFired } from './trigger-heaps.ts';
 
@@ -71,9 +71,20 @@ function* writeAccounts(state: ClearingState, to: FactText): Generator<number, v
   for (const [id, { row, subAccounts }] of yield* sortedLarge(state.users)) {
     to.text('user').text(id).text(`${row.isMarketMaker}`).number(row.configNonce);
     to.amount(row.transferNonce).amount(row.closePositionNonce).endLine();
+    const signers = state.signers.rowOf(row.user);
+    if (signers !== undefined) to.text(signersLine(signers)).endLine();
     for (const [index, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(id, index, account, to);
     yield 1;
   }
+}
+
+function signersLine({ user, isUnfunded, masterWeight, thresholds, signers }: SignerConfigRow): string {
+  const keys = signers.map(
+    ({ scheme, key, weight, addedNs, expiresAtNs, maxSigningWindowNs }) =>
+      `${scheme}:${toHex(key)}:${weight}:${addedNs}:${expiresAtNs ?? ''}:${maxSigningWindowNs ?? ''}`,
+  );
+  const { low, medium, high } = thresholds;
+  return `signers|${user}|${isUnfunded}|${masterWeight}|${low}|${medium}|${high}|${keys.join('+')}`;
 }
 
 function writeAccount(user: string, index: number, { row, balances, positions }: SubAccountSlot, to: FactText): void {

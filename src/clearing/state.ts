@@ -46,6 +46,7 @@ import type {
   VaultTokenRow,
   WithdrawalUsageRow,
 } from './rows.ts';
+import { SignerConfigs } from './signers/signer-configs.ts';
 import { Tally } from './tally.ts';
 import type { TriggerHeap } from './trigger-heaps.ts';
 
@@ -236,6 +237,7 @@ export interface Dirty {
   readonly vaultTokens: Set<string>;
   readonly withdrawalCounters: Set<string>;
   readonly withdrawalUsage: Set<string>;
+  readonly signers: Set<UserId>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -279,6 +281,7 @@ export interface ClearingState {
   readonly withdrawalCounters: Map<string, number>;
   /** By `<user>/<asset>`. */
   readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;
+  readonly signers: SignerConfigs;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -316,6 +319,7 @@ function emptyDirty(): Dirty {
     vaultTokens: new Set(),
     withdrawalCounters: new Set(),
     withdrawalUsage: new Set(),
+    signers: new Set(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -367,6 +371,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     vaultTokens: new Map(),
     withdrawalCounters: new Map(),
     withdrawalUsage: new Map(),
+    signers: new SignerConfigs(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

@@ -144,6 +144,11 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     takeChanged: ({ dirty, withdrawalUsage }) =>
       taken(dirty.withdrawalUsage, (key) => must(withdrawalUsage.get(key), 'a dirty usage exists')),
   },
+  signers: {
+    load: (state, row) => state.signers.place(row),
+    takeChanged: ({ dirty, signers }) =>
+      taken(dirty.signers, (user) => must(signers.rowOf(user), 'a dirty row exists')),
+  },
   order: {
     load: loadOrder,
     takeChanged: ({ dirty, orders }) => {

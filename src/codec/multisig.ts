@@ -15,14 +15,6 @@ export interface MultisigView {
   readonly configNonce: number;
 }
 
-/** The configuration of an account without multisig: its own key alone, for every action. */
-export const DEFAULT_MULTISIG: MultisigView = {
-  masterWeight: 1,
-  signers: [],
-  thresholds: { low: 1, medium: 1, high: 1 },
-  configNonce: 0,
-};
-
 /** The reply of `GET /multisig/config/{user_id}`. */
 export function multisigConfig(view: MultisigView): string {
   const { low, medium, high } = view.thresholds;

@@ -29,7 +29,7 @@ import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { Part } from './sessions/shared-budget.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
-import { refuseSigners } from './signers.ts';
+import { refuseCoSigned } from './signers.ts';
 import type { WithdrawalRows } from './withdrawals.ts';
 
 const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
@@ -156,7 +156,7 @@ export class AccountActions {
     prepare: () => Prepared,
   ): Promise<ClearingVerdict> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
-    const refusal = refuseSigners(request) ?? (await this.#verify(request, user));
+    const refusal = refuseCoSigned(request) ?? (await this.#verify(request, user));
     if (refusal !== null) return rejected(refusal);
     if (!this.#parts.isKnown(user)) return accepted(ofUnknown);
     const { command, setAside } = prepare();

@@ -101,7 +101,7 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'a
     'cancelWithdrawal' | 'closePosition' | 'rename' | 'transfer' | 'withdraw'
   >;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
-  readonly signers: Pick<SignerQueries, 'accountsOf' | 'configOf'>;
+  readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
 }
 
 export class Gateway implements OrderSink {

@@ -79,7 +79,7 @@ import type { Cost } from './sessions/costs.ts';
 import { CreateRetries } from './sessions/create-retries.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
-import { refuseSigners } from './signers.ts';
+import { refuseCoSigned } from './signers.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
@@ -334,7 +334,7 @@ export class OrderEntry {
    * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
    */
   #verify(request: SignedRequest, { user, connection }: ActionOrigin, done: (refusal: Reject | null) => void): void {
-    const refusal = refuseSigners(request);
+    const refusal = refuseCoSigned(request);
     if (refusal !== null) {
       done(refusal);
       return;

@@ -102,7 +102,7 @@ function addSigners(kit: RouteKit): void {
     isChange: false,
     namesUser: true,
     shape: noShape,
-    serve: (call, { user }) => call.reply(multisigConfig(signers.configOf(user))),
+    serve: (call, { user }) => call.reply(multisigConfig(signers.viewOf(user))),
   });
   kit.addPublic({
     method: 'POST',

@@ -71,6 +71,7 @@ export const TABLE = {
   withdrawalUsage: 0x28,
   withdrawalCounter: 0x29,
   vaultToken: 0x2a,
+  signers: 0x2b,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,
@@ -154,8 +155,9 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  user(user: UserId): Uint8Array {
-    this.#begin(TABLE.user);
+  /** Tables with a row per user. */
+  user(table: Table, user: UserId): Uint8Array {
+    this.#begin(table);
     this.#writer.hex(user, 32);
     return this.#writer.end();
   }

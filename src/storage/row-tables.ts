@@ -24,6 +24,7 @@ import type {
   TradeRow,
   TradeSide,
 } from '../clearing/rows.ts';
+import type { RegisteredSigner, Thresholds } from '../clearing/signers/signer-config.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
@@ -97,6 +98,17 @@ const ASSET_QUANTITY: Field<AssetQuantity> = struct<AssetQuantity>({ asset: text
 
 const ACCOUNT_PLACE: Field<AccountPlace> = struct<AccountPlace>({ user: hex32, subAccount: u8 });
 
+const THRESHOLDS: Field<Thresholds> = struct<Thresholds>({ low: u32, medium: u32, high: u32 });
+
+const SIGNER: Field<RegisteredSigner> = struct<RegisteredSigner>({
+  scheme: text,
+  key: bytes,
+  weight: u32,
+  addedNs: u64,
+  expiresAtNs: optional(u64),
+  maxSigningWindowNs: optional(u64),
+});
+
 const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
 
 const TRADE_SIDE: Field<TradeSide> = struct<TradeSide>({
@@ -164,7 +176,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
   },
   user: {
     table: TABLE.user,
-    key: (keys, row) => keys.user(row.user),
+    key: (keys, row) => keys.user(TABLE.user, row.user),
     layout: struct<Tables['user']>({
       user: hex32,
       isMarketMaker: flag,
@@ -305,6 +317,17 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     table: TABLE.withdrawalUsage,
     key: (keys, row) => keys.withdrawalUsage(row.user, row.asset),
     layout: struct<Tables['withdrawalUsage']>({ user: hex32, asset: text, usage: i128, startedNs: u64 }),
+  },
+  signers: {
+    table: TABLE.signers,
+    key: (keys, row) => keys.user(TABLE.signers, row.user),
+    layout: struct<Tables['signers']>({
+      user: hex32,
+      isUnfunded: flag,
+      masterWeight: u32,
+      thresholds: THRESHOLDS,
+      signers: list(SIGNER),
+    }),
   },
   config: {
     table: TABLE.config,

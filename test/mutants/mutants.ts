@@ -338,6 +338,24 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/money',
   },
   {
+    breaks: 'a key signs once',
+    site: 'co-signer-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/signers/signer-config',
+  },
+  {
+    breaks: 'the weight of the signers reaches the threshold',
+    site: 'signer-weight',
+    change: condition('weight > config.thresholds[tier]'),
+    caughtBy: 'test/clearing/signers/signer-config',
+  },
+  {
+    breaks: 'an expired signer signs nothing',
+    site: 'signer-expiry',
+    change: condition('expiresAtNs !== null && atNs > expiresAtNs'),
+    caughtBy: 'test/clearing/signers/signer-config',
+  },
+  {
     breaks: 'the seller delivers what the buyer gets',
     site: 'seller-delivers',
     change: returns('true'),

@@ -81,7 +81,7 @@ suite('verification of a map', () => {
     const store = new CheckpointStore();
     const user = { user: userOf(1), isMarketMaker: false, configNonce: 1, transferNonce: 0n, closePositionNonce: 0n };
     store.checkpoint([{ table: 'user', row: user }]);
-    const key = keyWriter().user(userOf(1));
+    const key = keyWriter().user(TABLE.user, userOf(1));
     const stale = store.writer.get(key);
     store.checkpoint([{ table: 'user', row: { ...user, configNonce: 2 } }]);
     assert.equal([...loadRows(store.writer)].length, 1);

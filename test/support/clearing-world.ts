@@ -304,6 +304,7 @@ export function acceptedValue(outcome: Answer): Readonly<Record<string, unknown>
 function keyOf(write: RowWrite): string {
   switch (write.table) {
     case 'user':
+    case 'signers':
       return write.row.user;
     case 'subAccount':
       return `${write.row.user}/${write.row.subAccount}`;

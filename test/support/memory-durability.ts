@@ -34,6 +34,7 @@ interface Journaled {
 function keyOf({ table, row }: RowWrite): string {
   switch (table) {
     case 'user':
+    case 'signers':
       return row.user;
     case 'subAccount':
       return `${row.user} ${row.subAccount}`;

@@ -17,6 +17,7 @@ import type {
   PriceRow,
   RowWrite,
   SignedTextRow,
+  SignerConfigRow,
   SubAccountRow,
   TableName,
   Tables,
@@ -26,6 +27,7 @@ import type {
   UserRow,
   WithdrawalRow,
 } from '../../src/clearing/rows.ts';
+import type { RegisteredSigner } from '../../src/clearing/signers/signer-config.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import {
@@ -325,6 +327,28 @@ const tallyRow: Arbitrary<TallyRow> = record({
   pending: fc.uint8Array({ maxLength: 64 }),
 });
 
+const signer: Arbitrary<RegisteredSigner> = fc
+  .constantFrom('Ed25519' as const, 'Secp256k1' as const, 'P256' as const, 'WebAuthn' as const)
+  .chain((scheme) => {
+    const length = scheme === 'Ed25519' ? 32 : 33;
+    return record({
+      scheme: fc.constant(scheme),
+      key: fc.uint8Array({ minLength: length, maxLength: length }),
+      weight: u32,
+      addedNs: time,
+      expiresAtNs: fc.option(time),
+      maxSigningWindowNs: fc.option(time),
+    });
+  });
+
+const signersRow: Arbitrary<SignerConfigRow> = record({
+  user,
+  isUnfunded: fc.boolean(),
+  masterWeight: u32,
+  thresholds: record({ low: u32, medium: u32, high: u32 }),
+  signers: fc.array(signer, { maxLength: 16 }),
+});
+
 export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> } = {
   user: userRow,
   subAccount: subAccountRow,
@@ -348,6 +372,7 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   vaultToken: record({ token: hex(32), chainId: chain, asset, baseUnits: wide }),
   withdrawalCounter: record({ chainId: chain, user, next: safe }),
   withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
+  signers: signersRow,
 };
 
 /** A change of any table. */
