@@ -78,13 +78,13 @@ function* writeAccounts(state: ClearingState, to: FactText): Generator<number, v
   }
 }
 
-function signersLine({ user, isUnfunded, masterWeight, thresholds, signers }: SignerConfigRow): string {
+function signersLine({ user, isUnfunded, masterWeight, thresholds, setNs, signers }: SignerConfigRow): string {
   const keys = signers.map(
     ({ scheme, key, weight, addedNs, expiresAtNs, maxSigningWindowNs }) =>
       `${scheme}:${toHex(key)}:${weight}:${addedNs}:${expiresAtNs ?? ''}:${maxSigningWindowNs ?? ''}`,
   );
   const { low, medium, high } = thresholds;
-  return `signers|${user}|${isUnfunded}|${masterWeight}|${low}|${medium}|${high}|${keys.join('+')}`;
+  return `signers|${user}|${isUnfunded}|${masterWeight}|${low}|${medium}|${high}|${setNs}|${keys.join('+')}`;
 }
 
 function writeAccount(user: string, index: number, { row, balances, positions }: SubAccountSlot, to: FactText): void {

@@ -71,7 +71,7 @@ export const TABLE = {
   withdrawalUsage: 0x28,
   withdrawalCounter: 0x29,
   vaultToken: 0x2a,
-  signers: 0x2b,
+  signers: 0x2f,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,

@@ -326,6 +326,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       isUnfunded: flag,
       masterWeight: u32,
       thresholds: THRESHOLDS,
+      setNs: u64,
       signers: list(SIGNER),
     }),
   },

@@ -346,6 +346,7 @@ const signersRow: Arbitrary<SignerConfigRow> = record({
   isUnfunded: fc.boolean(),
   masterWeight: u32,
   thresholds: record({ low: u32, medium: u32, high: u32 }),
+  setNs: time,
   signers: fc.array(signer, { maxLength: 16 }),
 });
 

@@ -42,6 +42,8 @@ export interface SignerConfig {
   /** u32; at 0 the master key adds nothing (MSG-36). */
   readonly masterWeight: number;
   readonly thresholds: Thresholds;
+  /** Since when weight and thresholds are in force: what was decided before is judged by the default. 0 of the default. */
+  readonly setNs: TimestampNs;
   /** At most SIGNERS_MAX, in the order in which they were added. */
   readonly signers: readonly RegisteredSigner[];
 }
@@ -50,6 +52,7 @@ export interface SignerConfig {
 export const DEFAULT_SIGNERS: SignerConfig = {
   masterWeight: 1,
   thresholds: { low: 1, medium: 1, high: 1 },
+  setNs: 0n as TimestampNs,
   signers: [],
 };
 

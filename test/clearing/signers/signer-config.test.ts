@@ -149,6 +149,7 @@ suite('the signers of an account', () => {
     const any = fc.record({
       masterWeight: weight,
       thresholds: fc.record({ low: threshold, medium: threshold, high: threshold }),
+      setNs: fc.constant(NOW),
       signers: fc.uniqueArray(registered, { selector: nameOf, maxLength: 6 }),
     });
     const signed = fc.record({ hasMaster: fc.boolean(), coSigners: fc.array(key, { maxLength: 4 }) });
