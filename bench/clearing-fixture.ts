@@ -207,7 +207,14 @@ export class ClearingFixture {
     this.#records.add(OrderAdmitted.typeId, OrderAdmitted.bytes + NewOrder.bytes + TEXT.length, (v, at) => {
       OrderAdmitted.write(v, at, { sequence, timeNs: this.#timeNs as TimestampNs, marketIndex: 0, refusal: 0 });
       const create = at + OrderAdmitted.bytes;
-      NewOrder.write(v, create, { requestId: 0, receivedNs: T0, order, signature: SIGNATURE, textBytes: TEXT.length });
+      NewOrder.write(v, create, {
+        requestId: 0,
+        receivedNs: T0,
+        order,
+        signature: SIGNATURE,
+        textBytes: TEXT.length,
+        signaturesBytes: 0,
+      });
       writeText(v, create + NewOrder.bytes, TEXT);
     });
     return this.#sequence;

@@ -152,7 +152,7 @@ function rowsOfFills(from: number, fills: number): readonly RowWrite[] {
     const order = orderOf(fill);
     const { marketIndex, orderSequence } = order;
     rows.push({ table: 'trade', row: tradeOf(fill) }, { table: 'order', row: order });
-    rows.push({ table: 'signedText', row: { marketIndex, orderSequence, text: TEXT, signature: SIGNATURE } });
+    rows.push({ table: 'signedText', row: { marketIndex, orderSequence, text: TEXT, signatures: SIGNATURE } });
   }
   return rows;
 }

@@ -68,9 +68,14 @@ function readAdmitted(v: Views, at: number): ClearingInput {
   const { marketIndex, sequence, timeNs, refusal } = OrderAdmitted.read(v, at);
   const create = at + OrderAdmitted.bytes;
   const order = new OrderRecordView(v, create + NewOrder.orderAt);
-  const text = readText(v, create + NewOrder.bytes, NewOrder.textBytes(v, create));
+  const textBytes = NewOrder.textBytes(v, create);
+  const signaturesBytes = NewOrder.signaturesBytes(v, create);
+  const text = readText(v, create + NewOrder.bytes, textBytes);
+  const signaturesAt = create + NewOrder.bytes + textBytes;
+  const signatures =
+    signaturesBytes === 0 ? NewOrder.signature(v, create) : v.u8.slice(signaturesAt, signaturesAt + signaturesBytes);
   const kind = refusal === 0 ? 'created' : 'createRefused';
-  return { kind, marketIndex, sequence, timeNs, order, text, signature: NewOrder.signature(v, create) };
+  return { kind, marketIndex, sequence, timeNs, order, text, signatures };
 }
 
 const HEADER_BYTES = 16;

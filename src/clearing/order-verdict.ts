@@ -4,7 +4,9 @@
  */
 
 import type { OrderDetails } from '../codec/order-details.ts';
+import type { Signatures } from '../codec/signatures.ts';
 import { decodeCreate, type SignedOrder } from '../codec/signed-order.ts';
+import { signaturesOf } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -15,8 +17,13 @@ import type { OrderRow, SignedText } from './rows.ts';
 /** @param asset the market's asset. @returns the verdict that is journaled; the check is made once per order. */
 export function verifyOrder(row: OrderRow, signed: SignedText, asset: AssetId): boolean {
   const text = Buffer.from(signed.text, 'latin1');
+  const signatures = signaturesOf(signed.signatures);
+  return isSigned(row, signatures, text) && saysWhatWasSigned(row, asset, text);
+}
+
+function isSigned(row: OrderRow, { signature, additionalSigners }: Signatures, text: Buffer): boolean {
   const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
-  return verify(signed.signature, text, key) && saysWhatWasSigned(row, asset, text);
+  return additionalSigners.length === 0 && verify(signature, text, key);
 }
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */

@@ -187,9 +187,9 @@ function freshRow({ marketIndex, sequence, order }: Created | CreateRefused): Or
 
 /** What was signed is kept until a checkpoint has written it. */
 function keepSignedText(state: ClearingState, market: MarketSlot, input: Created | CreateRefused): void {
-  const { marketIndex, sequence: orderSequence, text, signature } = input;
+  const { marketIndex, sequence: orderSequence, text, signatures } = input;
   if (text === '') return;
-  const row = { marketIndex, orderSequence, text, signature };
+  const row = { marketIndex, orderSequence, text, signatures };
   market.signedTexts.push(row);
   tallySignedText(state, row);
 }

@@ -75,10 +75,10 @@ export function plainRow(row: OrderRow): OrderRow {
   return row instanceof OrderRecordView ? OrderRecord.read(row.v, row.at) : row;
 }
 
-/** What the user signed: canonical text, ASCII, and signature, 64 bytes. */
+/** What was signed of an order: canonical text, ASCII, and all signatures of it (codec/stored-signatures.ts). */
 export interface SignedText {
   readonly text: string;
-  readonly signature: Uint8Array;
+  readonly signatures: Uint8Array;
 }
 
 /** The signed text of an order, immutable. Orders that the node made have none. Key: (marketIndex, orderSequence). */

@@ -5,7 +5,7 @@
  *
  *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
  *
- * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and a signature stands for the text that it signs.
+ * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and signatures stand for the text that they sign.
  */
 import type { FillRolledBack } from './effects.ts';
 import type { DepositRow, OrderRow, SignedTextRow, TradeRow } from './rows.ts';
@@ -75,11 +75,11 @@ export function tallyFinishedOrder(state: ClearingState, row: OrderRow): OrderRo
   return state.dirty.finishedOrders.push(row);
 }
 
-export function tallySignedText(state: ClearingState, { marketIndex, orderSequence, signature }: SignedTextRow): void {
+export function tallySignedText(state: ClearingState, { marketIndex, orderSequence, signatures }: SignedTextRow): void {
   const fact = state.tallies.signed_texts;
   fact.number(marketIndex);
   fact.number(orderSequence);
-  fact.raw(signature);
+  fact.raw(signatures);
   endFact(state, fact);
 }
 

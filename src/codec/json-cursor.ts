@@ -54,7 +54,7 @@ const U64 = new BigUint64Array(1);
 const U64_HALVES = new Uint32Array(U64.buffer);
 
 /** The longest array of bytes: a WebAuthn assertion (signatures.ts). */
-const BYTES_MAX = 1_024;
+const BYTES_MAX = 4_096;
 const FIELD_SHOWN_MAX = 64;
 
 export class JsonCursor {
@@ -272,7 +272,7 @@ export class JsonCursor {
 
   /**
    * An array of integers from 0 to 255: a key or a signature. Has its own loop, because a signature is a third of the
-   * bytes of an order. @param countMax at most 1024.
+   * bytes of an order. @param countMax at most 4096.
    */
   readBytes(countMax: number): Uint8Array {
     const bytes = this.#bytes;

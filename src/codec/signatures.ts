@@ -9,7 +9,9 @@
 import type { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
 
-export type SignerScheme = 'Ed25519' | 'Secp256k1' | 'P256' | 'WebAuthn';
+/** The index is the key type code of wire.md G10: durable, never changed. */
+export const SCHEMES = ['Ed25519', 'Secp256k1', 'P256', 'WebAuthn'] as const;
+export type SignerScheme = (typeof SCHEMES)[number];
 
 export interface SignerKey {
   readonly scheme: SignerScheme;
@@ -18,7 +20,7 @@ export interface SignerKey {
 }
 
 export interface AdditionalSigner extends SignerKey {
-  /** 64 bytes, or for WebAuthn the bytes of an assertion in JSON. */
+  /** 64 bytes; of secp256k1 also 65 (wire.md G26); of WebAuthn the bytes of an assertion in JSON. */
   readonly signature: Uint8Array;
 }
 
@@ -30,14 +32,29 @@ export interface Signatures {
 }
 
 export const SIGNATURE_BYTES = 64;
+/** A secp256k1 signature over the personal-message hash, with its last byte v. */
+export const PERSONAL_SIGNATURE_BYTES = 65;
 /** Co-signers of one action (AMB-124). */
 export const ADDITIONAL_SIGNERS_MAX = 16;
-/** A WebAuthn assertion as JSON; an ordinary one has 500 to 700 bytes. */
-export const ASSERTION_BYTES_MAX = 1_024;
+/**
+ * A WebAuthn assertion as JSON. Its challenge is the whole signed text, in base64url inside of base64url: 16/9 of its bytes,
+ * and about 350 for the rest. The longest text of today (SIGNED_TEXT_BYTES_MAX) takes 2,200 bytes, one of 2 KiB 3,990.
+ */
+export const ASSERTION_BYTES_MAX = 4_096;
+/**
+ * Keys and signatures of all co-signers of one action: an order travels with them, and they are stored with it. Sixteen
+ * assertions over an ordinary order, of 480 bytes, take 21,000 bytes.
+ */
+export const CO_SIGNERS_BYTES_MAX = 24_576;
 const NO_SIGNERS: readonly AdditionalSigner[] = [];
 
 const ENTRY = objectShape('skip', ['signer', 'signature']);
-const KEY = choiceShape(['Ed25519', 'Secp256k1', 'P256', 'WebAuthn']);
+const KEY = choiceShape(SCHEMES);
+
+/** Bytes of one co-signer where it travels and is stored (co-signer-bytes.ts). */
+export function coSignerBytes({ key, signature }: AdditionalSigner): number {
+  return 1 + key.length + 2 + signature.length;
+}
 
 /** Whether there is no signature at all: INSUFFICIENT_SIGNER_WEIGHT. */
 export function isUnsigned(signatures: Signatures): boolean {
@@ -54,10 +71,14 @@ export function readSignature(cursor: JsonCursor): Uint8Array {
 export function readAdditionalSigners(cursor: JsonCursor): readonly AdditionalSigner[] {
   if (cursor.readNull()) return NO_SIGNERS;
   const signers: AdditionalSigner[] = [];
+  let bytes = 0;
   cursor.enterArray();
   while (cursor.nextItem()) {
-    signers.push(readEntry(cursor));
+    const signer = readEntry(cursor);
+    signers.push(signer);
+    bytes += coSignerBytes(signer);
     if (signers.length > ADDITIONAL_SIGNERS_MAX) cursor.fail(`at most ${ADDITIONAL_SIGNERS_MAX} additional signers`);
+    else if (bytes > CO_SIGNERS_BYTES_MAX) cursor.fail(`at most ${CO_SIGNERS_BYTES_MAX} bytes of keys and signatures`);
   }
   return signers;
 }
@@ -70,10 +91,21 @@ function readEntry(cursor: JsonCursor): AdditionalSigner {
     if (name === 'signer') signer = readSignerKey(cursor);
     else signature = cursor.readBytes(ASSERTION_BYTES_MAX);
   }
-  if (signer.scheme !== 'WebAuthn' && signature.length !== SIGNATURE_BYTES) {
-    cursor.fail('expected 64 integers', 'additional_signers');
-  }
+  const fault = lengthFault(signer.scheme, signature.length);
+  if (fault !== null) cursor.fail(fault, 'additional_signers');
   return { ...signer, signature };
+}
+
+/** @returns why a signature of this length is none of the scheme; an assertion is read by its verifier. */
+function lengthFault(scheme: SignerScheme, length: number): string | null {
+  if (scheme === 'WebAuthn' || length === SIGNATURE_BYTES) return null;
+  if (scheme !== 'Secp256k1') return 'expected 64 integers';
+  return length === PERSONAL_SIGNATURE_BYTES ? null : 'expected 64 or 65 integers';
+}
+
+/** Bytes of a key of this scheme: 33 for a compressed point. */
+export function keyBytesOf(scheme: SignerScheme): number {
+  return scheme === 'Ed25519' ? 32 : 33;
 }
 
 /** One key, tagged with its scheme. */
@@ -85,7 +117,7 @@ export function readSignerKey(cursor: JsonCursor): SignerKey {
     scheme = name;
     key = cursor.readBytes(33);
   }
-  const length = scheme === 'Ed25519' ? 32 : 33;
+  const length = keyBytesOf(scheme);
   if (key.length !== length) cursor.fail(`expected a key of ${length} integers`);
   return { scheme, key };
 }

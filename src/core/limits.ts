@@ -5,8 +5,8 @@ import { assert } from './assert.ts';
 export const BODY_BYTES_MAX = 1_048_576;
 /** Bodies of public routes are limited to their longest legal content. This limit applies to logins, ids and names. */
 export const SMALL_BODY_BYTES_MAX = 16_384;
-/** Body of one signed action. The longest legal one has 16 WebAuthn co-signers and is below 71,000 bytes. */
-export const ACTION_BYTES_MAX = 81_920;
+/** Body of one signed action. The longest legal one has sixteen co-signers of 24,576 bytes and is below 103,000 bytes. */
+export const ACTION_BYTES_MAX = 106_496;
 /** Body of a batch. Fifty creates with 16 co-signers' plain keys each are below 430,000 bytes. */
 export const BATCH_BYTES_MAX = 524_288;
 /** Body of an asset look-up: a thousand assets in their longest spelling are below 93,000 bytes. */

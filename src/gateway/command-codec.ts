@@ -3,6 +3,7 @@
  * trigger fired, each written into a claimed record. A command about an id carries the hash of the id, so that no market
  * computes one; the key of the hash is the same for every market of the node.
  */
+import { SIGNATURE_BYTES } from '../codec/signatures.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
@@ -26,6 +27,7 @@ import type { PreparedCancel, PreparedCreate, PreparedReplace } from './orders/p
 const NO_PRICE = 0 as RawPrice;
 const NO_QUANTITY = 0 as RawQuantity;
 const NO_TIME = 0n as TimestampNs;
+const NO_SIGNATURE = new Uint8Array();
 
 /** Common fields of commands: the request, and the time at the gateway. */
 export interface Stamp {
@@ -40,10 +42,11 @@ export function writeCreate(
   v: Views,
   at: number,
   order: OrderRecordView,
-  { terms, text, signature }: Pick<PreparedCreate, 'terms' | 'text' | 'signature'>,
+  { terms, text, signature, signatures }: Pick<PreparedCreate, 'terms' | 'text' | 'signature' | 'signatures'>,
   stamp: Stamp,
 ): void {
   assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
+  const signaturesBytes = signaturesBytesOf(signatures);
   const record = at + NewOrder.orderAt;
   NewOrder.setRequestId(v, at, stamp.requestId);
   NewOrder.setReceivedNs(v, at, stamp.receivedNs);
@@ -51,10 +54,22 @@ export function writeCreate(
   // The gateway derives what is enabled of a child from its parent; from here on the clearing engine counts it.
   OrderRecord.setEnabledQuantity(v, record, OrderRecord.quantity(v, record));
   if (terms.parentId !== '') OrderRecord.setParentIdAt(v, record, parentIdIn(text, terms.parentId));
-  NewOrder.setSignature(v, at, signature);
+  NewOrder.setSignature(v, at, signaturesBytes === 0 ? signature : NO_SIGNATURE);
   NewOrder.setTextBytes(v, at, text.length);
+  NewOrder.setSignaturesBytes(v, at, signaturesBytes);
   v.u8.set(text, at + NewOrder.bytes);
-  writeCreateHash(v, at, createBytes(text.length), stamp.key);
+  if (signaturesBytes > 0) v.u8.set(signatures, at + NewOrder.bytes + text.length);
+  writeCreateHash(v, at, createBytes(text.length, signaturesBytes), stamp.key);
+}
+
+/** Bytes of the message of a create. */
+export function createMessageBytes({ text, signatures }: Pick<PreparedCreate, 'text' | 'signatures'>): number {
+  return createBytes(text.length, signaturesBytesOf(signatures));
+}
+
+/** Bytes of the signatures behind the text; 0 where the master alone signed, whose signature has a field of its own. */
+function signaturesBytesOf(signatures: Uint8Array): number {
+  return signatures.length > SIGNATURE_BYTES ? signatures.length : 0;
 }
 
 /** Where the text of a child names its parent: any place that has the bytes of its id. */

@@ -167,6 +167,7 @@ function nodeCreate(order: NodeOrderSent, market: MarketSlot): PreparedCreate {
     maxFeeRate: NO_FEE_LIMIT,
     text: signingBytes(orderText(signed)),
     signature: NO_SIGNATURE,
+    signatures: NO_SIGNATURE,
     skips: NO_SKIPS,
   };
 }

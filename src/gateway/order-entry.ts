@@ -42,7 +42,6 @@ import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE, NOTE_BYTES, sendNote } from '../order/command-notes.ts';
 import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts';
-import { createBytes } from '../order/order-codec.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import {
@@ -53,6 +52,7 @@ import {
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import {
+  createMessageBytes,
   type Stamp,
   writeCancel,
   writeCancelAll,
@@ -140,8 +140,6 @@ export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the conne
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
 
-/** Of an order of the node, in place of a signature. */
-const UNSIGNED: Uint8Array = new Uint8Array(64);
 const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
@@ -502,8 +500,7 @@ export class OrderEntry {
 
     // After this point the order must go.
     const { requestId, order } = reserved;
-    const unsigned = { ...prepared, signature: UNSIGNED };
-    writeCreate(publication.views, at, order, unsigned, { requestId, receivedNs, key });
+    writeCreate(publication.views, at, order, prepared, { requestId, receivedNs, key });
     publication.commit();
     wakeUp();
     return true;
@@ -648,7 +645,7 @@ function typeOf({ kind }: PreparedRequest): number {
 }
 
 function bytesOf(prepared: PreparedRequest): number {
-  if (prepared.kind === 'create') return createBytes(prepared.text.length);
+  if (prepared.kind === 'create') return createMessageBytes(prepared);
   return prepared.kind === 'replace' ? ReplaceOrder.bytes : CancelOrder.bytes;
 }
 

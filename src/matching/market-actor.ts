@@ -24,7 +24,7 @@ import type { Clock, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE } from '../order/command-notes.ts';
 import type { InjectedFill } from '../order/fill-injection.ts';
-import { createHash } from '../order/order-codec.ts';
+import { createHash, passedCreateBytes } from '../order/order-codec.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
@@ -291,7 +291,7 @@ export class MarketShardActor implements Actor {
     this.#source.views = v;
     this.#source.at = at;
     // The hash after the text is used by the market only.
-    this.#source.bytes = NewOrder.bytes + NewOrder.textBytes(v, at);
+    this.#source.bytes = passedCreateBytes(v, at);
     market.output.source = this.#source;
     market.engine.create(this.#commands.readCreate(v, at, bytes));
     market.output.source = null;

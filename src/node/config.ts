@@ -16,8 +16,13 @@ import { SESSIONS_MAX } from '../core/limits.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 
-/** What a batch of the longest orders takes of a command ring, and as much again. */
-const BATCH_RING_BYTES = 131_072;
+/**
+ * What the longest batch takes of a command ring, and as much again: its body is BATCH_BYTES_MAX, and a byte of a signature has
+ * more than three digits and commas of it.
+ */
+const BATCH_RING_BYTES = 524_288;
+/** Twice the longest order, with its co-signers: a record takes at most half of the open part of a ring (runtime/spsc-ring.ts). */
+const ORDER_RING_BYTES = 53_248;
 
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
@@ -273,6 +278,10 @@ function refuseUnsafe(config: NodeConfig): void {
       throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+  if (config.rings.commandBytes - config.rings.commandReservedBytes < ORDER_RING_BYTES)
+    throw new ConfigError(
+      `a ring holds the longest order twice: "rings.commandBytes" less "rings.commandReservedBytes" is at least ${ORDER_RING_BYTES}`,
+    );
   if (config.feeAccount !== null && config.feeAccount === config.backstopAccount)
     throw new ConfigError('"feeAccount" and "backstopAccount" differ');
   if (config.profile !== 'production') {

@@ -2,7 +2,7 @@
  * The message of a create besides its record: the hash by which a market looks up the order's id, and its expiry as two
  * 32-bit words.
  *
- *   NewOrder: request │ OrderRecord, 288 bytes │ signature │ canonical text, `text_bytes` of ASCII │ hash
+ *   NewOrder: request │ OrderRecord, 288 bytes │ signature │ canonical text, `text_bytes` of ASCII │ signatures │ hash
  *                                                             └── a child names its parent there, at `parent_id_at`
  */
 
@@ -16,9 +16,19 @@ const HASH_BYTES = 4;
 const LIFE_HIGH: number = highWord(ORDER_LIFE_NS);
 const LIFE_LOW: number = lowWord(ORDER_LIFE_NS);
 
-/** Bytes of a create message: the struct, its text, and a 32-bit word with the hash of its id. */
-export function createBytes(textBytes: number): number {
-  return ((NewOrder.bytes + textBytes + 3) & ~3) + HASH_BYTES;
+/**
+ * Bytes of a create message: the struct, its text, the signatures of an order with co-signers, and a 32-bit word with the hash of
+ * its id.
+ *
+ * @param signaturesBytes 0 where the master alone signed.
+ */
+export function createBytes(textBytes: number, signaturesBytes: number): number {
+  return ((NewOrder.bytes + textBytes + signaturesBytes + 3) & ~3) + HASH_BYTES;
+}
+
+/** Bytes of a create as its market passes it on: without the hash. */
+export function passedCreateBytes(v: Views, at: number): number {
+  return NewOrder.bytes + NewOrder.textBytes(v, at) + NewOrder.signaturesBytes(v, at);
 }
 
 /** Writes that hash. @param bytes of the create, from `createBytes`. */

@@ -136,7 +136,7 @@ export const TRADE: Field<TradeRow> = struct<TradeRow>({
 /** The text that a user signed, as it lies in its block (signed-texts.ts), whose key has the market. */
 export const SIGNED_TEXT: Field<Omit<SignedTextRow, 'marketIndex'>> = struct<Omit<SignedTextRow, 'marketIndex'>>({
   orderSequence: safe,
-  signature: bytes,
+  signatures: bytes,
   text,
 });
 

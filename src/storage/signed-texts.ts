@@ -1,9 +1,9 @@
 /**
- * What users signed: the canonical text of each order and its signature, in blocks of a market, about a page under one key.
+ * What users signed: the canonical text of each order and its signatures, in blocks of a market, about a page under one key.
  *
  *   key     │ market 4 │ sequence of the first order 8 │      when it was written
  *   value   │ version 1 │ count 4 │ text │ text │ … │ CRC 4 │
- *   text    sequence of its order 8 │ signature │ text         (row-tables.ts)
+ *   text    sequence of its order 8 │ signatures │ text        (row-tables.ts)
  *
  * A text is written by the first checkpoint after the admission or the refusal of its order, whether that lives or is over by
  * then, and goes with the record of the finished order (finished-orders.ts). Orders that the node made have none.
@@ -24,7 +24,7 @@ import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
 /** Of texts in a block: with its frame and the header of its page they fill one. */
 const BLOCK_BYTES = 4_063;
-/** Sequence, and the lengths of signature and text. */
+/** Sequence, and the lengths of signatures and text. */
 const HEAD_BYTES = 16;
 
 /** A text in its block. */
@@ -69,8 +69,8 @@ export function* signedTextBlocks(
   }
 }
 
-function bytesOf({ text, signature }: StoredText): number {
-  return HEAD_BYTES + signature.length + text.length;
+function bytesOf({ text, signatures }: StoredText): number {
+  return HEAD_BYTES + signatures.length + text.length;
 }
 
 /** Finds texts. The block that held the last one is kept: texts are mostly read in the order of their sequences. */
@@ -91,7 +91,7 @@ export class SignedTexts {
       this.#block = block === null ? [] : textsOf(block);
     }
     const found = this.#block.find((text) => text.orderSequence === orderSequence);
-    return found === undefined ? null : { text: found.text, signature: found.signature };
+    return found === undefined ? null : { text: found.text, signatures: found.signatures };
   }
 
   #isWithin(marketIndex: number, orderSequence: Sequence): boolean {

@@ -263,7 +263,7 @@ interface Order10 extends Pick<OrderRecordFields, Member10> {
   readonly parentId: string;
   readonly expiryNs: TimestampNs;
   readonly text: string;
-  readonly signature: Uint8Array;
+  readonly signatures: Uint8Array;
 }
 
 export const ORDER_10: Field<Order10> = struct<Order10>({
@@ -303,7 +303,7 @@ export const ORDER_10: Field<Order10> = struct<Order10>({
   faultReason: u8,
   verdict: u8,
   text,
-  signature: bytes,
+  signatures: bytes,
 });
 
 /** In a block, each order of versions 9 and 10 has the byte of its own layout before it. */
@@ -319,7 +319,7 @@ function ordersIn({ key, value }: Entry): Order10[] {
 const U32_MAX = 0xffff_ffff;
 
 /** @throws InvariantError where the facts of the row do not fit a record. */
-function recordOf10({ parentId, expiryNs, text: signed, signature, ...order }: Order10): OrderRow {
+function recordOf10({ parentId, expiryNs, text: signed, signatures, ...order }: Order10): OrderRow {
   const lifeEndNs = order.creationNs + ORDER_LIFE_NS;
   const derivedNs = order.goodUntilNs !== 0n && order.goodUntilNs < lifeEndNs ? order.goodUntilNs : lifeEndNs;
   const parentIdAt = parentId === '' ? 0 : signed.indexOf(parentId);
@@ -357,9 +357,9 @@ function* signedTextsOf10(source: StorageReader): Generator<Entry, void, undefin
   for (const table of [TABLE.openOrder, TABLE.orderBlock]) {
     const from = keyWriter().table(table);
     for (const entry of source.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP })) {
-      for (const { marketIndex, orderSequence, signature } of ordersIn(entry)) {
+      for (const { marketIndex, orderSequence, signatures } of ordersIn(entry)) {
         // Orders that the node made are not signed.
-        if (signature.length === 0) continue;
+        if (signatures.length === 0) continue;
         const places = markets.get(marketIndex) ?? { sequences: [], blocks: [] };
         markets.set(marketIndex, places);
         places.sequences.push(orderSequence);

@@ -301,7 +301,7 @@ suite('checkpoints', () => {
     }
     const [one, other] = [7, 8].map((byte) => {
       const twin = ClearingWorld.withMarket();
-      twin.create({ signature: new Uint8Array(64).fill(byte) });
+      twin.create({ signatures: new Uint8Array(64).fill(byte) });
       return stateHash(twin.state);
     });
     assert.notEqual(one, other);

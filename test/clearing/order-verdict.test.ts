@@ -41,7 +41,7 @@ function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<Or
     timestampNs: order.creationNs,
     goodUntilNs: 0n as never,
   });
-  return { ...row, text: Buffer.from(text).toString('latin1'), signature };
+  return { ...row, text: Buffer.from(text).toString('latin1'), signatures: signature };
 }
 
 function verified(row: SignedRow, asset: AssetId): boolean {
@@ -62,9 +62,9 @@ suite("clearing's own verdict on an order", () => {
 
   test('a forged signature fails (FIL-09)', () => {
     const row = signedRow();
-    const signature = row.signature.slice();
-    signature[7] = (signature[7] ?? 0) ^ 1;
-    assert.equal(verified({ ...row, signature }, ETH), false);
+    const signatures = row.signatures.slice();
+    signatures[7] = (signatures[7] ?? 0) ^ 1;
+    assert.equal(verified({ ...row, signatures }, ETH), false);
   });
 
   test('terms other than the signed ones fail, whichever it is', () => {

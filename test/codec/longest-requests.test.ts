@@ -5,7 +5,7 @@ import { parseJson } from '../../src/codec/json-tree.ts';
 import { decodeBatchCreate } from '../../src/codec/order-batches.ts';
 import { decodeAssetList, decodeMarketAsset } from '../../src/codec/registry-requests.ts';
 import { DECIMALS_REQUEST } from '../../src/codec/shapes/registry-shapes.ts';
-import { ADDITIONAL_SIGNERS_MAX, ASSERTION_BYTES_MAX } from '../../src/codec/signatures.ts';
+import { ADDITIONAL_SIGNERS_MAX, ASSERTION_BYTES_MAX, CO_SIGNERS_BYTES_MAX } from '../../src/codec/signatures.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeSimulateRequest, PENDING_TRANSFERS_MAX } from '../../src/codec/simulate-request.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
@@ -41,21 +41,46 @@ function create(scheme: string, keyBytes: number, signatureBytes: number, signer
   return `{"order":${ORDER},"signature":${bytes(64)},"additional_signers":[${additional}],"post_sign_timestamp":${U64}}`;
 }
 
+/** Over an order of 480 bytes: client data of 760 bytes, in base64url. */
+const ORDINARY_ASSERTION_BYTES = 1_250;
+
+test('an assertion over the longest order fits (MSG-19)', () => {
+  const challenge = Buffer.from(ORDER).toString('base64url');
+  const clientData = JSON.stringify({
+    type: 'webauthn.get',
+    challenge,
+    origin: `https://${'o'.repeat(253)}`,
+    crossOrigin: false,
+  });
+  const assertion = JSON.stringify({
+    authenticatorData: Buffer.alloc(200).toString('base64url'),
+    clientDataJSON: Buffer.from(clientData).toString('base64url'),
+    signature: Buffer.alloc(72).toString('base64url'),
+  });
+  assert.ok(assertion.length > 2_000 && assertion.length <= ASSERTION_BYTES_MAX, `${assertion.length}`);
+});
+
 const reasonOf = (read: Outcome<unknown>): Reject | null => (read.ok ? null : read.reject);
 
 suite('the longest legal requests', () => {
   test('an action with sixteen WebAuthn co-signers fits, a seventeenth signer is refused (AMB-124)', () => {
-    const body = utf8(create('WebAuthn', 33, ASSERTION_BYTES_MAX));
-    assert.ok(body.length < 71_000 && body.length < ACTION_BYTES_MAX, `${body.length}`);
+    const each = CO_SIGNERS_BYTES_MAX / ADDITIONAL_SIGNERS_MAX - 36;
+    assert.ok(each >= ORDINARY_ASSERTION_BYTES, 'sixteen assertions over an ordinary order fit');
+    const body = utf8(create('WebAuthn', 33, each));
+    assert.ok(body.length < 103_000 && body.length < ACTION_BYTES_MAX, `${body.length}`);
     assert.deepEqual(reasonOf(decodeCreate(body, 0, body.length)), null);
+    const tooLong = utf8(create('WebAuthn', 33, each + 1));
+    const refusedBytes = decodeCreate(tooLong, 0, tooLong.length);
+    assert.ok(!refusedBytes.ok && refusedBytes.reject.code === 'INVALID_REQUEST');
+    assert.match(refusedBytes.reject.message, /at most 24576 bytes of keys and signatures/);
     const seventeen = utf8(create('P256', 33, 64, ADDITIONAL_SIGNERS_MAX + 1));
     assert.equal(ADDITIONAL_SIGNERS_MAX, 16);
     const refused = decodeCreate(seventeen, 0, seventeen.length);
     assert.ok(!refused.ok && refused.reject.message.includes('at most 16'));
   });
 
-  test('a batch of fifty creates with sixteen co-signers each fits, plain keys; two each with WebAuthn (BAT-01)', () => {
-    for (const item of [create('Secp256k1', 33, 64), create('WebAuthn', 33, ASSERTION_BYTES_MAX, 2)]) {
+  test('a batch of fifty creates with sixteen co-signers each fits, plain keys; one each with WebAuthn (BAT-01)', () => {
+    for (const item of [create('Secp256k1', 33, 64), create('WebAuthn', 33, ORDINARY_ASSERTION_BYTES, 1)]) {
       const body = utf8(`{"orders":[${new Array(BATCH_ITEMS_MAX).fill(item).join(',')}]}`);
       assert.ok(body.length < BATCH_BYTES_MAX, `${body.length}`);
       const read = decodeBatchCreate(body, 0, body.length);

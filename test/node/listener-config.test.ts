@@ -48,6 +48,13 @@ suite('public listeners', () => {
       config: { publicListeners: { tls }, addresses: { from: 'x-forwarded-for' } },
       says: /x-forwarded-for.*plain-behind-terminator/,
     },
+    'a command ring that the longest order does not fit': {
+      config: {
+        publicListeners: { tls },
+        rings: { commandBytes: 65_536, commandReservedBytes: 16_384, eventBytes: 65_536, depthBytes: 65_536 },
+      },
+      says: /at least 53248/,
+    },
     'budgets of nobody knows what': {
       config: { publicListeners: { tls }, rateLimits: 'none' },
       says: /rateLimits/,

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { BatchBuffer } from '../../src/clearing/journal-batch.ts';
 import { type OrderRow, plainRow } from '../../src/clearing/rows.ts';
+import { STORED_SIGNATURES_BYTES_MAX } from '../../src/codec/stored-signatures.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
@@ -12,7 +13,7 @@ import { fromWords } from '../../src/core/time-words.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
 import { CommandReader } from '../../src/matching/market-commands.ts';
-import { createBytes, writeCreateHash } from '../../src/order/order-codec.ts';
+import { createBytes, passedCreateBytes, writeCreateHash } from '../../src/order/order-codec.ts';
 import { writeText } from '../../src/schema/fields.ts';
 import { NewOrder, OrderAdmitted } from '../../src/schema/generated/messages.ts';
 import { propertyParameters } from '../support/property.ts';
@@ -26,7 +27,7 @@ interface Create {
   readonly order: OrderRow;
   readonly parentId: string;
   readonly text: string;
-  readonly signature: Uint8Array;
+  readonly signatures: Uint8Array;
 }
 
 /** An order's life ends within 64 bits; carries of its words included. */
@@ -43,23 +44,32 @@ const creates: fc.Arbitrary<Create> = fc
     creationNs,
     goodUntilNs,
     parentId: fc.stringMatching(/^[A-Za-z0-9+/=_-]{0,64}$/),
-    signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+    signatures: fc.oneof(
+      fc.uint8Array({ minLength: 64, maxLength: 64 }),
+      fc.uint8Array({ minLength: 65, maxLength: 400 }),
+      fc.constant(new Uint8Array(STORED_SIGNATURES_BYTES_MAX).fill(3)),
+    ),
   })
-  .map(({ order, parentId, signature, ...times }) => {
+  .map(({ order, parentId, signatures, ...times }) => {
     const text = `{"order_id":"${order.orderId}","trigger":{"parent_order_id":"${parentId}"}}`;
     const parent = { parentIdAt: text.length - parentId.length - 3, parentIdBytes: parentId.length };
-    return { order: { ...order, ...times, ...parent } as OrderRow, parentId, text, signature };
+    return { order: { ...order, ...times, ...parent } as OrderRow, parentId, text, signatures };
   });
 
 /** The message behind what comes before it, as it lies in the ring of a market: with its hash. */
-function written({ order, text, signature }: Create, at = AT): { readonly v: Views; readonly bytes: number } {
-  const bytes = createBytes(text.length);
+function written({ order, text, signatures }: Create, at = AT): { readonly v: Views; readonly bytes: number } {
+  const isAlone = signatures.length === 64;
+  const signaturesBytes = isAlone ? 0 : signatures.length;
+  const signature = isAlone ? signatures : new Uint8Array();
+  const bytes = createBytes(text.length, signaturesBytes);
   const room = (at + bytes + 7) & ~7;
   const v = viewsOf(new ArrayBuffer(room), 0, room);
   // What lay there before must not matter.
   v.u8.fill(0xa5);
-  NewOrder.write(v, at, { requestId: 77, receivedNs: RECEIVED_NS, order, signature, textBytes: text.length });
+  const lengths = { textBytes: text.length, signaturesBytes };
+  NewOrder.write(v, at, { requestId: 77, receivedNs: RECEIVED_NS, order, signature, ...lengths });
   writeText(v, at + NewOrder.bytes, text);
+  if (!isAlone) v.u8.set(signatures, at + NewOrder.bytes + text.length);
   writeCreateHash(v, at, bytes, KEY);
   return { v, bytes };
 }
@@ -72,12 +82,12 @@ suite('a create as a message', () => {
         const batch = new BatchBuffer();
         const place = { marketIndex: 3, sequence: 9 as Sequence, timeNs: RECEIVED_NS };
         OrderAdmitted.write(v, 0, { ...place, refusal: isRefused ? 1 : 0 });
-        const { order, text, signature } = create;
+        const { order, text, signatures } = create;
         const kind = isRefused ? 'createRefused' : 'created';
-        batch.add(OrderAdmitted.typeId, v, 0, OrderAdmitted.bytes + NewOrder.bytes + text.length);
+        batch.add(OrderAdmitted.typeId, v, 0, OrderAdmitted.bytes + passedCreateBytes(v, OrderAdmitted.bytes));
         const [input] = batch.inputs();
         assert.ok(input?.kind === 'created' || input?.kind === 'createRefused');
-        assert.deepEqual({ ...input, order: plainRow(input.order) }, { kind, ...place, order, text, signature });
+        assert.deepEqual({ ...input, order: plainRow(input.order) }, { kind, ...place, order, text, signatures });
       }),
       propertyParameters(60),
     );

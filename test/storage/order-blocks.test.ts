@@ -79,7 +79,7 @@ suite('blocks of finished orders', () => {
             const [text] = kept.includes(row) ? (texts[at] ?? []) : [];
             const signed = found.find(row.marketIndex, row.orderSequence);
             if (text?.table !== 'signedText') assert.equal(signed, null, 'it goes with its order');
-            else assert.deepEqual(signed, { text: text.row.text, signature: text.row.signature });
+            else assert.deepEqual(signed, { text: text.row.text, signatures: text.row.signatures });
           }
           for (const { row } of rows) {
             const isKept = kept.includes(row);

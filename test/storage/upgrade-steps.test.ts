@@ -48,8 +48,8 @@ const order10: fc.Arbitrary<Order10> = fc
     const lifeEndNs = creationNs + ORDER_LIFE_NS;
     const goodUntilNs = row.goodUntilNs >> 1n;
     const expiryNs = (goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs) as TimestampNs;
-    const signature = new Uint8Array(text === '' ? 0 : 64).fill(length);
-    return { ...row, creationNs, goodUntilNs: goodUntilNs as TimestampNs, expiryNs, parentId, text, signature };
+    const signatures = new Uint8Array(text === '' ? 0 : 64).fill(length);
+    return { ...row, creationNs, goodUntilNs: goodUntilNs as TimestampNs, expiryNs, parentId, text, signatures };
   });
 
 function bytesOf6(key: Uint8Array, row: Order10): Uint8Array {
@@ -244,8 +244,8 @@ suite('steps of an upgrade', () => {
           assert.deepEqual(finder.find(row.marketIndex, place, row.orderSequence), recordOf(row));
         }
         const texts = new SignedTexts(target);
-        for (const { marketIndex, orderSequence, text, signature } of found.map(({ row }) => row)) {
-          const expected = text === '' ? null : { text, signature };
+        for (const { marketIndex, orderSequence, text, signatures } of found.map(({ row }) => row)) {
+          const expected = text === '' ? null : { text, signatures };
           assert.deepEqual(texts.find(marketIndex, orderSequence), expected);
         }
         await Promise.all([source.close(), target.close()]);
@@ -302,7 +302,7 @@ function ordersOf(key: Uint8Array, value: Uint8Array): readonly Order10[] {
   });
 }
 
-function recordOf({ text, expiryNs: _, signature: __, parentId, ...row }: Order10): OrderRow {
+function recordOf({ text, expiryNs: _, signatures: __, parentId, ...row }: Order10): OrderRow {
   const parentIdAt = parentId === '' ? 0 : text.indexOf(parentId);
   return { ...row, parentIdAt, parentIdBytes: parentId.length };
 }

@@ -91,8 +91,8 @@ export function past(row: OrderRow): PastOrder {
 
 /** The signed text of an order of market 0 by default. */
 export function signedText(sequence: number, more: Partial<SignedTextRow> = {}): SignedTextRow {
-  const signature = new Uint8Array(64).fill(sequence);
-  return { marketIndex: 0, orderSequence: sequence as Sequence, text: `{"order":${sequence}}`, signature, ...more };
+  const signatures = new Uint8Array(64).fill(sequence);
+  return { marketIndex: 0, orderSequence: sequence as Sequence, text: `{"order":${sequence}}`, signatures, ...more };
 }
 
 /** A trade between users 1 (maker) and 2 by default. */

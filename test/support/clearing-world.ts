@@ -148,7 +148,7 @@ export class ClearingWorld {
     const { marketIndex, sequence, timeNs } = place;
     this.#orders += 1;
     const { price = 200_000, quantity = 10_000, triggerPrice = 0, parentId = '', ...rest } = terms;
-    const { text = '{"signer":""}', signature = new Uint8Array(64).fill(7), ...given } = rest;
+    const { text = '{"signer":""}', signatures = new Uint8Array(64).fill(7), ...given } = rest;
     const triggerKind = given.triggerKind ?? TRIGGER.none;
     const creationNs = given.creationNs ?? this.nowNs;
     const order: OrderRow = {
@@ -178,7 +178,7 @@ export class ClearingWorld {
       orderId: `order-${this.#orders}` as OrderId,
       ...given,
     };
-    return { ...place, order, text, signature };
+    return { ...place, order, text, signatures };
   }
 
   /** An admitted order. @returns its name. */

@@ -117,7 +117,7 @@ function* orderRows(state: ClearingState, size: LargeRowsSize, signed: SignedTex
     const named = { parentSequence, parentIdAt: text.indexOf(parentId), parentIdBytes: parentId.length };
     const child = { ...model, user, orderId, ...nextOf(model), ...named, enabledQuantity: 0 };
     yield { table: 'order', row: child };
-    yield textRow(child, { text, signature: signed(model).signature });
+    yield textRow(child, { text, signatures: signed(model).signatures });
   }
   for (let index = 0; index < leftovers; index += 1) {
     const model = must(resting[index % resting.length], 'an order of each kind is lived');

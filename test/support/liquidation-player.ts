@@ -385,7 +385,7 @@ export class LiquidationPlayer {
         tif: TIF.ioc,
         price: order.price,
         quantity: order.quantity,
-        signature: new Uint8Array(0),
+        signatures: new Uint8Array(0),
         maxFeeRate: 1_000_000,
       },
       marketIndex,

@@ -137,7 +137,10 @@ const signedTextRow: Arbitrary<SignedTextRow> = record({
   marketIndex: u32,
   orderSequence: sequence,
   text: fc.string({ unit: 'grapheme-ascii', maxLength: 400 }),
-  signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+  signatures: fc.oneof(
+    fc.uint8Array({ minLength: 64, maxLength: 64 }),
+    fc.uint8Array({ minLength: 65, maxLength: 5_000 }),
+  ),
 });
 
 const tradeSide: Arbitrary<TradeSide> = record({

@@ -11,6 +11,7 @@
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
+import { storedSignatures } from '../../codec/stored-signatures.ts';
 import type { UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
@@ -155,6 +156,7 @@ function prepare(
     maxFeeRate: order.maxTradingFeesRate,
     text: request.text,
     signature: request.signature,
+    signatures: storedSignatures(request),
   };
 }
 

@@ -23,7 +23,10 @@ export interface PreparedCreate {
   readonly triggerPrice: RawPrice;
   readonly maxFeeRate: number;
   readonly text: Uint8Array;
+  /** The master's, 64 bytes, or none. */
   readonly signature: Uint8Array;
+  /** All signatures as they travel with the order (codec/stored-signatures.ts); `signature` where the master alone signed. */
+  readonly signatures: Uint8Array;
   /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */
   readonly skips: ReadonlySet<string>;
 }

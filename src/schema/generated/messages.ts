@@ -675,12 +675,14 @@ export interface NewOrderFields {
   readonly order: OrderRecordFields;
   readonly signature: Uint8Array;
   readonly textBytes: number;
+  readonly signaturesBytes: number;
 }
 
 /**
  * A create that passed the gateway: the record of the order as far as it is known before its admission (sequences,
- * `admitted_ns` and `last_update_ns` are 0). Tail: `text_bytes` of canonical signed text. On its way to a market, and
- * nowhere else, the hash of its id follows: the last four bytes of the message, at a multiple of 4.
+ * `admitted_ns` and `last_update_ns` are 0). Tail: `text_bytes` of canonical signed text, then `signatures_bytes` of all
+ * signatures where co-signers have signed (codec/stored-signatures.ts); 0: the master alone, and `signature` is its. On its way
+ * to a market, and nowhere else, the hash of its id follows: the last four bytes of the message, at a multiple of 4.
  */
 export const NewOrder = {
   typeId: 1,
@@ -715,12 +717,17 @@ export const NewOrder = {
   setTextBytes: (v: Views, at: number, value: number): void => {
     v.u16[(at + 368) >>> 1] = value;
   },
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 370) >>> 1] as number,
+  setSignaturesBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 370) >>> 1] = value;
+  },
   read: (v: Views, at: number): NewOrderFields => ({
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: OrderRecord.read(v, at + 16),
     signature: readBytes(v, at + 304, 64),
     textBytes: v.u16[(at + 368) >>> 1] as number,
+    signaturesBytes: v.u16[(at + 370) >>> 1] as number,
   }),
   write: (v: Views, at: number, fields: NewOrderFields): void => {
     v.f64[at >>> 3] = fields.requestId;
@@ -728,6 +735,7 @@ export const NewOrder = {
     OrderRecord.write(v, at + 16, fields.order);
     writeBytes(v, at + 304, 64, fields.signature);
     v.u16[(at + 368) >>> 1] = fields.textBytes;
+    v.u16[(at + 370) >>> 1] = fields.signaturesBytes;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 376),
@@ -738,6 +746,7 @@ export const NewOrder = {
     OrderRecord.hash(v, at + 16, to);
     to.hex(v.u8.subarray(at + 304, at + 368));
     to.number(v.u16[(at + 368) >>> 1] as number);
+    to.number(v.u16[(at + 370) >>> 1] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(NewOrder.read(v, at)),
