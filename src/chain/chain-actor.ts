@@ -29,7 +29,7 @@ import type {
   MintRequest,
 } from './chain-operations.ts';
 import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
-import { ChainStore } from './chain-store.ts';
+import type { ChainFiles } from './chain-store.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined } from './simulated-chain.ts';
 import { approvalOf } from './simulated-withdrawals.ts';
@@ -47,6 +47,8 @@ const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'am
 export interface ChainActorParts {
   /** The data directory, which exists. */
   readonly directory: string;
+  /** Of simulated chains. */
+  readonly files: ChainFiles;
   readonly clock: Clock;
   /** Whether a timer mines due blocks; otherwise they are mined when the chain is read. */
   readonly minesByItself: boolean;
@@ -72,7 +74,6 @@ export interface ChainActorParts {
 
 export class ChainActor implements ChainOperations {
   readonly #parts: ChainActorParts;
-  readonly #store: ChainStore;
   readonly #lanes = new Map<ChainId, ChainLane>();
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
@@ -84,7 +85,6 @@ export class ChainActor implements ChainOperations {
 
   constructor(parts: ChainActorParts) {
     this.#parts = parts;
-    this.#store = new ChainStore(parts.directory);
     const { directory, command, fail, evm } = parts;
     this.#evm = new EvmThread({ dataDirectory: directory, command, fail, ...evm });
     this.#approvals = new WithdrawalApprovals({
@@ -276,10 +276,10 @@ export class ChainActor implements ChainOperations {
         work.push(lane.retune(settings));
         continue;
       }
-      const { clock, command, fail } = this.#parts;
+      const { clock, command, fail, files: store } = this.#parts;
       const { refused } = this.#parts.evm;
       const signer = this.#signer;
-      const opened = new ChainLane({ chainId, store: this.#store, clock, command, fail, signer, refused }, settings);
+      const opened = new ChainLane({ chainId, store, clock, command, fail, signer, refused }, settings);
       this.#lanes.set(chainId, opened);
       for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);
       work.push(opened.open());

@@ -18,7 +18,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
 import type { ChainSettings } from './chain-rows.ts';
-import type { ChainStore } from './chain-store.ts';
+import type { ChainFiles } from './chain-store.ts';
 import { DepositWatcher } from './deposit-watcher.ts';
 import { emptyChain, SimulatedChain } from './simulated-chain.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
@@ -34,7 +34,7 @@ const STOPPED: Reject = reject('SERVICE_UNAVAILABLE', 'the node stops');
 
 export interface LaneParts {
   readonly chainId: ChainId;
-  readonly store: ChainStore;
+  readonly store: ChainFiles;
   readonly clock: Clock;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly fail: (reason: string) => void;

@@ -12,6 +12,9 @@ import { type Json, loadStateFile, StateReader, saveStateFile } from './state-fi
 const FORMAT = 1;
 const READ = new StateReader('the file of a simulated chain');
 
+/** What keeps the chains: files of the data directory, or a memory that a simulation kills. */
+export type ChainFiles = Pick<ChainStore, 'load' | 'save'>;
+
 export class ChainStore {
   readonly #directory: string;
 

@@ -9,6 +9,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainActor } from '../chain/chain-actor.ts';
+import { ChainStore } from '../chain/chain-store.ts';
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import { CLEARING, FRONT_DOOR, marketActor } from '../core/actor-names.ts';
@@ -307,6 +308,7 @@ export class RingbookNode {
     const { config } = this;
     this.#chains = new ChainActor({
       directory: config.dataDirectory,
+      files: new ChainStore(config.dataDirectory),
       clock: this.#clock,
       minesByItself: config.chainsMine === 'by-themselves',
       command: (command) => this.#clearingClient.command(command),

@@ -4,6 +4,7 @@ import { afterEach, suite, test } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-operations.ts';
+import { ChainStore } from '../../src/chain/chain-store.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -77,6 +78,7 @@ class ClearingFixture {
   #newActor(minesByItself = false): ChainActor {
     return new ChainActor({
       directory: this.directory,
+      files: new ChainStore(this.directory),
       clock: { nowNs: () => this.world.nowNs },
       minesByItself,
       command: (command) => this.fault?.(command) ?? this.command(command),
