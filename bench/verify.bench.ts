@@ -149,7 +149,7 @@ class Contest {
       isScheduled = false;
       while (sent < count) {
         const { signature, text, publicKey } = this.job(sent);
-        if (!pool.submit(0, sent, signature, text, publicKey)) break;
+        if (!pool.submit(0, sent, { signature, text, publicKey })) break;
         sent += 1;
       }
       pool.flush();
@@ -200,7 +200,7 @@ class Contest {
     const { signature, text, publicKey } = this.job(index);
     return new Promise((resolve) => {
       this.#verdictOf = (_ticket, valid) => resolve(valid);
-      assert(this.#pool.submit(0, index, signature, text, publicKey), 'an idle ring has room');
+      assert(this.#pool.submit(0, index, { signature, text, publicKey }), 'an idle ring has room');
       this.#pool.flush();
     });
   }

@@ -1,17 +1,20 @@
 /**
- * The loop of a verifier thread, until it is stopped: take jobs from its ring in order, verify with libsodium, write
- * the verdicts, park when there are none.
+ * The loop of a verifier thread, until it is stopped: take jobs from its ring in order, verify (co-signature.ts), write
+ * the verdicts, park when there are none. A job without co-signers is read in place and allocates nothing.
  *
  * One ring in and one out per thread, so verdicts have the order of the jobs. Runs as one long task of the pool
  * (verify-pool.ts); a task per signature would cost the thread two fifths of its rate (docs/decisions/0005).
  */
 import type { MessagePort } from 'node:worker_threads';
+import { readCoSigners } from '../codec/co-signer-bytes.ts';
 import { assert } from '../core/assert.ts';
 import { Doorbell, PARK_MS_MAX, Sleeper } from '../runtime/doorbell.ts';
 import { RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { ownThread } from '../runtime/thread-times.ts';
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
+import { verifyCoSignatures } from './co-signature.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
+import type { WebAuthnPolicy } from './webauthn.ts';
 
 /** Jobs between two checks of the stop word. */
 const JOBS_PER_TURN = 64;
@@ -27,6 +30,8 @@ export interface VerifyThread {
   readonly words: SharedArrayBuffer;
   /** Notifies the owner's event loop. */
   readonly port: MessagePort;
+  /** Of the configuration; null: no WebAuthn co-signature is valid. */
+  readonly webauthn: WebAuthnPolicy | null;
 }
 
 /** Runs until the stop word is set and all jobs published before are answered. */
@@ -40,11 +45,13 @@ export function runVerifyLoop(thread: VerifyThread): void {
   Atomics.store(words, VERIFY_WORD.kernelThread, ownThread());
   const answer = (_typeId: number, at: number): undefined => {
     const ticket = VerifyJob.ticket(jobs.views, at);
-    const valid = verifyJob(jobs, at);
+    const coSigners = VerifyJob.coSigners(jobs.views, at);
+    const valid = verifyJob(jobs, at) && (coSigners === 0 || verifyCoSigned(jobs, at, thread.webauthn));
     const to = verdicts.claim(Verdict.typeId, Verdict.bytes);
     assert(to !== RING_FULL, 'the verdict ring holds a verdict for every job of the job ring');
     Verdict.setTicket(verdicts.views, to, ticket);
     Verdict.setValid(verdicts.views, to, valid);
+    Verdict.setSignatures(verdicts.views, to, coSigners + 1);
     verdicts.commit();
   };
   for (;;) {
@@ -62,11 +69,22 @@ export function runVerifyLoop(thread: VerifyThread): void {
   bell.close();
 }
 
+/** The signature of the master key; true where it is left out, which needs co-signers. */
 function verifyJob(jobs: RingReader, at: number): boolean {
   const { u8 } = jobs.views;
+  if (!VerifyJob.isSigned(jobs.views, at)) return VerifyJob.coSigners(jobs.views, at) > 0;
   return verifyRange(
     { bytes: u8, at: at + VerifyJob.signatureAt, length: SIGNATURE_BYTES },
     { bytes: u8, at: at + VerifyJob.bytes, length: VerifyJob.textBytes(jobs.views, at) },
     { bytes: u8, at: at + VerifyJob.publicKeyAt, length: PUBLIC_KEY_BYTES },
   );
+}
+
+/** The signatures of all co-signers, copied out of the ring: OpenSSL reads no shared memory. */
+function verifyCoSigned(jobs: RingReader, at: number, webauthn: WebAuthnPolicy | null): boolean {
+  const { u8 } = jobs.views;
+  const textAt = at + VerifyJob.bytes;
+  const textEnd = textAt + VerifyJob.textBytes(jobs.views, at);
+  const coSigners = readCoSigners(u8, textEnd, VerifyJob.coSigners(jobs.views, at));
+  return verifyCoSignatures(coSigners, u8.slice(textAt, textEnd), webauthn);
 }

@@ -11,6 +11,8 @@
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { coSignersBytes, writeCoSigners } from '../codec/co-signer-bytes.ts';
+import { type AdditionalSigner, CO_SIGNERS_BYTES_MAX } from '../codec/signatures.ts';
 import { assert, must } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
@@ -19,10 +21,12 @@ import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-r
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
+import type { WebAuthnPolicy } from './webauthn.ts';
 
 /** Capacity for about 500 orders in flight per thread: 25 ms of work, beyond which "busy" is the better reply. */
 const RING_BYTES = 524_288;
 const VERDICTS_PER_TURN = 4_096;
+const NO_CO_SIGNERS: readonly AdditionalSigner[] = [];
 /** Heartbeat count of a thread that has not started. */
 const NOT_STARTED = 0;
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
@@ -35,6 +39,18 @@ export interface VerifyPoolOptions {
   readonly onDeath: (error: Error) => void;
   /** The compiled entry file of a thread; its default export calls runVerifyLoop. */
   readonly entry?: URL;
+  /** What WebAuthn co-signatures are judged by; none is valid without it. */
+  readonly webauthn?: WebAuthnPolicy | null;
+}
+
+/** Signatures over one text. */
+export interface PoolJob {
+  /** By the master key, 64 bytes; none where there are co-signers. */
+  readonly signature: Uint8Array;
+  readonly text: Uint8Array;
+  /** The master key. */
+  readonly publicKey: Uint8Array;
+  readonly coSigners?: readonly AdditionalSigner[];
 }
 
 interface Channel {
@@ -44,6 +60,7 @@ interface Channel {
   readonly sleeper: Sleeper;
   readonly words: Int32Array;
   readonly port: MessagePort;
+  /** Signatures, not jobs. */
   inFlight: number;
 }
 
@@ -69,7 +86,7 @@ export class VerifyPool {
     this.#open = Array.from({ length: options.threads }, () => this.#startChannel());
   }
 
-  /** Number of submitted signatures without a verdict. */
+  /** Number of submitted signatures without a verdict: a job with n co-signers is n + 1. */
   get inFlight(): number {
     return this.#open.reduce((sum, channel) => sum + channel.inFlight, 0);
   }
@@ -96,26 +113,28 @@ export class VerifyPool {
    *
    * @param channelIndex any integer from 0; taken modulo the number of channels.
    */
-  submit(
-    channelIndex: number,
-    ticket: number,
-    signature: Uint8Array,
-    text: Uint8Array,
-    publicKey: Uint8Array,
-  ): boolean {
-    assert(signature.length === SIGNATURE_BYTES && publicKey.length === PUBLIC_KEY_BYTES, 'sizes of a verify job');
+  submit(channelIndex: number, ticket: number, job: PoolJob): boolean {
+    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS } = job;
+    const isSigned = signature.length === SIGNATURE_BYTES;
+    assert(isSigned || (signature.length === 0 && coSigners.length > 0), 'a verify job has a signature');
+    assert(publicKey.length === PUBLIC_KEY_BYTES, 'size of the key of a verify job');
     assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
     const channel = must(this.#open[channelIndex % this.channels], 'the channel exists');
     const { jobs } = channel;
-    const at = jobs.claim(VerifyJob.typeId, VerifyJob.bytes + text.length);
+    const tailBytes = coSigners.length === 0 ? 0 : coSignersBytes(coSigners);
+    assert(tailBytes <= CO_SIGNERS_BYTES_MAX, 'co-signers are within their limit');
+    const at = jobs.claim(VerifyJob.typeId, VerifyJob.bytes + text.length + tailBytes);
     if (at === RING_FULL) return false;
     VerifyJob.setTicket(jobs.views, at, ticket);
     VerifyJob.setTextBytes(jobs.views, at, text.length);
+    VerifyJob.setIsSigned(jobs.views, at, isSigned);
+    VerifyJob.setCoSigners(jobs.views, at, coSigners.length);
     jobs.views.u8.set(signature, at + VerifyJob.signatureAt);
     jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
     jobs.views.u8.set(text, at + VerifyJob.bytes);
+    if (tailBytes > 0) writeCoSigners(coSigners, jobs.views.u8, at + VerifyJob.bytes + text.length);
     jobs.commit();
-    channel.inFlight += 1;
+    channel.inFlight += 1 + coSigners.length;
     return true;
   }
 
@@ -147,7 +166,8 @@ export class VerifyPool {
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const ports = new MessageChannel();
-    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2 };
+    const webauthn = this.#options.webauthn ?? null;
+    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2, webauthn };
     this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
     const channel: Channel = {
@@ -175,8 +195,9 @@ export class VerifyPool {
   /** Handles verdicts until none waits, then lets the thread ring the doorbell again. */
   #drain(channel: Channel): void {
     const take = (_typeId: number, at: number): undefined => {
-      channel.inFlight -= 1;
-      this.#options.onVerdict(Verdict.ticket(channel.verdicts.views, at), Verdict.valid(channel.verdicts.views, at));
+      const { views } = channel.verdicts;
+      channel.inFlight -= Verdict.signatures(views, at);
+      this.#options.onVerdict(Verdict.ticket(views, at), Verdict.valid(views, at));
     };
     do {
       channel.sleeper.wake();

@@ -2,15 +2,20 @@
  * Verification of the signatures of requests: inline while the node is idle, in the pool under load.
  *
  * The hop to a thread and back costs more than one signature, so the first of a turn of the event loop is verified
- * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, so the loop is not blocked. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
+ * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, which keeps the loop free. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
  *
- * The jobs of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
- * with funds, nor creates before cancels.
+ * A job with co-signers always goes to the pool: it costs a multiple of a hop, and 16 of them 3 ms.
+ *
+ * The signatures of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
+ * with funds, nor creates before cancels. A job with n co-signers counts as n + 1: who makes a job long uses up the same bound.
  */
+import type { AdditionalSigner } from '../codec/signatures.ts';
 import { must } from '../core/assert.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { verify as verifyInline } from '../crypto/ed25519.ts';
+import { verifyCoSignatures } from '../crypto/co-signature.ts';
+import { verify as verifyEd25519 } from '../crypto/ed25519.ts';
 import { VerifyPool } from '../crypto/verify-pool.ts';
+import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { Hang } from '../runtime/hang-detection.ts';
 import { Watch } from '../runtime/heartbeat.ts';
 import { type ThreadTimesReader, threadTimes } from '../runtime/thread-times.ts';
@@ -23,17 +28,34 @@ export const BAD_SIGNATURE: Reject = reject(
   'signature',
 );
 
-/** With so many jobs in flight on a thread one more of a part is refused; the size of the ring bounds cancels. */
+/** With so many signatures in flight on a thread a part gets no more; the size of the ring bounds cancels. */
 const LANE_MAX: Readonly<Record<Part, number>> = { public: 64, user: 352, cancel: Number.POSITIVE_INFINITY };
 
 export interface SignatureJob {
   /** Jobs of one connection are answered in order. */
   readonly connection: number;
+  /** By the master key, 64 bytes; none where there are co-signers (AMB-136). */
   readonly signature: Uint8Array;
   readonly text: Uint8Array;
+  /** The master key. */
   readonly publicKey: Uint8Array;
+  /** Their signatures over the same text: the verdict is that all signatures given are valid. */
+  readonly coSigners?: readonly AdditionalSigner[];
   /** The part of the shared budget that it is charged to (shared-budget.ts); a user's unless given. */
   readonly part?: Part;
+}
+
+export interface SignatureVerifierOptions {
+  /** 0: everything inline. */
+  readonly threads: number;
+  /** A thread of the pool ended. */
+  readonly onDeath: (error: Error) => void;
+  /** As VerifyPool's. */
+  readonly entry: URL;
+  /** Of the configuration; null: no WebAuthn co-signature is valid. */
+  readonly webauthn: WebAuthnPolicy | null;
+  /** As Watch's. */
+  readonly times?: ThreadTimesReader | null;
 }
 
 export class SignatureVerifier {
@@ -43,18 +65,13 @@ export class SignatureVerifier {
   #inlineThisTurn = 0;
   readonly #watch: Watch;
   #isClosed = false;
+  readonly #webauthn: WebAuthnPolicy | null;
 
-  /** @param threads 0: everything inline. @param onDeath a thread of the pool ended. @param entry as VerifyPool's. @param times as Watch's. */
-  constructor(
-    threads: number,
-    onDeath: (error: Error) => void,
-    entry: URL,
-    times: ThreadTimesReader | null = threadTimes(),
-  ) {
-    this.#pool =
-      threads === 0
-        ? null
-        : new VerifyPool({ threads, onDeath, entry, onVerdict: (ticket, valid) => this.#answer(ticket, valid) });
+  constructor(options: SignatureVerifierOptions) {
+    const { threads, times = threadTimes(), webauthn } = options;
+    const onVerdict = (ticket: number, valid: boolean): void => this.#answer(ticket, valid);
+    this.#webauthn = webauthn;
+    this.#pool = threads === 0 ? null : new VerifyPool({ ...options, onVerdict });
     this.#watch = new Watch(this.#pool?.watchables() ?? [], times);
   }
 
@@ -68,14 +85,15 @@ export class SignatureVerifier {
    */
   verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
     const pool = this.#pool;
-    if (pool === null || (this.#waiting.size === 0 && this.#inlineThisTurn === 0)) {
+    const coSigners = job.coSigners?.length ?? 0;
+    if (pool === null || (coSigners === 0 && this.#waiting.size === 0 && this.#inlineThisTurn === 0)) {
       this.#inlineThisTurn += 1;
-      done(verifyInline(job.signature, job.text, job.publicKey));
+      done(this.#verifyInline(job));
       return true;
     }
-    if (pool.inFlightOf(job.connection) >= LANE_MAX[job.part ?? 'user']) return false;
+    if (pool.inFlightOf(job.connection) + coSigners >= LANE_MAX[job.part ?? 'user']) return false;
     const ticket = this.#nextTicket;
-    if (!pool.submit(job.connection, ticket, job.signature, job.text, job.publicKey)) return false;
+    if (!pool.submit(job.connection, ticket, job)) return false;
     this.#nextTicket += 1;
     this.#waiting.set(ticket, done);
     return true;
@@ -96,6 +114,12 @@ export class SignatureVerifier {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#pool?.close();
+  }
+
+  #verifyInline({ signature, text, publicKey, coSigners }: SignatureJob): boolean {
+    if (coSigners === undefined || coSigners.length === 0) return verifyEd25519(signature, text, publicKey);
+    const isMaster = signature.length === 0 || verifyEd25519(signature, text, publicKey);
+    return isMaster && verifyCoSignatures(coSigners, text, this.#webauthn);
   }
 
   #answer(ticket: number, valid: boolean): void {

@@ -50,7 +50,7 @@ import { openReader } from '../storage/environment.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
-import type { NodeConfig } from './config.ts';
+import { type NodeConfig, webauthnPolicy } from './config.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { whenAtRest } from './quiescence.ts';
@@ -115,11 +115,12 @@ export class RingbookNode {
     this.#context = context;
     this.#runner = runner;
     this.#supervisor = supervisor;
-    this.#verifier = new SignatureVerifier(
-      config.threads.verifyThreads,
-      (error) => this.#supervisor.fail(diedOf('verify', error.message)),
-      threads.entryOf(VERIFY),
-    );
+    this.#verifier = new SignatureVerifier({
+      threads: config.threads.verifyThreads,
+      onDeath: (error) => this.#supervisor.fail(diedOf('verify', error.message)),
+      entry: threads.entryOf(VERIFY),
+      webauthn: webauthnPolicy(config),
+    });
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),

@@ -13,6 +13,7 @@ import { Value } from '@sinclair/typebox/value';
 import { readKeyFile } from '../chain/key-file.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
+import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 
@@ -27,6 +28,10 @@ const ORDER_RING_BYTES = 53_248;
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Path = Type.String({ minLength: 1 });
+/** A host name, as browsers compare it: lower case, no port. */
+const RP_ID_FORM = '^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$';
+/** An Android application as an origin: the hash of the certificate that signed it. */
+const ANDROID_ORIGIN = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;
 const Account = Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]);
 const RingBytes = Type.Union(
   [
@@ -66,6 +71,18 @@ const ProfileShape: TSchema = Type.Object(
     rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
     approval_keys: Type.Optional(Type.Array(Path, { maxItems: 64 })),
+    webauthn: Type.Optional(
+      Type.Union([
+        Type.Null(),
+        Type.Object(
+          {
+            rp_id: Type.String({ pattern: RP_ID_FORM }),
+            origins: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: 16 }),
+          },
+          Strict,
+        ),
+      ]),
+    ),
     feeAccount: Account,
     backstopAccount: Account,
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
@@ -123,6 +140,8 @@ export interface Profile {
   readonly selfServiceMarkets: boolean;
   /** Files of the keys that sign approvals (operator-api.md 1): 64 hex digits, mode 600. Left out: in dev and test the public one. */
   readonly approval_keys?: readonly string[];
+  /** The relying party and origins of WebAuthn co-signers (operator-api.md 1). Left out or null: every assertion is refused. */
+  readonly webauthn?: { readonly rp_id: string; readonly origins: readonly string[] } | null;
   /** The accounts of fees and of the backstop until an operator sets others; null: those of the seed. */
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
@@ -186,6 +205,11 @@ export function loadConfig(environment: Environment): NodeConfig {
   };
   refuseUnsafe(config);
   return config;
+}
+
+/** What assertions of co-signers are judged by; null: none is valid. */
+export function webauthnPolicy({ webauthn }: Pick<Profile, 'webauthn'>): WebAuthnPolicy | null {
+  return webauthn === undefined || webauthn === null ? null : { rpId: webauthn.rp_id, origins: webauthn.origins };
 }
 
 function port(environment: Environment, name: string, fallback: number): number {
@@ -263,6 +287,12 @@ function configDirectory(): string {
   return join(folder, 'config');
 }
 
+/** Exactly as a browser writes it into an assertion. */
+function isOrigin(text: string): boolean {
+  if (ANDROID_ORIGIN.test(text)) return true;
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
 function refuseUnsafe(config: NodeConfig): void {
   const tls = tlsOf(config.publicListeners);
   const fault = tls === null ? null : tlsFault(tls);
@@ -282,6 +312,12 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       `a ring holds the longest order twice: "rings.commandBytes" less "rings.commandReservedBytes" is at least ${ORDER_RING_BYTES}`,
     );
+  for (const origin of config.webauthn?.origins ?? []) {
+    if (!isOrigin(origin))
+      throw new ConfigError(
+        `"webauthn.origins": "${origin}" is no origin: write it as https://host or https://host:port`,
+      );
+  }
   if (config.feeAccount !== null && config.feeAccount === config.backstopAccount)
     throw new ConfigError('"feeAccount" and "backstopAccount" differ');
   if (config.profile !== 'production') {

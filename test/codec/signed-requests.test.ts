@@ -262,7 +262,7 @@ suite('a signed create', () => {
     assert.ok(isUnsigned(createOf(withSignature([]))));
   });
 
-  test('additional signers come out with scheme, key and signature (ORD-17, wire.md 4.4)', () => {
+  test('additional signers come out with scheme, key and signature (ORD-17, MSG-17, wire.md 4.4)', () => {
     const list = (count: number): string => `[${Array.from({ length: count }, () => 3).join(',')}]`;
     const withSigners = (text: string): string =>
       wrap('create', USER_42, ORDER, []).replace('"post_sign', `"additional_signers":${text},"post_sign`);
@@ -282,7 +282,16 @@ suite('a signed create', () => {
     assert.ok(isUnsigned(createOf(withSigners('null'))));
     const wrong = [`{"Secp256k1":${list(65)}}`, `{"P256":${list(32)}}`, `{"Rsa":${list(33)}}`, '{}', list(32)];
     for (const signer of wrong) refusalOf(withSigners(`[{"signer":${signer},"signature":${list(64)}}]`));
-    refusalOf(withSigners(`[{"signer":{"P256":${list(33)}},"signature":${list(63)}}]`));
+    const lengths = { Ed25519: [64], Secp256k1: [64, 65], P256: [64], WebAuthn: [63, 64, 65, 66] } as const;
+    for (const [scheme, legal] of Object.entries(lengths)) {
+      for (const count of [63, 64, 65, 66]) {
+        const key = list(scheme === 'Ed25519' ? 32 : 33);
+        const body = withSigners(`[{"signer":{"${scheme}":${key}},"signature":${list(count)}}]`);
+        if ((legal as readonly number[]).includes(count)) {
+          assert.deepEqual(createOf(body).additionalSigners[0]?.signature, new Uint8Array(count).fill(3));
+        } else refusalOf(body);
+      }
+    }
     const many = Array.from({ length: 33 }, () => `{"signer":{"P256":${list(33)}},"signature":${list(64)}}`);
     refusalOf(withSigners(`[${many.join(',')}]`));
   });

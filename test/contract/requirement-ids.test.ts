@@ -75,7 +75,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
   'withdrawals and settlements': [13, 14, 75, 81, 82, 83, 85, 106, 135, 137],
   'pooling caps of deposits': [73],
-  multisig: [31, 119, 121, 132],
+  multisig: [121, 132],
   'stamps of latency, which are optional and not offered': [125],
 };
 

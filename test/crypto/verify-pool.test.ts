@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { getPublicKeyAsync, signAsync } from '@noble/ed25519';
-import { VerifyPool } from '../../src/crypto/verify-pool.ts';
+import {
+  coSign,
+  ed25519CoSigner,
+  p256CoSigner,
+  SoftwareAuthenticator,
+  secp256k1CoSigner,
+} from '../../src/client/co-signers.ts';
+import type { AdditionalSigner } from '../../src/codec/signatures.ts';
+import { type PoolJob, VerifyPool } from '../../src/crypto/verify-pool.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 
@@ -28,7 +36,7 @@ suite('verify pool', () => {
       for (const [index, job] of jobs.entries()) {
         const signature = job.signature.slice();
         if (index % 7 === 3) signature[10] = (signature[10] ?? 0) ^ 4;
-        assert.equal(pool.submit(index % 2, round * 40 + index, signature, job.text, job.publicKey), true);
+        assert.equal(pool.submit(index % 2, round * 40 + index, { ...job, signature }), true);
       }
       pool.flush();
       while (pool.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -57,10 +65,62 @@ suite('verify pool', () => {
       onDeath: (error) => assert.fail(error),
     });
     let taken = 0;
-    while (pool.submit(0, taken, job.signature, job.text, job.publicKey)) taken += 1;
+    while (pool.submit(0, taken, job)) taken += 1;
     assert.ok(taken > 1000);
     assert.equal(pool.inFlight, taken);
     await pool.close();
     assert.equal(answered, taken);
+  });
+
+  test('a job with co-signers is valid when all of its signatures are, by every scheme, with the master key or without (MSG-20, MSG-28)', async () => {
+    const policy = { rpId: 'localhost', origins: ['http://localhost'] };
+    const authenticator = new SoftwareAuthenticator(SEED, { rpId: 'localhost', origin: 'http://localhost' });
+    const signers = [
+      ed25519CoSigner(SEED),
+      secp256k1CoSigner(SEED),
+      secp256k1CoSigner(SEED, 'personal'),
+      p256CoSigner(SEED),
+    ];
+    const text = new TextEncoder().encode('{"order_id":"co-signed"}');
+    const all = coSign([...signers, authenticator], text);
+    const publicKey = await getPublicKeyAsync(SEED);
+    const signature = await signAsync(text, SEED);
+    const none = new Uint8Array();
+    const broken = (at: number): readonly AdditionalSigner[] =>
+      all.map((given, index) => {
+        const bytes = Uint8Array.from(given.signature);
+        if (index === at) bytes[20] = (bytes[20] ?? 0) ^ 1;
+        return { ...given, signature: bytes };
+      });
+    const forged = Uint8Array.from(signature);
+    forged[9] = (forged[9] ?? 0) ^ 1;
+    const cases: readonly (readonly [Omit<PoolJob, 'text' | 'publicKey'>, boolean])[] = [
+      [{ signature, coSigners: all }, true],
+      [{ signature: none, coSigners: all }, true],
+      [{ signature: forged, coSigners: all }, false],
+      ...all.map((_, at) => [{ signature, coSigners: broken(at) }, false] as const),
+      ...all.map((given) => [{ signature: none, coSigners: [given] }, true] as const),
+      [{ signature: none, coSigners: new Array(16).fill(all[4]) }, true],
+      // A plain job behind them finds nothing of what was in the ring before it.
+      [{ signature }, true],
+      [{ signature: forged }, false],
+    ];
+    for (const webauthn of [policy, null]) {
+      const verdicts: boolean[] = [];
+      const onDeath = (error: Error): void => assert.fail(error);
+      const pool = new VerifyPool({ threads: 1, onVerdict: (_, valid) => verdicts.push(valid), onDeath, webauthn });
+      let signatures = 0;
+      for (const [index, [job]] of cases.entries()) {
+        assert.ok(pool.submit(0, index, { ...job, text, publicKey }));
+        signatures += 1 + (job.coSigners?.length ?? 0);
+        assert.equal(pool.inFlight, signatures, 'a job with n co-signers is n + 1');
+      }
+      await pool.close();
+      assert.equal(pool.inFlight, 0);
+      const usesWebAuthn = (job: Pick<PoolJob, 'coSigners'>): boolean =>
+        job.coSigners?.some((given) => given.scheme === 'WebAuthn') ?? false;
+      const expected = cases.map(([job, valid]) => valid && (webauthn !== null || !usesWebAuthn(job)));
+      assert.deepEqual(verdicts, expected);
+    }
   });
 });

@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { coSign, SoftwareAuthenticator, secp256k1CoSigner } from '../../src/client/co-signers.ts';
+import { keyFromSeed } from '../../src/client/keys.ts';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
+import type { WebAuthnPolicy } from '../../src/crypto/webauthn.ts';
 import type { Part } from '../../src/gateway/sessions/shared-budget.ts';
-import { SignatureVerifier } from '../../src/gateway/signature-verifier.ts';
+import {
+  type SignatureJob,
+  SignatureVerifier,
+  type SignatureVerifierOptions,
+} from '../../src/gateway/signature-verifier.ts';
 
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 const LONG_MS = 60_000;
 const LOOK_MS = 100;
 const JOB = { connection: 1, signature: new Uint8Array(64), text: new Uint8Array(8), publicKey: new Uint8Array(32) };
+
+function verifier(options: Partial<SignatureVerifierOptions> = {}): SignatureVerifier {
+  const onDeath = (error: Error): void => assert.fail(error);
+  return new SignatureVerifier({ threads: 1, onDeath, entry: ENTRY, webauthn: null, ...options });
+}
 
 /** Until a thread of the pool has answered: the first job of a turn is answered inline, the second by the pool. */
 async function untilAwake(fixture: SignatureVerifier): Promise<void> {
@@ -20,7 +32,7 @@ async function untilAwake(fixture: SignatureVerifier): Promise<void> {
 
 suite('the signature verifier', () => {
   test('where the kernel reports nothing of threads, a watcher that gets a tenth of its turns gives a thread ten times as long', async () => {
-    const fixture = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY, null);
+    const fixture = verifier({ times: null });
     await untilAwake(fixture);
     // No time passes for the thread between these looks; it still records a heartbeat now and then.
     let nowMs = 0;
@@ -32,14 +44,14 @@ suite('the signature verifier', () => {
   });
 
   test('a closed pool does not hang, however long the rest of a stop takes', async () => {
-    const fixture = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY);
+    const fixture = verifier();
     await untilAwake(fixture);
     await fixture.close();
     for (let nowMs = 0; nowMs < LONG_MS; nowMs += LOOK_MS) assert.equal(fixture.hang(nowMs), null);
   });
 
   test('signatures of keys without funds leave capacity for those of users, and those for cancels', async () => {
-    const fixture = new SignatureVerifier(1, (error) => assert.fail(error), ENTRY);
+    const fixture = verifier();
     await untilAwake(fixture);
     let answered = 0;
     const submit = (part: Part): number => {
@@ -54,5 +66,55 @@ suite('the signature verifier', () => {
     fixture.flush();
     await fixture.close();
     assert.equal(answered, taken[0] + taken[1] + taken[2]);
+  });
+
+  test('a job with n co-signers counts as n + 1 in the bound of its part, and always goes to the pool', async () => {
+    const fixture = verifier();
+    await untilAwake(fixture);
+    const coSigner = { scheme: 'Ed25519' as const, key: new Uint8Array(32), signature: new Uint8Array(64) };
+    const submit = (part: Part, coSigners: number): number => {
+      let taken = 0;
+      const job = { ...JOB, part, coSigners: new Array(coSigners).fill(coSigner) };
+      while (taken < 5_000 && fixture.verify(job, () => (answered += 1))) taken += 1;
+      return taken;
+    };
+    let answered = 0;
+    // 64 signatures of keys without funds, 352 with those of users, nothing of them inline.
+    assert.equal(submit('public', 15), 4);
+    assert.equal(answered, 0);
+    assert.equal(submit('public', 0), 0);
+    assert.equal(submit('user', 16), 16);
+    assert.equal(submit('user', 16), 0);
+    assert.equal(submit('user', 15), 1);
+    assert.equal(submit('user', 0), 0);
+    fixture.flush();
+    await fixture.close();
+    assert.equal(answered, 21);
+  });
+
+  test('without a pool all signatures of a job are verified inline, and one verdict is given (MSG-28)', () => {
+    const policy = { rpId: 'localhost', origins: ['http://localhost'] };
+    const seed = new Uint8Array(32).fill(3);
+    const key = keyFromSeed(seed);
+    const authenticator = new SoftwareAuthenticator(seed, { rpId: 'localhost', origin: 'http://localhost' });
+    const text = Buffer.from('{"nonce":1}');
+    const coSigners = coSign([secp256k1CoSigner(seed), authenticator], text);
+    const signature = key.sign(text);
+    const job = { connection: 1, text, publicKey: Buffer.from(key.userId, 'hex') };
+    const verdictOf = (
+      given: Pick<SignatureJob, 'signature' | 'coSigners'>,
+      webauthn: WebAuthnPolicy | null,
+    ): boolean => {
+      const verdicts: boolean[] = [];
+      assert.ok(verifier({ threads: 0, webauthn }).verify({ ...job, ...given }, (valid) => verdicts.push(valid)));
+      assert.equal(verdicts.length, 1);
+      return verdicts[0] === true;
+    };
+    assert.equal(verdictOf({ signature, coSigners }, policy), true);
+    assert.equal(verdictOf({ signature: new Uint8Array(), coSigners }, policy), true);
+    assert.equal(verdictOf({ signature, coSigners }, null), false);
+    assert.equal(verdictOf({ signature: signature.toReversed(), coSigners }, policy), false);
+    assert.equal(verdictOf({ signature, coSigners: coSigners.toReversed() }, policy), true);
+    assert.equal(verdictOf({ signature: new Uint8Array(), coSigners: [] }, policy), false);
   });
 });

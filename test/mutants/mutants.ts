@@ -815,6 +815,12 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/codec/json-reader',
   },
   {
+    breaks: 'every co-signature is verified, not one of them',
+    site: 'every-co-signature',
+    change: swap(/\.every\(/, '.some('),
+    caughtBy: 'test/crypto/verify-pool',
+  },
+  {
     breaks: 'half a surrogate pair is no text',
     site: 'surrogate-pairs',
     change: swap(/ \|\| \w+\(unit\)/, ''),

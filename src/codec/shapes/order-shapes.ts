@@ -7,7 +7,12 @@
  */
 import { Type } from '@sinclair/typebox';
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
-import { ADDITIONAL_SIGNERS_MAX, ASSERTION_BYTES_MAX, SIGNATURE_BYTES } from '../signatures.ts';
+import {
+  ADDITIONAL_SIGNERS_MAX,
+  ASSERTION_BYTES_MAX,
+  PERSONAL_SIGNATURE_BYTES,
+  SIGNATURE_BYTES,
+} from '../signatures.ts';
 import { STRING_DECODED_MAX } from '../signed-text.ts';
 import {
   ASSET_ID_GIVEN,
@@ -135,14 +140,18 @@ export const SIGNER_KEY: Shape = named(
   choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33), WebAuthn: bytes(33) }),
 );
 
-const PLAIN_KEY = choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33) });
+const PLAIN_KEY = choice({ Ed25519: bytes(32), P256: bytes(33) });
 
 const ADDITIONAL_SIGNERS: Shape = named(
   'AdditionalSigners',
-  'Co-signers, all over the same canonical bytes; a WebAuthn signature is the bytes of its assertion in JSON',
+  'Co-signers, all over the same canonical bytes; a secp256k1 signature of 65 bytes is over their personal-message hash, a WebAuthn signature is the bytes of its assertion in JSON',
   listOf(
     either(
       Type.Object({ signer: PLAIN_KEY, signature: CO_SIGNATURE }),
+      Type.Object({
+        signer: choice({ Secp256k1: bytes(33) }),
+        signature: either(CO_SIGNATURE, bytes(PERSONAL_SIGNATURE_BYTES)),
+      }),
       Type.Object({
         signer: choice({ WebAuthn: bytes(33) }),
         signature: listOf(BYTE, { maxItems: ASSERTION_BYTES_MAX }),

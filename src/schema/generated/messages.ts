@@ -3272,11 +3272,18 @@ export const NodeEvent = {
 export interface VerifyJobFields {
   readonly ticket: number;
   readonly textBytes: number;
+  /** Of the master key; not read unless `is_signed`. */
   readonly signature: Uint8Array;
   readonly publicKey: Uint8Array;
+  readonly isSigned: boolean;
+  /** 0 to 16. */
+  readonly coSigners: number;
 }
 
-/** "Is this signature by this key over these bytes?" Tail: `text_bytes` of the signed text. */
+/**
+ * "Are these signatures by these keys over these bytes?" Tail: `text_bytes` of the signed text, then `co_signers` entries
+ * (src/codec/co-signer-bytes.ts).
+ */
 export const VerifyJob = {
   typeId: 70,
   bytes: 112,
@@ -3300,17 +3307,29 @@ export const VerifyJob = {
   setPublicKey: (v: Views, at: number, value: Uint8Array): void => {
     writeBytes(v, at + 74, 32, value);
   },
+  isSigned: (v: Views, at: number): boolean => v.u8[at + 106] !== 0,
+  setIsSigned: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 106] = value ? 1 : 0;
+  },
+  coSigners: (v: Views, at: number): number => v.u8[at + 107] as number,
+  setCoSigners: (v: Views, at: number, value: number): void => {
+    v.u8[at + 107] = value;
+  },
   read: (v: Views, at: number): VerifyJobFields => ({
     ticket: v.f64[at >>> 3] as number,
     textBytes: v.u16[(at + 8) >>> 1] as number,
     signature: readBytes(v, at + 10, 64),
     publicKey: readBytes(v, at + 74, 32),
+    isSigned: v.u8[at + 106] !== 0,
+    coSigners: v.u8[at + 107] as number,
   }),
   write: (v: Views, at: number, fields: VerifyJobFields): void => {
     v.f64[at >>> 3] = fields.ticket;
     v.u16[(at + 8) >>> 1] = fields.textBytes;
     writeBytes(v, at + 10, 64, fields.signature);
     writeBytes(v, at + 74, 32, fields.publicKey);
+    v.u8[at + 106] = fields.isSigned ? 1 : 0;
+    v.u8[at + 107] = fields.coSigners;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 112),
@@ -3320,6 +3339,8 @@ export const VerifyJob = {
     to.number(v.u16[(at + 8) >>> 1] as number);
     to.hex(v.u8.subarray(at + 10, at + 74));
     to.hex(v.u8.subarray(at + 74, at + 106));
+    to.number(v.u8[at + 106] as number);
+    to.number(v.u8[at + 107] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(VerifyJob.read(v, at)),
@@ -3328,7 +3349,10 @@ export const VerifyJob = {
 /** The plain form of Verdict. */
 export interface VerdictFields {
   readonly ticket: number;
+  /** All of them. */
   readonly valid: boolean;
+  /** Signatures of the job, as they were counted when it was submitted: its co-signers and one. */
+  readonly signatures: number;
 }
 
 export const Verdict = {
@@ -3342,13 +3366,19 @@ export const Verdict = {
   setValid: (v: Views, at: number, value: boolean): void => {
     v.u8[at + 8] = value ? 1 : 0;
   },
+  signatures: (v: Views, at: number): number => v.u8[at + 9] as number,
+  setSignatures: (v: Views, at: number, value: number): void => {
+    v.u8[at + 9] = value;
+  },
   read: (v: Views, at: number): VerdictFields => ({
     ticket: v.f64[at >>> 3] as number,
     valid: v.u8[at + 8] !== 0,
+    signatures: v.u8[at + 9] as number,
   }),
   write: (v: Views, at: number, fields: VerdictFields): void => {
     v.f64[at >>> 3] = fields.ticket;
     v.u8[at + 8] = fields.valid ? 1 : 0;
+    v.u8[at + 9] = fields.signatures;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 16),
@@ -3356,6 +3386,7 @@ export const Verdict = {
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.number(v.u8[at + 8] as number);
+    to.number(v.u8[at + 9] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(Verdict.read(v, at)),
