@@ -15,11 +15,13 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { must } from '../core/assert.ts';
 
 export const COMPRESSED_KEY_BYTES = 33;
 export const RAW_SIGNATURE_BYTES = 64;
 /** With v behind it. */
 export const PERSONAL_SIGNATURE_BYTES = 65;
+const ADDRESS_BYTES = 20;
 
 const PERSONAL_HEAD = Buffer.from('\x19Ethereum Signed Message:\n', 'latin1');
 
@@ -34,6 +36,12 @@ export function verifySecp256k1(signature: Uint8Array, text: Uint8Array, key: Ui
 /** EIP-191, version 0x45: keccak-256 of the head, the length of the text in decimal digits, and the text. */
 export function personalMessageHash(text: Uint8Array): Uint8Array {
   return keccak_256(Buffer.concat([PERSONAL_HEAD, Buffer.from(String(text.length), 'latin1'), text]));
+}
+
+/** @param privateKey 32 bytes, a key of the curve. @returns its address on EVM chains: 40 hex digits. */
+export function addressOfKey(privateKey: Uint8Array): string {
+  const point = must(library().pointFromScalar(privateKey, false), 'a private key has a public key');
+  return Buffer.from(keccak_256(point.subarray(1)).subarray(-ADDRESS_BYTES)).toString('hex');
 }
 
 function isRecoveryByte(v: number | undefined): boolean {

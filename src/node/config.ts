@@ -13,9 +13,10 @@ import { Value } from '@sinclair/typebox/value';
 import { readKeyFile } from '../chain/key-file.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
+import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
-import { PUBLIC_KEYS } from '../operator/seed-data.ts';
+import { PUBLIC_KEYS, SEED_ADMINISTRATOR } from '../operator/seed-data.ts';
 
 /**
  * What the longest batch takes of a command ring, and as much again: its body is BATCH_BYTES_MAX, and a byte of a signature has
@@ -175,6 +176,8 @@ export interface Profile {
 }
 
 export interface NodeConfig extends Profile {
+  /** Of `approval_keys`, in their order: 40 hex digits each. */
+  readonly approvalAddresses: readonly string[];
   readonly host: string;
   readonly omsPort: number;
   readonly mdsPort: number;
@@ -196,6 +199,7 @@ export function loadConfig(environment: Environment): NodeConfig {
   const profile = readProfile(name);
   const config: NodeConfig = {
     ...profile,
+    approvalAddresses: approvalAddresses(profile),
     host: environment['RINGBOOK_HOST'] ?? '127.0.0.1',
     omsPort: port(environment, 'RINGBOOK_OMS_PORT', 3032),
     mdsPort: port(environment, 'RINGBOOK_MDS_PORT', 8011),
@@ -205,6 +209,18 @@ export function loadConfig(environment: Environment): NodeConfig {
   };
   refuseUnsafe(config);
   return config;
+}
+
+/** The keys themselves are not kept on this thread. */
+function approvalAddresses({ approval_keys: paths, profile }: Profile): readonly string[] {
+  if (paths === undefined) return profile === 'production' ? [] : [SEED_ADMINISTRATOR];
+  return paths.map((path) => {
+    try {
+      return addressOfKey(Buffer.from(readKeyFile(path), 'hex'));
+    } catch (error) {
+      throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
 }
 
 /** What assertions of co-signers are judged by; null: none is valid. */
@@ -301,13 +317,6 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
     );
-  for (const path of config.approval_keys ?? []) {
-    try {
-      readKeyFile(path);
-    } catch (error) {
-      throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
   if (config.rings.commandBytes - config.rings.commandReservedBytes < ORDER_RING_BYTES)
     throw new ConfigError(
       `a ring holds the longest order twice: "rings.commandBytes" less "rings.commandReservedBytes" is at least ${ORDER_RING_BYTES}`,

@@ -28,10 +28,14 @@ export function configRoutes(parts: OpsParts): readonly OpsRoute[] {
     ...chainRoutes(parts),
     ...vaultRoutes(parts),
     ...settlerRoutes(parts),
-    ...singleRoutes(parts, '/operator/withdrawal-delay-parameters', 'withdrawal-delay', 'put', {
-      ...DEFAULT_WITHDRAWAL_DELAY,
+    ...singleRoutes(parts, {
+      ...{ pattern: '/operator/withdrawal-delay-parameters', kind: 'withdrawal-delay', method: 'put' },
+      ...{ defaults: { ...DEFAULT_WITHDRAWAL_DELAY }, readOnly: {} },
     }),
-    ...singleRoutes(parts, '/operator/settings', 'settings', 'patch', { ...DEFAULT_SETTINGS }),
+    ...singleRoutes(parts, {
+      ...{ pattern: '/operator/settings', kind: 'settings', method: 'patch', defaults: { ...DEFAULT_SETTINGS } },
+      readOnly: { webauthn: parts.config.webauthn ?? null, approval_keys: parts.config.approvalAddresses },
+    }),
     ...userRoutes(parts),
   ];
 }
@@ -139,22 +143,28 @@ function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
-/** A resource with a single object; it has its defaults until it is set. */
+interface SingleResource {
+  readonly pattern: string;
+  readonly kind: Kind;
+  readonly method: 'put' | 'patch';
+  /** Its members until they are set. */
+  readonly defaults: View;
+  /** Members that the configuration of the node has, and no request changes. */
+  readonly readOnly: View;
+}
+
+/** A resource with a single object. */
 function singleRoutes(
   parts: OpsParts,
-  pattern: string,
-  kind: Kind,
-  method: 'put' | 'patch',
-  defaults: View,
+  { pattern, kind, method, defaults, readOnly }: SingleResource,
 ): readonly OpsRoute[] {
-  const httpMethod = method === 'put' ? 'PUT' : 'PATCH';
+  const change = async (call: OpsCall): Promise<OpsReply> => {
+    const reply = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call.body));
+    return reply.ok ? accepted({ ...reply.value, ...readOnly }) : reply;
+  };
   return [
-    { method: 'GET', pattern, handler: () => accepted({ ...defaults, ...list(parts, kind)[0] }) },
-    {
-      method: httpMethod,
-      pattern,
-      handler: async (call) => refusedAccount(parts, call.body) ?? put(parts, kind, '', method, call.body),
-    },
+    { method: 'GET', pattern, handler: () => accepted({ ...defaults, ...list(parts, kind)[0], ...readOnly }) },
+    { method: method === 'put' ? 'PUT' : 'PATCH', pattern, handler: change },
   ];
 }
 

@@ -31,6 +31,8 @@ export interface OpsConfig {
   readonly chainsMine: 'by-themselves' | 'on-request';
   readonly acks: 'optimistic' | 'durable';
   readonly selfServiceMarkets: boolean;
+  readonly webauthn?: { readonly rp_id: string; readonly origins: readonly string[] } | null;
+  readonly approvalAddresses: readonly string[];
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';

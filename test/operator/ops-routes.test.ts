@@ -223,6 +223,12 @@ describe('chains, vaults, settlers, settings, delays', () => {
       'ack',
     );
     await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'PUT', '/operator/settings', {});
+    assert.deepEqual(settings['webauthn'], { rp_id: 'localhost', origins: ['http://localhost'] });
+    assert.deepEqual(settings['approval_keys'], ['5d5c99edf529335160ff180fa141dd4967fc00d2']);
+    for (const member of ['webauthn', 'approval_keys']) {
+      const body = { [member]: settings[member] };
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'PATCH', '/operator/settings', body), member);
+    }
 
     const path = '/operator/withdrawal-delay-parameters';
     const delays = await fixture.ok('GET', path);
