@@ -27,11 +27,14 @@ import type {
   DepositRequest,
   ExecuteWithdrawal,
   MintRequest,
+  Reorganised,
 } from './chain-operations.ts';
 import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
+import type { Stopped } from './evm-cursor.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
-import type { Mined } from './simulated-chain.ts';
+import type { Mined, ProviderFault, Reorganisation, SimulatedChain } from './simulated-chain.ts';
+import { faultOf } from './simulated-providers.ts';
 import { approvalOf } from './simulated-withdrawals.ts';
 import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 
@@ -68,6 +71,8 @@ export interface ChainActorParts {
     /** An approval is not signed. */
     readonly refused: (chainId: ChainId, reason: string) => void;
   };
+  /** A simulated chain is stopped (AMB-74), or resumed: then null. */
+  readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
   /** Those that clearing published before this actor was made. */
   readonly withdrawals: () => Iterable<WithdrawalRow>;
 }
@@ -137,11 +142,18 @@ export class ChainActor implements ChainOperations {
   }
 
   watched(): readonly WatchedChain[] {
-    return this.#evm.states();
+    const polledMs = performance.now();
+    const simulated = [...this.#lanes].flatMap(([chainId, lane]) => {
+      const state = lane.state();
+      return state === null ? [] : [{ ...state, chainId, polledMs }];
+    });
+    return [...simulated, ...this.#evm.states()];
   }
 
-  resume(chainId: ChainId): Promise<void> {
-    return this.#evm.resume(chainId);
+  async resume(chainId: ChainId): Promise<void> {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) await this.#evm.resume(chainId);
+    else await lane.resume();
   }
 
   /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; a rejection by the vault is a reverted transaction. */
@@ -211,7 +223,7 @@ export class ChainActor implements ChainOperations {
     if (tokenOnChain(this.#parts.registry(), chainId, token) === null) return rejected(unknownToken(chainId));
     const mined = await lane.change((chain): Outcome<ChainTransaction> => {
       if (chain.isFull) return rejected(FULL);
-      const minted = chain.mint(token, to, baseUnits, this.#parts.clock.nowNs());
+      const minted = chain.mint({ token, to, baseUnits }, this.#parts.clock.nowNs());
       return minted === null ? rejected(TOO_MUCH) : accepted(transaction(minted, chain.head));
     });
     return mined.ok ? mined.value : mined;
@@ -249,11 +261,44 @@ export class ChainActor implements ChainOperations {
     }));
   }
 
+  async reorganise(chainId: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>> {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    const done = await lane.change((chain): Outcome<Reorganised> => {
+      const dropped = chain.reorganise(request, this.#parts.clock.nowNs());
+      return dropped.ok ? accepted({ head: chain.head, dropped: dropped.value }) : dropped;
+    }, 'again');
+    return done.ok ? done.value : done;
+  }
+
   async providers(chainId: ChainId): Promise<Outcome<readonly ChainProvider[]>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
+    return lane.read((chain) => providerList(chain, lane.settings.providers));
+  }
+
+  async setProvider(
+    chainId: ChainId,
+    provider: number,
+    fault: ProviderFault,
+  ): Promise<Outcome<readonly ChainProvider[]>> {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
     const { providers } = lane.settings;
-    return accepted(Array.from({ length: providers }, (_, provider) => ({ provider, fault: 'none' })));
+    if (provider >= providers) return rejected(reject('INVALID_REQUEST', `there are ${providers}`, 'provider'));
+    return lane.change((chain) => {
+      chain.setProvider(provider, fault);
+      return providerList(chain, providers);
+    }, 'again');
+  }
+
+  async replay(chainId: ChainId, tx: string): Promise<Outcome<void>> {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    const logs = await lane.read((chain) => chain.logsOf(tx));
+    if (!logs.ok) return logs;
+    if (logs.value === null) return rejected(reject('INVALID_REQUEST', 'this chain has no such transaction', 'tx'));
+    return lane.replay(logs.value);
   }
 
   /** Updates lanes and timer to the registry. Resolves when their work is complete. */
@@ -276,10 +321,10 @@ export class ChainActor implements ChainOperations {
         work.push(lane.retune(settings));
         continue;
       }
-      const { clock, command, fail, files: store } = this.#parts;
+      const { clock, command, fail, stopped, files: store } = this.#parts;
       const { refused } = this.#parts.evm;
-      const signer = this.#signer;
-      const opened = new ChainLane({ chainId, store, clock, command, fail, signer, refused }, settings);
+      const use = { clock, command, fail, stopped, refused, signer: this.#signer };
+      const opened = new ChainLane({ chainId, store, ...use }, settings);
       this.#lanes.set(chainId, opened);
       for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);
       work.push(opened.open());
@@ -314,6 +359,13 @@ export class ChainActor implements ChainOperations {
     const lane = this.#lanes.get(chainId) ?? null;
     return { lane, vault: lane?.settings.vault ?? null };
   }
+}
+
+function providerList(chain: SimulatedChain, count: number): readonly ChainProvider[] {
+  return Array.from({ length: count }, (_, provider) => {
+    const { fault, lagBlocks } = faultOf(chain, provider);
+    return { provider, fault, ...(fault === 'lagging' ? { lag_blocks: lagBlocks } : {}) };
+  });
 }
 
 function transaction(mined: Mined, head: number): ChainTransaction {

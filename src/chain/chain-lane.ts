@@ -2,12 +2,14 @@
  * The serial executor of one simulated chain: runs its calls one after another, saves each before it is answered or
  * processed, and passes confirmed deposits to clearing.
  *
- *   call ─▶ chain changes ─▶ file flushed ─▶ watcher: due deposits ─▶ clearing: credited, flushed ─▶ reply
+ *   call ─▶ chain changes ─▶ file flushed ─▶ watcher: due deposits ─▶ clearing: credited, flushed ─▶ watch file ─▶ reply
  *                                │after a kill here the next start finds the deposit due and not credited
  *
  * Invariants
  *   (1) Clearing receives a deposit only after the file contains it, so a counter is never used twice.
  *   (2) One call at a time; a bounded number waits.
+ *   (3) A call ends after what was booked, and a stop, are in the watch file. A kill before that costs nothing: no block is
+ *       replaced meanwhile, and the next start is answered for the same deposits.
  */
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
@@ -17,11 +19,16 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
+import type { ChainLog } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
-import { DepositWatcher } from './deposit-watcher.ts';
+import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
+import type { Stopped } from './evm-cursor.ts';
+import type { WatchState } from './evm-watch.ts';
 import { emptyChain, SimulatedChain } from './simulated-chain.ts';
+import { ChainSight } from './simulated-providers.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
+import { VaultWatch } from './vault-watch.ts';
 
 /** Maximum number of waiting calls per chain. */
 const WAITING_MAX = 1_024;
@@ -40,11 +47,14 @@ export interface LaneParts {
   readonly fail: (reason: string) => void;
   readonly signer: Signer;
   readonly refused: (chainId: ChainId, reason: string) => void;
+  /** The chain is stopped from now on, or was at the start; null: it is resumed. */
+  readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
 }
 
 export class ChainLane {
   readonly #parts: LaneParts;
-  readonly #watcher = new DepositWatcher();
+  #watch = new VaultWatch(null);
+  #savedChanges = 0;
   readonly withdrawals: SimulatedWithdrawals;
   #current: ChainSettings;
   #chain: SimulatedChain | null = null;
@@ -79,6 +89,8 @@ export class ChainLane {
       const state = saved ?? emptyChain(chainId, clock.nowNs());
       this.#chain = new SimulatedChain(state);
       if (saved === null) await store.save(state);
+      this.#watch = new VaultWatch(await store.loadWatch(chainId));
+      if (this.#watch.stopped !== null) this.#parts.stopped(chainId, this.#watch.stopped);
       this.#mineDue(this.#chain);
       await this.#act(this.#chain);
     });
@@ -102,8 +114,10 @@ export class ChainLane {
     if (this.isBusy || this.#chain === null || this.#isStopped) return;
     this.#mineDue(this.#chain);
     const chain = this.#chain;
-    const isDue = this.withdrawals.isDue(chain, this.#current, this.#parts.clock.nowNs());
-    if (isDue || this.#dueDeposits(chain).length > 0) void this.#run(() => this.#act(chain));
+    const sight = this.#sight(chain);
+    if (this.#watch.stopped !== null) return;
+    const isDue = this.withdrawals.isDue(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
+    if (isDue || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
   }
 
   /** Reads the chain as of now. */
@@ -118,20 +132,66 @@ export class ChainLane {
   /**
    * Changes the chain, saves it, and processes the deposits that are confirmed by then.
    *
+   * @param reading `again`: blocks or providers are others afterwards, so the chain is read from its first block.
    * @returns SERVICE_UNAVAILABLE without a change when too many calls wait; TIMEOUT_UNKNOWN_STATE when the chain
    *   is changed but clearing did not accept a confirmed deposit in time; it is passed again later.
    */
-  async change<T>(work: (chain: SimulatedChain) => T): Promise<Outcome<T>> {
+  async change<T>(work: (chain: SimulatedChain) => T, reading: 'on' | 'again' = 'on'): Promise<Outcome<T>> {
     const done = await this.#run(async () => {
       const chain = this.#opened;
       this.#mineDue(chain);
       const result = work(chain);
       await this.#parts.store.save(chain.state());
+      if (reading === 'again') this.#watch.rescan();
       return { result, isActedOn: await this.#act(chain) };
     });
     if (!done.ok) return done;
     if (done.value.isActedOn) return accepted(done.value.result);
     return rejected(reject('TIMEOUT_UNKNOWN_STATE', 'the transaction is mined; clearing takes its deposits later'));
+  }
+
+  /** Offers the events of these logs to clearing again, as far as a majority shows them in final blocks. */
+  async replay(logs: readonly ChainLog[]): Promise<Outcome<void>> {
+    return this.#run(async () => {
+      const sight = this.#sight(this.#opened);
+      const { vault, depositConfirmations, withdrawalConfirmations } = this.#current;
+      if (vault === null || !this.#watch.mayBook(sight.views)) return;
+      const policy = (confirmations: number): WatchPolicy => ({ vault: vault.address.slice(0, 40), confirmations });
+      const { deposits, withdrawals } = this.#watch;
+      for (const deposit of deposits.again(logs, sight.views, policy(depositConfirmations))) {
+        await this.#offer(depositCommand(this.#parts.chainId, deposit));
+      }
+      for (const event of withdrawals.again(logs, sight.views, policy(withdrawalConfirmations))) {
+        const { user, token, nonce, baseUnits } = event;
+        await this.#offer({ kind: 'withdrew', chainId: this.#parts.chainId, user, token, nonce, baseUnits });
+      }
+      await this.#act(this.#opened);
+    });
+  }
+
+  /** Ends a stop (AMB-74): what is no longer on the chain stays booked and is expected no more. */
+  async resume(): Promise<Outcome<void>> {
+    return this.#run(async () => {
+      const wasStopped = this.#watch.stopped !== null;
+      this.#watch.resume(this.#sight(this.#opened).views);
+      if (wasStopped) this.#parts.stopped(this.#parts.chainId, null);
+      await this.#act(this.#opened);
+    });
+  }
+
+  /** As for an EVM chain; null before the chain is open. */
+  state(): WatchState | null {
+    if (this.#chain === null) return null;
+    const sight = this.#sight(this.#chain);
+    const { depositConfirmations, withdrawalConfirmations, providers } = this.#current;
+    return {
+      head: sight.head,
+      processed: sight.confirmed(Math.max(depositConfirmations, withdrawalConfirmations)),
+      stopped: this.#watch.stopped,
+      blockTime: sight.confirmedTime(withdrawalConfirmations),
+      agreeing: sight.views.filter((view) => view !== null && view.head >= sight.head).length,
+      providers,
+    };
   }
 
   /** Rejects further work and resolves when the running work is complete. */
@@ -170,31 +230,47 @@ export class ChainLane {
     if (this.#current.autoMine) chain.advance(this.#parts.clock.nowNs(), this.#current.blockTimeNs);
   }
 
-  #dueDeposits(chain: SimulatedChain): ReturnType<DepositWatcher['due']> {
-    const { vault, providers, depositConfirmations: confirmations } = this.#current;
+  #sight(chain: SimulatedChain): ChainSight {
+    return new ChainSight(chain, this.#current.providers);
+  }
+
+  #dueDeposits({ views }: ChainSight): readonly ConfirmedDeposit[] {
+    const { vault, depositConfirmations: confirmations } = this.#current;
     if (vault === null) return [];
-    const views = Array.from({ length: providers }, () => chain);
-    return this.#watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
+    return this.#watch.deposits.due(views, { vault: vault.address.slice(0, 40), confirmations });
   }
 
   /** Deposits and withdrawals, as far as they are due. @returns false when clearing did not answer in time. */
   async #act(chain: SimulatedChain): Promise<boolean> {
-    const isActedOn = await this.#actOnDeposits(chain);
-    return isActedOn && (await this.withdrawals.act(chain, this.#current, this.#parts.clock.nowNs()));
+    const sight = this.#sight(chain);
+    const wasStopped = this.#watch.stopped !== null;
+    const isActedOn = !this.#watch.mayBook(sight.views) || (await this.#book(sight));
+    const { stopped } = this.#watch;
+    if (this.#watch.changes > this.#savedChanges) {
+      const { changes } = this.#watch;
+      await this.#parts.store.saveWatch(chain.chainId, this.#watch.state());
+      this.#savedChanges = changes;
+    }
+    if (stopped !== null && !wasStopped) this.#parts.stopped(chain.chainId, stopped);
+    return isActedOn;
+  }
+
+  async #book(sight: ChainSight): Promise<boolean> {
+    const areCredited = await this.#actOnDeposits(sight);
+    return areCredited && this.withdrawals.act(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
   }
 
   /** @returns false when clearing did not answer in time. */
-  async #actOnDeposits(chain: SimulatedChain): Promise<boolean> {
+  async #actOnDeposits(sight: ChainSight): Promise<boolean> {
     for (;;) {
-      const due = this.#dueDeposits(chain);
+      const due = this.#dueDeposits(sight);
       if (due.length === 0) return true;
       for (const deposit of due) {
-        const { block: _block, nonce: depositNonce, ...event } = deposit;
-        const reply = await this.#offer({ kind: 'deposit', chainId: chain.chainId, ...event, depositNonce });
+        const reply = await this.#offer(depositCommand(this.#parts.chainId, deposit));
         if (reply === null) return false;
         const nextNonce = reply['next_nonce'];
         assert(typeof nextNonce === 'number', 'clearing returns the next counter');
-        this.#watcher.answered(deposit, nextNonce);
+        this.#watch.deposits.answered(deposit, nextNonce);
       }
     }
   }
@@ -220,4 +296,9 @@ export class ChainLane {
     }
     return null;
   }
+}
+
+function depositCommand(chainId: ChainId, deposit: ConfirmedDeposit): OperatorCommand {
+  const { block: _block, nonce: depositNonce, ...event } = deposit;
+  return { kind: 'deposit', chainId, ...event, depositNonce };
 }

@@ -8,6 +8,7 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { WatchedChain } from './evm-thread.ts';
+import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 
 /** The default sender of deposits. */
 export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
@@ -82,9 +83,18 @@ export interface ChainVault {
   readonly lastCheckpointNs: TimestampNs | null;
 }
 
+/** Members have their names on the wire. */
 export interface ChainProvider {
   readonly provider: number;
   readonly fault: string;
+  /** Of a lagging one. */
+  readonly lag_blocks?: number;
+}
+
+/** What a reorganisation left: the new head, and the transactions that are no longer on the chain. */
+export interface Reorganised {
+  readonly head: number;
+  readonly dropped: readonly string[];
 }
 
 /** Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
@@ -101,7 +111,13 @@ export interface ChainOperations {
   /** VAULT_NOT_FOUND when the chain has none. */
   vault(chain: ChainId): Promise<Outcome<ChainVault>>;
   providers(chain: ChainId): Promise<Outcome<readonly ChainProvider[]>>;
-  /** Of every EVM chain, once it was polled. */
+  /** INVALID_REQUEST with its field; a waiting withdrawal or deposit is acted on before the answer. */
+  reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>>;
+  /** INVALID_REQUEST for a provider that is not configured. @returns all of them. */
+  setProvider(chain: ChainId, provider: number, fault: ProviderFault): Promise<Outcome<readonly ChainProvider[]>>;
+  /** INVALID_REQUEST for an unknown transaction. @param tx 64 hex. */
+  replay(chain: ChainId, tx: string): Promise<Outcome<void>>;
+  /** Of every simulated chain, and of every EVM chain that was polled. */
   watched(): readonly WatchedChain[];
   /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
   resume(chain: ChainId): Promise<void>;

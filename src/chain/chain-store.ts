@@ -1,19 +1,36 @@
 /**
- * Simulated chains in the data directory, one file each: `chains/<chain id>.json`, always written completely (state-file.ts).
- * Numbers beyond 2^53 are decimal strings. An unreadable file is damage: the node does not start with it.
+ * Simulated chains in the data directory, two files each, always written completely (state-file.ts): `chains/<chain id>.json`
+ * is the chain, `chains/<chain id>.watch.json` what the node has booked of it (vault-watch.ts). Numbers beyond 2^53 are decimal
+ * strings. An unreadable file is damage: the node does not start with it.
+ *
+ *   format 1   blocks without the calls that were sent: they are read, and cannot be replaced by a reorganisation
+ *   format 2   the calls, the changes of balances, replaced blocks, faults of providers
+ *
+ * A chain without a watch file, which format 1 had not, is read from its first block: clearing's counters book nothing twice.
  */
 import { join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { type ChainId, parseChainId } from '../core/ids.ts';
 import type { ChainLog } from './chain-events.ts';
-import type { Block, ChainState } from './simulated-chain.ts';
+import {
+  type BalanceChange,
+  type Block,
+  type ChainCall,
+  type ChainState,
+  type DepositCall,
+  type Fork,
+  PROVIDER_FAULTS,
+  type ProviderFault,
+  type WithdrawCall,
+} from './simulated-chain.ts';
 import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
+import { decodeWatch, encodeWatch, type VaultWatchState } from './vault-watch.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
 const READ = new StateReader('the file of a simulated chain');
 
 /** What keeps the chains: files of the data directory, or a memory that a simulation kills. */
-export type ChainFiles = Pick<ChainStore, 'load' | 'save'>;
+export type ChainFiles = Pick<ChainStore, 'load' | 'save' | 'loadWatch' | 'saveWatch'>;
 
 export class ChainStore {
   readonly #directory: string;
@@ -37,8 +54,19 @@ export class ChainStore {
     await saveStateFile(this.#path(state.chainId), encodeChain(state));
   }
 
-  #path(chainId: ChainId): string {
-    return join(this.#directory, `${chainId}.json`);
+  /** @returns null if nothing was saved. @throws as `load`. */
+  async loadWatch(chainId: ChainId): Promise<VaultWatchState | null> {
+    const text = await loadStateFile(this.#path(`${chainId}.watch`));
+    return text === null ? null : decodeWatch(text);
+  }
+
+  /** As `save`. */
+  async saveWatch(chainId: ChainId, state: VaultWatchState): Promise<void> {
+    await saveStateFile(this.#path(`${chainId}.watch`), encodeWatch(state));
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, `${name}.json`);
   }
 }
 
@@ -47,39 +75,130 @@ export function encodeChain(state: ChainState): string {
   return `${JSON.stringify({ format: FORMAT, ...state }, exact)}\n`;
 }
 
-/** @throws InvariantError unless `text` is a complete state written by `encodeChain`. */
+/** @throws InvariantError unless `text` is a complete state written by `encodeChain`, in this format or the one before. */
 export function decodeChain(text: string): ChainState {
   const root = READ.root(text);
-  READ.check(root['format'] === FORMAT, 'its format is known');
+  const { format } = root;
+  READ.check(format === FORMAT || format === 1, 'its format is known');
   const chainId = parseChainId(READ.string(root['chainId']));
   if (chainId === null) throw READ.damaged('it names no chain');
+  const blocks = READ.list(root['blocks']).map((item) => block(READ.object(item), format === 1));
+  const past =
+    format === 1
+      ? { transactions: blocks.length, forks: [], replaced: [], providers: [] }
+      : {
+          transactions: READ.count(root['transactions']),
+          forks: READ.list(root['forks']).map((item) => fork(READ.object(item))),
+          replaced: READ.list(root['replaced']).map((item) => block(READ.object(item), false)),
+          providers: READ.list(root['providers']).map((item) => providerFault(READ.object(item))),
+        };
   const state: ChainState = {
     chainId,
     head: READ.count(root['head']),
     headNs: READ.whole(root['headNs']),
-    blocks: READ.list(root['blocks']).map((item) => block(READ.object(item))),
-    balances: READ.list(root['balances']).map((item) => {
-      const [key, balance] = READ.list(item);
-      return [READ.string(key), READ.whole(balance)];
-    }),
+    blocks,
+    balances: READ.list(root['balances']).map((item) => balanceChange(item)),
+    ...past,
   };
   let below = 0;
   for (const { number } of state.blocks) {
     READ.check(number > below && number <= state.head, 'blocks are in order and not above the head');
     below = number;
   }
+  READ.check(
+    state.balances.every(([, balance]) => balance >= 0n),
+    'a balance is not negative',
+  );
   return state;
 }
 
-function block(json: Json): Block {
+function fork(json: Json): Fork {
+  return { from: READ.count(json['from']), fork: READ.count(json['fork']) };
+}
+
+function providerFault(json: Json): ProviderFault {
+  const fault = PROVIDER_FAULTS.find((name) => name === json['fault']);
+  if (fault === undefined) throw READ.damaged('a fault of a provider is unknown');
+  return { fault, lagBlocks: READ.count(json['lagBlocks']) };
+}
+
+function balanceChange(item: unknown): BalanceChange {
+  const [key, change] = READ.list(item);
+  const text = READ.string(change);
+  return [READ.string(key), text.startsWith('-') ? -READ.whole(text.slice(1)) : READ.whole(text)];
+}
+
+/** @param isBare a block of format 1. */
+function block(json: Json, isBare: boolean): Block {
   const log = json['log'];
+  const { call, changes } = isBare || json['sent'] === null ? NOT_SENT : READ.object(json['sent']);
   return {
     number: READ.count(json['number']),
     hash: READ.hex(json['hash'], 32),
     timeNs: READ.whole(json['timeNs']),
     tx: READ.hex(json['tx'], 32),
     log: log === null ? null : chainLog(READ.object(log)),
+    sent:
+      call === undefined
+        ? null
+        : { call: chainCall(READ.object(call)), changes: READ.list(changes).map((item) => balanceChange(item)) },
   };
+}
+
+const NOT_SENT: Json = {};
+
+function chainCall({ kind, call }: Json): ChainCall {
+  const json = READ.object(call);
+  switch (kind) {
+    case 'deposit':
+      return { kind, call: depositCall(json) };
+    case 'withdraw':
+      return { kind, call: withdrawCall(json) };
+    case 'mint':
+      return { kind, call: { token: address(json['token']), to: address(json['to']), baseUnits: units(json) } };
+    default:
+      throw READ.damaged('a call is of no known kind');
+  }
+}
+
+function depositCall(json: Json): DepositCall {
+  const { token, decimals, minFirstDepositBaseUnits } = READ.object(json['token']);
+  return {
+    vault: address(json['vault']),
+    user: READ.user(json['user']),
+    token: {
+      token: address(token),
+      decimals: READ.count(decimals),
+      minFirstDepositBaseUnits: READ.whole(minFirstDepositBaseUnits),
+    },
+    baseUnits: units(json),
+    from: address(json['from']),
+    approve: json['approve'] === true,
+    senderAllowed: json['senderAllowed'] === true,
+  };
+}
+
+function withdrawCall(json: Json): WithdrawCall {
+  return {
+    vault: address(json['vault']),
+    user: READ.user(json['user']),
+    token: address(json['token']),
+    baseUnits: units(json),
+    nonce: READ.whole(json['nonce']),
+    target: address(json['target']),
+    validUntil: READ.whole(json['validUntil']),
+    signers: READ.list(json['signers']).map((signer) => (signer === null ? null : READ.hex(signer, 20))),
+    administrators: READ.list(json['administrators']).map((administrator) => READ.hex(administrator, 20)),
+    quorum: READ.count(json['quorum']),
+  };
+}
+
+function units(json: Json): bigint {
+  return READ.whole(json['baseUnits']);
+}
+
+function address(value: unknown): string {
+  return READ.hex(value, 32);
 }
 
 function chainLog(json: Json): ChainLog {

@@ -2,6 +2,7 @@
  * Determines which deposits of a chain the node may credit now, from the data of the configured providers alone.
  *
  *   providers ──logs, heads, hashes──▶ due() ──▶ deposits ──▶ clearing ──next counter──▶ answered()
+ *      └──────▶ lineage(): is everything that was booked still on the chain?
  *
  * A deposit is due when more than half of the configured providers show the same log, in the same canonical block, with
  * the confirmations of the chain (DEP-07 to DEP-09, AMB-84). The block of a log is its first confirmation: with 4 it is
@@ -13,15 +14,17 @@
  *       what was credited; for a user without a reply so far the watcher returns the newest deposit, and the reply contains
  *       the first counter that is still to be credited.
  *
- * The value of a deposit, and blocks dropped after their deposit was credited, are out of scope.
+ *   (3) `booked` has every deposit that clearing has answered and a majority has shown since, or before the last start.
+ *
+ * The value of a deposit is out of scope. Withdrawals are watched by the same rules.
  */
 import type { UserId } from '../core/ids.ts';
 import { type ChainLog, type DepositEvent, decodeDeposit } from './chain-events.ts';
+import { isMajority, isReplaced, majorityHash, majorityHead } from './range-verdict.ts';
+import type { ProviderView } from './simulated-chain.ts';
 
 /** Reads an event of the watched kind; null for any other log. */
 type Decode = (log: ChainLog) => DepositEvent | null;
-
-import type { ProviderView } from './simulated-chain.ts';
 
 /** With the chain id: the identity of a deposit. */
 export interface ConfirmedDeposit extends DepositEvent {
@@ -30,6 +33,23 @@ export interface ConfirmedDeposit extends DepositEvent {
   readonly logIndex: number;
   readonly block: number;
 }
+
+/** An event that clearing has answered, at its place on the chain. */
+export interface BookedEvent {
+  readonly user: UserId;
+  readonly nonce: number;
+  readonly block: number;
+  /** 64 hex. */
+  readonly hash: string;
+  /** Counter, token and base units, with `/` between them. */
+  readonly what: string;
+}
+
+/**
+ * `same`: nothing that was booked has another place. `moved`: some of it has, all is there. `undecided`: no majority shows
+ * the newest block with a booked event or another one in its place, or none decides about an event. Else those that a majority has not.
+ */
+export type Lineage = 'same' | 'moved' | 'undecided' | readonly BookedEvent[];
 
 export interface WatchPolicy {
   /** 40 hex: only its logs count. */
@@ -40,6 +60,8 @@ export interface WatchPolicy {
 
 interface Candidate {
   readonly deposit: ConfirmedDeposit;
+  /** 64 hex, of its block. */
+  readonly hash: string;
   votes: number;
 }
 
@@ -49,10 +71,63 @@ export class DepositWatcher {
   /** Every deposit in lower blocks is answered. */
   #fromBlock = 0;
   readonly #decode: Decode;
+  /** By user and counter. */
+  readonly #booked = new Map<string, BookedEvent>();
+  #changes = 0;
 
-  /** @param decode of the events that are watched: deposits, or withdrawals, which have a counter of their own. */
-  constructor(decode: Decode = decodeDeposit) {
+  /**
+   * @param decode of the events that are watched: deposits, or withdrawals, which have a counter of their own.
+   * @param booked of before the last start.
+   */
+  constructor(decode: Decode = decodeDeposit, booked: readonly BookedEvent[] = []) {
     this.#decode = decode;
+    for (const event of booked) this.#booked.set(placeOf(event), event);
+  }
+
+  get booked(): readonly BookedEvent[] {
+    return [...this.#booked.values()];
+  }
+
+  /** Number of changes of `booked`. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Everything is read again, from the first block: a reorganisation or another provider may show more. */
+  rescan(): void {
+    this.#fromBlock = 0;
+  }
+
+  /**
+   * Compares what was booked with the chain, beginning with the newest block of it: the hash of a block covers those below.
+   * Moved events have their new places from then on.
+   */
+  lineage(views: readonly (ProviderView | null)[]): Lineage {
+    let newest: BookedEvent | null = null;
+    for (const event of this.#booked.values()) if (newest === null || event.block > newest.block) newest = event;
+    if (newest === null) return 'same';
+    const { block, hash } = newest;
+    const hashes = views.map((view) => view?.hashOf(block) ?? null);
+    if (majorityHash(hashes) === hash) return 'same';
+    return isReplaced(hash, hashes) ? this.#moved(views) : 'undecided';
+  }
+
+  /** What a majority does not show is no longer expected. */
+  forget(vanished: readonly BookedEvent[]): void {
+    for (const event of vanished) this.#booked.delete(placeOf(event));
+    this.#changes += 1;
+    this.rescan();
+  }
+
+  /** Events of these logs that a majority shows in canonical blocks with enough confirmations, whether answered or not. */
+  again(
+    logs: readonly ChainLog[],
+    views: readonly (ProviderView | null)[],
+    policy: WatchPolicy,
+  ): readonly ConfirmedDeposit[] {
+    const given = new Set(logs.map(logKey));
+    const shown = this.#candidates(views, policy, 0).filter(({ key }) => given.has(key));
+    return shown.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
   }
 
   /**
@@ -61,11 +136,15 @@ export class DepositWatcher {
    */
   due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
     const fromBlock = this.#fromBlock;
-    const candidates = this.#candidates(views, policy);
+    const candidates = this.#candidates(views, policy, fromBlock);
     const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(deposit.user) ?? 0));
+    for (const candidate of candidates) {
+      const isAnswered = candidate.deposit.nonce < (this.#next.get(candidate.deposit.user) ?? 0);
+      if (isAnswered && isMajority(candidate.votes, views.length)) this.#book(candidate);
+    }
     const agreed = open.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
     // A log confirmed by only some providers keeps its block open: the others may follow.
-    const agreedHead = majorityHead(views) - Math.max(policy.confirmations, 1) + 1;
+    const agreedHead = majorityHead(views.map((view) => view?.head ?? null)) - Math.max(policy.confirmations, 1) + 1;
     this.#fromBlock = open.reduce((lowest, { deposit }) => Math.min(lowest, deposit.block), agreedHead + 1);
     const due = this.#inOrder(agreed);
     // An agreed deposit has to wait: an earlier deposit of its user is searched from the start.
@@ -81,22 +160,68 @@ export class DepositWatcher {
   }
 
   /** Logs of the vault with enough confirmations, each once, with the number of providers that show exactly it. */
-  #candidates(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly Candidate[] {
-    const found = new Map<string, Candidate>();
+  #candidates(
+    views: readonly (ProviderView | null)[],
+    policy: WatchPolicy,
+    fromBlock: number,
+  ): readonly (Candidate & { readonly key: string })[] {
+    const found = new Map<string, Candidate & { readonly key: string }>();
     for (const view of views) {
       if (view === null) continue;
       const shown = new Set<string>();
-      for (const log of view.logsFrom(this.#fromBlock)) {
+      for (const log of view.logsFrom(fromBlock)) {
         const key = logKey(log);
         const deposit = shown.has(key) ? null : confirmed(view, log, policy, this.#decode);
         if (deposit === null) continue;
         shown.add(key);
         const candidate = found.get(key);
-        if (candidate === undefined) found.set(key, { deposit, votes: 1 });
+        if (candidate === undefined) found.set(key, { key, deposit, hash: log.blockHash, votes: 1 });
         else candidate.votes += 1;
       }
     }
     return [...found.values()];
+  }
+
+  #book({ deposit, hash }: Candidate): void {
+    const { user, nonce, block } = deposit;
+    const key = placeOf(deposit);
+    // One with the counter of another is not taken in its place: that one has vanished.
+    if (this.#booked.has(key)) return;
+    this.#booked.set(key, { user, nonce, block, hash, what: whatOf(deposit) });
+    this.#changes += 1;
+  }
+
+  #moved(views: readonly (ProviderView | null)[]): Lineage {
+    const shown = views.map((view) => (view === null ? null : this.#shownBy(view)));
+    const places = new Map<string, BookedEvent>();
+    const vanished: BookedEvent[] = [];
+    for (const [key, event] of this.#booked) {
+      const votes = shown.map((events) => events?.get(`${event.user}/${event.what}`) ?? null);
+      const hash = majorityHash(votes.map((vote) => vote?.hash ?? null));
+      const place = votes.find((vote) => vote?.hash === hash);
+      const missing = shown.filter((events, index) => events !== null && votes[index] === null).length;
+      if (hash !== null && place !== null && place !== undefined) places.set(key, place);
+      else if (isMajority(missing, views.length)) vanished.push(event);
+      else return 'undecided';
+    }
+    if (vanished.length > 0) return vanished;
+    for (const [key, place] of places) this.#booked.set(key, place);
+    this.#changes += 1;
+    this.rescan();
+    return 'moved';
+  }
+
+  /** Every event of a provider in a canonical block, by what it is. */
+  #shownBy(view: ProviderView): ReadonlyMap<string, BookedEvent> {
+    const events = new Map<string, BookedEvent>();
+    for (const log of view.logsFrom(0)) {
+      const event = view.hashOf(log.blockNumber) === log.blockHash ? this.#decode(log) : null;
+      if (event === null) continue;
+      const { user, nonce } = event;
+      const what = whatOf(event);
+      events.set(`${user}/${what}`, { user, nonce, block: log.blockNumber, hash: log.blockHash, what });
+    }
+    return events;
   }
 
   /** Per user: the contiguous run from its next counter on, or the newest deposit of a user without one. */
@@ -135,12 +260,10 @@ function logKey(log: ChainLog): string {
   return [log.blockNumber, log.blockHash, log.tx, log.logIndex, log.address, ...log.topics, log.data].join('|');
 }
 
-function isMajority(votes: number, configured: number): boolean {
-  return votes * 2 > configured;
+function placeOf({ user, nonce }: { readonly user: UserId; readonly nonce: number }): string {
+  return `${user}/${nonce}`;
 }
 
-/** The highest head that more than half of the configured providers have reached. */
-function majorityHead(views: readonly (ProviderView | null)[]): number {
-  const heads = views.map((view) => view?.head ?? -1).sort((a, b) => b - a);
-  return heads[Math.floor(heads.length / 2)] ?? -1;
+function whatOf({ nonce, token, baseUnits }: DepositEvent): string {
+  return `${nonce}/${token}/${baseUnits}`;
 }

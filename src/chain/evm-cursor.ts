@@ -129,7 +129,8 @@ export function decodeCursor(text: string): EvmCursor {
   };
 }
 
-function readStopped({ reason, block, deposits }: Json): Stopped {
+/** @throws InvariantError for anything but a saved stop. */
+export function readStopped({ reason, block, deposits }: Json): Stopped {
   READ.check(isReason(reason), 'a reason is known');
   READ.check(Number.isSafeInteger(block), 'a block is one');
   return { reason: reason as Stopped['reason'], block: block as number, deposits: READ.count(deposits) };

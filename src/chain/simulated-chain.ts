@@ -6,21 +6,28 @@
  *                ▲           ▲       ▲       ▲ head
  *                └── hash ◀──┴─ hash ┘       └ timeNs: when the head was mined; blocks due by now follow from it
  *
+ * A reorganisation undoes the last blocks, newest first, and mines others: each stored block has the call that was sent,
+ * which is executed again if it is kept, and the balances that it changed.
+ *
  * Invariants
- *   (1) The head and the time of the head never decrease.
+ *   (1) The time of the head never decreases; the head does only by a reorganisation.
  *   (2) The counters of a user are the numbers of its `Deposited` and of its `Withdrew` logs.
  *   (3) The vault's balance of a token is what its `Deposited` logs brought, less what its `Withdrew` logs took, plus what
- *       was minted to it.
- *   (4) A block's hash covers its number, its transactions and the hash of the stored block before it.
+ *       was minted to it. It is the sum of the changes of the stored blocks, and of those of a file of format 1.
+ *   (4) A block's hash covers its number, its transactions, the reorganisations that replaced it, and the hash of the stored
+ *       block before it: it is the same again only if nothing below was replaced.
+ *   (5) No two transactions have one id.
  *
  * Every transaction is mined immediately, in its own block, so its log has index 0. The sender approves exactly the
  * deposited amount, directly before, so no allowance remains after a call.
  *
- * Reorganisations, provider faults and settlements are not simulated; chain-store.ts stores the state.
+ * Faults of providers: simulated-providers.ts. chain-store.ts stores the state.
  */
 import { powerOfTen } from '../core/arithmetic.ts';
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
 import { SECOND_NS } from '../core/units.ts';
 import {
   type ChainLog,
@@ -40,7 +47,12 @@ const NORMAL_DECIMALS = 18;
 /** Heads whose times are kept. */
 const HEADS_MAX = 1_024;
 const HEAD_MAX = Number.MAX_SAFE_INTEGER - MINE_MAX;
+/** Reorganisations that are visible in the hashes of blocks: a deeper one covers those above it. */
+const FORKS_MAX = 1_024;
+/** Blocks that were replaced and are still known, the latest ones. */
+const REPLACED_MAX = 1_024;
 const NO_BLOCK = '0'.repeat(64);
+export const NO_FAULT: ProviderFault = { fault: 'none', lagBlocks: 0 };
 
 /** Error names of wire.md 12.2 for deposits. */
 export type DepositRevert =
@@ -95,6 +107,38 @@ export interface WithdrawCall {
   readonly quorum: number;
 }
 
+export interface MintCall {
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly to: string;
+  readonly baseUnits: bigint;
+}
+
+/** A transaction as it was sent; a reorganisation that keeps it executes it again. */
+export type ChainCall =
+  | { readonly kind: 'deposit'; readonly call: DepositCall }
+  | { readonly kind: 'withdraw'; readonly call: WithdrawCall }
+  | { readonly kind: 'mint'; readonly call: MintCall };
+
+/** Base units that a balance, `<token>/<holder>`, got; negative: lost. */
+export type BalanceChange = readonly [string, bigint];
+
+/** What a call did before it was mined. */
+interface Executed {
+  readonly revert: Mined['revert'];
+  readonly event: (Pick<ChainLog, 'address' | 'topics' | 'data'> & { readonly nonce: number }) | null;
+}
+
+/** The last `depth` blocks are replaced by `blocks` new ones. */
+export interface Reorganisation {
+  /** 1 to the head. */
+  readonly depth: number;
+  /** Transactions of the replaced blocks, executed again in this order, in the first of the new blocks. */
+  readonly keep: readonly string[];
+  /** 1 to MINE_MAX. */
+  readonly blocks: number;
+}
+
 /** The result of a transaction: mined in block `block`, with a log or with the name of an error. */
 export interface Mined {
   /** 64 hex. */
@@ -114,6 +158,22 @@ export interface Block {
   /** 64 hex. */
   readonly tx: string;
   readonly log: ChainLog | null;
+  /** null for a block of a file of format 1: it cannot be replaced. */
+  readonly sent: { readonly call: ChainCall; readonly changes: readonly BalanceChange[] } | null;
+}
+
+/** Blocks from `from` on were replaced by the reorganisation of this number, and by none after it. */
+export interface Fork {
+  readonly from: number;
+  readonly fork: number;
+}
+
+export const PROVIDER_FAULTS = ['none', 'unreachable', 'lagging', 'omit_logs', 'forge_amount'] as const;
+
+export interface ProviderFault {
+  readonly fault: (typeof PROVIDER_FAULTS)[number];
+  /** Blocks by which a lagging provider is behind; 0 for any other. */
+  readonly lagBlocks: number;
 }
 
 /** The complete state of a chain, in order. */
@@ -123,7 +183,15 @@ export interface ChainState {
   readonly headNs: bigint;
   readonly blocks: readonly Block[];
   /** Base units by `<token>/<holder>`, both 64 hex. */
-  readonly balances: readonly (readonly [string, bigint])[];
+  readonly balances: readonly BalanceChange[];
+  /** Transactions ever mined, those of replaced blocks included. */
+  readonly transactions: number;
+  /** Both members increase. */
+  readonly forks: readonly Fork[];
+  /** The latest replaced blocks. */
+  readonly replaced: readonly Block[];
+  /** By number; those beyond the list have no fault. */
+  readonly providers: readonly ProviderFault[];
 }
 
 /** The data of one RPC provider about the chain. */
@@ -131,12 +199,13 @@ export interface ProviderView {
   readonly head: number;
   /** Logs of blocks from this number on, in chain order. */
   logsFrom(block: number): readonly ChainLog[];
-  /** Hash of the canonical block at this height; null when it is unknown or empty. */
+  /** Hash of the canonical block at this height; null when the provider has no such block. */
   hashOf(block: number): string | null;
 }
 
 export function emptyChain(chainId: ChainId, nowNs: bigint): ChainState {
-  return { chainId, head: 0, headNs: nowNs, blocks: [], balances: [] };
+  const nothing = { blocks: [], balances: [], transactions: 0, forks: [], replaced: [], providers: [] };
+  return { chainId, head: 0, headNs: nowNs, ...nothing };
 }
 
 export class SimulatedChain implements ProviderView {
@@ -145,10 +214,16 @@ export class SimulatedChain implements ProviderView {
   #headNs: bigint;
   readonly #blocks: Block[];
   readonly #balances: Map<string, bigint>;
+  /** Of the call that is executed, by balance. */
+  readonly #changes = new Map<string, bigint>();
+  #transactions: number;
+  #forks: readonly Fork[];
+  #replaced: readonly Block[];
+  #providers: readonly ProviderFault[];
   readonly #counters = new Map<string, number>();
   readonly #withdrawals = new Map<string, number>();
   /** Heads since the start, with their times: those of blocks without a transaction are not stored. */
-  readonly #heads: { readonly number: number; readonly timeNs: bigint }[] = [];
+  #heads: { readonly number: number; readonly timeNs: bigint }[] = [];
 
   constructor(state: ChainState) {
     this.chainId = state.chainId;
@@ -156,7 +231,11 @@ export class SimulatedChain implements ProviderView {
     this.#headNs = state.headNs;
     this.#blocks = [...state.blocks];
     this.#balances = new Map(state.balances);
-    for (const { log } of this.#blocks) if (log !== null) this.#count(log);
+    this.#transactions = state.transactions;
+    this.#forks = state.forks;
+    this.#replaced = state.replaced;
+    this.#providers = state.providers;
+    for (const { log } of this.#blocks) if (log !== null) this.#count(log, 1);
   }
 
   /** Number of the newest block; 0 before the first. */
@@ -173,7 +252,9 @@ export class SimulatedChain implements ProviderView {
     const { chainId } = this;
     const head = this.#headNumber;
     const headNs = this.#headNs;
-    return { chainId, head, headNs, blocks: [...this.#blocks], balances: [...this.#balances] };
+    const lists = { blocks: [...this.#blocks], balances: [...this.#balances] };
+    const past = { transactions: this.#transactions, forks: this.#forks, replaced: this.#replaced };
+    return { chainId, head, headNs, ...lists, ...past, providers: this.#providers };
   }
 
   /** Mines empty blocks. @param count 0 to MINE_MAX. */
@@ -214,17 +295,7 @@ export class SimulatedChain implements ProviderView {
    * @returns the revert, in the vault's order of checks, or the counter that the deposit used (DEP-01 to DEP-05).
    */
   deposit(call: DepositCall, nowNs: bigint): Mined {
-    assert(!this.isFull, 'a full chain accepts no transaction');
-    const { token, vault, from, baseUnits } = call;
-    const fromKey = balanceKey(token.token, from);
-    if (this.#balanceAt(fromKey) < baseUnits) this.#balances.set(fromKey, baseUnits);
-    const revert = this.#refusal(call);
-    if (revert !== null) return this.#mineTransaction(null, nowNs, revert);
-
-    const nonce = this.depositCount(call.user);
-    this.#move(token.token, { from, to: vault, baseUnits });
-    const event = encodeDeposit({ user: call.user, nonce, token: token.token, baseUnits });
-    return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
+    return this.#transact({ kind: 'deposit', call }, nowNs);
   }
 
   /**
@@ -233,24 +304,70 @@ export class SimulatedChain implements ProviderView {
    * @returns the revert, in the vault's order of checks, or the counter that the withdrawal used (WDR-08).
    */
   withdraw(call: WithdrawCall, nowNs: bigint): Mined {
-    assert(!this.isFull, 'a full chain accepts no transaction');
-    const { user, token, vault, target, baseUnits } = call;
-    const revert = this.#withdrawalRefusal(call, nowNs);
-    if (revert !== null) return this.#mineTransaction(null, nowNs, revert);
-    const nonce = this.withdrawalCount(user);
-    this.#move(token, { from: vault, to: target, baseUnits });
-    const event = encodeWithdrawal({ user, nonce, token, baseUnits });
-    return this.#mineTransaction({ address: vault.slice(0, 40), nonce, ...event }, nowNs, null);
+    return this.#transact({ kind: 'withdraw', call }, nowNs);
   }
 
   /** Mints in its own block. @returns null, without a change, when the holder's balance would exceed a uint256. */
-  mint(token: string, to: string, baseUnits: bigint, nowNs: bigint): Mined | null {
-    assert(!this.isFull, 'a full chain accepts no transaction');
-    const key = balanceKey(token, to);
-    const balance = this.#balanceAt(key) + baseUnits;
-    if (balance > U256_MAX) return null;
-    this.#balances.set(key, balance);
-    return this.#mineTransaction(null, nowNs, null);
+  mint(call: MintCall, nowNs: bigint): Mined | null {
+    if (this.balanceOf(call.token, call.to) + call.baseUnits > U256_MAX) return null;
+    return this.#transact({ kind: 'mint', call }, nowNs);
+  }
+
+  /**
+   * Replaces the last blocks. Kept transactions are executed again in the order given, each in a block of its own: they have
+   * the same id, use the counters that are next then, and may revert.
+   *
+   * @returns the ids of the transactions that are no longer on the chain; INVALID_REQUEST, SERVICE_UNAVAILABLE, then
+   *   nothing changed.
+   */
+  reorganise({ depth, keep, blocks }: Reorganisation, nowNs: bigint): Outcome<readonly string[]> {
+    const from = this.#headNumber - depth + 1;
+    if (from < 1) return refused('depth', `there are ${this.#headNumber} blocks`);
+    if (keep.length > blocks) return refused('blocks', 'each kept transaction is mined in a block of its own');
+    const last = this.#blocks.slice(this.#firstFrom(from));
+    if (last.some(({ sent }) => sent === null)) {
+      return refused('depth', 'blocks that an earlier version of the node has written cannot be replaced');
+    }
+    const kept = keep.map((tx) => last.find((block) => block.tx === tx));
+    if (kept.includes(undefined) || new Set(keep).size < keep.length) {
+      return refused('keep', 'different transactions of the replaced blocks are expected');
+    }
+    const forks = this.#forks.filter((fork) => fork.from < from);
+    if (forks.length >= FORKS_MAX) return rejected(reject('SERVICE_UNAVAILABLE', 'too many reorganisations'));
+
+    // After this point the blocks must be replaced.
+    const before = { number: from - 1, timeNs: this.timeOf(from - 1) };
+    for (const block of last.toReversed()) this.#undo(block);
+    this.#heads = [...this.#heads.filter(({ number }) => number < from - 1), before];
+    this.#headNumber = from - 1;
+    this.#forks = [...forks, { from, fork: (this.#forks.at(-1)?.fork ?? 0) + 1 }];
+    for (const block of kept) {
+      const { tx, sent } = must(block, 'kept transactions were found');
+      this.#transact(must(sent, 'a block without its call is not replaced').call, nowNs, tx);
+    }
+    this.mine(blocks - keep.length, nowNs);
+    const dropped = last.filter(({ tx }) => !keep.includes(tx));
+    this.#replaced = [...this.#replaced, ...dropped].slice(-REPLACED_MAX);
+    return accepted(dropped.map(({ tx }) => tx));
+  }
+
+  /** The logs of a transaction as its block had them, also of a replaced one; null for an unknown one. */
+  logsOf(tx: string): readonly ChainLog[] | null {
+    const isIt = (block: Block): boolean => block.tx === tx;
+    const block = this.#blocks.find(isIt) ?? this.#replaced.find(isIt);
+    if (block === undefined) return null;
+    return block.log === null ? [] : [block.log];
+  }
+
+  /** The fault of each provider that ever had one. */
+  get providers(): readonly ProviderFault[] {
+    return this.#providers;
+  }
+
+  setProvider(provider: number, fault: ProviderFault): void {
+    const count = Math.max(this.#providers.length, provider + 1);
+    const faults = Array.from({ length: count }, (_, index) => this.#providers[index] ?? NO_FAULT);
+    this.#providers = faults.with(provider, fault);
   }
 
   /** @returns base units. */
@@ -288,8 +405,23 @@ export class SimulatedChain implements ProviderView {
   }
 
   hashOf(block: number): string | null {
-    const found = this.#blocks[this.#firstFrom(block)];
-    return found?.number === block ? found.hash : null;
+    if (block > this.#headNumber) return null;
+    const at = this.#firstFrom(block);
+    const found = this.#blocks[at];
+    return found?.number === block ? found.hash : this.#hash(block, 'empty', this.#blocks[at - 1]);
+  }
+
+  /** Base units that each token of a holder got in the blocks for which `counts` is true; negative: lost. */
+  changesOf(holder: string, counts: (block: Block) => boolean): ReadonlyMap<string, bigint> {
+    const sums = new Map<string, bigint>();
+    for (const block of this.#blocks) {
+      if (block.sent === null || !counts(block)) continue;
+      for (const [key, change] of block.sent.changes) {
+        const [token = '', owner] = key.split('/');
+        if (owner === holder) sums.set(token, (sums.get(token) ?? 0n) + change);
+      }
+    }
+    return sums;
   }
 
   #refusal(call: DepositCall): DepositRevert | null {
@@ -325,36 +457,95 @@ export class SimulatedChain implements ProviderView {
   }
 
   #move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
-    const fromKey = balanceKey(token, from);
-    const left = this.#balanceAt(fromKey) - baseUnits;
-    assert(left >= 0n, 'a sender owns what it pays');
-    this.#balances.set(fromKey, left);
-    const toKey = balanceKey(token, to);
-    this.#balances.set(toKey, this.#balanceAt(toKey) + baseUnits);
+    this.#add(balanceKey(token, from), -baseUnits);
+    this.#add(balanceKey(token, to), baseUnits);
   }
 
-  #mineTransaction(
-    event: (Pick<ChainLog, 'address' | 'topics' | 'data'> & { readonly nonce: number }) | null,
-    nowNs: bigint,
-    revert: Mined['revert'],
-  ): Mined {
+  /** The only change of a balance. */
+  #add(key: string, change: bigint): void {
+    const balance = this.#balanceAt(key) + change;
+    assert(balance >= 0n && balance <= U256_MAX, 'a balance is a uint256');
+    this.#balances.set(key, balance);
+    this.#changes.set(key, (this.#changes.get(key) ?? 0n) + change);
+  }
+
+  /** @param tx of a kept transaction; a new one gets its own. */
+  #transact(call: ChainCall, nowNs: bigint, tx: string | null = null): Mined {
+    assert(!this.isFull, 'a full chain accepts no transaction');
+    this.#changes.clear();
+    const { revert, event } = this.#execute(call, nowNs);
+    const changes = [...this.#changes].filter(([, change]) => change !== 0n);
     this.mine(1, nowNs);
     const number = this.#headNumber;
-    const tx = keccakText(`${this.chainId}/transaction/${this.#blocks.length}`);
-    const hash = keccakText(`${this.chainId}/block/${number}/${tx}/${this.#blocks.at(-1)?.hash ?? NO_BLOCK}`);
+    const id = tx ?? keccakText(`${this.chainId}/transaction/${this.#transactions}`);
+    if (tx === null) this.#transactions += 1;
+    const hash = this.#hash(number, id, this.#blocks.at(-1));
     let log: ChainLog | null = null;
     if (event !== null) {
       const { address, topics, data } = event;
-      log = { blockNumber: number, blockHash: hash, tx, logIndex: 0, address, topics, data };
-      this.#count(log);
+      log = { blockNumber: number, blockHash: hash, tx: id, logIndex: 0, address, topics, data };
+      this.#count(log, 1);
     }
-    this.#blocks.push({ number, hash, timeNs: this.#headNs, tx, log });
-    return { tx, revert, block: number, nonce: event === null ? null : event.nonce };
+    this.#blocks.push({ number, hash, timeNs: this.#headNs, tx: id, log, sent: { call, changes } });
+    return { tx: id, revert, block: number, nonce: event === null ? null : event.nonce };
   }
 
-  #count({ topics: [topic0, user = ''] }: ChainLog): void {
+  #execute(sent: ChainCall, nowNs: bigint): Executed {
+    switch (sent.kind) {
+      case 'deposit':
+        return this.#executeDeposit(sent.call);
+      case 'withdraw':
+        return this.#executeWithdrawal(sent.call, nowNs);
+      case 'mint': {
+        const { token, to, baseUnits } = sent.call;
+        // Executed again, it may find a balance that has grown.
+        if (this.balanceOf(token, to) + baseUnits > U256_MAX) return { revert: 'TransferFailed', event: null };
+        this.#add(balanceKey(token, to), baseUnits);
+        return { revert: null, event: null };
+      }
+    }
+  }
+
+  /** The sender's missing funds are minted first, also for a call that reverts. */
+  #executeDeposit(call: DepositCall): Executed {
+    const { token, vault, from, user, baseUnits } = call;
+    const missing = baseUnits - this.balanceOf(token.token, from);
+    if (missing > 0n) this.#add(balanceKey(token.token, from), missing);
+    const revert = this.#refusal(call);
+    if (revert !== null) return { revert, event: null };
+    const nonce = this.depositCount(user);
+    this.#move(token.token, { from, to: vault, baseUnits });
+    const event = encodeDeposit({ user, nonce, token: token.token, baseUnits });
+    return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
+  }
+
+  #executeWithdrawal(call: WithdrawCall, nowNs: bigint): Executed {
+    const { user, token, vault, target, baseUnits } = call;
+    const revert = this.#withdrawalRefusal(call, nowNs);
+    if (revert !== null) return { revert, event: null };
+    const nonce = this.withdrawalCount(user);
+    this.#move(token, { from: vault, to: target, baseUnits });
+    const event = encodeWithdrawal({ user, nonce, token, baseUnits });
+    return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
+  }
+
+  /** Undoes the newest stored block. */
+  #undo(block: Block): void {
+    assert(this.#blocks.pop() === block && block.sent !== null, 'the newest block is undone, which has its changes');
+    for (const [key, change] of block.sent.changes) this.#balances.set(key, this.#balanceAt(key) - change);
+    if (block.log !== null) this.#count(block.log, -1);
+  }
+
+  /** @param before the stored block below. Hashes of before the first reorganisation are those of format 1. */
+  #hash(number: number, content: string, before: Block | undefined): string {
+    const fork = this.#forks.findLast(({ from }) => from <= number)?.fork;
+    const named = fork === undefined ? content : `${content}/${fork}`;
+    return keccakText(`${this.chainId}/block/${number}/${named}/${before?.hash ?? NO_BLOCK}`);
+  }
+
+  #count({ topics: [topic0, user = ''] }: ChainLog, change: 1 | -1): void {
     const counters = topic0 === WITHDREW_TOPIC ? this.#withdrawals : this.#counters;
-    counters.set(user, (counters.get(user) ?? 0) + 1);
+    counters.set(user, (counters.get(user) ?? 0) + change);
   }
 
   #balanceAt(key: string): bigint {
@@ -372,6 +563,10 @@ export class SimulatedChain implements ProviderView {
     }
     return low;
   }
+}
+
+function refused(field: string, message: string): Outcome<never> {
+  return rejected(reject('INVALID_REQUEST', message, field));
 }
 
 function balanceKey(token: string, holder: string): string {

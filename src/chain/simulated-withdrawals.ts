@@ -6,19 +6,20 @@
  *   signing, approved ──a confirmed block past `validUntil`, the vault's counter not moved──▶ expired
  *   signing, approved ──a confirmed `Withdrew`──▶ executed
  *
- * Clearing decides and journals each step and takes each once; nothing here has to survive a start.
+ * Clearing decides and journals each step and takes each once; nothing here has to survive a start. Nothing is done on a
+ * stopped chain (vault-watch.ts), and no checkpoint while too few providers answer.
  */
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
-import { MILLISECOND_NS, SECOND_NS } from '../core/units.ts';
+import { MILLISECOND_NS } from '../core/units.ts';
 import type { WithdrawalApproval } from './approval-digests.ts';
 import type { Signer } from './approval-signer.ts';
-import { decodeWithdrawal } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
-import { DepositWatcher } from './deposit-watcher.ts';
-import type { SimulatedChain } from './simulated-chain.ts';
+import type { DepositWatcher } from './deposit-watcher.ts';
+import type { ChainSight } from './simulated-providers.ts';
+import type { VaultWatch } from './vault-watch.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -27,7 +28,7 @@ export interface SimulatedWithdrawalParts {
   readonly signer: Signer;
   /** Clearing's reply; null: not now. */
   readonly offer: (command: OperatorCommand) => Promise<View | null>;
-  /** Why an approval is not signed, or that an event contradicts the ledger. */
+  /** Why an approval is not signed. */
   readonly refused: (reason: string) => void;
 }
 
@@ -48,10 +49,7 @@ export class SimulatedWithdrawals {
   readonly #parts: SimulatedWithdrawalParts;
   /** Filled, signing and approved ones, by user and place. */
   readonly #rows = new Map<string, WithdrawalRow>();
-  readonly #watcher = new DepositWatcher(decodeWithdrawal);
   #checkpointNs = 0n;
-  /** An event that contradicts the ledger: nothing more is signed or booked on this chain. */
-  #isStopped = false;
 
   constructor(parts: SimulatedWithdrawalParts) {
     this.#parts = parts;
@@ -79,64 +77,58 @@ export class SimulatedWithdrawals {
   }
 
   /** Whether `act` would do something. */
-  isDue(chain: SimulatedChain, settings: ChainSettings, nowNs: bigint): boolean {
-    if (this.#isStopped || settings.vault === null) return false;
-    if (this.#dueEvents(chain, settings).length > 0) return true;
-    const blockTime = confirmedTime(chain, settings);
+  isDue(sight: ChainSight, watch: VaultWatch, settings: ChainSettings, nowNs: bigint): boolean {
+    if (settings.vault === null) return false;
+    if (dueEvents(sight, watch, settings).length > 0) return true;
+    const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
     for (const row of this.#rows.values()) {
       if (row.status === 'signing' || isLapsed(row, blockTime)) return true;
-      if (row.status === 'filled' && this.#isCheckpointDue(settings, nowNs)) return true;
+      if (row.status === 'filled' && this.#isCheckpointDue(sight, settings, nowNs)) return true;
     }
     return false;
   }
 
   /** Makes every step that is due. @returns false when clearing did not answer in time. */
-  async act(chain: SimulatedChain, settings: ChainSettings, nowNs: bigint): Promise<boolean> {
-    if (this.#isStopped || settings.vault === null) return true;
-    if (!(await this.#book(chain, settings))) return false;
-    const blockTime = confirmedTime(chain, settings);
-    if (this.#isCheckpointDue(settings, nowNs) && [...this.#rows.values()].some(({ status }) => status === 'filled')) {
+  async act(sight: ChainSight, watch: VaultWatch, settings: ChainSettings, nowNs: bigint): Promise<boolean> {
+    if (settings.vault === null) return true;
+    if (!(await this.#book(sight, watch, settings))) return false;
+    if (watch.stopped !== null) return true;
+    const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
+    const isFilled = [...this.#rows.values()].some(({ status }) => status === 'filled');
+    if (isFilled && this.#isCheckpointDue(sight, settings, nowNs)) {
       this.#checkpointNs = nowNs;
       const { chainId } = this.#parts;
       if ((await this.#parts.offer({ kind: 'vaultCheckpoint', chainId, blockTime })) === null) return false;
     }
     for (const row of [...this.#rows.values()]) {
       const isAnswered = isLapsed(row, blockTime)
-        ? await this.#lapse(row, blockTime, chain.withdrawalCount(row.user))
+        ? await this.#lapse(row, blockTime, sight.withdrawalCount(row.user))
         : row.status !== 'signing' || (await this.#sign(row, settings));
       if (!isAnswered) return false;
     }
     return true;
   }
 
-  #isCheckpointDue({ checkpointIntervalMs }: ChainSettings, nowNs: bigint): boolean {
-    return nowNs - this.#checkpointNs >= BigInt(checkpointIntervalMs) * MILLISECOND_NS;
+  #isCheckpointDue({ head }: ChainSight, { checkpointIntervalMs }: ChainSettings, nowNs: bigint): boolean {
+    return head >= 0 && nowNs - this.#checkpointNs >= BigInt(checkpointIntervalMs) * MILLISECOND_NS;
   }
 
-  #dueEvents(chain: SimulatedChain, settings: ChainSettings): ReturnType<DepositWatcher['due']> {
-    const { vault, providers, withdrawalConfirmations: confirmations } = settings;
-    if (vault === null) return [];
-    const views = Array.from({ length: providers }, () => chain);
-    return this.#watcher.due(views, { vault: vault.address.slice(0, 40), confirmations });
-  }
-
-  async #book(chain: SimulatedChain, settings: ChainSettings): Promise<boolean> {
+  async #book(sight: ChainSight, watch: VaultWatch, settings: ChainSettings): Promise<boolean> {
     for (;;) {
-      const due = this.#dueEvents(chain, settings);
+      const due = dueEvents(sight, watch, settings);
       if (due.length === 0) return true;
       for (const event of due) {
-        const { user, token, nonce, baseUnits } = event;
+        const { user, token, nonce, baseUnits, block } = event;
         const { chainId } = this.#parts;
         const reply = await this.#parts.offer({ kind: 'withdrew', chainId, user, token, nonce, baseUnits });
         if (reply === null) return false;
         const { result, next } = reply;
         assert(typeof next === 'number', 'clearing returns the next counter');
         if (result === 'unmatched' && next === nonce) {
-          this.#isStopped = true;
-          this.#parts.refused('the vault paid what clearing has not approved');
+          watch.stop({ reason: 'unmatched', block: block - 1, deposits: 1 });
           return true;
         }
-        this.#watcher.answered(event, next);
+        watch.withdrawals.answered(event, next);
       }
     }
   }
@@ -154,7 +146,9 @@ export class SimulatedWithdrawals {
     return (await offer({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures })) !== null;
   }
 
-  async #lapse({ user, place, sequence }: WithdrawalRow, blockTime: number, counter: number): Promise<boolean> {
+  /** @param counter null: too few providers show the vault's counter. */
+  async #lapse({ user, place, sequence }: WithdrawalRow, blockTime: number, counter: number | null): Promise<boolean> {
+    if (counter === null) return true;
     return (await this.#parts.offer({ kind: 'approvalLapsed', user, place, sequence, blockTime, counter })) !== null;
   }
 }
@@ -163,7 +157,10 @@ function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boo
   return (status === 'signing' || status === 'approved') && blockTime > validUntil;
 }
 
-/** Time of the last confirmed block, seconds. */
-function confirmedTime(chain: SimulatedChain, { withdrawalConfirmations }: ChainSettings): number {
-  return Number(chain.timeOf(chain.head - Math.max(withdrawalConfirmations, 1) + 1) / SECOND_NS);
+function dueEvents(
+  { views }: ChainSight,
+  { withdrawals }: VaultWatch,
+  { vault, withdrawalConfirmations: confirmations }: ChainSettings,
+): ReturnType<DepositWatcher['due']> {
+  return vault === null ? [] : withdrawals.due(views, { vault: vault.address.slice(0, 40), confirmations });
 }

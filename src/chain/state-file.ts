@@ -10,6 +10,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { InvariantError } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
+import { parseUserId, type UserId } from '../core/ids.ts';
 
 const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,77})$/;
 
@@ -92,6 +93,12 @@ export class StateReader {
     const text = this.string(value);
     this.check(parseHex(text, bytes) !== null, `hex has ${bytes} bytes`);
     return text;
+  }
+
+  user(value: unknown): UserId {
+    const user = parseUserId(this.string(value));
+    if (user === null) throw this.damaged('a user id is none');
+    return user;
   }
 
   /** From 0 to 2^53 − 1. */

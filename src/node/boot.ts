@@ -323,6 +323,10 @@ export class RingbookNode {
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
       },
+      stopped: (chain, stopped) => {
+        if (stopped === null) this.#log.warn({ chain }, 'the chain is resumed');
+        else this.#log.error({ chain, ...stopped }, 'the chain is stopped: nothing is credited or approved on it');
+      },
     });
     await this.#chains.start();
     this.#waiting.delete('chains');

@@ -3,7 +3,7 @@
  * chain; and in every profile the one that ends the stop of a chain (4.4). They read and write JSON; ChainOperations
  * performs the operations.
  *
- * Not here: settlements, reorganisations, provider faults and escapes.
+ * Not here: settlements and escapes.
  */
 
 import {
@@ -14,6 +14,7 @@ import {
   type DepositRequest,
   type ExecuteWithdrawal,
 } from '../chain/chain-operations.ts';
+import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
 import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -33,6 +34,7 @@ const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
 const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
 const BLOCKS = { min: 1, max: 10_000 };
+const PROVIDERS = { min: 0, max: 14 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
 /** @param operations returns null until the simulated chains have started. */
@@ -54,6 +56,9 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     route('POST', 'deposits', deposit),
     route('POST', 'withdrawals/execute', withdraw),
     route('POST', 'mine', mine),
+    route('POST', 'reorg', reorganise),
+    route('POST', 'providers', setProvider),
+    route('POST', 'logs/replay', replay),
     route('POST', 'tokens/mint', mint),
     route('GET', 'counters', counters),
     route('GET', 'balances', balance),
@@ -161,6 +166,35 @@ async function mine(chains: ChainOperations, chain: ChainId, call: OpsCall): Pro
   const reader = new BodyReader(call.body, ['blocks']);
   const blocks = reader.integer('blocks', BLOCKS, 1);
   return reader.failure ?? mapped(await chains.mine(chain, blocks), (head) => ({ head }));
+}
+
+async function reorganise(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['depth', 'keep', 'blocks']);
+  const depth = reader.integer('depth', BLOCKS, 2);
+  const keep = reader.has('keep') ? reader.raw('keep') : [];
+  const isList = Array.isArray(keep) && keep.every((tx) => typeof tx === 'string' && parseHash(tx) !== null);
+  if (!isList) reader.fail('keep', 'a list of transaction ids of 64 hex digits is expected');
+  const blocks = reader.integer('blocks', BLOCKS, depth + 1);
+  if (reader.failure !== null) return reader.failure;
+  const done = await chains.reorganise(chain, { depth, keep: keep as readonly string[], blocks });
+  return mapped(done, (reorganised) => ({ ...reorganised }));
+}
+
+async function setProvider(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['provider', 'fault', 'lag_blocks']);
+  const provider = reader.integer('provider', PROVIDERS, 0);
+  const fault = reader.word('fault', PROVIDER_FAULTS, 'none');
+  const isLagging = fault === 'lagging';
+  if (reader.has('lag_blocks') && !isLagging) reader.fail('lag_blocks', 'only a lagging provider has it');
+  const lagBlocks = isLagging ? reader.integer('lag_blocks', BLOCKS, 1) : 0;
+  if (reader.failure !== null) return reader.failure;
+  return mapped(await chains.setProvider(chain, provider, { fault, lagBlocks }), (providers) => ({ providers }));
+}
+
+async function replay(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['tx']);
+  const tx = reader.form('tx', parseHash, 'a transaction id is', undefined, '');
+  return reader.failure ?? mapped(await chains.replay(chain, tx), () => ({}));
 }
 
 async function mint(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {

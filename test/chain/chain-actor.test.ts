@@ -1,29 +1,22 @@
 /** Simulated chains against a real clearing state: deposits are credited exactly once, whatever is killed when. */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { ChainActor } from '../../src/chain/chain-actor.ts';
-import type { ChainTransaction, DepositRequest } from '../../src/chain/chain-operations.ts';
-import { ChainStore } from '../../src/chain/chain-store.ts';
-import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { DepositRequest } from '../../src/chain/chain-operations.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
 import { rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import {
   CHAIN_DEV,
   CHAIN_ONE,
   SEED_ADMINISTRATOR,
-  SEED_ASSETS,
-  SEED_CHAINS,
   SEED_FUNDS,
   SEED_USER_A,
   SEED_USER_B,
   seedAddress,
 } from '../../src/operator/seed-data.ts';
-import type { Asked } from '../support/asked.ts';
-import { acceptedValue, ClearingWorld, effectsOf, reply } from '../support/clearing-world.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { ClearingFixture, mined, refusal } from '../support/clearing-fixture.ts';
+import { acceptedValue } from '../support/clearing-world.ts';
 
 const DEV = CHAIN_DEV as ChainId;
 const ONE = CHAIN_ONE as ChainId;
@@ -42,91 +35,10 @@ const ON_ONE: DepositRequest = { ...DEPOSIT, token: seedAddress('c0') };
 
 const started: ClearingFixture[] = [];
 
-/** A node as the chains see it: clearing, its registry, and a data directory that outlives them. */
-class ClearingFixture {
-  readonly world: ClearingWorld = new ClearingWorld();
-  readonly directory: string = temporaryDirectory();
-  readonly failures: string[] = [];
-  chains: ChainActor;
-  /** What stands between the chains and clearing; null lets everything through. */
-  fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
-  deposits = 0;
-
-  static async seeded(autoMine = false, minesByItself = false): Promise<ClearingFixture> {
-    const fixture = new ClearingFixture(minesByItself);
-    started.push(fixture);
-    await fixture.chains.start();
-    for (const { chainId, confirmations, blockTimeMs } of SEED_CHAINS) {
-      const counts = { deposit: confirmations, withdrawal: confirmations, settlement: 0 };
-      const body = { kind: 'simulated', block_time_ms: blockTimeMs, auto_mine: autoMine, confirmations: counts };
-      await fixture.put('chain', chainId, body);
-    }
-    for (const { chainId, vault } of SEED_CHAINS) {
-      await fixture.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
-    }
-    for (const [asset, body] of Object.entries(SEED_ASSETS)) {
-      const command = { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body } as const;
-      acceptedValue(await fixture.command(command));
-    }
-    return fixture;
-  }
-
-  constructor(minesByItself: boolean) {
-    this.chains = this.#newActor(minesByItself);
-  }
-
-  #newActor(minesByItself = false): ChainActor {
-    return new ChainActor({
-      directory: this.directory,
-      files: new ChainStore(this.directory),
-      clock: { nowNs: () => this.world.nowNs },
-      minesByItself,
-      command: (command) => this.fault?.(command) ?? this.command(command),
-      registry: () => this.world.state,
-      fail: (reason) => this.failures.push(reason),
-      withdrawals: () => [...this.world.state.withdrawals.all()].map(({ row }) => row),
-      evm: {
-        entry: new URL('file:///none'),
-        logLevel: 'error',
-        approvalKeys: null,
-        died: (reason) => this.failures.push(reason),
-        refused: (_chain, reason) => this.failures.push(reason),
-      },
-    });
-  }
-
-  async put(config: 'chain' | 'vault', key: string, body: unknown): Promise<void> {
-    acceptedValue(await this.command({ kind: 'putConfig', config, key, method: 'put', body }));
-  }
-
-  async command(command: Asked): Promise<Reply> {
-    if (command.kind === 'deposit') this.deposits += 1;
-    const effects = this.world.send({ ...command, request: this.world.request() });
-    for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);
-    for (const news of effectsOf(effects, 'withdrawalChanged')) this.chains.onNews(news);
-    await turn();
-    return reply(effects);
-  }
-
-  /** Another process on the same directory; the old one never appears again. */
-  async restart(): Promise<void> {
-    this.fault = null;
-    this.chains = this.#newActor();
-    await this.chains.start();
-  }
-
-  usd(user: UserId = USER): bigint {
-    return this.world.owned(user, '0' as AssetId);
-  }
-}
-
-function mined(outcome: Outcome<ChainTransaction>): ChainTransaction {
-  assert.ok(outcome.ok, outcome.ok ? '' : outcome.reject.message);
-  return outcome.value;
-}
-
-function refusal(outcome: Outcome<unknown>): string | null {
-  return outcome.ok ? null : outcome.reject.code;
+async function seeded(autoMine = false, minesByItself = false): Promise<ClearingFixture> {
+  const fixture = await ClearingFixture.seeded(autoMine, minesByItself);
+  started.push(fixture);
+  return fixture;
 }
 
 async function head(fixture: ClearingFixture, chain: ChainId): Promise<number | null> {
@@ -143,7 +55,7 @@ suite('chain actor', () => {
   });
 
   test('a confirmed deposit is answered when it is credited, once, pooled into account 0 (DEP-10, AMT-06)', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
     const { tx: _tx, ...rest } = answer;
     assert.equal(rest.status, 'mined');
@@ -161,7 +73,7 @@ suite('chain actor', () => {
   });
 
   test('with n−1 confirmations a deposit is not yet credited, with n it is (DEP-08, DEP-17)', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     assert.equal(answer.head, answer.block);
     await fixture.chains.mine(ONE, 2);
@@ -174,7 +86,7 @@ suite('chain actor', () => {
   });
 
   test("the confirmations of a vault override its chain's, at once (DEP-21)", async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const key = `${seedAddress('0e')}@${ONE}`;
     mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     await fixture.put('vault', key, { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: { deposit: 1 } });
@@ -183,7 +95,7 @@ suite('chain actor', () => {
   });
 
   test('killed between the write of the chain and the credit, the deposit is credited once (DEP-10, AMB-74)', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     mined(await fixture.chains.deposit(DEV, DEPOSIT));
     const reached = new Promise<void>((resolve) => {
       fixture.fault = () => {
@@ -202,7 +114,7 @@ suite('chain actor', () => {
   });
 
   test('killed between the credit and its answer, the deposit is not credited again (DEP-10)', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const reached = new Promise<void>((resolve) => {
       fixture.fault = async (command) => {
         await fixture.command(command);
@@ -219,7 +131,7 @@ suite('chain actor', () => {
   });
 
   test('a busy clearing gets it again, and credits once', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     let refusals = 2;
     fixture.fault = () => {
       refusals -= 1;
@@ -232,7 +144,7 @@ suite('chain actor', () => {
   });
 
   test('deposits of many users at once are each credited, in the order of their counters', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const users = [USER, SEED_USER_B as UserId];
     const calls = Array.from({ length: 20 }, (_, at) => ({
       ...DEPOSIT,
@@ -249,7 +161,7 @@ suite('chain actor', () => {
   });
 
   test('what the vault refuses is reverted and credits nothing (DEP-01, DEP-02, DEP-05)', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const reverted = async (call: Partial<DepositRequest>): Promise<string | null> => {
       const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, ...call }));
       assert.equal(answer.status, 'reverted');
@@ -263,7 +175,7 @@ suite('chain actor', () => {
   });
 
   test('an unknown chain, vault or token is refused by its name, and nothing is mined', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const bare = '0000000000000000ff';
     await fixture.put('chain', bare, { kind: 'simulated' });
     const before = await head(fixture, DEV);
@@ -275,7 +187,7 @@ suite('chain actor', () => {
   });
 
   test('a token that is put later is known at once; minted balances are there, and spent by deposits', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const mint = { token: seedAddress('99'), to: seedAddress('aa'), baseUnits: 7n };
     assert.equal(refusal(await fixture.chains.mint(DEV, mint)), 'ASSET_NOT_FOUND');
     const body = { symbol: 'NEW', tokens: [{ token: mint.token, chain_id: DEV, decimals: 0 }] };
@@ -292,7 +204,7 @@ suite('chain actor', () => {
   });
 
   test('the deposits of the seed give A and B what operator-api.md 9 lists, before the transfers', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     for (const user of [SEED_USER_A, SEED_USER_B] as UserId[]) {
       for (const { token, decimals, deposit } of SEED_FUNDS) {
         const baseUnits = deposit * 10n ** BigInt(decimals);
@@ -304,7 +216,7 @@ suite('chain actor', () => {
   });
 
   test('blocks that are due are mined and confirm deposits; a chain never goes back over a restart', async () => {
-    const fixture = await ClearingFixture.seeded(true);
+    const fixture = await seeded(true);
     const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     fixture.world.nowNs = (fixture.world.nowNs + 2_999_999_999n) as typeof fixture.world.nowNs;
     assert.equal(await head(fixture, ONE), answer.head + 2);
@@ -317,7 +229,7 @@ suite('chain actor', () => {
   });
 
   test('the timer mines what is due and credits what that confirms, by itself', async () => {
-    const fixture = await ClearingFixture.seeded(true, true);
+    const fixture = await seeded(true, true);
     mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
     fixture.world.nowNs = (fixture.world.nowNs + 3_000_000_000n) as typeof fixture.world.nowNs;
     while (fixture.usd() === 0n) await wait(10);
@@ -325,7 +237,7 @@ suite('chain actor', () => {
   });
 
   test('every configured provider is listed, without a fault', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     const providers = await fixture.chains.providers(DEV);
     assert.ok(providers.ok);
     assert.deepEqual(
@@ -335,7 +247,7 @@ suite('chain actor', () => {
   });
 
   test('after a stop nothing is begun', async () => {
-    const fixture = await ClearingFixture.seeded();
+    const fixture = await seeded();
     await fixture.chains.stop();
     assert.equal(refusal(await fixture.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
     assert.equal(fixture.chains.isBusy(), false);

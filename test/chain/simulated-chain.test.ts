@@ -84,10 +84,10 @@ suite('simulated chain', () => {
 
   test('a minted balance is spent before more is minted, and stays within a uint256', () => {
     const chain = chainAt(0);
-    assert.notEqual(chain.mint(TOKEN.token, SENDER, 10n, STARTED_NS), null);
+    assert.notEqual(chain.mint({ token: TOKEN.token, to: SENDER, baseUnits: 10n }, STARTED_NS), null);
     chain.deposit({ ...DEPOSIT, baseUnits: 4n }, STARTED_NS);
     assert.equal(chain.balanceOf(TOKEN.token, SENDER), 6n);
-    assert.equal(chain.mint(TOKEN.token, SENDER, U256_MAX, STARTED_NS), null);
+    assert.equal(chain.mint({ token: TOKEN.token, to: SENDER, baseUnits: U256_MAX }, STARTED_NS), null);
     assert.equal(chain.balanceOf(TOKEN.token, SENDER), 6n);
     assert.deepEqual([...chain.holdings(VAULT)], [[TOKEN.token, 4n]]);
   });
@@ -160,7 +160,7 @@ suite('chain store', () => {
     chain.deposit(DEPOSIT, STARTED_NS);
     const text = encodeChain(chain.state());
     const damages: readonly [string, string][] = [
-      ['"format":1', '"format":2'],
+      ['"format":2', '"format":3'],
       ['"head":1', '"head":0'],
       ['"headNs":"', '"headNs":"-'],
       ['"logIndex":0', '"logIndex":0.5'],

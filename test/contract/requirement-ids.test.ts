@@ -65,7 +65,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'LIM-23': 'the withdrawal queue',
   'VER-06': 'approvals',
   'NON-03': 'nonces of settlements',
-  'NON-04': 'vault counters beside that of deposits',
   // Multisig writes.
   'SES-16': 'a signer is added',
   'NON-05': 'a multisig change',

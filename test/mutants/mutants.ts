@@ -1081,6 +1081,12 @@ const CHAINS: readonly Mutant[] = [
     change: condition('false'),
     caughtBy: 'test/chain/evm-watch',
   },
+  {
+    breaks: 'a simulated chain on which a credited deposit vanished credits nothing more',
+    site: 'simulated-vanished',
+    change: condition('false'),
+    caughtBy: 'test/chain/chain-faults',
+  },
 ];
 
 export const MUTANTS: readonly Mutant[] = [

@@ -10,8 +10,10 @@ import type {
   DepositRequest,
   ExecuteWithdrawal,
   MintRequest,
+  Reorganised,
 } from '../../src/chain/chain-operations.ts';
 import type { WatchedChain } from '../../src/chain/evm-thread.ts';
+import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
@@ -165,6 +167,25 @@ export class PlainChains implements ChainOperations {
 
   async providers(): Promise<Outcome<readonly ChainProvider[]>> {
     return accepted([{ provider: 0, fault: 'none' }]);
+  }
+
+  async reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>> {
+    this.asked.push([chain, request]);
+    return accepted({ head: 14, dropped: ['cd'.repeat(32)] });
+  }
+
+  async setProvider(
+    chain: ChainId,
+    provider: number,
+    fault: ProviderFault,
+  ): Promise<Outcome<readonly ChainProvider[]>> {
+    this.asked.push([chain, provider, fault]);
+    return accepted([{ provider, fault: fault.fault }]);
+  }
+
+  async replay(chain: ChainId, tx: string): Promise<Outcome<void>> {
+    this.asked.push([chain, tx]);
+    return accepted(undefined);
   }
 
   watched(): readonly WatchedChain[] {

@@ -1,0 +1,300 @@
+/**
+ * Simulated chains against a real clearing state and a plain model, with faults from a seed: reorganisations of any depth,
+ * replayed logs, providers with every fault, kills and starts. And the files that earlier versions have written.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { DepositRequest } from '../../src/chain/chain-operations.ts';
+import { ChainStore } from '../../src/chain/chain-store.ts';
+import { PROVIDER_FAULTS } from '../../src/chain/simulated-chain.ts';
+import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
+import { CHAIN_ONE, SEED_USER_A, SEED_USER_B, seedAddress } from '../../src/operator/seed-data.ts';
+import { ClearingFixture, mined } from '../support/clearing-fixture.ts';
+import { propertyParameters } from '../support/property.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const ONE = CHAIN_ONE as ChainId;
+const USD = '0' as AssetId;
+const USERS = [SEED_USER_A as UserId, SEED_USER_B as UserId];
+const UNIT = 10n ** 18n;
+/** Of chain 1. */
+const CONFIRMATIONS = 4;
+const PROVIDERS = 3;
+
+interface PlainDeposit {
+  readonly tx: string;
+  readonly user: UserId;
+  readonly usd: number;
+}
+
+/** Blocks with at most one deposit each; what a node must credit of them while a majority of its providers answers truly. */
+class PlainNode {
+  blocks: (PlainDeposit | null)[] = [];
+  readonly next = new Map<UserId, number>();
+  readonly credited = new Map<UserId, bigint>();
+  /** What was answered for, in the place of its counter: user, counter, amount. */
+  booked = new Set<string>();
+  isStopped = false;
+
+  /** User, counter and amount of each deposit of the first `count` blocks, with the amount. */
+  deposits(count: number): readonly (readonly [string, PlainDeposit, number])[] {
+    const counts = new Map<UserId, number>();
+    return this.blocks.slice(0, count).flatMap((deposit) => {
+      if (deposit === null) return [];
+      const counter = counts.get(deposit.user) ?? 0;
+      counts.set(deposit.user, counter + 1);
+      return [[`${deposit.user}/${counter}/${deposit.usd}`, deposit, counter] as const];
+    });
+  }
+
+  look(): void {
+    const all = new Set(this.deposits(this.blocks.length).map(([what]) => what));
+    if ([...this.booked].some((what) => !all.has(what))) this.isStopped = true;
+    if (this.isStopped) return;
+    for (const [what, { user, usd }, counter] of this.deposits(Math.max(this.blocks.length - CONFIRMATIONS + 1, 0))) {
+      this.booked.add(what);
+      if (counter !== (this.next.get(user) ?? 0)) continue;
+      this.next.set(user, counter + 1);
+      this.credited.set(user, (this.credited.get(user) ?? 0n) + BigInt(usd) * UNIT);
+    }
+  }
+
+  resume(): void {
+    const all = new Set(this.deposits(this.blocks.length).map(([what]) => what));
+    this.booked = new Set([...this.booked].filter((what) => all.has(what)));
+    this.isStopped = false;
+    this.look();
+  }
+}
+
+const STEP = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('deposit' as const),
+      user: fc.nat(1),
+      usd: fc.integer({ min: 1, max: 9 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('mine' as const), blocks: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('reorg' as const),
+      depth: fc.integer({ min: 1, max: 7 }),
+      more: fc.integer({ min: 0, max: 2 }),
+      keep: fc.nat(255),
+      isReversed: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('replay' as const), pick: fc.nat() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('fault' as const),
+      provider: fc.nat(PROVIDERS - 1),
+      fault: fc.constantFrom(...PROVIDER_FAULTS),
+      lagBlocks: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('resume' as const) }) },
+);
+type Step = typeof STEP extends fc.Arbitrary<infer One> ? One : never;
+
+class Played {
+  readonly fixture: ClearingFixture;
+  readonly plain: PlainNode = new PlainNode();
+  readonly #sent: string[] = [];
+
+  constructor(fixture: ClearingFixture) {
+    this.fixture = fixture;
+  }
+
+  async play(step: Step): Promise<void> {
+    const { chains } = this.fixture;
+    const { plain } = this;
+    switch (step.kind) {
+      case 'deposit': {
+        const user = USERS[step.user] ?? (SEED_USER_A as UserId);
+        const request: DepositRequest = {
+          user,
+          token: seedAddress('c0'),
+          baseUnits: BigInt(step.usd) * 1_000_000n,
+          from: seedAddress('aa'),
+          approve: true,
+          senderAllowed: true,
+          confirm: false,
+        };
+        const { tx } = mined(await chains.deposit(ONE, request));
+        this.#sent.push(tx);
+        plain.blocks.push({ tx, user, usd: step.usd });
+        return;
+      }
+      case 'mine':
+        await chains.mine(ONE, step.blocks);
+        plain.blocks.push(...Array.from({ length: step.blocks }, () => null));
+        return;
+      case 'reorg':
+        return this.#reorganise(step);
+      case 'replay': {
+        const tx = this.#sent[step.pick % Math.max(this.#sent.length, 1)];
+        if (tx !== undefined) assert.ok((await chains.replay(ONE, tx)).ok);
+        return;
+      }
+      case 'fault': {
+        // A minority: at most one of three has a fault.
+        for (let provider = 0; provider < PROVIDERS; provider += 1) {
+          const isIt = provider === step.provider;
+          const lagBlocks = isIt && step.fault === 'lagging' ? step.lagBlocks : 0;
+          assert.ok((await chains.setProvider(ONE, provider, { fault: isIt ? step.fault : 'none', lagBlocks })).ok);
+        }
+        return;
+      }
+      case 'kill':
+        await this.fixture.restart();
+        return;
+      case 'resume':
+        await chains.resume(ONE);
+        plain.resume();
+    }
+  }
+
+  async #reorganise({ depth, more, keep, isReversed }: Extract<Step, { kind: 'reorg' }>): Promise<void> {
+    const { plain } = this;
+    if (depth > plain.blocks.length) return;
+    const replaced = plain.blocks.slice(-depth).filter((block) => block !== null);
+    const kept = replaced.filter((_, at) => ((keep >> at) & 1) === 1);
+    if (isReversed) kept.reverse();
+    const blocks = depth + more;
+    const done = await this.fixture.chains.reorganise(ONE, { depth, keep: kept.map(({ tx }) => tx), blocks });
+    assert.ok(done.ok);
+    assert.deepEqual(
+      done.value.dropped,
+      replaced.filter((deposit) => !kept.includes(deposit)).map(({ tx }) => tx),
+    );
+    plain.blocks = [
+      ...plain.blocks.slice(0, -depth),
+      ...kept,
+      ...Array.from({ length: blocks - kept.length }, () => null),
+    ];
+    assert.equal(done.value.head, plain.blocks.length);
+  }
+
+  check(): void {
+    const { fixture, plain } = this;
+    plain.look();
+    for (const user of USERS) assert.equal(fixture.usd(user), plain.credited.get(user) ?? 0n, `credits of ${user}`);
+    const state = fixture.chains.watched().find(({ chainId }) => chainId === ONE);
+    assert.ok(state !== undefined);
+    assert.equal(state.stopped !== null, plain.isStopped, 'stopped');
+  }
+}
+
+suite('simulated chains with faults', () => {
+  test('every final deposit is credited once and in order, whatever a minority shows and whatever is replaced, replayed or killed; a credited one that is gone stops the chain (DEP-07 to DEP-10, AMB-74, AMB-84)', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 25, size: 'max' }), async (steps) => {
+        const fixture = await ClearingFixture.seeded();
+        // Chains with so small deposits: no minimum.
+        const played = new Played(fixture);
+        for (const step of steps) {
+          await played.play(step);
+          played.check();
+        }
+        assert.deepEqual(fixture.failures, []);
+        await fixture.chains.stop();
+      }),
+      propertyParameters(40),
+    );
+  });
+
+  test('with any faults at any number of providers nothing false is credited, and all that is true once they are gone (DEP-07, DEP-10, AMB-84)', async () => {
+    const faults = fc.array(
+      fc.record({ fault: fc.constantFrom(...PROVIDER_FAULTS), lagBlocks: fc.integer({ min: 1, max: 5 }) }),
+      { minLength: PROVIDERS, maxLength: PROVIDERS },
+    );
+    const rounds = fc.array(
+      fc.record({
+        faults,
+        usd: fc.integer({ min: 1, max: 9 }),
+        blocks: fc.integer({ min: 1, max: 5 }),
+        kill: fc.boolean(),
+      }),
+      {
+        minLength: 1,
+        maxLength: 8,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(rounds, async (list) => {
+        const fixture = await ClearingFixture.seeded();
+        const played = new Played(fixture);
+        for (const { faults: chosen, usd, blocks, kill } of list) {
+          for (const [provider, { fault, lagBlocks }] of chosen.entries()) {
+            await fixture.chains.setProvider(ONE, provider, { fault, lagBlocks: fault === 'lagging' ? lagBlocks : 0 });
+          }
+          await played.play({ kind: 'deposit', user: 0, usd });
+          await played.play({ kind: 'mine', blocks });
+          if (kill) await fixture.restart();
+          played.plain.look();
+          const [user] = USERS;
+          assert.ok(user !== undefined && fixture.usd(user) <= (played.plain.credited.get(user) ?? 0n));
+        }
+        for (let provider = 0; provider < PROVIDERS; provider += 1) {
+          await fixture.chains.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 });
+        }
+        played.check();
+        await fixture.chains.stop();
+      }),
+      propertyParameters(40),
+    );
+  });
+});
+
+suite('files of simulated chains', () => {
+  test('a chain of format 1 is read: its deposits count, new ones come behind them, and its blocks are not replaced (DEP-10)', async () => {
+    const fixture = await ClearingFixture.seeded();
+    const deposit = async (confirm: boolean): Promise<void> => {
+      const request = {
+        user: USERS[0] as UserId,
+        token: seedAddress('c0'),
+        baseUnits: 5_000_000n,
+        from: seedAddress('aa'),
+      };
+      mined(await fixture.chains.deposit(ONE, { ...request, approve: true, senderAllowed: true, confirm }));
+    };
+    await deposit(true);
+    await deposit(false);
+    await fixture.chains.stop();
+    const store = new ChainStore(fixture.directory);
+    const state = await store.load(ONE);
+    assert.ok(state !== null);
+    const { chainId, head, headNs, balances } = state;
+    const blocks = state.blocks.map(({ sent: _sent, ...block }) => block);
+    const exact = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
+    const old = JSON.stringify({ format: 1, chainId, head, headNs, blocks, balances }, exact);
+    const directory = join(temporaryDirectory(), 'chains');
+    mkdirSync(directory);
+    writeFileSync(join(directory, `${ONE}.json`), `${old}\n`);
+    fixture.directory = join(directory, '..');
+    await fixture.restart();
+    assert.equal(fixture.usd(), 5n * UNIT);
+    assert.deepEqual(await fixture.chains.counters(ONE, USERS[0] as UserId, 0), {
+      ok: true,
+      value: { depositCounts: 2, withdrawalCounts: 0, settlementCounts: 0 },
+    });
+    const refused = await fixture.chains.reorganise(ONE, { depth: 1, keep: [], blocks: 2 });
+    assert.equal(refused.ok ? null : refused.reject.field, 'depth');
+    await deposit(true);
+    assert.equal(fixture.usd(), 15n * UNIT);
+    const dropped = await fixture.chains.reorganise(ONE, { depth: 4, keep: [], blocks: 5 });
+    assert.ok(dropped.ok && dropped.value.dropped.length === 1);
+    assert.equal(fixture.world.owned(USERS[0] as UserId, USD), 15n * UNIT);
+    assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    await fixture.chains.stop();
+  });
+});

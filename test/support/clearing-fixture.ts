@@ -1,0 +1,105 @@
+/** A node as its simulated chains see it: a real clearing state, its registry, and a data directory that outlives them. */
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ChainActor } from '../../src/chain/chain-actor.ts';
+import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
+import { ChainStore } from '../../src/chain/chain-store.ts';
+import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { SEED_ADMINISTRATOR, SEED_ASSETS, SEED_CHAINS, SEED_USER_A } from '../../src/operator/seed-data.ts';
+import type { Asked } from './asked.ts';
+import { acceptedValue, ClearingWorld, effectsOf, reply } from './clearing-world.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const USER = SEED_USER_A as UserId;
+
+export class ClearingFixture {
+  readonly world: ClearingWorld = new ClearingWorld();
+  directory: string = temporaryDirectory();
+  readonly failures: string[] = [];
+  readonly stops: (readonly [ChainId, string | null])[] = [];
+  chains: ChainActor;
+  /** What stands between the chains and clearing; null lets everything through. */
+  fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
+  deposits = 0;
+
+  static async seeded(autoMine = false, minesByItself = false): Promise<ClearingFixture> {
+    const fixture = new ClearingFixture(minesByItself);
+    await fixture.chains.start();
+    for (const { chainId, confirmations, blockTimeMs } of SEED_CHAINS) {
+      const counts = { deposit: confirmations, withdrawal: confirmations, settlement: 0 };
+      const body = { kind: 'simulated', block_time_ms: blockTimeMs, auto_mine: autoMine, confirmations: counts };
+      await fixture.put('chain', chainId, body);
+    }
+    for (const { chainId, vault } of SEED_CHAINS) {
+      await fixture.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
+    }
+    for (const [asset, body] of Object.entries(SEED_ASSETS)) {
+      const command = { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body } as const;
+      acceptedValue(await fixture.command(command));
+    }
+    while (fixture.chains.isBusy()) await turn();
+    return fixture;
+  }
+
+  constructor(minesByItself: boolean) {
+    this.chains = this.#newActor(minesByItself);
+  }
+
+  #newActor(minesByItself = false): ChainActor {
+    return new ChainActor({
+      directory: this.directory,
+      files: new ChainStore(this.directory),
+      clock: { nowNs: () => this.world.nowNs },
+      minesByItself,
+      command: (command) => this.fault?.(command) ?? this.command(command),
+      registry: () => this.world.state,
+      fail: (reason) => this.failures.push(reason),
+      withdrawals: () => [...this.world.state.withdrawals.all()].map(({ row }) => row),
+      evm: {
+        entry: new URL('file:///none'),
+        logLevel: 'error',
+        approvalKeys: null,
+        died: (reason) => this.failures.push(reason),
+        refused: (_chain, reason) => this.failures.push(reason),
+      },
+      stopped: (chain, stopped) => this.stops.push([chain, stopped?.reason ?? null]),
+    });
+  }
+
+  async put(config: 'chain' | 'vault', key: string, body: unknown): Promise<void> {
+    acceptedValue(await this.command({ kind: 'putConfig', config, key, method: 'put', body }));
+  }
+
+  async command(command: Asked): Promise<Reply> {
+    if (command.kind === 'deposit') this.deposits += 1;
+    const effects = this.world.send({ ...command, request: this.world.request() });
+    for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);
+    for (const news of effectsOf(effects, 'withdrawalChanged')) this.chains.onNews(news);
+    await turn();
+    return reply(effects);
+  }
+
+  /** Another process on the same directory; the old one, whose file is written, never appears again. */
+  async restart(): Promise<void> {
+    // A call that a fault keeps waiting is what the kill is about.
+    while (this.fault === null && this.chains.isBusy()) await turn();
+    this.fault = null;
+    this.chains = this.#newActor();
+    await this.chains.start();
+  }
+
+  usd(user: UserId = USER): bigint {
+    return this.world.owned(user, '0' as AssetId);
+  }
+}
+
+export function mined(outcome: Outcome<ChainTransaction>): ChainTransaction {
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.reject.message);
+  return outcome.value;
+}
+
+export function refusal(outcome: Outcome<unknown>): string | null {
+  return outcome.ok ? null : outcome.reject.code;
+}
