@@ -11,7 +11,7 @@
  */
 import { must, unreachable } from '../core/assert.ts';
 import { ORDER_FLAG, SIGNATURE_VERDICT } from '../core/order-terms.ts';
-import { accepted, type Outcome } from '../core/outcome.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
 import { assertConserved } from './checks.ts';
@@ -52,6 +52,8 @@ import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
 import type { OrderRow, SignedText } from './rows.ts';
+import { applyAddSigner } from './signers/add-signer.ts';
+import { isSigned } from './signers/signer-configs.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';
@@ -220,6 +222,8 @@ function applyNodeInput(
   nowNs: TimestampNs,
   effects: Effect[],
 ): Reply {
+  const refusal = isSigned(input) ? state.signers.refuseAction(input, nowNs) : null;
+  if (refusal !== null) return rejected(refusal);
   switch (input.kind) {
     case 'putAsset':
       return applyPutAsset(state, input, effects);
@@ -253,6 +257,8 @@ function applyNodeInput(
       return applyWithdrew(state, input, nowNs, effects);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
+    case 'addSigner':
+      return applyAddSigner(state, input, nowNs, effects);
     case 'renameSubAccount':
       return applyRename(state, input, effects);
     case 'hold':

@@ -8,6 +8,7 @@
  * Not here: how an input travels or is stored.
  */
 
+import type { SignerKey } from '../codec/signatures.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { RollbackReason } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -28,6 +29,7 @@ import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
 import type { AccountPlace, MarketPlace, OrderRow, SignedText } from './rows.ts';
+import type { SignedBy } from './signers/signer-config.ts';
 
 interface FromMarket {
   readonly marketIndex: number;
@@ -110,6 +112,12 @@ export function isOfMarket(input: ClearingInput): input is MarketInput {
   }
 }
 
+/** An action of a user. The signatures were verified before; clearing judges the weight again (MSG-37). */
+interface Signed {
+  /** Absent: the master key alone. */
+  readonly signedBy?: SignedBy;
+}
+
 interface FromNode {
   /** Echoed in the reply; means nothing to clearing. */
   readonly request: number;
@@ -187,8 +195,8 @@ export type TargetType =
   | { readonly kind: 'spot' | 'cross_margin'; readonly asset: null }
   | { readonly kind: 'isolated_margin'; readonly asset: AssetId };
 
-/** A withdrawal of account 0; signature and weight were checked before (wire.md 7.18). */
-export interface Withdraw extends FromNode {
+/** A withdrawal of account 0 (wire.md 7.18). */
+export interface Withdraw extends FromNode, Signed {
   readonly kind: 'withdraw';
   readonly user: UserId;
   /** 64 hex, right-padded. */
@@ -203,8 +211,8 @@ export interface Withdraw extends FromNode {
   readonly isShort: boolean;
 }
 
-/** Of a row that is queued or filled; signature and weight were checked before. */
-export interface CancelWithdrawal extends FromNode {
+/** Of a row that is queued or filled. */
+export interface CancelWithdrawal extends FromNode, Signed {
   readonly kind: 'cancelWithdrawal';
   readonly user: UserId;
   readonly token: string;
@@ -259,8 +267,8 @@ export interface Withdrew extends FromNode {
   readonly baseUnits: bigint;
 }
 
-/** Between two spot balances of one user; signature and weight were checked before. */
-export interface Transfer extends FromNode {
+/** Between two spot balances of one user. */
+export interface Transfer extends FromNode, Signed {
   readonly kind: 'transfer';
   readonly user: UserId;
   readonly sourceIndex: number;
@@ -275,8 +283,8 @@ export interface Transfer extends FromNode {
   readonly nonce: bigint;
 }
 
-/** Folds the quote leg of a flat position into spot USD; signature and weight were checked before (POS-04). */
-export interface ClosePosition extends FromNode {
+/** Folds the quote leg of a flat position into spot USD (POS-04). */
+export interface ClosePosition extends FromNode, Signed {
   readonly kind: 'closePosition';
   readonly user: UserId;
   readonly account: number;
@@ -285,6 +293,19 @@ export interface ClosePosition extends FromNode {
   readonly setAside?: Amount18;
   /** u64. */
   readonly nonce: bigint;
+}
+
+/** Adds a signer to the account (MSG-39). */
+export interface AddSigner extends FromNode, Signed {
+  readonly kind: 'addSigner';
+  readonly user: UserId;
+  readonly signer: SignerKey;
+  /** u32, at least 1. */
+  readonly weight: number;
+  /** The signer expires so long after the time of the batch; null never. u64. */
+  readonly sessionDurationNs: bigint | null;
+  /** The `config_nonce` that the change follows (NON-05). */
+  readonly ceNonce: number;
 }
 
 /** Unsigned: the session is checked before (SUB-14). */
@@ -381,6 +402,9 @@ export interface BackstopStep {
 /** What clearing's own thread adds to a batch; without a reply. */
 export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue;
 
+/** Inputs that a user signed. */
+export type SignedInput = Transfer | ClosePosition | Withdraw | CancelWithdrawal | AddSigner;
+
 export type NodeInput =
   | PutAsset
   | PutRisk
@@ -398,6 +422,7 @@ export type NodeInput =
   | Withdrew
   | Transfer
   | ClosePosition
+  | AddSigner
   | RenameSubAccount
   | Hold
   | Release

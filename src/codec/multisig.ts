@@ -20,13 +20,18 @@ export function multisigConfig(view: MultisigView): string {
   const { low, medium, high } = view.thresholds;
   const signers = view.signers.map(
     ({ scheme, key, weight, expiresAtNs, maxSigningWindowNs }) =>
-      `{"key":{"${scheme}":[${key.join(',')}]},"weight":${weight},"expires_at_ns":${expiresAtNs},` +
+      `{"key":${signerKeyText({ scheme, key })},"weight":${weight},"expires_at_ns":${expiresAtNs},` +
       `"max_signing_window_ns":${maxSigningWindowNs}}`,
   );
   return (
     `{"master_weight":${view.masterWeight},"signers":[${signers.join(',')}],` +
     `"thresholds":{"low":${low},"medium":${medium},"high":${high}},"config_nonce":${view.configNonce}}`
   );
+}
+
+/** A key in JSON, tagged with its scheme. */
+export function signerKeyText({ scheme, key }: SignerKey): string {
+  return `{"${scheme}":[${key.join(',')}]}`;
 }
 
 /** The body of `POST /multisig/signers`: one bare key, `{"Secp256k1":[33 integers]}`. */
@@ -37,7 +42,8 @@ export function decodeSignerKey(bytes: Uint8Array): Outcome<SignerKey> {
   });
 }
 
-/** The reply of `POST /multisig/signers`. */
-export function signerAccounts(accounts: readonly string[]): string {
-  return `{"accounts":[${accounts.map(quote).join(',')}]}`;
+/** The reply of `POST /multisig/signers`. @param isBare the array alone. */
+export function signerAccounts(accounts: readonly string[], isBare: boolean): string {
+  const list = `[${accounts.map(quote).join(',')}]`;
+  return isBare ? list : `{"accounts":${list}}`;
 }

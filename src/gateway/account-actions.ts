@@ -1,7 +1,7 @@
 /**
  * Actions on a user's own accounts:
  *
- *   signer 403 ─▶ weight 400 ─▶ signature 401 ─▶ set aside ─▶ clearing, which consumes the nonce with the effect ─▶ verdict
+ *   signer 403 ─▶ weight 400 ─▶ signatures 401 ─▶ set aside ─▶ clearing: weight again, the nonce is consumed with the effect ─▶ verdict
  *
  * What the action takes is set aside beside open orders before clearing sees it, and freed by clearing's answer (AMB-112).
  * Where it does not fit, the action goes to clearing all the same, which refuses it: so the checks keep their order, a
@@ -12,7 +12,9 @@
  * (AMB-67); a full queue to clearing is a refusal before it.
  */
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
-import type { OperatorCommand, Reply, TargetType, Transfer } from '../clearing/inputs.ts';
+import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../clearing/inputs.ts';
+import { refuseNewSigner } from '../clearing/signers/add-signer.ts';
+import type { SignedAddSigner } from '../codec/signed-add-signer.ts';
 import type {
   ActionRequest,
   SignedClosePosition,
@@ -20,16 +22,14 @@ import type {
   TargetAccountType,
 } from '../codec/signed-transfer.ts';
 import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../codec/signed-withdrawal.ts';
-import { must } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
-import type { Part } from './sessions/shared-budget.ts';
-import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
-import { refuseCoSigned } from './signers.ts';
+import type { RequestSignatures } from './request-signatures.ts';
+import { type SignerQueries, signedByOf } from './signers.ts';
+import type { UserSessions } from './user-sessions.ts';
 import type { WithdrawalRows } from './withdrawals.ts';
 
 const NOT_THE_SIGNER: Reject = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'user');
@@ -57,7 +57,9 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for cl
 export type ClearingVerdict = Outcome<Reject | null>;
 
 export interface AccountActionParts {
-  readonly verifier: Pick<SignatureVerifier, 'verify'>;
+  readonly signatures: Pick<RequestSignatures, 'verify'>;
+  readonly signers: Pick<SignerQueries, 'configNonceOf' | 'configOf' | 'refuseAction' | 'unfunded'>;
+  readonly sessions: Pick<UserSessions, 'consumeNonce' | 'refuseNonce'>;
   readonly setAsides: SetAsides;
   readonly withdrawals: Pick<WithdrawalRows, 'form'>;
   /** The asset of a token on its chain, null when none has it. */
@@ -67,17 +69,11 @@ export interface AccountActionParts {
   /** Whether the user has this sub-account. */
   readonly hasAccount: (user: UserId, index: number) => boolean;
   readonly nowNs: () => TimestampNs;
-  /** What a request of this user may take of what all share. */
-  readonly partOf: (user: UserId, cost: 'action') => Part;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
-  /** Requests a flush at the end of this turn of the event loop. */
-  readonly wakeUp: () => void;
 }
 
 export class AccountActions {
   readonly #parts: AccountActionParts;
-  /** Signatures of one connection are verified in order; every request here is a connection of its own. */
-  #connections = 0;
   #unanswered = 0;
 
   constructor(parts: AccountActionParts) {
@@ -94,23 +90,25 @@ export class AccountActions {
     const asset = transferAsset.id;
     const amount = BigInt(transferAmount) as Amount18;
     const targetType = targetTypeOf(targetAccountType);
-    return this.#act(request, user, NO_FUNDS, () => {
+    const prepare = (): Prepared => {
       const from = { user, subAccount: sourceIndex, asset };
       const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());
       const shortfall = taken.ok ? null : shortfallOf(taken.reject);
       const terms = { user, sourceIndex, targetIndex, asset, amount, targetType, shortfall, nonce };
       return { command: { kind: 'transfer', ...terms }, setAside: taken.ok ? taken.value : null };
-    });
+    };
+    return this.#act(request, user, { kind: 'transfer', ofUnknown: () => NO_FUNDS, prepare });
   }
 
   closePosition(request: ActionRequest<SignedClosePosition>, user: UserId): Promise<ClearingVerdict> {
     const { account, asset, nonce } = request.inner;
-    return this.#act(request, user, NO_POSITION, () => {
+    const prepare = (): Prepared => {
       const taken = this.#parts.setAsides.takeQuoteLeg({ user, subAccount: account }, asset.id);
       const setAside = taken.ok ? taken.value.amount : ZERO_18;
       const terms = { user, account, asset: asset.id, setAside, nonce };
       return { command: { kind: 'closePosition', ...terms }, setAside: taken.ok ? taken.value : null };
-    });
+    };
+    return this.#act(request, user, { kind: 'closePosition', ofUnknown: () => NO_POSITION, prepare });
   }
 
   /** `POST /withdrawal/init`; the fee is clearing's matter, the amount is set aside here. */
@@ -118,23 +116,47 @@ export class AccountActions {
     const { inner } = request;
     const amount = parseAmountText(inner.amount, this.#parts.withdrawals.form);
     if (amount === null) return Promise.resolve(rejected(BAD_AMOUNT));
-    return this.#act(request, user, NO_INVENTORY, () => {
+    const prepare = (): Prepared => {
       const { token, chainId } = tokenOf(inner.asset.id);
       const asset = this.#parts.assetOfToken(inner.asset.id);
       const from = { user, subAccount: SPOT_ACCOUNT, asset: asset ?? inner.asset.id };
       const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());
       const terms = { user, token, chainId, amount, target: inner.target.address, nonce: inner.nonce };
       return { command: { kind: 'withdraw', ...terms, isShort: !taken.ok }, setAside: taken.ok ? taken.value : null };
-    });
+    };
+    return this.#act(request, user, { kind: 'withdraw', ofUnknown: () => NO_INVENTORY, prepare });
   }
 
   /** `POST /withdrawal/cancel`. */
   cancelWithdrawal(request: ActionRequest<SignedWithdrawalCancel>, user: UserId): Promise<ClearingVerdict> {
     const { asset, nonce } = request.inner;
-    return this.#act(request, user, NO_WITHDRAWAL, () => ({
+    const prepare = (): Prepared => ({
       command: { kind: 'cancelWithdrawal', user, ...tokenOf(asset.id), nonce },
       setAside: null,
-    }));
+    });
+    return this.#act(request, user, { kind: 'cancelWithdrawal', ofUnknown: () => NO_WITHDRAWAL, prepare });
+  }
+
+  /**
+   * `POST /multisig/add-signer`. A value of `GET /nonce` in the request is judged as at a login (wire.md 3.2), and consumed when
+   * the signer was added.
+   */
+  async addSigner(request: ActionRequest<SignedAddSigner>, user: UserId): Promise<ClearingVerdict> {
+    const { signer, weight, sessionDurationNs, ceNonce, omsNonce } = request.inner;
+    const { sessions, signers } = this.#parts;
+    const terms = { user, signer, weight, sessionDurationNs, ceNonce };
+    const verdict = await this.#act(request, user, {
+      kind: 'addSigner',
+      refuse: () => (omsNonce === null ? null : sessions.refuseNonce(user, omsNonce)),
+      ofUnknown: () => {
+        const configNonce = signers.configNonceOf(user);
+        const account = { config: signers.configOf(user), configNonce, isKnown: false, unfunded: signers.unfunded };
+        return refuseNewSigner(account, terms);
+      },
+      prepare: () => ({ command: { kind: 'addSigner', ...terms }, setAside: null }),
+    });
+    if (verdict.ok && verdict.value === null && omsNonce !== null) sessions.consumeNonce(user, omsNonce);
+    return verdict;
   }
 
   /** The name has its form. INVALID_REQUEST for accounts 0 and 1 and for one that does not exist (SUB-14). */
@@ -152,32 +174,26 @@ export class AccountActions {
   async #act(
     request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
     user: UserId,
-    ofUnknown: Reject,
-    prepare: () => Prepared,
+    { kind, refuse = () => null, ofUnknown, prepare }: Action,
   ): Promise<ClearingVerdict> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
-    const refusal = refuseCoSigned(request) ?? (await this.#verify(request, user));
+    const { signers, signatures, nowNs, isKnown } = this.#parts;
+    const signedBy = signedByOf(request);
+    const refusal =
+      signers.refuseAction({ kind, user, signedBy }, nowNs()) ??
+      refuse() ??
+      (await signatures.verify(request, user)) ??
+      refuse();
     if (refusal !== null) return rejected(refusal);
-    if (!this.#parts.isKnown(user)) return accepted(ofUnknown);
+    const ofStranger = isKnown(user) ? null : ofUnknown();
+    if (ofStranger !== null) return accepted(ofStranger);
     const { command, setAside } = prepare();
-    const reply = await this.#send(command);
+    // The journal keeps who signed only where it was not the master key alone.
+    const reply = await this.#send(signedBy.coSigners.length === 0 ? command : { ...command, signedBy });
     setAside?.free();
     if (reply.ok) return accepted(null);
     // Every refusal of clearing itself is final; only a full queue is retryable.
     return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
-  }
-
-  #verify(request: ActionRequest<unknown>, user: UserId): Promise<Reject | null> {
-    const { verifier, partOf, wakeUp } = this.#parts;
-    const publicKey = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
-    this.#connections += 1;
-    const { signature, text } = request;
-    const job = { connection: this.#connections, signature, text, publicKey, part: partOf(user, 'action') };
-    return new Promise((resolve) => {
-      const isTaken = verifier.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
-      if (!isTaken) resolve(POOL_FULL);
-      wakeUp();
-    });
   }
 
   async #send(command: OperatorCommand): Promise<Reply> {
@@ -197,9 +213,19 @@ function tokenOf(asset: AssetId): { readonly token: string; readonly chainId: Ch
   return { token, chainId: chainId as ChainId };
 }
 
+/** What distinguishes one signed action from another. */
+interface Action {
+  readonly kind: SignedInput['kind'];
+  /** Judged before the signatures are verified, and again after them. */
+  readonly refuse?: () => Reject | null;
+  /** Clearing's answer to a user of whom it has no row; null: it is to decide. */
+  readonly ofUnknown: () => Reject | null;
+  readonly prepare: () => Prepared;
+}
+
 /** A command with what was set aside for it; null where it did not fit. */
 interface Prepared {
-  readonly command: OperatorCommand;
+  readonly command: Extract<OperatorCommand, Pick<SignedInput, 'kind'>>;
   readonly setAside: SetAside | null;
 }
 

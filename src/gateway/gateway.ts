@@ -43,6 +43,7 @@ import { OrderManager } from './orders/order-manager.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
 import { RegistryCache } from './registry-cache.ts';
 import { ReleaseQueue } from './release-queue.ts';
+import { RequestSignatures } from './request-signatures.ts';
 import type { TimerHolder } from './sessions/dead-man-timers.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
@@ -89,7 +90,7 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'a
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap' | 'viewOf'>;
-  readonly sessions: Pick<UserSessions, 'isSession' | 'issueNonce' | 'login' | 'logout'>;
+  readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;
   readonly registry: Pick<
     RegistryCache,
@@ -98,7 +99,7 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'a
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<
     AccountActions,
-    'cancelWithdrawal' | 'closePosition' | 'rename' | 'transfer' | 'withdraw'
+    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'rename' | 'transfer' | 'withdraw'
   >;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
@@ -143,7 +144,11 @@ export class Gateway implements OrderSink {
     orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
     limits.isFunded = isFunded;
     this.limits = limits;
-    this.sessions = new UserSessions({ nowNs, isFunded, refusedUsers, perAddressMax, streams });
+    const { signers } = this;
+    const signatures = new RequestSignatures({ verifier, wakeUp, partOf: (user) => limits.partOf(user, 'action') });
+    this.sessions = new UserSessions({
+      ...{ nowNs, isFunded, refusedUsers, perAddressMax, streams, signers, signatures },
+    });
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
       ...{ requests: orders.requests, verifier, limits, shards, idKey, nowNs, openMarkets, wakeUp, counted },
@@ -161,9 +166,9 @@ export class Gateway implements OrderSink {
     this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
     this.accountActions = new AccountActions({
-      ...{ verifier, nowNs, command, wakeUp, setAsides: orders.setAsides, withdrawals: this.withdrawals },
+      ...{ nowNs, command, setAsides: orders.setAsides, withdrawals: this.withdrawals },
+      ...{ signers, signatures, sessions: this.sessions },
       assetOfToken: (token) => registry.assetOfToken(token),
-      partOf: (user, cost) => limits.partOf(user, cost),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
     });

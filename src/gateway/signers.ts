@@ -3,13 +3,14 @@
  * master key alone (MSG-01). Reads of wire.md 7.20, and the first check of who signed (MSG-37).
  */
 import type { SignerConfigRow } from '../clearing/rows.ts';
-import type { SignerConfig } from '../clearing/signers/signer-config.ts';
+import type { SignedBy, SignerConfig } from '../clearing/signers/signer-config.ts';
 import { SignerConfigs } from '../clearing/signers/signer-configs.ts';
 import type { MultisigView } from '../codec/multisig.ts';
 import type { Signatures, SignerKey } from '../codec/signatures.ts';
 import { toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
 
 /** Accounts in one answer to "which accounts list this key": any account may list any key. */
 export const ACCOUNTS_OF_KEY_MAX = 1_000;
@@ -27,6 +28,12 @@ const NO_ACCOUNTS: ReadonlySet<UserId> = new Set();
 export function refuseCoSigned({ signature, additionalSigners }: Signatures): Reject | null {
   if (additionalSigners.length > 0) return UNKNOWN_SIGNER;
   return signature.length === 0 ? NO_SIGNATURE : null;
+}
+
+/** The keys of a request that carries these signatures, before these are verified. */
+export function signedByOf({ signature, additionalSigners }: Signatures): SignedBy {
+  const coSigners = additionalSigners.map(({ scheme, key }) => ({ scheme, key }));
+  return { hasMaster: signature.length > 0, coSigners };
 }
 
 export class SignerQueries {
@@ -48,6 +55,11 @@ export class SignerQueries {
   /** One look-up, and the same object for every account without a configuration. */
   configOf(user: UserId): SignerConfig {
     return this.#configs.configOf(user);
+  }
+
+  /** As clearing judges it again (MSG-37). */
+  refuseAction(action: Parameters<SignerConfigs['refuseAction']>[0], nowNs: TimestampNs): Reject | null {
+    return this.#configs.refuseAction(action, nowNs);
   }
 
   /** The `ce_nonce` that the next change carries (NON-05). */

@@ -1,16 +1,21 @@
 /** Sessions of users: nonces, logins, tokens (wire.md 3). Not here: their rules (sessions/login.ts, tokens.ts, nonces.ts). */
 import { createHash, randomBytes } from 'node:crypto';
+import { refuseCoSigners, refuseSigners, UNSIGNED } from '../clearing/signers/signer-config.ts';
 import type { AuthRequest } from '../codec/auth-request.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { NONCES_MAX } from '../core/limits.ts';
-import { accepted, type Outcome } from '../core/outcome.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
-import { checkNonce, completeLogin } from './sessions/login.ts';
+import type { RequestSignatures } from './request-signatures.ts';
+import { checkNonce, completeLogin, type LoginProof } from './sessions/login.ts';
 import { Nonces } from './sessions/nonces.ts';
-import { Tokens } from './sessions/tokens.ts';
+import { type LiveSession, Tokens } from './sessions/tokens.ts';
+import { BAD_SIGNATURE } from './signature-verifier.ts';
+import { type SignerQueries, signedByOf } from './signers.ts';
 import type { UserEventStreams } from './user-streams.ts';
 
 const NONCE_BYTES = 32;
@@ -25,6 +30,13 @@ export interface UserSessionsParts {
   /** Sessions of users without funds from one address. */
   readonly perAddressMax: number;
   readonly streams: () => Pick<UserEventStreams, 'endSessions'>;
+  readonly signers: Pick<SignerQueries, 'configNonceOf' | 'configOf'>;
+  readonly signatures: Pick<RequestSignatures, 'verify'>;
+}
+
+interface Login {
+  readonly token: string;
+  readonly expiryNs: TimestampNs;
 }
 
 export class UserSessions {
@@ -41,23 +53,70 @@ export class UserSessions {
 
   issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {
     const { value } = this.#nonces.issue(user, this.#parts.nowNs(), randomBytes(NONCE_BYTES).toString('base64url'));
-    return { value, ceNonce: 0 };
+    return { value, ceNonce: this.#parts.signers.configNonceOf(user) };
   }
 
-  /** @param address of the client; '' where addresses are not limited. */
-  login(request: AuthRequest, address: string): Outcome<{ readonly token: string; readonly expiryNs: TimestampNs }> {
-    const claim = { user: request.userId, nonce: request.nonce };
-    const now = this.#parts.nowNs();
-    // The nonce comes first: a stranger without one cannot make the node verify.
-    const nonce = checkNonce(this.#nonces, claim, now);
-    if (!nonce.ok) return nonce;
-    const key = must(parseHex(request.userId, 32), 'a user id is 32 bytes of hex');
-    const isProof = !this.#parts.refusedUsers.has(request.userId);
-    const signatureIsValid = isProof && verify(request.signature, Buffer.from(request.nonce, 'utf8'), key);
+  /** Whether this is the user's nonce now: NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE, or null. */
+  refuseNonce(user: UserId, nonce: string): Reject | null {
+    const checked = checkNonce(this.#nonces, { user, nonce }, this.#parts.nowNs());
+    return checked.ok ? null : checked.reject;
+  }
+
+  /** It was used by something else than a login. */
+  consumeNonce(user: UserId, nonce: string): void {
+    if (this.#nonces.find(user)?.value === nonce) this.#nonces.consume(user);
+  }
+
+  /**
+   * By the master key alone, whatever it weighs. The nonce comes first: a client without one cannot make the node verify.
+   *
+   * @param address of the client; '' where addresses are not limited.
+   */
+  login(request: Omit<AuthRequest, 'additionalSigners'>, address: string): Outcome<Login> {
+    const { userId, nonce, signature } = request;
+    const refusal = this.refuseNonce(userId, nonce);
+    if (refusal !== null) return rejected(refusal);
+    if (signature.length === 0) return rejected(UNSIGNED);
+    const key = must(parseHex(userId, 32), 'a user id is 32 bytes of hex');
+    const isProof = !this.#parts.refusedUsers.has(userId);
+    const isValid = isProof && verify(signature, Buffer.from(nonce, 'utf8'), key);
+    return this.#complete(request, { address, byCoSigners: false, refusal: isValid ? null : BAD_SIGNATURE });
+  }
+
+  /**
+   * With co-signers (wire.md 3.2, AMB-86): the nonce, whether they are signers of the account, the signatures, the weight.
+   *
+   * @param address as of `login`.
+   */
+  async coSignedLogin(request: AuthRequest, address: string): Promise<Outcome<Login>> {
+    const nonce = this.refuseNonce(request.userId, request.nonce);
+    if (nonce !== null) return rejected(nonce);
+    const refusal = await this.#refuseCoSigned(request);
+    return this.#complete(request, { address, byCoSigners: true, refusal });
+  }
+
+  #complete(
+    { userId: user, nonce }: Pick<AuthRequest, 'userId' | 'nonce'>,
+    proof: Omit<LoginProof, 'tokenHash' | 'now'>,
+  ): Outcome<Login> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const proof = { signatureIsValid, tokenHash: hashToken(token), address, now };
-    const expiry = completeLogin({ nonces: this.#nonces, tokens: this.#tokens }, claim, proof);
+    const sessions = { nonces: this.#nonces, tokens: this.#tokens };
+    const whole = { ...proof, tokenHash: hashToken(token), now: this.#parts.nowNs() };
+    const expiry = completeLogin(sessions, { user, nonce }, whole);
     return expiry.ok ? accepted({ token, expiryNs: expiry.value }) : expiry;
+  }
+
+  async #refuseCoSigned(request: AuthRequest): Promise<Reject | null> {
+    const { userId: user, nonce, signature, additionalSigners } = request;
+    const { signers, signatures, nowNs, refusedUsers } = this.#parts;
+    if (refusedUsers.has(user)) return BAD_SIGNATURE;
+    const signedBy = signedByOf(request);
+    const text = Buffer.from(nonce, 'utf8');
+    return (
+      refuseCoSigners(signers.configOf(user), signedBy.coSigners, nowNs()) ??
+      (await signatures.verify({ signature, additionalSigners, text }, user)) ??
+      refuseSigners(signers.configOf(user), signedBy, 'low', nowNs())
+    );
   }
 
   logout(user: UserId): void {
@@ -65,9 +124,9 @@ export class UserSessions {
     this.#parts.streams().endSessions(user);
   }
 
-  /** Whether this token is a live session of this user. */
-  isSession(user: UserId, token: string): boolean {
-    return this.#tokens.isValid(user, hashToken(token), this.#parts.nowNs());
+  /** The live session of this user with this token; null without one. */
+  find(user: UserId, token: string): LiveSession | null {
+    return this.#tokens.find(user, hashToken(token), this.#parts.nowNs());
   }
 
   /** Valid tokens of a user. */

@@ -5,6 +5,8 @@
 
 import { clearingReply, decodeRename, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
+import type { SignerKey } from '../codec/signatures.ts';
+import { decodeAddSigner } from '../codec/signed-add-signer.ts';
 import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
@@ -92,9 +94,22 @@ function renameOf({ head, body }: RequestParts): Outcome<{ readonly subAccount: 
   return name.ok ? accepted({ subAccount: Number(text), name: name.value }) : name;
 }
 
+function searchOf({ query, body }: RequestParts): Outcome<{ readonly key: SignerKey; readonly isBare: boolean }> {
+  const bare = query.one('bare');
+  if (!bare.ok) return bare;
+  if (bare.value !== null && bare.value !== 'true' && bare.value !== 'false') {
+    return rejected(reject('INVALID_REQUEST', 'bare is true or false', 'bare'));
+  }
+  const key = decodeSignerKey(body);
+  return key.ok ? accepted({ key: key.value, isBare: bare.value === 'true' }) : key;
+}
+
 /** A configuration is set up by a deposit, never by a request (MSG-40). */
 function addSigners(kit: RouteKit): void {
-  const { signers } = kit.services;
+  const { accountActions, signers } = kit.services;
+  addSigned(kit, '/multisig/add-signer', decodeAddSigner, (request, { user }) =>
+    accountActions.addSigner(request, user),
+  );
   kit.addSession({
     method: 'GET',
     pattern: '/multisig/config/:user_id',
@@ -104,12 +119,15 @@ function addSigners(kit: RouteKit): void {
     shape: noShape,
     serve: (call, { user }) => call.reply(multisigConfig(signers.viewOf(user))),
   });
-  kit.addPublic({
-    method: 'POST',
-    pattern: '/multisig/signers',
-    shape: ({ body }) => decodeSignerKey(body),
-    serve: (call, key) => call.reply(signerAccounts(signers.accountsOf(key))),
-  });
+  for (const method of ['GET', 'POST'] as const) {
+    kit.addPublic({
+      method,
+      pattern: '/multisig/signers',
+      readsBody: true,
+      shape: searchOf,
+      serve: (call, { key, isBare }) => call.reply(signerAccounts(signers.accountsOf(key), isBare)),
+    });
+  }
   // A path without any method: every request is 405.
   kit.routes.addMethodless('/multisig/config');
 }

@@ -111,7 +111,8 @@ export class HttpRoutes {
     this.#app[register[route.method]](route.pattern, (response, request) => {
       const call = this.begin(response, request, route, parameterCount);
       if (call === null) return;
-      if (route.method === 'GET') this.inTurn(call, () => this.#handle(call, route, NO_BODY));
+      if (route.method === 'GET' && route.readsBody !== true)
+        this.inTurn(call, () => this.#handle(call, route, NO_BODY));
       else this.#readBody(call, response, route);
     });
   }

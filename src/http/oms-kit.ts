@@ -27,11 +27,11 @@ const BAD_USER = reject('INVALID_REQUEST', 'a user id is 64 hex digits', 'user_i
 export interface RequestParts {
   readonly head: RequestHead;
   readonly query: Query;
-  /** Empty for GET. */
+  /** Empty for a GET that does not read it. */
   readonly body: Uint8Array;
 }
 
-interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax'> {
+interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody'> {
   readonly method: HttpMethod;
   readonly pattern: string;
   /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
@@ -124,11 +124,12 @@ export class RouteKit {
   }
 
   #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const { method, pattern, late, deadlineMs, bodyBytesMax } = route;
+    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false } = route;
     this.routes.add({
       method,
       pattern,
       handler,
+      readsBody,
       ...(late === undefined ? {} : { late }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),

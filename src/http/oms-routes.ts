@@ -8,6 +8,7 @@ import { decodeAuth } from '../codec/auth-request.ts';
 import { authReply, nonceReply } from '../codec/operation-replies.ts';
 import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
 import type { UserId } from '../core/ids.ts';
+import { ACTION_BYTES_MAX } from '../core/limits.ts';
 import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
 import { VERSION } from '../runtime/version.ts';
 import { addAccountRoutes } from './account-routes.ts';
@@ -71,8 +72,13 @@ function addSessionRoutes(kit: RouteKit): void {
     shape: ({ body }) => decodeAuth(body, 0, body.length),
     addressUnits: LOGIN_UNITS,
     loginOf: ({ userId }) => userId,
-    serve: (call, request) => {
-      answer(call, services.sessions.login(request, call.address), ({ token, expiryNs }) => authReply(token, expiryNs));
+    bodyBytesMax: ACTION_BYTES_MAX,
+    serve: async (call, request) => {
+      const { sessions } = services;
+      const isOwn = request.additionalSigners.length === 0;
+      const { address } = call;
+      const login = isOwn ? sessions.login(request, address) : await sessions.coSignedLogin(request, address);
+      answer(call, login, ({ token, expiryNs }) => authReply(token, expiryNs));
     },
   });
   kit.addSession({

@@ -11,9 +11,10 @@ import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
+import type { LiveSession } from '../gateway/sessions/tokens.ts';
 import type { RequestHead } from './request-head.ts';
 
-export interface Session {
+export interface Session extends LiveSession {
   readonly user: UserId;
   readonly token: string;
 }
@@ -54,5 +55,6 @@ function only(values: readonly string[], prefix: string): string | undefined {
 function check(services: GatewayServices, token: string | undefined, userText: string | undefined): Outcome<Session> {
   const user = parseUserId(userText ?? '');
   if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
-  return services.sessions.isSession(user, token) ? accepted({ user, token }) : rejected(UNAUTHORIZED);
+  const session = services.sessions.find(user, token);
+  return session === null ? rejected(UNAUTHORIZED) : accepted({ user, token, byCoSigners: session.byCoSigners });
 }

@@ -217,7 +217,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   hasSession(socket: OmsSocket): boolean {
-    return this.#services.sessions.isSession(socket.data.user, socket.data.token);
+    return this.#services.sessions.find(socket.data.user, socket.data.token) !== null;
   }
 
   /**

@@ -32,7 +32,7 @@ import type { UnreadReplies } from './unread-replies.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A handler answers its call now or later; `body` is empty for GET. A rejected promise is answered with 500. */
+/** A handler answers its call now or later; `body` is empty for a GET that does not read it. A rejected promise is answered with 500. */
 export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
 
 export interface HttpRoute {
@@ -40,6 +40,8 @@ export interface HttpRoute {
   /** uWebSockets.js pattern: `/orders/:user_id`. A static segment takes precedence over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;
+  /** Of a GET: its body is read, as of every other method. */
+  readonly readsBody?: boolean;
   /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
   readonly bodyBytesMax?: number;
   /** The error when the handler has not answered within `deadlineMs`; by default 504 TIMEOUT. */

@@ -24,13 +24,8 @@ interface Stream {
   readonly pattern: string;
 }
 
-/** Served with the funds of users and multisig writes: not yet. */
-const LATER: readonly string[] = [
-  '/settlement/init',
-  '/settlement/signatures/{user_id}',
-  '/multisig/add-signer',
-  '/sync/pending_settlements',
-];
+/** Served with the funds of users: not yet. */
+const LATER: readonly string[] = ['/settlement/init', '/settlement/signatures/{user_id}', '/sync/pending_settlements'];
 
 const WIRE = readFileSync('docs/reference/wire.md', 'utf8');
 

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
+import { SignerQueries } from '../../src/gateway/signers.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
@@ -30,16 +31,16 @@ function busyClearing(): ClearingClient {
 
 function actionsOf(clearing: ClearingClient): AccountActions {
   return new AccountActions({
-    verifier: { verify: () => true },
+    signatures: { verify: async () => null },
+    signers: new SignerQueries(),
+    sessions: { refuseNonce: () => null, consumeNonce: () => undefined },
     setAsides: new OrderFixture().manager.setAsides,
     withdrawals: { form: 'hex' },
     assetOfToken: () => null,
     isKnown: () => true,
     hasAccount: () => true,
     nowNs: () => NOW,
-    partOf: () => 'user',
     command: (command) => clearing.command(command),
-    wakeUp: () => undefined,
   });
 }
 

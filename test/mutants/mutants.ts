@@ -350,6 +350,18 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/signers/signer-config',
   },
   {
+    breaks: 'clearing judges the signers by the account that they act for',
+    site: 'signers-of-account',
+    change: returns('null'),
+    caughtBy: 'test/clearing/signers/add-signer',
+  },
+  {
+    breaks: 'a change of signers follows the one before',
+    site: 'config-nonce',
+    change: condition('false'),
+    caughtBy: 'test/clearing/signers/add-signer',
+  },
+  {
     breaks: 'an expired signer signs nothing',
     site: 'signer-expiry',
     change: condition('expiresAtNs !== null && atNs > expiresAtNs'),

@@ -52,6 +52,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   approvalLapsed: true,
   withdrew: true,
   renameSubAccount: true,
+  addSigner: true,
   hold: true,
   release: true,
   fault: true,

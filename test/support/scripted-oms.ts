@@ -94,15 +94,19 @@ export class ScriptedOms implements GatewayServices {
     refusedUsers: new Set(),
     perAddressMax: Number.POSITIVE_INFINITY,
     streams: () => ({ endSessions: (user) => this.streams?.endSessions(user) }),
+    signers: new SignerQueries(),
+    signatures: { verify: async () => null },
   });
   readonly sessions: GatewayServices['sessions'] = {
     issueNonce: (user) => this.#sessions.issueNonce(user),
+    coSignedLogin: (request, address) => this.#sessions.coSignedLogin(request, address),
     login: (request, address) => this.#sessions.login(request, address),
     logout: (user) => {
       this.expire(user);
       this.#sessions.logout(user);
     },
-    isSession: (user, token) => this.#tokens.get(user)?.has(token) === true || this.#sessions.isSession(user, token),
+    find: (user, token) =>
+      this.#tokens.get(user)?.has(token) === true ? { byCoSigners: false } : this.#sessions.find(user, token),
   };
 
   readonly limits: GatewayServices['limits'] = {
@@ -161,6 +165,7 @@ export class ScriptedOms implements GatewayServices {
     transfer: async (request, user) => this.#account('transfer', request.inner, user),
     closePosition: async (request, user) => this.#account('closePosition', request.inner, user),
     withdraw: async (request, user) => this.#account('withdraw', request.inner, user),
+    addSigner: async (request, user) => this.#account('addSigner', request.inner, user),
     cancelWithdrawal: async (request, user) => this.#account('cancelWithdrawal', request.inner, user),
     rename: async (request) => {
       const verdict = await this.#account('rename', request, request.user);

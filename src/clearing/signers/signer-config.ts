@@ -75,7 +75,8 @@ const EXPIRED: Reject = reject(
   'a co-signer has expired, or is outside of its signing window',
   'additional_signers',
 );
-const UNSIGNED: Reject = reject('INSUFFICIENT_SIGNER_WEIGHT', 'the action carries no signature', 'signature');
+/** No signature at all (AMB-136). */
+export const UNSIGNED: Reject = reject('INSUFFICIENT_SIGNER_WEIGHT', 'the action carries no signature', 'signature');
 const TOO_LIGHT: Readonly<Record<SignerTier, Reject>> = {
   low: tooLight('low'),
   medium: tooLight('medium'),

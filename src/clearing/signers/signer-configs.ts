@@ -3,8 +3,24 @@
  * signer-config.ts.
  */
 import type { UserId } from '../../core/ids.ts';
+import type { Reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import type { NodeInput, SignedInput } from '../inputs.ts';
 import type { SignerConfigRow } from '../rows.ts';
-import { DEFAULT_SIGNERS, type SignerConfig } from './signer-config.ts';
+import { DEFAULT_SIGNERS, MASTER_ALONE, refuseSigners, type SignerConfig, type SignerTier } from './signer-config.ts';
+
+/** MSG-13 to MSG-15. */
+export const ACTION_TIERS: Readonly<Record<SignedInput['kind'], SignerTier>> = {
+  closePosition: 'low',
+  transfer: 'medium',
+  withdraw: 'high',
+  cancelWithdrawal: 'high',
+  addSigner: 'high',
+};
+
+export function isSigned(input: NodeInput): input is SignedInput {
+  return Object.hasOwn(ACTION_TIERS, input.kind);
+}
 
 export class SignerConfigs {
   readonly #rows = new Map<UserId, SignerConfigRow>();
@@ -17,6 +33,13 @@ export class SignerConfigs {
 
   configOf(user: UserId): SignerConfig {
     return this.#rows.get(user) ?? DEFAULT_SIGNERS;
+  }
+
+  /** Whether these signers may act so for this user: SIGNER_… and INSUFFICIENT_SIGNER_WEIGHT, or null. */
+  refuseAction(action: Pick<SignedInput, 'kind' | 'user' | 'signedBy'>, nowNs: TimestampNs): Reject | null {
+    const { kind, user, signedBy = MASTER_ALONE } = action;
+    // mutant: signers-of-account
+    return refuseSigners(this.configOf(user), signedBy, ACTION_TIERS[kind], nowNs);
   }
 
   rows(): Iterable<SignerConfigRow> {

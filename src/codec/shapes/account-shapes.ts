@@ -23,7 +23,6 @@ import {
   optional,
   type Shape,
   SIDE,
-  SIGNATURE,
   SUB_ACCOUNT,
   TEXT,
   U64,
@@ -46,7 +45,7 @@ export const NONCE: Shape = named(
 export const AUTH_REQUEST: Shape = named(
   'AuthRequest',
   'A login',
-  Type.Object({ user_id: USER_ID_GIVEN, nonce: Type.String({ maxLength: 1_024 }), signature: SIGNATURE }),
+  Type.Object({ user_id: USER_ID_GIVEN, nonce: Type.String({ maxLength: 1_024 }), ...ACTION_SIGNING }),
 );
 export const TOKEN: Shape = named(
   'Token',
@@ -377,9 +376,32 @@ export const RENAMED: Shape = named(
   Type.Object({ sub_account_index: SUB_ACCOUNT, name: TEXT }),
 );
 
-// ---- multisig reads
+// ---- multisig
 
-const WEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
+const WEIGHT_MAX = 4_294_967_295;
+const WEIGHT = Type.Integer({ minimum: 0, maximum: WEIGHT_MAX });
+
+const NEW_SIGNER = { signer: SIGNER_KEY, weight: Type.Integer({ minimum: 1, maximum: WEIGHT_MAX }) };
+const DURATION = described(nullable(U64), 'the signer expires so long after it is added; null never');
+const CE_NONCE = described(COUNT, 'the ce_nonce of GET /nonce');
+
+export const ADD_SIGNER_REQUEST: Shape = named(
+  'AddSignerRequest',
+  'A further signer of the account; the order of the members of `inner` is that of the signed text',
+  Type.Object({
+    inner: either(
+      closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: DURATION, ce_nonce: CE_NONCE }),
+      closed({
+        user: USER_ID_GIVEN,
+        oms_nonce: described(TEXT, 'the value of GET /nonce; it is consumed when the signer was added'),
+        ce_nonce: CE_NONCE,
+        ...NEW_SIGNER,
+        session_duration_ns: DURATION,
+      }),
+    ),
+    ...ACTION_SIGNING,
+  }),
+);
 
 export const MULTISIG_CONFIG: Shape = named(
   'MultisigConfig',
@@ -401,6 +423,6 @@ export const MULTISIG_CONFIG: Shape = named(
 export const SIGNER_SEARCH: Shape = SIGNER_KEY;
 export const SIGNER_ACCOUNTS: Shape = named(
   'SignerAccounts',
-  'The accounts for which the key may sign',
-  Type.Object({ accounts: listOf(USER_ID) }),
+  'The accounts for which the key may sign; with `bare=true` the array alone',
+  either(Type.Object({ accounts: listOf(USER_ID) }), listOf(USER_ID)),
 );

@@ -1,5 +1,5 @@
 /**
- * Logging in: a signed nonce becomes a token. The checks run in the order not found, expired, different, signature
+ * Logging in: a signed nonce becomes a token. The checks run in the order not found, expired, different, signature, weight
  * (AMB-86, SES-08, SES-10, SES-11).
  *
  * The signature is verified elsewhere, possibly on another thread, so a login has two halves. The nonce may be consumed
@@ -9,7 +9,7 @@
  */
 import type { UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
-import { reject } from '../../core/reject.ts';
+import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { Nonces } from './nonces.ts';
 import type { Tokens } from './tokens.ts';
@@ -38,7 +38,10 @@ export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs):
 
 /** The further arguments of `completeLogin`. */
 export interface LoginProof {
-  readonly signatureIsValid: boolean;
+  /** Why who signed may not log in: INVALID_SIGNATURE, SIGNER_…, INSUFFICIENT_SIGNER_WEIGHT; or null. */
+  readonly refusal: Reject | null;
+  /** Whether co-signers of the account opened it (AMB-136). */
+  readonly byCoSigners?: boolean;
   /** SHA-256 of the token that the caller will return to the client. */
   readonly tokenHash: string;
   /** The client's address; '' where addresses are not limited. */
@@ -49,7 +52,7 @@ export interface LoginProof {
 /**
  * Second half: consumes the nonce and issues the token. A failure consumes nothing.
  *
- * @returns the token's expiry; rejects as `checkNonce`, then INVALID_SIGNATURE, then SERVICE_UNAVAILABLE if no session
+ * @returns the token's expiry; rejects as `checkNonce`, then the refusal of the proof, then SERVICE_UNAVAILABLE if no session
  * can
  *   be evicted for it (tokens.ts).
  */
@@ -60,8 +63,8 @@ export function completeLogin(
 ): Outcome<TimestampNs> {
   const nonce = checkNonce(sessions.nonces, claim, proof.now);
   if (!nonce.ok) return nonce;
-  if (!proof.signatureIsValid) return rejected(reject('INVALID_SIGNATURE', 'the signature does not verify'));
-  const { address = '' } = proof;
+  if (proof.refusal !== null) return rejected(proof.refusal);
+  const { address = '', byCoSigners = false } = proof;
   if (!sessions.tokens.makeRoom(claim.user, address, proof.now)) {
     return rejected(reject('SERVICE_UNAVAILABLE', 'too many sessions'));
   }
@@ -69,5 +72,5 @@ export function completeLogin(
   // After this point the command must succeed.
   // mutant: login-consumes-nonce
   sessions.nonces.consume(claim.user);
-  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, address));
+  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, { address, byCoSigners }));
 }

@@ -48,22 +48,37 @@ const STANDARD_RULES: TokenRules = {
   isFunded: () => false,
 };
 
-class Session {
+/** How a session was opened. */
+interface Opening {
+  /** Of the client; '' where addresses are not limited. */
+  readonly address?: string;
+  readonly byCoSigners?: boolean;
+}
+
+/** What a valid token stands for. */
+export interface LiveSession {
+  /** It was opened by co-signers of the account (wire.md 3.2): its cancels need no signature (AMB-136). */
+  readonly byCoSigners: boolean;
+}
+
+class Session implements LiveSession {
   readonly user: UserId;
   readonly tokenHash: string;
   readonly expiryNs: TimestampNs;
   /** The address of the login; '' where addresses are not limited. */
   readonly address: string;
+  readonly byCoSigners: boolean;
   readonly issued = new ListEntry<Session>(this);
   readonly idle = new ListEntry<Session>(this);
   /** Entry in the list of sessions that count against its address. */
   readonly ofAddress = new ListEntry<Session>(this);
 
-  constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, address: string) {
+  constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, { address = '', byCoSigners = false }: Opening) {
     this.user = user;
     this.tokenHash = tokenHash;
     this.expiryNs = expiryNs;
     this.address = address;
+    this.byCoSigners = byCoSigners;
   }
 }
 
@@ -110,13 +125,13 @@ export class Tokens {
    * @param tokenHash SHA-256 of the token, in any one text form.
    * @returns the time from which the token is no longer valid.
    */
-  issue(user: UserId, tokenHash: string, now: TimestampNs, address = ''): TimestampNs {
+  issue(user: UserId, tokenHash: string, now: TimestampNs, opening: Opening = {}): TimestampNs {
     const own = this.#byUser.get(user) ?? new Map<string, Session>();
     this.#byUser.set(user, own);
     const known = own.get(tokenHash);
     if (known !== undefined) this.#unlink(known);
     const expiryNs = (now + TOKEN_LIFE_NS) as TimestampNs;
-    const session = new Session(user, tokenHash, expiryNs, address);
+    const session = new Session(user, tokenHash, expiryNs, opening);
     own.delete(tokenHash);
     own.set(tokenHash, session);
     this.#issued.append(session.issued);
@@ -125,20 +140,23 @@ export class Tokens {
     return expiryNs;
   }
 
-  /**
-   * Whether this token was issued to this user, is not revoked, and has not expired. Another user's token is not valid.
-   */
+  /** Whether this token was issued to this user, is not revoked, and has not expired. Another user's token is not valid. */
   isValid(user: UserId, tokenHash: string, now: TimestampNs): boolean {
+    return this.find(user, tokenHash, now) !== null;
+  }
+
+  /** The session of a valid token, null for every other. */
+  find(user: UserId, tokenHash: string, now: TimestampNs): LiveSession | null {
     const session = this.#byUser.get(user)?.get(tokenHash);
-    if (session === undefined) return false;
+    if (session === undefined) return null;
     const { expiryNs } = session;
     // mutant: session-expiry
     if (now < expiryNs) {
       this.#use(session);
-      return true;
+      return session;
     }
     this.#forget(session);
-    return false;
+    return null;
   }
 
   /** Logout: revokes every token of the user (SES-12). */

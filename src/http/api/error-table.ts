@@ -70,16 +70,22 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     remedy: 'check your signer against the vectors: order of members, timestamps as integers, no spaces',
   },
   SIGNER_MISMATCH: { means: 'the signer of the body is not the user of the session', remedy: 'one session per key' },
-  INSUFFICIENT_SIGNER_WEIGHT: { means: 'no signature of the account’s key', remedy: 'sign with the account’s key' },
+  INSUFFICIENT_SIGNER_WEIGHT: {
+    means: 'no signature, or the signers have less weight than the threshold of the action',
+    remedy: 'read the multisig configuration, and sign with more keys of the account',
+  },
   SIGNER_UNKNOWN: {
     means: 'a co-signer that is not configured for this account',
     remedy: 'check the multisig configuration',
   },
   SIGNER_EXPIRED: {
-    means: 'reserved until co-signers are supported: an expired one',
-    remedy: 'check the multisig configuration',
+    means: 'a co-signer has expired, or is outside of its signing window',
+    remedy: 'sign with other keys of the account',
   },
-  SIGNER_DUPLICATE: { means: 'reserved until co-signers are supported: a repeated one', remedy: 'list each once' },
+  SIGNER_DUPLICATE: {
+    means: 'a co-signer is there twice, or a new signer is one of the account already',
+    remedy: 'list each once',
+  },
   INVALID_ORDER: {
     means:
       'an invalid figure or id: tick, minimum size, minimum notional (0.01 USD unless the operator set another value), decimals, fee rate, a cap on the wrong side, a parent that cannot have this child, an unsupported kind',
@@ -147,8 +153,6 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
  */
 export const RESERVED_CODES: readonly RejectName[] = [
   'CE_COMMUNICATION_ERROR',
-  'SIGNER_EXPIRED',
-  'SIGNER_DUPLICATE',
   'TOO_MANY_SUB_ACCOUNTS',
   'ORDERS_NOT_FOUND',
   // Of the operator API, with settlements not supported yet.

@@ -2,6 +2,7 @@
 
 import {
   ACTION_RESULT,
+  ADD_SIGNER_REQUEST,
   CLOSE_POSITION_REQUEST,
   INVENTORY,
   MULTISIG_CONFIG,
@@ -17,7 +18,7 @@ import {
 import { ACTION_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import type { RouteDoc } from './api-table.ts';
-import { SUB_ACCOUNT_QUERY } from './query-docs.ts';
+import { BOOLEAN_WORD, SUB_ACCOUNT_QUERY } from './query-docs.ts';
 
 const TOKEN = '5a'.repeat(20).padEnd(64, '0');
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
@@ -27,6 +28,8 @@ const SIGNER_ERRORS: readonly RejectName[] = [
   'INVALID_SIGNATURE',
   'INSUFFICIENT_SIGNER_WEIGHT',
   'SIGNER_UNKNOWN',
+  'SIGNER_EXPIRED',
+  'SIGNER_DUPLICATE',
   'TIMEOUT_UNKNOWN_STATE',
 ];
 
@@ -158,10 +161,29 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'session',
     cost: 'action',
     summary: 'Who may sign for you',
-    description: 'Configured by a deposit; `POST /multisig/config` is always 405.',
+    description:
+      'Set up by a first deposit, or by `POST /multisig/add-signer`; `POST /multisig/config` is always 405. An account without a configuration has the default: its own key alone.',
     reply: MULTISIG_CONFIG,
     example: {
       reply: '{"master_weight":1,"signers":[],"thresholds":{"low":1,"medium":1,"high":1},"config_nonce":0}',
+    },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/multisig/add-signer',
+    auth: 'signed',
+    summary: 'Add a signer to your account',
+    description:
+      'Needs the weight of the threshold `high`. The signer is in the configuration until it expires, and is never taken out; at most 16. A rejection by clearing has status 200: a `ce_nonce` that is not the current one is `INVALID_NONCE`, a key that is there `SIGNER_DUPLICATE`.',
+    body: ADD_SIGNER_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: ACTION_RESULT,
+    errors: [...SIGNER_ERRORS, 'NONCE_NOT_FOUND', 'NONCE_EXPIRED', 'INVALID_NONCE'],
+    example: {
+      body: `{"inner":{"user":"{user_id}","signer":{"Secp256k1":[2,${'7,'.repeat(31)}7]},"weight":1,"session_duration_ns":86400000000000,"ce_nonce":0},"signature":[],"additional_signers":[]}`,
+      reply: '{"success":true}',
     },
   },
   {
@@ -171,7 +193,9 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'public',
     cost: 'publicRead',
     summary: 'Accounts for which a key may sign',
-    description: 'The body is the bare key. A key that signs for no account has an empty list.',
+    description:
+      'The body is the bare key. A key that signs for no account has an empty list; of more than 1,000 accounts the first are listed. `GET` with the same body is answered alike.',
+    query: [{ name: 'bare', shape: BOOLEAN_WORD, summary: 'true: the reply is the array alone' }],
     body: SIGNER_SEARCH,
     reply: SIGNER_ACCOUNTS,
     example: { body: `{"Ed25519":[${'7,'.repeat(31)}7]}`, reply: '{"accounts":[]}' },

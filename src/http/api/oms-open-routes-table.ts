@@ -1,6 +1,7 @@
 /** The order service's public routes, and its sessions (wire.md 3, 7.2). */
 import { AUTH_REQUEST, EMPTY, NONCE, TOKEN } from '../../codec/shapes/account-shapes.ts';
 import { MARKET, MARKETS } from '../../codec/shapes/registry-shapes.ts';
+import { ACTION_BYTES_MAX } from '../../core/limits.ts';
 import type { RouteDoc } from './api-table.ts';
 
 const MARKET_EXAMPLE =
@@ -30,10 +31,20 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     cost: 'publicRead',
     summary: 'Log in',
     description:
-      'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes. There is no refresh and no rotation of keys: log in again when the token has expired.',
+      'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes. Co-signers sign the same bytes; then `signature` may be empty, and their weight must reach the threshold `low`. There is no refresh and no rotation of keys: log in again when the token has expired.',
     body: AUTH_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
     reply: TOKEN,
-    errors: ['NONCE_NOT_FOUND', 'NONCE_EXPIRED', 'INVALID_NONCE', 'INVALID_SIGNATURE'],
+    errors: [
+      'NONCE_NOT_FOUND',
+      'NONCE_EXPIRED',
+      'INVALID_NONCE',
+      'INVALID_SIGNATURE',
+      'INSUFFICIENT_SIGNER_WEIGHT',
+      'SIGNER_UNKNOWN',
+      'SIGNER_EXPIRED',
+      'SIGNER_DUPLICATE',
+    ],
     example: {
       body: '{"user_id":"{user_id}","nonce":"7mYt0nV3bq1dX9kzJ2rWcA5uLhE8sGfPo6iTQy4vKxM","signature":[]}',
       reply: '{"token":"kPq3Xo2bR7sLw9TzVn4yHc1eJd6mUf8gQa0iBxC5vKE","expiry_ns":1770086400000000000}',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
+import { reject } from '../../../src/core/reject.ts';
 import { SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import { checkNonce, completeLogin } from '../../../src/gateway/sessions/login.ts';
 import { Nonces } from '../../../src/gateway/sessions/nonces.ts';
@@ -57,7 +58,11 @@ suite('nonces', () => {
 });
 
 suite('login', () => {
-  const proof = (now: TimestampNs, signatureIsValid = true) => ({ signatureIsValid, tokenHash: 'hash', now });
+  const proof = (now: TimestampNs, isValid = true) => ({
+    refusal: isValid ? null : reject('INVALID_SIGNATURE', 'the signature does not verify'),
+    tokenHash: 'hash',
+    now,
+  });
 
   test('the checks run in the order not found, expired, different, signature (AMB-86, SES-10)', () => {
     const sessions = { nonces: new Nonces(), tokens: new Tokens() };

@@ -25,7 +25,7 @@ interface Login {
 
 function login({ tokens, user, hash = 'h', address = '', now = START }: Login): boolean {
   if (!tokens.makeRoom(user, address, now)) return false;
-  tokens.issue(user, hash, now, address);
+  tokens.issue(user, hash, now, { address });
   return true;
 }
 
