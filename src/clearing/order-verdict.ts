@@ -1,6 +1,10 @@
 /**
- * Clearing's own look at an order before its first fill (GEN-05, FIL-09): the signature over the text, natively, and
- * the text against the record of the order. Both must hold; gateway and market are not trusted.
+ * Clearing's own look at an order before its first fill (GEN-05, FIL-09, MSG-35): who signed and what they weigh, every signature
+ * over the text, natively, and the text against the record of the order. All of it must hold; gateway and market are not trusted.
+ *
+ * Signers are judged by the configuration of now, except for an order that was admitted before weights and thresholds came into
+ * force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the order's creation
+ * (MSG-34).
  */
 
 import type { OrderDetails } from '../codec/order-details.ts';
@@ -11,23 +15,55 @@ import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
+import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify } from '../crypto/ed25519.ts';
+import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { OrderRow, SignedText } from './rows.ts';
+import { DEFAULT_SIGNERS, refuseSigners, type SignerConfig } from './signers/signer-config.ts';
 
-/** @param asset the market's asset. @returns the verdict that is journaled; the check is made once per order. */
-export function verifyOrder(row: OrderRow, signed: SignedText, asset: AssetId): boolean {
-  const text = Buffer.from(signed.text, 'latin1');
-  const signatures = signaturesOf(signed.signatures);
-  return isSigned(row, signatures, text) && saysWhatWasSigned(row, asset, text);
+export interface OrderToVerify {
+  readonly row: OrderRow;
+  readonly signed: SignedText;
+  /** Of its market. */
+  readonly asset: AssetId;
+  /** Of its account, now. */
+  readonly config: SignerConfig;
 }
 
-function isSigned(row: OrderRow, { signature, additionalSigners }: Signatures, text: Buffer): boolean {
+/**
+ * @param webauthn what assertions are judged by; null: none is valid.
+ * @returns the verdict that is journaled; the check is made once per order.
+ */
+export function verifyOrder({ row, signed, asset, config }: OrderToVerify, webauthn: WebAuthnPolicy | null): boolean {
+  const text = Buffer.from(signed.text, 'latin1');
+  const signatures = signaturesOf(signed.signatures);
+  return (
+    mayPlace(row, signatures, config) && isSigned(row, signatures, { text, webauthn }) && isOfText(row, asset, text)
+  );
+}
+
+/** Registered, each once, unexpired, and together heavy enough (MSG-35, MSG-37). */
+function mayPlace({ admittedNs, creationNs }: OrderRow, signatures: Signatures, config: SignerConfig): boolean {
+  // mutant: order-before-configuration
+  const inForce = admittedNs < config.setNs ? DEFAULT_SIGNERS : config;
+  const signedBy = { hasMaster: signatures.signature.length > 0, coSigners: signatures.additionalSigners };
+  // mutant: order-signers-in-clearing
+  return refuseSigners(inForce, signedBy, 'low', creationNs) === null;
+}
+
+/** All signatures that there are. */
+function isSigned(
+  row: OrderRow,
+  { signature, additionalSigners }: Signatures,
+  { text, webauthn }: { readonly text: Buffer; readonly webauthn: WebAuthnPolicy | null },
+): boolean {
   const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
-  return additionalSigners.length === 0 && verify(signature, text, key);
+  if (signature.length > 0 && !verify(signature, text, key)) return false;
+  return verifyCoSignatures(additionalSigners, text, webauthn);
 }
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */
-function saysWhatWasSigned(row: OrderRow, asset: AssetId, text: Buffer): boolean {
+function isOfText(row: OrderRow, asset: AssetId, text: Buffer): boolean {
   const wrapper = Buffer.concat([HEAD, text, TAIL]);
   const decoded = decodeCreate(wrapper, 0, wrapper.length);
   if (!decoded.ok || decoded.value.fault !== null || !text.equals(decoded.value.text)) return false;

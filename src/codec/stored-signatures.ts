@@ -5,7 +5,7 @@
  *   64 bytes                                         the master's signature alone, as it came
  *   has master u8 │ 64 bytes │ count u8 │ co-signers   an order with co-signers, or without any signature; 64 zeros for no master
  *
- * The second form is longer than 64 bytes, so the length tells the two apart. An order that the node made has none: 0 bytes.
+ * The second form is longer than 64 bytes, so the length distinguishes them. An order that the node made has none: 0 bytes.
  */
 import { assert } from '../core/assert.ts';
 import { coSignersBytes, readCoSigners, writeCoSigners } from './co-signer-bytes.ts';

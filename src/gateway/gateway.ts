@@ -151,7 +151,18 @@ export class Gateway implements OrderSink {
     });
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
-      ...{ requests: orders.requests, verifier, limits, shards, idKey, nowNs, openMarkets, wakeUp, counted },
+      ...{
+        requests: orders.requests,
+        signers: this.signers,
+        verifier,
+        limits,
+        shards,
+        idKey,
+        nowNs,
+        openMarkets,
+        wakeUp,
+        counted,
+      },
       releases: this.#releases,
       createRefusal: (user) => this.#faults.refusalOf(user),
     });

@@ -26,11 +26,14 @@
  * (orders/order-requests.ts), the form of messages (command-codec.ts).
  */
 
+import { createHash } from 'node:crypto';
+import { MASTER_ALONE, refuseCancelSigners, refuseSigners } from '../clearing/signers/signer-config.ts';
 import type { HopTimes } from '../codec/hop-times.ts';
-import type { Signatures } from '../codec/signatures.ts';
+import { isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { CancelRequest } from '../codec/signed-cancel.ts';
 import type { CreateRequest } from '../codec/signed-order.ts';
 import type { ReplaceRequest } from '../codec/signed-replace.ts';
+import { storedSignatures } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
@@ -78,8 +81,8 @@ import type { ReleaseQueue } from './release-queue.ts';
 import type { Cost } from './sessions/costs.ts';
 import { CreateRetries } from './sessions/create-retries.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
-import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
-import { refuseCoSigned } from './signers.ts';
+import { BAD_SIGNATURE, POOL_FULL, type SignatureJob, type SignatureVerifier } from './signature-verifier.ts';
+import type { SignerQueries } from './signers.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
@@ -105,6 +108,8 @@ export interface ActionOrigin {
   readonly hops?: HopTimes | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;
+  /** Co-signers of the account opened the session: its cancels need no signature (AMB-136). False unless given. */
+  readonly byCoSigners?: boolean;
 }
 
 /** The answer to the item of a batch at this index. */
@@ -114,6 +119,8 @@ export interface OrderEntryParts {
   readonly requests: OrderRequests;
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;
+  /** Who may sign for an account. */
+  readonly signers: Pick<SignerQueries, 'configOf'>;
   /** One per shard; market m lives on shard m mod shards. */
   readonly shards: readonly Publication[];
   /** Of the hashes of ids. */
@@ -140,15 +147,15 @@ export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the conne
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
 
+/** In place of a master signature where none is needed. */
+const NO_MASTER: Uint8Array = new Uint8Array(SIGNATURE_BYTES);
+const NO_TIME = 0n as TimestampNs;
 const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
 
 /** What every signed request has. */
-interface SignedRequest extends Signatures {
-  /** The bytes that were signed. */
-  readonly text: Uint8Array;
-}
+type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest;
 
 /** An item of a batch that was validated; its signature may be on its way. */
 interface Item<Prepared extends PreparedRequest = PreparedRequest> {
@@ -248,7 +255,7 @@ export class OrderEntry {
   #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
     const { user, group = null } = origin;
     const nowNs = this.#parts.nowNs();
-    const identity = { user, signature: request.signature, text: request.text };
+    const identity = { user, signature: signatureIdentity(request), text: request.text };
     // The end of one connection stops no other: a sender that is still connected begins anew.
     const first = (told: ActionAnswer): void => {
       if (told.refusal === CONNECTION_ENDED && group?.isEnded !== true) this.#createOnce(request, origin, answer);
@@ -300,8 +307,18 @@ export class OrderEntry {
   inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: Answer): void {
     const origin = { user: request.order.signer.id, connection: 0, isControl: false };
     const prepared = this.#checkCreate(request, origin, skips);
-    if (prepared.ok && skips.has('signature')) this.#send(prepared.value, origin, answer);
-    else this.#process(prepared, skips.has('multisig') ? withoutCoSigners(request) : request, origin, answer);
+    if (!prepared.ok) {
+      this.#refuse(answer, prepared.reject);
+      return;
+    }
+    const isUnweighed = skips.has('multisig') || (skips.has('signature') && isUnsigned(request));
+    const refusal = isUnweighed ? null : this.#refuseSigners(request, origin);
+    const settle = (bad: Reject | null): void => {
+      if (bad === null) this.#send(prepared.value, origin, answer);
+      else this.#refuse(answer, bad);
+    };
+    if (refusal !== null || skips.has('signature')) settle(refusal);
+    else this.#verifySignatures(request, origin, settle);
   }
 
   /** A fill as if the market had matched it (operator-api.md 7.3 `inject_fill`). @returns why not, or null. */
@@ -327,22 +344,54 @@ export class OrderEntry {
   }
 
   /**
-   * Weight, then signature (AMB-91).
+   * Who signs and what they weigh, then their signatures (AMB-91).
    *
    * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
    */
-  #verify(request: SignedRequest, { user, connection }: ActionOrigin, done: (refusal: Reject | null) => void): void {
-    const refusal = refuseCoSigned(request);
-    if (refusal !== null) {
-      done(refusal);
-      return;
-    }
-    const { verifier, limits, wakeUp } = this.#parts;
-    const { signature, text } = request;
+  #verify(request: SignedRequest, origin: ActionOrigin, done: (refusal: Reject | null) => void): void {
+    const refusal = this.#refuseSigners(request, origin);
+    if (refusal === null) this.#verifySignatures(request, origin, done);
+    else done(refusal);
+  }
+
+  /** Signers of an order are judged at its creation, those of a replace or a cancel now (MSG-34). */
+  #refuseSigners(request: SignedRequest, { user, byCoSigners = false }: ActionOrigin): Reject | null {
+    const { signers, nowNs } = this.#parts;
+    const config = signers.configOf(user);
+    const { signature, additionalSigners: coSigners } = request;
+    const hasMaster = signature.length > 0;
+    const signedBy = hasMaster && coSigners.length === 0 ? MASTER_ALONE : { hasMaster, coSigners };
+    if ('order' in request) return refuseSigners(config, signedBy, 'low', request.order.creationNs);
+    const atNs = coSigners.length === 0 ? NO_TIME : nowNs();
+    if ('request' in request) return refuseSigners(config, signedBy, 'low', atNs);
+    // mutant: cancel-of-co-signers
+    return byCoSigners && isUnsigned(request) ? null : refuseCancelSigners(config, signedBy, atNs);
+  }
+
+  /** @param done as of `#verify`. */
+  #verifySignatures(
+    request: SignedRequest,
+    { user, connection }: ActionOrigin,
+    done: (refusal: Reject | null) => void,
+  ): void {
+    const { limits, wakeUp, nowNs } = this.#parts;
+    const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
-    if (!verifier.verify(job, (valid) => done(valid ? null : BAD_SIGNATURE))) done(POOL_FULL);
+    const further = coSigners.length - (signature.length === 0 ? 1 : 0);
+    const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
+    if (notPaid !== null) done(notPaid);
+    // A request that needs no signature keeps its place behind what its connection sent before: its verdict is not used.
+    else if (isUnsigned(request)) this.#inTurn({ ...job, signature: NO_MASTER }, () => done(null), done);
+    else {
+      const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
+      this.#inTurn(isFor, (valid) => done(valid ? null : BAD_SIGNATURE), done);
+    }
     wakeUp();
+  }
+
+  #inTurn(job: SignatureJob, verdict: (valid: boolean) => void, refused: (refusal: Reject) => void): void {
+    if (!this.#parts.verifier.verify(job, verdict)) refused(POOL_FULL);
   }
 
   #send(prepared: PreparedRequest, origin: CreateOrigin, answer: Answer): void {
@@ -676,11 +725,13 @@ function claimed(at: number): number {
   return must(at < 0 ? undefined : at, 'the room for a batch was checked before');
 }
 
+/** What a repeated create has as well: its signature, or of an order with co-signers a digest of all of them. */
+function signatureIdentity(request: CreateRequest): Uint8Array {
+  const { signature, additionalSigners } = request;
+  return additionalSigners.length === 0 ? signature : createHash('sha256').update(storedSignatures(request)).digest();
+}
+
 /** Signatures of a REST batch go to all threads of the pool; on `/control` they keep to the thread of their connection. */
 function poolOrigin(origin: ActionOrigin, index: number): ActionOrigin {
   return origin.isControl ? origin : { ...origin, connection: origin.connection + index };
-}
-
-function withoutCoSigners(request: CreateRequest): CreateRequest {
-  return { ...request, additionalSigners: [] };
 }

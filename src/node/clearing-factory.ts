@@ -39,7 +39,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
       lock: { epoch: words.epoch(), release: () => undefined },
     }),
     recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
-    verifyOrder,
+    verifyOrder: (order) => verifyOrder(order, settings.webauthn),
     idKey: hashKeyOf(settings.hashSeed),
     door: wiring.publication(FRONT_DOOR),
     data: wiring.publication(MARKET_DATA),

@@ -23,7 +23,7 @@ import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';
-import { MANUAL_CLOCK_START_NS, type NodeConfig } from './config.ts';
+import { MANUAL_CLOCK_START_NS, type NodeConfig, webauthnPolicy } from './config.ts';
 import { NodeWords } from './node-words.ts';
 import { checkBeforeStart } from './start-check.ts';
 import { nodeTopology } from './topology.ts';
@@ -151,6 +151,7 @@ export class NodeThreads {
       words: this.words.memory,
       budget: this.budget.memory,
       hashSeed: this.hashSeed,
+      webauthn: webauthnPolicy(config),
       logLevel: this.config.logLevel,
     };
   }

@@ -1,5 +1,6 @@
 /** Settings of the actors on worker threads, beside their wiring. */
 
+import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
 import type { NodeConfig } from './config.ts';
@@ -17,6 +18,8 @@ export interface WorkerSettings {
   readonly words: SharedArrayBuffer;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;
+  /** What assertions of co-signers are judged by; null: none is valid. */
+  readonly webauthn: WebAuthnPolicy | null;
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;
 }

@@ -2,13 +2,23 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verifyOrder } from '../../src/clearing/order-verdict.ts';
 import type { OrderRow, SignedText } from '../../src/clearing/rows.ts';
+import { DEFAULT_SIGNERS, type RegisteredSigner, type SignerConfig } from '../../src/clearing/signers/signer-config.ts';
 import type { Order } from '../../src/client/canonical.ts';
+import {
+  type CoSigner,
+  ed25519CoSigner,
+  p256CoSigner,
+  SoftwareAuthenticator,
+  secp256k1CoSigner,
+} from '../../src/client/co-signers.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { limitOrder, marketOrder, signCreate } from '../../src/client/signed-actions.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
+import { storedSignatures } from '../../src/codec/stored-signatures.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, type OrderKind, TIF, type Tif, TRIGGER } from '../../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity } from '../../src/core/units.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import type { WebAuthnPolicy } from '../../src/crypto/webauthn.ts';
 import { order as orderRow } from '../support/checkpoint-store.ts';
 
 const ETH = '2' as AssetId;
@@ -44,8 +54,8 @@ function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<Or
   return { ...row, text: Buffer.from(text).toString('latin1'), signatures: signature };
 }
 
-function verified(row: SignedRow, asset: AssetId): boolean {
-  return verifyOrder(row, row, asset);
+function verified(row: SignedRow, asset: AssetId, config: SignerConfig = DEFAULT_SIGNERS): boolean {
+  return verifyOrder({ row, signed: row, asset, config }, null);
 }
 
 const LIMIT_TERMS = { tif: TIF.gtc, price: 300_025 as RawPrice, quantity: 5_000 as RawQuantity };
@@ -152,5 +162,108 @@ suite("clearing's own verdict on an order", () => {
     for (const own of ['cancelPending', 'rolledBack', 'entering'] as const)
       assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG[own] }, ETH), true, own);
     assert.equal(verified({ ...row, flags: row.flags | ORDER_FLAG.nodeMade }, ETH), false);
+  });
+});
+
+const POLICY: WebAuthnPolicy = { rpId: 'app.example', origins: ['https://app.example'] };
+const PAGE = { rpId: 'app.example', origin: 'https://app.example' };
+const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const CO_SIGNERS: readonly CoSigner[] = [
+  ed25519CoSigner(seed(1)),
+  secp256k1CoSigner(seed(2)),
+  secp256k1CoSigner(seed(3), 'personal'),
+  p256CoSigner(seed(4)),
+  new SoftwareAuthenticator(seed(5), PAGE),
+];
+const [ED, SECP, , , PASSKEY] = CO_SIGNERS as [CoSigner, CoSigner, CoSigner, CoSigner, CoSigner];
+
+function registered({ signer }: CoSigner, members: Partial<RegisteredSigner> = {}): RegisteredSigner {
+  return { ...signer, weight: 1, addedNs: NOW as TimestampNs, expiresAtNs: null, maxSigningWindowNs: null, ...members };
+}
+
+/** All of them registered; those of weight 1 together with the master weigh six. */
+function configOf(
+  members: Partial<SignerConfig>,
+  signers: readonly RegisteredSigner[] = CO_SIGNERS.map((of) => registered(of)),
+): SignerConfig {
+  return { ...DEFAULT_SIGNERS, signers, ...members };
+}
+
+const lowAt = (low: number): Partial<SignerConfig> => ({ thresholds: { low, medium: 1, high: 1 } });
+
+/** The row, signed by the master or not, and by these; `signs` what they sign in place of its text. */
+function signedBy(coSigners: readonly CoSigner[], { hasMaster = true, signs = '' } = {}): SignedRow {
+  const row = signedRow();
+  const text = Buffer.from(signs === '' ? row.text : signs, 'latin1');
+  const additionalSigners = coSigners.map((coSigner) => ({ ...coSigner.signer, signature: coSigner.sign(text) }));
+  const signature = hasMaster ? row.signatures : new Uint8Array();
+  return { ...row, admittedNs: NOW as TimestampNs, signatures: storedSignatures({ signature, additionalSigners }) };
+}
+
+function judged(row: SignedRow, config: SignerConfig, webauthn: WebAuthnPolicy | null = POLICY): boolean {
+  return verifyOrder({ row, signed: row, asset: ETH, config }, webauthn);
+}
+
+suite("clearing's own verdict on the co-signers of an order", () => {
+  test('MSG-20, MSG-28, MSG-35: co-signers of every scheme place an order, with the master or in place of it', () => {
+    for (const hasMaster of [true, false]) {
+      for (const coSigner of CO_SIGNERS) assert.equal(judged(signedBy([coSigner], { hasMaster }), configOf({})), true);
+      assert.equal(judged(signedBy(CO_SIGNERS, { hasMaster }), configOf(lowAt(5))), true);
+    }
+    assert.equal(judged(signedBy(CO_SIGNERS), configOf(lowAt(6))), true);
+  });
+
+  test('MSG-12, MSG-36, MSG-37: too light, or a master of weight 0 alone, is refused', () => {
+    assert.equal(judged(signedBy(CO_SIGNERS, { hasMaster: false }), configOf(lowAt(6))), false);
+    assert.equal(judged(signedBy([ED]), configOf(lowAt(3))), false);
+    const light = configOf({ masterWeight: 0 });
+    assert.equal(judged(signedBy([]), light), false);
+    assert.equal(judged(signedBy([ED]), light), true);
+    assert.equal(judged(signedBy([], { hasMaster: false }), configOf({})), false, 'no signature at all');
+  });
+
+  test('MSG-20, MSG-35: each signature is verified over the text of the order, whatever the others weigh', () => {
+    const config = configOf({ masterWeight: 9 });
+    for (const coSigner of CO_SIGNERS) {
+      const other = signedBy([ED]).text.replace('verdict-1', 'verdict-2');
+      const row = signedBy([coSigner], { signs: other });
+      assert.equal(judged(row, config), false, `${coSigner.signer.scheme} over another order`);
+    }
+    const forgedMaster = signedBy([ED]);
+    const signatures = forgedMaster.signatures.slice();
+    signatures[9] = (signatures[9] ?? 0) ^ 1;
+    assert.equal(judged({ ...forgedMaster, signatures }, config), false);
+  });
+
+  test('MSG-30, MSG-31: an unknown co-signer or one that is there twice refuses the order', () => {
+    assert.equal(judged(signedBy([ED]), DEFAULT_SIGNERS), false);
+    assert.equal(judged(signedBy([ED, SECP]), configOf({}, [registered(SECP)])), false);
+    assert.equal(judged(signedBy([SECP, SECP]), configOf({})), false);
+  });
+
+  test('MSG-34: the window and the expiry of a co-signer are judged at the creation of the order', () => {
+    const hour = 3_600_000_000_000n;
+    const at = (members: Partial<RegisteredSigner>): SignerConfig => configOf({}, [registered(ED, members)]);
+    assert.equal(judged(signedBy([ED]), at({ expiresAtNs: NOW + 1n })), true);
+    assert.equal(judged(signedBy([ED]), at({ expiresAtNs: NOW })), false);
+    const before = { addedNs: (NOW - hour) as TimestampNs };
+    assert.equal(judged(signedBy([ED]), at({ ...before, maxSigningWindowNs: hour + 1n })), true);
+    assert.equal(judged(signedBy([ED]), at({ ...before, maxSigningWindowNs: hour })), false);
+  });
+
+  test('MSG-35: a configuration that comes later does not refuse an order that was admitted before it', () => {
+    const config = configOf({ masterWeight: 0, setNs: NOW as TimestampNs });
+    const row = signedBy([]);
+    assert.equal(judged({ ...row, admittedNs: (NOW - 1n) as TimestampNs }, config), true);
+    assert.equal(judged({ ...row, admittedNs: NOW as TimestampNs }, config), false);
+    const early = { ...signedBy([ED]), admittedNs: (NOW - 1n) as TimestampNs };
+    assert.equal(judged(early, config), false, 'there was no co-signer then');
+  });
+
+  test('MSG-25, MSG-26: without a relying party, or with another one, no assertion is valid', () => {
+    const row = signedBy([PASSKEY]);
+    assert.equal(judged(row, configOf({}), null), false);
+    assert.equal(judged(row, configOf({}), { ...POLICY, rpId: 'other.example' }), false);
+    assert.equal(judged(row, configOf({}), { ...POLICY, origins: ['https://other.example'] }), false);
   });
 });

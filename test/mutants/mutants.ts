@@ -833,6 +833,24 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/crypto/verify-pool',
   },
   {
+    breaks: 'clearing judges who signed an order again',
+    site: 'order-signers-in-clearing',
+    change: swap(/ === null/, ' !== undefined'),
+    caughtBy: 'test/clearing/order-verdict',
+  },
+  {
+    breaks: 'an order that was admitted before a configuration came into force is judged by the default',
+    site: 'order-before-configuration',
+    change: swap(/ < /, ' < 0n * '),
+    caughtBy: 'test/clearing/order-verdict',
+  },
+  {
+    breaks: 'a cancel without a signature needs a session that co-signers opened',
+    site: 'cancel-of-co-signers',
+    change: swap(/byCoSigners && /, ''),
+    caughtBy: 'test/gateway/order-entry-signers',
+  },
+  {
     breaks: 'half a surrogate pair is no text',
     site: 'surrogate-pairs',
     change: swap(/ \|\| \w+\(unit\)/, ''),

@@ -1,10 +1,13 @@
 /** Order entry over a real order manager and real rings, with signatures that wait for the test. */
 import { hashKeyOf } from '../../src/core/key-words.ts';
+import type { Reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
 import { OrderEntry } from '../../src/gateway/order-entry.ts';
 import { ReleaseQueue } from '../../src/gateway/release-queue.ts';
+import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import type { SignatureJob } from '../../src/gateway/signature-verifier.ts';
+import { SignerQueries } from '../../src/gateway/signers.ts';
 import { COMMAND_NOTE } from '../../src/order/command-notes.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
@@ -54,6 +57,21 @@ export class CommandRing {
     return messages;
   }
 
+  /** The signatures of the creates that wait, as codec/stored-signatures.ts has them. */
+  creates(): readonly Uint8Array[] {
+    this.publication.flush();
+    const found: Uint8Array[] = [];
+    this.#reader.drain((typeId, at) => {
+      const { views: v } = this.#reader;
+      if (typeId !== NewOrder.typeId) return true;
+      const from = at + NewOrder.bytes + NewOrder.textBytes(v, at);
+      const bytes = NewOrder.signaturesBytes(v, at);
+      found.push(bytes === 0 ? NewOrder.signature(v, at) : v.u8.slice(from, from + bytes));
+      return true;
+    }, 10_000);
+    return found;
+  }
+
   /** Order ids and the notes around a batch. */
   words(): string {
     return this.read()
@@ -79,6 +97,11 @@ export class EntryWorld {
   wakeUps = 0;
   readonly rings: readonly CommandRing[];
   readonly entry: OrderEntry;
+  /** Configurations of accounts; every other has the default. */
+  readonly signers: SignerQueries = new SignerQueries();
+  /** Charged beside what an action itself costs, and what the next charge is refused with. */
+  readonly charged: Cost[] = [];
+  refusal: Reject | null = null;
 
   constructor(rings: readonly CommandRing[] = [new CommandRing()]) {
     this.rings = rings;
@@ -87,7 +110,14 @@ export class EntryWorld {
     this.entry = new OrderEntry({
       requests: this.fixture.manager.requests,
       verifier: { verify: (job, done) => this.#verify(job, done) },
-      limits: { charge: () => null, partOf: () => 'user' },
+      limits: {
+        charge: (_user, cost) => {
+          this.charged.push(cost);
+          return this.refusal;
+        },
+        partOf: () => 'user',
+      },
+      signers: this.signers,
       shards,
       idKey: hashKeyOf(0n),
       nowNs,

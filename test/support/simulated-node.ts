@@ -7,8 +7,8 @@ import type { Durability } from '../../src/clearing/durability.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
+import type { OrderToVerify } from '../../src/clearing/order-verdict.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
-import type { OrderRow } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
@@ -364,7 +364,7 @@ export class SimulatedNode {
       clock: wiring.clock,
       notBefore: () => undefined,
       durability,
-      verifyOrder: (row: OrderRow) => !forged.has(row.orderId),
+      verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
       door: wiring.publication(FRONT_DOOR),
       data: wiring.publication(MARKET_DATA),
       markets: [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))],

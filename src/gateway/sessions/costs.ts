@@ -6,7 +6,8 @@
 /**
  * `action` any session request without a price of its own, `cancel` one signed cancel, `cancelAll` all orders of a user
  * or of a market, `deadMan` a dead-man timer, `bulk` this number of items in one request, `bulkCancel` this number of
- * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session.
+ * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an order
+ * action beyond its first one, which costs as much to verify as another action: each is priced like one.
  */
 export type Cost =
   | 'action'
@@ -15,6 +16,7 @@ export type Cost =
   | 'deadMan'
   | 'historyPage'
   | 'publicRead'
+  | { readonly furtherSignatures: number }
   | { readonly bulk: number }
   | { readonly bulkCancel: number };
 
@@ -65,6 +67,7 @@ export const STANDARD_PRICES: Prices = {
 export function priceOf(cost: Cost, prices: Prices): bigint {
   if (cost === 'deadMan') return prices.action;
   if (typeof cost === 'string') return prices[cost];
+  if ('furtherSignatures' in cost) return BigInt(cost.furtherSignatures) * prices.action;
   const items = BigInt('bulk' in cost ? cost.bulk : cost.bulkCancel) * prices.bulkItem;
   // mutant: bulk-price
   const rounded = ((items + UNIT - 1n) / UNIT) * UNIT;
