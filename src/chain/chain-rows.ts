@@ -1,8 +1,9 @@
 /** The registry's settings of chains: their kind, their vault and policy, and their tokens. */
+import { droppedTokens, tokenKey } from '../clearing/registry/registry-assets.ts';
 import type { AssetRow, ConfigRow, TokenDefinition } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
-import { MILLISECOND_NS } from '../core/units.ts';
+import { MILLISECOND_NS, ZERO_18 } from '../core/units.ts';
 
 export interface ChainRegistry {
   readonly assets: ReadonlyMap<AssetId, AssetRow>;
@@ -125,11 +126,23 @@ function vaultSettings(key: string, { administrators, quorum }: VaultJson): Vaul
   return { key, address: must(key.split('@')[0], 'a vault is named by its address'), administrators, quorum };
 }
 
-/** @param token 64 hex. @returns null for a token without an asset on this chain. */
+/** A token is on its chain from its first registration on; without one it has no minimum and no caps. */
+const UNREGISTERED: Omit<TokenDefinition, 'token' | 'chainId' | 'decimals'> = {
+  maxDeposits: null,
+  max1hrDeposits: null,
+  minWeight: ZERO_18,
+  minFirstDepositBaseUnits: 0n,
+};
+
+/** @param token 64 hex. @returns null for a token that no asset has or had on this chain. */
 export function tokenOnChain(registry: ChainRegistry, chainId: ChainId, token: string): TokenDefinition | null {
   for (const { tokens } of registry.assets.values()) {
     const found = tokens.find((item) => item.token === token && item.chainId === chainId);
     if (found !== undefined) return found;
+  }
+  for (const row of registry.assets.values()) {
+    const decimals = droppedTokens(row).get(tokenKey(token, chainId));
+    if (decimals !== undefined) return { ...UNREGISTERED, token, chainId, decimals };
   }
   return null;
 }

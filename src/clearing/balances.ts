@@ -93,10 +93,25 @@ export function changeUser(state: ClearingState, slot: UserSlot, row: UserRow, e
 export function totalsOf(state: ClearingState, asset: AssetId): AssetTotals {
   let totals = state.totals.get(asset);
   if (totals === undefined) {
-    totals = { asset, vaultHoldings: ZERO_18, faucet: ZERO_18, backstopCredits: ZERO_18, claims: ZERO_18 };
+    totals = {
+      asset,
+      vaultHoldings: ZERO_18,
+      faucet: ZERO_18,
+      backstopCredits: ZERO_18,
+      rebalancingPool: ZERO_18,
+      claims: ZERO_18,
+    };
     state.totals.set(asset, totals);
   }
   return totals;
+}
+
+/** What an asset has in vaults is more, or less. */
+export function moveHoldings(state: ClearingState, asset: AssetId, change: Amount18): void {
+  const totals = totalsOf(state, asset);
+  totals.vaultHoldings = add18(totals.vaultHoldings, change);
+  state.dirty.totals.add(totals);
+  state.touchedTotals.add(totals);
 }
 
 /** The balance of an existing sub-account; looking at one that does not exist yet creates it empty, which is no fact. */
@@ -131,6 +146,7 @@ function newBalance(state: ClearingState, account: SubAccountSlot, asset: AssetI
     collateral: asset !== USD && isMarginType(account.row) ? riskSlot(state, asset) : null,
     owned: ZERO_18,
     locked: ZERO_18,
+    lots: null,
     heldBySells: ZERO_18,
     buys: null,
     planned: null,
@@ -146,6 +162,7 @@ export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount1
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);
+  if (slot.lots !== null) slot.lots.balanceChanged();
   markChanged(state, slot);
 }
 
@@ -159,12 +176,16 @@ function markChanged(state: ClearingState, slot: BalanceSlot): void {
   state.touchedTotals.add(slot.totals);
 }
 
-/** Sets what is locked (withdrawals.ts). The caller has checked that it is not negative. */
-export function setLocked(state: ClearingState, slot: BalanceSlot, locked: Amount18): void {
+/** Sets what is owned and what is locked. The caller has checked that neither is negative. */
+export function setFunds(
+  state: ClearingState,
+  slot: BalanceSlot,
+  { owned, locked }: { readonly owned: Amount18; readonly locked: Amount18 },
+): void {
   assert(locked >= 0n, 'what is locked is never negative');
   slot.totals.claims = add18(slot.totals.claims, subtract18(locked, slot.locked));
   slot.locked = locked;
-  markChanged(state, slot);
+  setOwned(state, slot, owned);
 }
 
 /** Writes what is owned, and the sums of collateral that follow. */

@@ -2,20 +2,23 @@
  * The ledger adds up (AMB-116). After every batch the touched assets are compared through their running sums; a full
  * recount of everything derived is for the start, for operators and for tests.
  */
-import { add18 } from '../core/arithmetic.ts';
-import { assert } from '../core/assert.ts';
+import { add18, mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
+import { assert, must } from '../core/assert.ts';
+import { type AssetId, isToken } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
-import { type Amount18, ZERO_18 } from '../core/units.ts';
+import { type Amount18, ONE_18, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../risk/account-types.ts';
 import type { AssetTerms } from '../risk/asset-terms.ts';
 import { allBalances, allUsers, MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { enabledQuantityOf, hasLiveParent } from './children.ts';
 import { isExposureRight } from './exposures.ts';
+import { LOTS_PER_TOKEN } from './funds/lot-book.ts';
 import { isLive } from './funds/withdrawal-book.ts';
-import { heldOf, holdOf } from './holds.ts';
+import { availableOf, heldOf, holdOf } from './holds.ts';
 import { baseOf, type LiveOrder, orderAt, usdOf } from './live-orders.ts';
 import { allPositions } from './positions.ts';
+import { tokenKey } from './registry/registry-assets.ts';
 import { termsOf } from './risks.ts';
 import type {
   AssetTotals,
@@ -29,16 +32,18 @@ import type {
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
-/** claims + faucet + backstop credits = vault holdings. @throws InvariantError */
+/** claims + faucet + backstop credits + rebalancing pool = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
-  const { asset, claims, faucet, backstopCredits, vaultHoldings } = totals;
-  assert(claims + faucet + backstopCredits === vaultHoldings, `asset ${asset} adds up`);
+  const { asset, claims, faucet, backstopCredits, rebalancingPool, vaultHoldings } = totals;
+  assert(claims + faucet + backstopCredits + rebalancingPool === vaultHoldings, `asset ${asset} adds up`);
 }
 
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */
 export function checkLedger(state: ClearingState): void {
   checkSums(state);
   checkLocks(state);
+  checkLots(state);
+  checkUnits(state);
   checkOrders(state);
 }
 
@@ -147,8 +152,15 @@ function checkLocks(state: ClearingState): void {
   const locked = new Map<string, bigint>();
   for (const { row } of state.withdrawals.all()) {
     if (!isLive(row)) continue;
-    const key = `${row.user}/${row.asset}`;
-    locked.set(key, (locked.get(key) ?? 0n) + row.amount + row.fee);
+    assert(row.isolated >= 0n && row.isolated <= row.amount + row.fee, 'of lots at most all of a lock is taken');
+    const isolated = tokenKey(row.token, row.chainId);
+    for (const [asset, amount] of [
+      [row.asset, row.amount + row.fee - row.isolated],
+      [isolated, row.isolated],
+    ] as const) {
+      const key = `${row.user}/${asset}`;
+      locked.set(key, (locked.get(key) ?? 0n) + amount);
+    }
   }
   for (const slot of allBalances(state)) {
     const expected = slot.subAccount === SPOT_ACCOUNT ? (locked.get(`${slot.user}/${slot.asset}`) ?? 0n) : 0n;
@@ -157,6 +169,47 @@ function checkLocks(state: ClearingState): void {
   let owed = 0n;
   for (const { legs } of allPositions(state)) if (legs.quote < 0n) owed -= legs.quote;
   assert(state.usdBorrows === owed, 'the borrows of USD are the sum of negative quote legs');
+}
+
+/** Lots are part of their balances, oldest first, and found by what of them is free. */
+function checkLots(state: ClearingState): void {
+  let count = 0;
+  for (const slot of allBalances(state)) {
+    const { lots, owned, locked, subAccount, asset } = slot;
+    if (lots === null) continue;
+    assert(subAccount === SPOT_ACCOUNT && isToken(asset), 'lots are of tokens in account 0');
+    assert(lots.lots.length > 0 && lots.lots.length <= LOTS_PER_TOKEN, 'lots of a balance are bounded');
+    let [sum, free] = [0n, 0n];
+    for (const [at, lot] of lots.lots.entries()) {
+      assert(lot.amount > 0n && lot.free >= 0n && lot.free <= lot.amount, 'a lot has something');
+      assert(at === 0 || (lots.lots[at - 1]?.sequence ?? 0) < lot.sequence, 'the lots of a balance are in their order');
+      sum += lot.amount;
+      free += lot.free;
+      count += 1;
+    }
+    assert(sum <= owned + locked, 'lots are part of their balance');
+    const available = availableOf(slot);
+    assert(free === (sum < available ? sum : available), 'what of lots is free is neither locked nor held');
+  }
+  assert(count === state.lots.size, 'lots are counted');
+}
+
+/** What was credited for the units of an asset's tokens is at most what they are worth. */
+function checkUnits(state: ClearingState): void {
+  const left = new Map<AssetId, bigint>();
+  for (const { asset, token, chainId, baseUnits } of state.vaultTokens.values()) {
+    assert(baseUnits >= 0n, 'a vault owes nothing');
+    const decimals = must(
+      state.tokenDecimals.get(tokenKey(token, chainId)),
+      'the decimals of a token are kept for ever',
+    );
+    left.set(asset, (left.get(asset) ?? 0n) + mulDivFloor(baseUnits, ONE_18, powerOfTen(decimals)));
+  }
+  for (const { asset, vaultHoldings } of state.totals.values()) {
+    const of = state.vaultTokens.get(asset)?.asset ?? asset;
+    left.set(of, (left.get(of) ?? 0n) - vaultHoldings);
+  }
+  for (const [asset, dust] of left) assert(dust >= 0n, `no more of asset ${asset} is held than its vaults have`);
 }
 
 function checkOrders(state: ClearingState): void {

@@ -35,6 +35,7 @@ import {
   writeReply,
 } from './effect-codec.ts';
 import type { Effect } from './effects.ts';
+import { lotsDueNs } from './funds/deposit-caps.ts';
 import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
@@ -252,7 +253,7 @@ export class ClearingActor implements Actor {
 
   hasMore(): boolean {
     if (this.#restoring !== null) return this.#flushOutboxes();
-    if (this.#isFiring() || this.#isWithdrawalDue()) return true;
+    if (this.#isFiring() || this.#isWithdrawalDue() || this.#isLotDue()) return true;
     return this.#pacing.hasMore(this.ledger) && this.#flushOutboxes();
   }
 
@@ -260,6 +261,14 @@ export class ClearingActor implements Actor {
   #isWithdrawalDue(): boolean {
     const dueNs = this.#state?.withdrawals.nextDueNs ?? null;
     return dueNs !== null && dueNs <= this.#options.clock.nowNs();
+  }
+
+  /** Whether a lot may be pooled. */
+  #isLotDue(): boolean {
+    if (this.#state === null) return false;
+    const nowNs = this.#options.clock.nowNs();
+    const dueNs = lotsDueNs(this.#state, nowNs);
+    return dueNs !== null && dueNs <= nowNs;
   }
 
   /** Whether a price has fired orders whose records do not show it yet. */
@@ -285,6 +294,7 @@ export class ClearingActor implements Actor {
       return;
     }
     if (this.#isWithdrawalDue()) this.#batch.addPlain({ kind: 'withdrawalsDue' }, this.#options.clock.nowNs());
+    if (this.#isLotDue()) this.#batch.addPlain({ kind: 'lotsDue' }, this.#options.clock.nowNs());
     this.#addSteps();
     if (this.#batch.count > 0) this.#commit();
     else fireSome(this.ledger, FIRED_PER_TURN);

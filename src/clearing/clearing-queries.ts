@@ -1,10 +1,11 @@
 /** Questions about applied state, answered on the clearing thread between two batches (operator-api.md 4.7, 6). */
 
-import type { UserId } from '../core/ids.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../risk/prices.ts';
+import { unclaimedView } from './funds/unclaimed.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import { nativeBytesHash } from './sha256.ts';
@@ -34,11 +35,14 @@ interface Answers {
   readonly prices: { readonly prices: KnownPrices };
   readonly accountsAtRisk: View;
   readonly user: View;
+  readonly unclaimed: View;
 }
 
 /** Queries with members of their own. */
 type OwnQuery =
   | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean }
+  /** Deposits that were not credited. */
+  | { readonly kind: 'unclaimed'; readonly chainId: ChainId }
   /** The accounts with the smallest maintenance surplus. @param limit 1 … ACCOUNTS_AT_RISK_MAX. */
   | { readonly kind: 'accountsAtRisk'; readonly limit: number };
 type PlainKind = Exclude<keyof Answers, OwnQuery['kind']>;
@@ -67,6 +71,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   },
   backstop: (state, { nowNs }) => accepted(backstopView(state, nowNs)),
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
+  unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {
     return accepted(yield* atRisk.query(limit, nowNs));

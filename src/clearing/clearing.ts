@@ -17,9 +17,11 @@ import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
 import { assertConserved } from './checks.ts';
 import type { Effect } from './effects.ts';
 import { applyClosePosition } from './funds/close-position.ts';
+import { convertLots } from './funds/deposit-caps.ts';
 import { applyDeposit, applyFaucet } from './funds/deposits.ts';
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
+import { applyCreditUnclaimed } from './funds/unclaimed.ts';
 import {
   applyApprovalLapsed,
   applyApprovalSigned,
@@ -192,6 +194,8 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
     return;
   }
   const outcome = applyNodeInput(state, input, nowNs, effects);
+  // These may free room below a cap.
+  if (input.kind === 'putAsset' || input.kind === 'withdrew') convertLots(state, nowNs, effects);
   // What is set aside for a request is freed by its reply: the balances that it changed come before that.
   publishChanged(state, effects);
   effects.push({ kind: 'replied', request: input.request, outcome });
@@ -203,6 +207,7 @@ function isOwn(input: NodeInput): input is OwnInput {
     case 'liquidationStep':
     case 'backstopStep':
     case 'withdrawalsDue':
+    case 'lotsDue':
       return true;
     default:
       return false;
@@ -213,6 +218,7 @@ function applyOwnInput(state: ClearingState, input: OwnInput, nowNs: TimestampNs
   if (input.kind === 'restarted') applyRestarted(state, input, nowNs, effects);
   else if (input.kind === 'liquidationStep') applyLiquidationStep(state, input, nowNs, effects);
   else if (input.kind === 'backstopStep') applyBackstopStep(state, input, nowNs, effects);
+  else if (input.kind === 'lotsDue') convertLots(state, nowNs, effects);
   else applyWithdrawalsDue(state, nowNs, effects);
 }
 
@@ -241,6 +247,8 @@ function applyNodeInput(
       return applyFaucet(state, input, effects);
     case 'deposit':
       return applyDeposit(state, input, nowNs, effects);
+    case 'creditUnclaimed':
+      return applyCreditUnclaimed(state, input, nowNs, effects);
     case 'transfer':
       return applyTransfer(state, input, nowNs, effects);
     case 'withdraw':

@@ -38,6 +38,7 @@ export function changeSpend(balance: BalanceSlot, market: MarketSlot, before: Am
     changeReservedBuys(balance.buys, market, before, after);
   } else balance.heldBySells = add18(subtract18(balance.heldBySells, before), after);
   assert(balance.heldBySells >= 0n, 'holds are never negative');
+  if (balance.lots !== null) balance.lots.balanceChanged();
 }
 
 /** What its live orders hold of a balance, at the fees in force. */

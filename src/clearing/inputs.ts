@@ -190,6 +190,20 @@ export interface Deposit extends FromNode {
   readonly depositNonce: number;
 }
 
+/** An operator credits a deposit that was not credited when it came (AMB-74). */
+export interface CreditUnclaimed extends FromNode {
+  readonly kind: 'creditUnclaimed';
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** The vault's counter before the deposit. */
+  readonly counter: number;
+}
+
+/** A lot may be pooled by the time of the batch: made by clearing's own actor (AMB-73). */
+export interface LotsDue {
+  readonly kind: 'lotsDue';
+}
+
 /** What a sub-account is to be, as signed (wire.md 7.17); its shape was checked before. */
 export type TargetType =
   | { readonly kind: 'spot' | 'cross_margin'; readonly asset: null }
@@ -400,7 +414,7 @@ export interface BackstopStep {
 }
 
 /** What clearing's own thread adds to a batch; without a reply. */
-export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue;
+export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue | LotsDue;
 
 /** Inputs that a user signed. */
 export type SignedInput = Transfer | ClosePosition | Withdraw | CancelWithdrawal | AddSigner;
@@ -414,6 +428,7 @@ export type NodeInput =
   | SetPrices
   | Faucet
   | Deposit
+  | CreditUnclaimed
   | Withdraw
   | CancelWithdrawal
   | VaultCheckpoint

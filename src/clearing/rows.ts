@@ -199,6 +199,8 @@ export interface WithdrawalRow {
   /** Both are locked while it lives. */
   readonly amount: Amount18;
   readonly fee: Amount18;
+  /** What of amount and fee is locked from isolated lots of the token, amount first; the rest is of the pool (AMB-73). */
+  readonly isolated: Amount18;
   /** Base units that the vault pays. */
   readonly payout: bigint;
   /** 64 hex, right-padded. */
@@ -245,6 +247,60 @@ export interface WithdrawalUsageRow {
   readonly usage: Amount18;
   /** The first accrual after the last reset. */
   readonly startedNs: TimestampNs;
+}
+
+/**
+ * An isolated lot: what a deposit over a cap has left of itself as `token@chain` in account 0 (AMB-73). With amount 0 it
+ * is the same fact as none. Key: (user, place, asset).
+ */
+export interface LotRow {
+  readonly user: UserId;
+  /** The address form. */
+  readonly asset: AssetId;
+  /** 0 to LOTS_PER_TOKEN − 1; used again. */
+  readonly place: number;
+  /** Rises with the age order of the lots of a token; used again when all later ones are gone. */
+  readonly sequence: number;
+  /** Locks of withdrawals included. */
+  readonly amount: Amount18;
+  readonly creditedNs: TimestampNs;
+}
+
+/** An amount that was pooled at a time. */
+export interface PooledCredit {
+  readonly timeNs: TimestampNs;
+  readonly amount: Amount18;
+}
+
+/** What was pooled of a token in the last hour, oldest first (caps.ts). Key: token@chain. */
+export interface PooledCreditsRow {
+  /** The address form. */
+  readonly asset: AssetId;
+  readonly credits: readonly PooledCredit[];
+}
+
+/**
+ * A deposit that advanced its counter and credited nothing: of an unregistered token, or too large (AMB-74). `credited`
+ * is the same fact as no row. Key: (chain, user, counter).
+ */
+export interface UnclaimedRow {
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** The vault's counter before the deposit. */
+  readonly counter: number;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly baseUnits: bigint;
+  /** 64 hex. */
+  readonly tx: string;
+  readonly logIndex: number;
+  readonly credited: boolean;
+}
+
+/** Fees of rebalancing less rebates, signed; 0 is the same fact as none (AMB-75). */
+export interface RebalancingPoolRow {
+  readonly asset: AssetId;
+  readonly amount: Amount18;
 }
 
 /** Chains, vaults, settlers, settings and other small operator objects: JSON by kind and key, kept as given. */
@@ -354,7 +410,13 @@ export interface AssetTotalsRow {
   readonly backstopCredits: Amount18;
 }
 
-export type TallyName = 'trades' | 'rolled_back_fills' | 'finished_orders' | 'signed_texts' | 'deposits';
+export type TallyName =
+  | 'trades'
+  | 'rolled_back_fills'
+  | 'finished_orders'
+  | 'signed_texts'
+  | 'deposits'
+  | 'unclaimed_credits';
 
 /**
  * Append-only facts in one number and one digest: they leave memory, but the state hash still covers them. Key: name.
@@ -399,6 +461,10 @@ export interface Tables {
   withdrawalCounter: WithdrawalCounterRow;
   withdrawalUsage: WithdrawalUsageRow;
   signers: SignerConfigRow;
+  lot: LotRow;
+  pooledCredits: PooledCreditsRow;
+  unclaimed: UnclaimedRow;
+  rebalancingPool: RebalancingPoolRow;
 }
 export type TableName = keyof Tables;
 

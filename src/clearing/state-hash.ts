@@ -14,6 +14,7 @@ import { viewsOf } from '../core/views.ts';
 import { isOpen } from '../risk/position.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { FactText, type TakeBytes } from './fact-text.ts';
+import { unclaimedRows } from './funds/unclaimed.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
 import type { AccountPlace, AssetQuantity, NodeOrder, OrderRow, SignerConfigRow } from './rows.ts';
@@ -138,10 +139,11 @@ function* registryLines(state: ClearingState): Generator<string> {
 /** Vault holdings by asset. */
 function* totalsLines(state: ClearingState): Generator<string> {
   for (const [asset, totals] of sorted(state.totals)) {
-    const { vaultHoldings, faucet, backstopCredits } = totals;
+    const { vaultHoldings, faucet, backstopCredits, rebalancingPool } = totals;
     if (vaultHoldings !== 0n || faucet !== 0n || backstopCredits !== 0n) {
       yield `totals|${asset}|${vaultHoldings}|${faucet}|${backstopCredits}`;
     }
+    if (rebalancingPool !== 0n) yield `rebalancing pool|${asset}|${rebalancingPool}`;
   }
 }
 
@@ -184,7 +186,8 @@ function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingSta
 function* withdrawalLines(state: ClearingState): Generator<string> {
   const rows = [...state.withdrawals.all()].map(({ row }) => row);
   for (const row of rows.sort((a, b) => a.sequence - b.sequence || a.place - b.place)) {
-    const terms = `${row.token}|${row.chainId}|${row.asset}|${row.amount}|${row.fee}|${row.payout}|${row.target}`;
+    const amounts = `${row.amount}|${row.fee}|${row.isolated}|${row.payout}`;
+    const terms = `${row.token}|${row.chainId}|${row.asset}|${amounts}|${row.target}`;
     const place = `${row.user}|${row.place}|${row.sequence}|${row.nonce}|${row.isExplicit}`;
     const times = `${row.requestedNs}|${row.dueNs}|${row.endedNs}`;
     const approval = `${row.validUntil}|${row.epochHash}|${row.signatures.join('+')}`;
@@ -194,6 +197,20 @@ function* withdrawalLines(state: ClearingState): Generator<string> {
   for (const [key, next] of sorted(state.withdrawalCounters)) yield `withdrawal counter|${key}|${next}`;
   for (const [key, { usage, startedNs }] of sorted(state.withdrawalUsage)) {
     if (usage !== 0n) yield `withdrawal usage|${key}|${usage}|${startedNs}`;
+  }
+}
+
+/** Isolated lots, what was pooled in the last hour, deposits that wait for an operator. */
+function* depositLines(state: ClearingState): Generator<string> {
+  for (const { user, place, asset, sequence, amount, creditedNs } of state.lots.rows()) {
+    yield `lot|${asset}|${sequence}|${user}|${place}|${amount}|${creditedNs}`;
+  }
+  for (const [asset, hour] of sorted(state.pooledHours)) {
+    yield `pooled|${asset}|${hour.row.credits.map(({ timeNs, amount }) => `${timeNs}:${amount}`).join(',')}`;
+  }
+  for (const row of unclaimedRows(state)) {
+    const { chainId, user, counter, token, baseUnits, tx, logIndex } = row;
+    yield `unclaimed|${chainId}|${user}|${counter}|${token}|${baseUnits}|${tx}|${logIndex}`;
   }
 }
 
@@ -228,7 +245,12 @@ class FactLines {
     this.#state = state;
     this.#to = new FactText(take);
     this.#markets = state.markets.map(marketLine);
-    this.#registry = [...registryLines(state), ...totalsLines(state), ...withdrawalLines(state)];
+    this.#registry = [
+      ...registryLines(state),
+      ...totalsLines(state),
+      ...withdrawalLines(state),
+      ...depositLines(state),
+    ];
     this.#last = [...liquidationLines(state), ...tallyLines(state)];
   }
 

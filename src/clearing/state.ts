@@ -5,7 +5,8 @@
  * Invariants
  *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances and of its
  *       legs over all positions: base legs of the asset, quote legs of USD.
- *   (2) claims + faucet + backstop credits = vault holdings, per asset, after every batch (AMB-116).
+ *   (2) claims + faucet + backstop credits + rebalancing pool = vault holdings, per asset, after every batch (AMB-116). An
+ *       asset in address form has what is isolated of its token, an index what is pooled.
  *   (3) What a balance holds is the sum of what the live orders that spend it need, at the fees in force (AMB-52).
  *   (4) Live orders are exactly the records with `end` 0; finished ones wait in `dirty` for a checkpoint and are gone.
  *   Guarded by checks.ts.
@@ -24,6 +25,8 @@ import type { PriceSource } from '../risk/prices.ts';
 import type { ReservedByBuys } from '../risk/reservation.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
 import { FinishedOrders } from './finished-orders.ts';
+import { LotBook, type OwnedLots } from './funds/lot-book.ts';
+import type { PooledHour } from './funds/pooled-hour.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import { type AccountWatch, Detection } from './liquidation/detection.ts';
@@ -42,6 +45,7 @@ import type {
   SubAccountRow,
   TallyName,
   TradeRow,
+  UnclaimedRow,
   UserRow,
   VaultTokenRow,
   WithdrawalUsageRow,
@@ -81,6 +85,8 @@ export interface AssetTotals {
   faucet: Amount18;
   /** Of USD: what the backstop has been given and has not returned, negative. */
   backstopCredits: Amount18;
+  /** Fees of rebalancing less rebates, signed. */
+  rebalancingPool: Amount18;
   /** Sum of owned, locked and margin legs: kept with each change, recounted by checks.ts. */
   claims: Amount18;
 }
@@ -96,6 +102,8 @@ export interface BalanceSlot {
   readonly collateral: RiskSlot | null;
   owned: Amount18;
   locked: Amount18;
+  /** What of it are isolated lots; null for none. */
+  lots: OwnedLots | null;
   /** By orders that sell; 0 of USD. */
   heldBySells: Amount18;
   /** Of USD: what buys may spend of it, by market; null before the first. */
@@ -195,6 +203,9 @@ export interface MarketSlot {
 export interface RegisteredToken {
   readonly asset: AssetId;
   readonly decimals: number;
+  /** Caps of what is pooled, 18 decimals; null for none. */
+  readonly maxDeposits: Amount18 | null;
+  readonly max1hrDeposits: Amount18 | null;
 }
 
 export interface FaultInForce extends RejectFill {
@@ -238,6 +249,11 @@ export interface Dirty {
   readonly withdrawalCounters: Set<string>;
   readonly withdrawalUsage: Set<string>;
   readonly signers: Set<UserId>;
+  /** By LotBook.keyOf. */
+  readonly lots: Set<string>;
+  readonly pooledHours: Set<AssetId>;
+  readonly unclaimed: Set<string>;
+  readonly rebalancingPools: Set<AssetTotals>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -282,6 +298,13 @@ export interface ClearingState {
   /** By `<user>/<asset>`. */
   readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;
   readonly signers: SignerConfigs;
+  readonly lots: LotBook;
+  /** What was pooled of a token in the last hour, by its address form. */
+  readonly pooledHours: Map<AssetId, PooledHour>;
+  /** By `<chain>/<user>/<counter>`. */
+  readonly unclaimed: Map<string, UnclaimedRow>;
+  /** How many of them there are, by chain and by `<chain>/<user>`. Derived. */
+  readonly unclaimedCounts: Map<string, number>;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -320,6 +343,10 @@ function emptyDirty(): Dirty {
     withdrawalCounters: new Set(),
     withdrawalUsage: new Set(),
     signers: new Set(),
+    lots: new Set(),
+    pooledHours: new Set(),
+    unclaimed: new Set(),
+    rebalancingPools: new Set(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -341,6 +368,7 @@ export function portableSha256(bytes: Uint8Array): string {
  *   secret of the process. It changes no result.
  */
 export function createClearingState(sha256: Sha256 = portableSha256, key: HashKey = hashKeyOf(0n)): ClearingState {
+  const dirty = emptyDirty();
   return {
     sha256,
     users: new Map(),
@@ -361,6 +389,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
       finished_orders: new Tally('finished_orders'),
       signed_texts: new Tally('signed_texts'),
       deposits: new Tally('deposits'),
+      unclaimed_credits: new Tally('unclaimed_credits'),
     },
     depositCounters: new Map(),
     liquidations: new Set(),
@@ -372,10 +401,14 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     withdrawalCounters: new Map(),
     withdrawalUsage: new Map(),
     signers: new SignerConfigs(),
+    lots: new LotBook(dirty.lots),
+    pooledHours: new Map(),
+    unclaimed: new Map(),
+    unclaimedCounts: new Map(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),
-    dirty: emptyDirty(),
+    dirty,
     changedBalances: [],
     changedPositions: [],
     touchedRisks: new Set(),

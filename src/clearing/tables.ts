@@ -12,8 +12,10 @@ import { add18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
-import { balanceRow, balanceSlot, emptyAccount, placeOwned, totalsOf } from './balances.ts';
+import { balanceRow, balanceSlot, emptyAccount, placeOwned, SPOT_ACCOUNT, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
+import { PooledHour } from './funds/pooled-hour.ts';
+import { placeUnclaimed, unclaimedRow } from './funds/unclaimed.ts';
 import { isHolding } from './hooks.ts';
 import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
@@ -74,6 +76,13 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     },
     takeChanged: ({ dirty }) => taken(dirty.positions, positionRow),
   },
+  lot: {
+    load: (state, row) => {
+      const user = must(state.users.get(row.user), 'the user of a lot is loaded');
+      state.lots.load(row, balanceSlot(state, user, SPOT_ACCOUNT, row.asset));
+    },
+    takeChanged: ({ dirty, lots }) => taken(dirty.lots, (key) => lots.row(key)),
+  },
   price: {
     load: placePrice,
     takeChanged: ({ dirty, prices }) => taken(dirty.prices, (id) => must(prices.get(id), 'a dirty price exists')),
@@ -89,6 +98,15 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     },
     takeChanged: ({ dirty }) => dirty.deposits.splice(0),
   },
+  pooledCredits: {
+    load: (state, row) => state.pooledHours.set(row.asset, new PooledHour(row)),
+    takeChanged: ({ dirty, pooledHours }) =>
+      taken(dirty.pooledHours, (asset) => must(pooledHours.get(asset), 'a dirty hour exists').row),
+  },
+  unclaimed: {
+    load: placeUnclaimed,
+    takeChanged: (state) => taken(state.dirty.unclaimed, (key) => unclaimedRow(state, key)),
+  },
   config: {
     load: placeConfig,
     takeChanged: ({ dirty, configs }) => taken(dirty.configs, (key) => must(configs.get(key), 'a dirty object exists')),
@@ -101,6 +119,13 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       taken(dirty.totals, ({ asset, vaultHoldings, faucet, backstopCredits }) => {
         return { asset, vaultHoldings, faucet, backstopCredits };
       }),
+  },
+  rebalancingPool: {
+    load: (state, { asset, amount }) => {
+      totalsOf(state, asset).rebalancingPool = amount;
+    },
+    takeChanged: ({ dirty }) =>
+      taken(dirty.rebalancingPools, ({ asset, rebalancingPool: amount }) => ({ asset, amount })),
   },
   tally: {
     load: (state, row) => state.tallies[row.name].restore(row),
@@ -122,7 +147,8 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
   },
   withdrawal: {
     load: (state, row) => {
-      if (row.status !== 'gone') state.withdrawals.add(row);
+      if (row.status === 'gone') state.withdrawals.seen(row.sequence);
+      else state.withdrawals.add(row);
     },
     takeChanged: ({ dirty }) => taken(dirty.withdrawals, ({ row }) => row),
   },

@@ -84,7 +84,15 @@ export function tallySignedText(state: ClearingState, { marketIndex, orderSequen
 }
 
 export function tallyDeposit(state: ClearingState, row: DepositRow): void {
-  const fact = state.tallies.deposits;
+  writeDeposit(state, state.tallies.deposits, row);
+}
+
+/** A deposit that was counted before, and is credited now. */
+export function tallyUnclaimedCredit(state: ClearingState, row: DepositRow): void {
+  writeDeposit(state, state.tallies.unclaimed_credits, row);
+}
+
+function writeDeposit(state: ClearingState, fact: Tally, row: DepositRow): void {
   for (const value of [row.logIndex, row.depositNonce]) fact.number(value);
   fact.nanoseconds(row.creditedNs);
   fact.amount(row.amount);

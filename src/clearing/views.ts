@@ -2,92 +2,118 @@
  * What the operator API reads from clearing (operator-api.md 4.7, 6): plain objects in wire form. They show what is
  * applied; the shell serves them after the flush.
  */
-import { notional18, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
+import { mulDivFloor, notional18, powerOfTen, quantity18, subtract18, tradingFee18 } from '../core/arithmetic.ts';
+import { must } from '../core/assert.ts';
 import { format18 } from '../core/decimal.ts';
-import { type AssetId, compareAssetIds, USD, type UserId } from '../core/ids.ts';
+import { type AssetId, compareAssetIds, isToken, USD, type UserId } from '../core/ids.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { type Amount18, HOUR_NS, type TimestampNs } from '../core/units.ts';
+import { HOUR_NS, ONE_18, type TimestampNs } from '../core/units.ts';
 import { emptySums, figuresOf } from '../risk/account.ts';
 import { isOpen } from '../risk/position.ts';
 import { marginSumsOf } from './account-margin.ts';
-import { allBalances, askingUser } from './balances.ts';
+import { allBalances, askingUser, SPOT_ACCOUNT } from './balances.ts';
 import { heldOf } from './holds.ts';
 import { accountOfRow, capitalOf } from './liquidation/backstop-capital.ts';
 import { allPositions } from './positions.ts';
+import { tokenKey } from './registry/registry-assets.ts';
 import type { BackstopRow } from './rows.ts';
-import type { ClearingState, PositionSlot, SubAccountSlot } from './state.ts';
+import type { ClearingState, PositionSlot, SubAccountSlot, UserSlot } from './state.ts';
 import { undecidedFillsOf } from './undecided-fills.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
 interface LedgerSums {
   spot: bigint;
+  isolated: bigint;
   legs: bigint;
   locks: bigint;
   fees: bigint;
   backstop: bigint;
+  /** These three of the running sums. */
+  faucet: bigint;
+  pool: bigint;
+  credited: bigint;
+  /** Units of its tokens in their vaults. */
+  held: bigint;
 }
 
 /** Counts balances anew, so the answer does not rest on the running sums. A job: a unit is a balance or a position. */
-function* countBalances(state: ClearingState): Generator<number, Map<string, LedgerSums>> {
+function* countBalances(state: ClearingState): Generator<number, Map<AssetId, LedgerSums>> {
   const { fee_account: feeAccount, backstop_account: backstopAccount } = state.settings;
-  const sums = new Map<string, LedgerSums>();
+  const sums = new Map<AssetId, LedgerSums>();
   for (const slot of allBalances(state)) {
-    const sum = sumsOf(sums, slot.asset);
+    const sum = sumsOf(state, sums, slot.asset);
     sum.locks += slot.locked;
     if (slot.user === feeAccount) sum.fees += slot.owned;
     else if (slot.user === backstopAccount) sum.backstop += slot.owned;
+    else if (isToken(slot.asset)) sum.isolated += slot.owned;
     else sum.spot += slot.owned;
     yield 1;
   }
   for (const { asset, legs } of allPositions(state)) {
-    sumsOf(sums, asset).legs += legs.base;
-    sumsOf(sums, USD).legs += legs.quote;
+    sumsOf(state, sums, asset).legs += legs.base;
+    sumsOf(state, sums, USD).legs += legs.quote;
     yield 1;
+  }
+  for (const { asset, faucet, backstopCredits, rebalancingPool, vaultHoldings } of state.totals.values()) {
+    const sum = sumsOf(state, sums, asset);
+    sum.faucet += faucet;
+    sum.backstop += backstopCredits;
+    sum.pool += rebalancingPool;
+    sum.credited += vaultHoldings;
+  }
+  for (const { asset, token, chainId, baseUnits } of state.vaultTokens.values()) {
+    const decimals = must(
+      state.tokenDecimals.get(tokenKey(token, chainId)),
+      'the decimals of a token are kept for ever',
+    );
+    sumsOf(state, sums, asset).held += mulDivFloor(baseUnits, ONE_18, powerOfTen(decimals));
   }
   return sums;
 }
 
-function sumsOf(sums: Map<string, LedgerSums>, asset: string): LedgerSums {
-  const known = sums.get(asset);
+/** A token on its chain counts with the asset that it is of. */
+function sumsOf(state: ClearingState, sums: Map<AssetId, LedgerSums>, asset: AssetId): LedgerSums {
+  const of = state.vaultTokens.get(asset)?.asset ?? state.tokens.get(asset)?.asset ?? asset;
+  const known = sums.get(of);
   if (known !== undefined) return known;
-  const fresh: LedgerSums = { spot: 0n, legs: 0n, locks: 0n, fees: 0n, backstop: 0n };
-  sums.set(asset, fresh);
+  const sums0 = { spot: 0n, isolated: 0n, legs: 0n, locks: 0n, fees: 0n, backstop: 0n };
+  const fresh: LedgerSums = { ...sums0, faucet: 0n, pool: 0n, credited: 0n, held: 0n };
+  sums.set(of, fresh);
   return fresh;
 }
 
 /**
- * `GET /operator/ledger`, as a job. Pools, isolated lots and dust have no entries as long as nothing of them is booked; the
- * backstop's own spot balance is its capital.
+ * `GET /operator/ledger`, as a job. Isolated balances of a token count with its asset, and so do its units; the backstop's own
+ * spot balance is part of its capital. Dust is what units are worth beyond what was credited for them: only tokens of more than
+ * 18 decimals have it.
  */
 export function* ledgerView(state: ClearingState): Generator<number, View> {
   const sums = yield* countBalances(state);
-  const assets = [...state.totals.values()].sort((a, b) => compareAssetIds(a.asset, b.asset));
-  const entries = assets.map((totals): [string, View] => {
-    const sum = sumsOf(sums, totals.asset);
-    const capital = sum.backstop + totals.backstopCredits;
-    const claims = sum.spot + sum.legs + sum.locks + sum.fees + capital + totals.faucet;
-    return [
-      totals.asset,
-      {
-        spot: format18(sum.spot),
-        margin_legs: format18(sum.legs),
-        locks: format18(sum.locks),
-        fees: format18(sum.fees),
-        rebalancing_pool: '0',
-        backstop_capital: format18(capital as Amount18),
-        isolated: '0',
-        faucet: format18(totals.faucet),
-        dust: '0',
-        claims: format18(claims),
-        vault_holdings: format18(totals.vaultHoldings),
-        difference: format18(claims - totals.vaultHoldings),
-      },
-    ];
-  });
-  return { assets: Object.fromEntries(entries) };
+  const entries = [...sums].sort(([a], [b]) => compareAssetIds(a, b));
+  return { assets: Object.fromEntries(entries.map(([asset, sum]) => [asset, ledgerEntry(sum)])) };
+}
+
+function ledgerEntry(sum: LedgerSums): View {
+  const { spot, legs, locks, fees, pool, backstop, isolated, faucet, credited, held } = sum;
+  const dust = held - credited;
+  const claims = spot + legs + locks + fees + pool + backstop + isolated + faucet + dust;
+  return {
+    spot: format18(spot),
+    margin_legs: format18(legs),
+    locks: format18(locks),
+    fees: format18(fees),
+    rebalancing_pool: format18(pool),
+    backstop_capital: format18(backstop),
+    isolated: format18(isolated),
+    faucet: format18(faucet),
+    dust: format18(dust),
+    claims: format18(claims),
+    vault_holdings: format18(held),
+    difference: format18(claims - held),
+  };
 }
 
 /** Balances of one sub-account: empty ones are left out except USD (AMB-72). */
@@ -151,10 +177,21 @@ export function userView(state: ClearingState, id: UserId, nowNs: TimestampNs, i
     is_mm: row.isMarketMaker,
     config_nonce: row.configNonce,
     sub_accounts: Object.fromEntries(accounts),
-    isolated_lots: [],
+    isolated_lots: lotsView(user),
     withdrawal_usage: usageView(state, id, nowNs),
     action_nonces: { transfer: row.transferNonce, close_position: row.closePositionNonce },
   });
+}
+
+/** Isolated lots of account 0 without what withdrawals have locked, by token, then oldest first. */
+function lotsView({ subAccounts }: UserSlot): readonly View[] {
+  const slots = [...(subAccounts.get(SPOT_ACCOUNT)?.balances.values() ?? [])].filter(({ lots }) => lots !== null);
+  slots.sort((a, b) => compareAssetIds(a.asset, b.asset));
+  return slots.flatMap(({ asset, lots }) =>
+    (lots?.shown() ?? []).map(({ amount, creditedNs }) => {
+      return { asset, amount: format18(amount), credited_at_ns: creditedNs };
+    }),
+  );
 }
 
 /** Usage by asset; an hour after its first accrual it is 0, which is not shown. */

@@ -65,6 +65,12 @@ export function isToken(id: AssetId): boolean {
   return id.includes('@');
 }
 
+/** The halves of an asset in address form. */
+export function tokenOfAsset(id: AssetId): { readonly token: string; readonly chainId: ChainId } {
+  const [token = '', chainId = ''] = id.split('@');
+  return { token, chainId: chainId as ChainId };
+}
+
 /** Whether the asset has an oracle: USD is 1 by definition, and a token on its chain has none (AMB-108). */
 export function hasOracle(id: AssetId): boolean {
   return id !== USD && !isToken(id);

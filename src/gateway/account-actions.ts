@@ -22,7 +22,7 @@ import type {
   TargetAccountType,
 } from '../codec/signed-transfer.ts';
 import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../codec/signed-withdrawal.ts';
-import type { AssetId, ChainId, UserId } from '../core/ids.ts';
+import { type AssetId, tokenOfAsset, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
@@ -111,16 +111,17 @@ export class AccountActions {
     return this.#act(request, user, { kind: 'closePosition', ofUnknown: () => NO_POSITION, prepare });
   }
 
-  /** `POST /withdrawal/init`; the fee is clearing's matter, the amount is set aside here. */
+  /** `POST /withdrawal/init`; the fee is clearing's matter, the amount is set aside here: isolated lots first (AMB-73). */
   withdraw(request: ActionRequest<SignedWithdrawal>, user: UserId): Promise<ClearingVerdict> {
     const { inner } = request;
     const amount = parseAmountText(inner.amount, this.#parts.withdrawals.form);
     if (amount === null) return Promise.resolve(rejected(BAD_AMOUNT));
     const prepare = (): Prepared => {
-      const { token, chainId } = tokenOf(inner.asset.id);
+      const { token, chainId } = tokenOfAsset(inner.asset.id);
       const asset = this.#parts.assetOfToken(inner.asset.id);
-      const from = { user, subAccount: SPOT_ACCOUNT, asset: asset ?? inner.asset.id };
-      const taken = this.#parts.setAsides.take({ from, amount, leaves: true }, this.#parts.nowNs());
+      const first = { user, subAccount: SPOT_ACCOUNT, asset: inner.asset.id };
+      const sources = { first, second: { ...first, asset: asset ?? inner.asset.id } };
+      const taken = this.#parts.setAsides.takeOfTwo(amount, sources, this.#parts.nowNs());
       const terms = { user, token, chainId, amount, target: inner.target.address, nonce: inner.nonce };
       return { command: { kind: 'withdraw', ...terms, isShort: !taken.ok }, setAside: taken.ok ? taken.value : null };
     };
@@ -131,7 +132,7 @@ export class AccountActions {
   cancelWithdrawal(request: ActionRequest<SignedWithdrawalCancel>, user: UserId): Promise<ClearingVerdict> {
     const { asset, nonce } = request.inner;
     const prepare = (): Prepared => ({
-      command: { kind: 'cancelWithdrawal', user, ...tokenOf(asset.id), nonce },
+      command: { kind: 'cancelWithdrawal', user, ...tokenOfAsset(asset.id), nonce },
       setAside: null,
     });
     return this.#act(request, user, { kind: 'cancelWithdrawal', ofUnknown: () => NO_WITHDRAWAL, prepare });
@@ -205,12 +206,6 @@ export class AccountActions {
       this.#unanswered -= 1;
     }
   }
-}
-
-/** The two halves of `<token>@<chain>`. */
-function tokenOf(asset: AssetId): { readonly token: string; readonly chainId: ChainId } {
-  const [token = '', chainId = ''] = asset.split('@');
-  return { token, chainId: chainId as ChainId };
 }
 
 /** What distinguishes one signed action from another. */

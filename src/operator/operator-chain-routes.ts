@@ -1,6 +1,6 @@
 /**
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
- * chain; and in every profile the one that ends the stop of a chain (4.4). They read and write JSON; ChainOperations
+ * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and write JSON; ChainOperations
  * performs the operations.
  *
  * Not here: settlements and escapes.
@@ -20,7 +20,7 @@ import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { BodyReader } from './body-reader.ts';
-import { seenByAll } from './operator-change.ts';
+import { change, seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
@@ -33,6 +33,7 @@ const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
 const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
 const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
+const COUNTER_FORM = /^(?:0|[1-9][0-9]{0,15})$/;
 const BLOCKS = { min: 1, max: 10_000 };
 const PROVIDERS = { min: 0, max: 14 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
@@ -87,7 +88,36 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
         return accepted({});
       },
     },
+    {
+      method: 'GET',
+      pattern: '/operator/chains/{chain_id}/unclaimed',
+      handler: async (call): Promise<OpsReply> => {
+        const id = chainParam(call);
+        if (!id.ok) return id;
+        const chain = chainOf(parts, id.value);
+        return chain.ok ? parts.ask({ kind: 'unclaimed', chainId: id.value }) : chain;
+      },
+    },
+    {
+      method: 'POST',
+      pattern: '/operator/chains/{chain_id}/unclaimed/{counter}/credit',
+      handler: (call) => creditUnclaimed(parts, call),
+    },
   ];
+}
+
+/** Credits a deposit that was not credited when it came, once. NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST. */
+async function creditUnclaimed(parts: OpsParts, call: OpsCall): Promise<OpsReply> {
+  const id = chainParam(call);
+  if (!id.ok) return id;
+  const chain = chainOf(parts, id.value);
+  if (!chain.ok) return chain;
+  const text = call.param('counter');
+  const counter = COUNTER_FORM.test(text) ? Number(text) : Number.NaN;
+  const reader = new BodyReader(call.body, ['user']);
+  if (!Number.isSafeInteger(counter)) reader.fail('counter', 'a counter of the vault is expected');
+  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
+  return reader.failure ?? change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter });
 }
 
 /** Unknown chains are 404, EVM chains 400. */

@@ -10,6 +10,8 @@
  *   15 totals                      asset id
  *   16 mark                        asset id
  *   17 use of auto-deleveraging    market 4
+ *   18 pooled in the last hour     token's address form
+ *   19 rebalancing pool            asset id
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
@@ -21,6 +23,8 @@
  *   28 withdrawal usage            user 32, asset id
  *   29 withdrawal counter          chain 9, user 32
  *   2a vault token                 chain 9, token 32
+ *   2d isolated lot                user 32, place 1, asset id
+ *   2e unclaimed deposit           chain 9, user 32, counter 8
  *   30 open order                  market 4, order sequence 8                         its record
  *   31 block of finished orders    market 4, order sequence 8                         records, that one the first (order-blocks.ts)
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
@@ -60,6 +64,8 @@ export const TABLE = {
   totals: 0x15,
   mark: 0x16,
   adlUsage: 0x17,
+  pooledCredits: 0x18,
+  rebalancingPool: 0x19,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
@@ -72,6 +78,8 @@ export const TABLE = {
   withdrawalCounter: 0x29,
   vaultToken: 0x2a,
   signers: 0x2f,
+  lot: 0x2d,
+  unclaimed: 0x2e,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,
@@ -199,6 +207,22 @@ export class KeyWriter {
     this.#begin(TABLE.withdrawal);
     this.#writer.hex(user, 32);
     this.#writer.u8(place);
+    return this.#writer.end();
+  }
+
+  lot(user: UserId, place: number, asset: AssetId): Uint8Array {
+    this.#begin(TABLE.lot);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(place);
+    this.#writer.ascii(asset);
+    return this.#writer.end();
+  }
+
+  unclaimed(chainId: ChainId, user: UserId, counter: number): Uint8Array {
+    this.#begin(TABLE.unclaimed);
+    this.#writer.hex(chainId, 9);
+    this.#writer.hex(user, 32);
+    this.#writer.safe(counter);
     return this.#writer.end();
   }
 

@@ -16,6 +16,7 @@ import type {
   MarketRow,
   NodeOrder,
   OrderRow,
+  PooledCredit,
   PriceRow,
   SignedTextRow,
   TableName,
@@ -110,6 +111,8 @@ const SIGNER: Field<RegisteredSigner> = struct<RegisteredSigner>({
 });
 
 const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
+
+const POOLED_CREDIT: Field<PooledCredit> = struct<PooledCredit>({ timeNs: u64, amount: i128 });
 
 const TRADE_SIDE: Field<TradeSide> = struct<TradeSide>({
   user: hex32,
@@ -301,6 +304,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       validUntil: safe,
       epochHash: text,
       signatures: list(text),
+      isolated: i128,
     }),
   },
   vaultToken: {
@@ -329,6 +333,42 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       setNs: u64,
       signers: list(SIGNER),
     }),
+  },
+  lot: {
+    table: TABLE.lot,
+    key: (keys, row) => keys.lot(row.user, row.place, row.asset),
+    layout: struct<Tables['lot']>({
+      user: hex32,
+      asset: text,
+      place: u8,
+      sequence: safe,
+      amount: i128,
+      creditedNs: u64,
+    }),
+  },
+  pooledCredits: {
+    table: TABLE.pooledCredits,
+    key: (keys, row) => keys.named(TABLE.pooledCredits, row.asset),
+    layout: struct<Tables['pooledCredits']>({ asset: text, credits: list(POOLED_CREDIT) }),
+  },
+  unclaimed: {
+    table: TABLE.unclaimed,
+    key: (keys, row) => keys.unclaimed(row.chainId, row.user, row.counter),
+    layout: struct<Tables['unclaimed']>({
+      chainId: hex9,
+      user: hex32,
+      counter: safe,
+      token: hex32,
+      baseUnits: integer,
+      tx: hex32,
+      logIndex: u32,
+      credited: flag,
+    }),
+  },
+  rebalancingPool: {
+    table: TABLE.rebalancingPool,
+    key: (keys, row) => keys.named(TABLE.rebalancingPool, row.asset),
+    layout: struct<Tables['rebalancingPool']>({ asset: text, amount: i128 }),
   },
   config: {
     table: TABLE.config,

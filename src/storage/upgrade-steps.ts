@@ -15,7 +15,7 @@
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
  *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; units of tokens in their vaults are
  *             summed up from the deposits; the other new tables are empty
- *   12 ─▶ 13 new tables, which are empty
+ *   12 ─▶ 13 a withdrawal has what of it is locked of isolated lots, nothing; the new tables are empty
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
@@ -72,7 +72,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 9, convert: () => withOlderAndNotional() },
   { from: 10, convert: () => withRecords, added: signedTextsOf10 },
   { from: 11, convert: () => withLiquidation, added: vaultTokensOf11 },
-  { from: 12, convert: () => (entry) => entry.value },
+  { from: 12, convert: () => withIsolated },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -407,6 +407,16 @@ function withLiquidation({ key, value }: Entry, to: Parameters<Convert>[1]): Uin
     to.raw(body);
     if (key[0] === TABLE.price) to.flag(false);
     else to.integer(0n);
+  });
+}
+
+/** Before version 13 no deposit was isolated: the new member is the last one of its row. */
+function withIsolated({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  if (key[0] !== TABLE.withdrawal) return value;
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    to.i128(0n);
   });
 }
 

@@ -51,11 +51,6 @@ const AREAS = [
 /** Without a test of its own, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Funds on chains: withdrawals and settlements.
-  'DEP-12': 'caps are stored and not applied: lots need a durable table',
-  'DEP-13': 'as DEP-12',
-  'DEP-14': 'as DEP-12',
-  'DEP-15': 'as DEP-12',
-  'DEP-16': 'rebalancing at crediting is not applied',
   'DEP-23': 'settlements are not made',
   'IDN-08': 'the vault of a settlement',
   'IDN-09': 'settlers act in settlements',
@@ -69,8 +64,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Decisions without a test of their own, by what their turn comes with. */
 const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
-  'withdrawals and settlements': [14, 75, 81, 82, 83, 85, 106, 135, 137],
-  'pooling caps of deposits': [73],
+  'withdrawals and settlements': [14, 81, 82, 83, 85, 106, 135, 137],
   multisig: [121],
   'stamps of latency, which are optional and not offered': [125],
 };

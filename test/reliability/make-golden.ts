@@ -27,7 +27,17 @@ const CHAIN = '000000000000007a69';
 const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
 /** Of an asset that nothing else is about. */
 const TOKEN = '77'.repeat(20).padEnd(64, '0');
+const OTHER_TOKEN = '78'.repeat(20).padEnd(64, '0');
 const SETTLER = '5e'.repeat(32) as UserId;
+
+/** A deposit of the settler. */
+function deposited(
+  request: number,
+  event: { readonly token: string; readonly baseUnits: bigint; readonly depositNonce: number },
+): AskedInput {
+  const tx = String(event.depositNonce).repeat(64);
+  return { kind: 'deposit', request, chainId: CHAIN as ChainId, tx, logIndex: 0, user: SETTLER, ...event };
+}
 
 /** What no simulated user or operator does. */
 const OPERATING: readonly AskedInput[] = [
@@ -97,17 +107,7 @@ const OPERATING: readonly AskedInput[] = [
     body: { symbol: 'GLD', tokens: [{ token: TOKEN, chain_id: CHAIN, decimals: 6 }] },
   },
   { kind: 'putConfig', request: 12, config: 'withdrawal-delay', key: '', method: 'put', body: { min_delay: 0 } },
-  {
-    kind: 'deposit',
-    request: 13,
-    chainId: CHAIN as ChainId,
-    tx: 'dd'.repeat(32),
-    logIndex: 0,
-    user: SETTLER,
-    token: TOKEN,
-    baseUnits: 1_000_000n,
-    depositNonce: 0,
-  },
+  deposited(13, { token: TOKEN, baseUnits: 1_000_000n, depositNonce: 0 }),
   ...[300n, 200n].map((thousandths, at) => ({
     kind: 'withdraw' as const,
     request: 14 + at,
@@ -145,6 +145,44 @@ const OPERATING: readonly AskedInput[] = [
     isShort: false,
   },
   { kind: 'cancelWithdrawal', request: 22, user: SETTLER, token: TOKEN, chainId: CHAIN as ChainId, nonce: 1 },
+  {
+    kind: 'putAsset',
+    request: 23,
+    assetId: '77' as AssetId,
+    method: 'patch',
+    body: {
+      rebalancing: { mode: 'fixed', deposit_rate: '0.01', withdrawal_rate: '0.02' },
+      tokens: [{ token: TOKEN, chain_id: CHAIN, decimals: 6, max_deposits: '2000000000000000000' }],
+    },
+  },
+  // Over the cap: a lot, of which a withdrawal takes some.
+  deposited(24, { token: TOKEN, baseUnits: 5_000_000n, depositNonce: 1 }),
+  {
+    kind: 'withdraw',
+    request: 25,
+    user: SETTLER,
+    token: TOKEN,
+    chainId: CHAIN as ChainId,
+    amount: (10n ** 18n) as Amount18,
+    target: '7c'.repeat(20).padEnd(64, '0'),
+    nonce: null,
+    isShort: false,
+  },
+  deposited(26, { token: OTHER_TOKEN, baseUnits: 7n, depositNonce: 2 }),
+  {
+    kind: 'putAsset',
+    request: 27,
+    assetId: '77' as AssetId,
+    method: 'patch',
+    body: {
+      tokens: [
+        { token: TOKEN, chain_id: CHAIN, decimals: 6 },
+        { token: OTHER_TOKEN, chain_id: CHAIN, decimals: 0 },
+      ],
+    },
+  },
+  { kind: 'lotsDue' },
+  { kind: 'creditUnclaimed', request: 28, chainId: CHAIN as ChainId, user: SETTLER, counter: 2 },
   { kind: 'restarted', clean: false },
 ];
 

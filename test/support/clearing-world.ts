@@ -320,6 +320,13 @@ function keyOf(write: RowWrite): string {
       return String(write.row.definition.marketIndex).padStart(6, '0');
     case 'withdrawal':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
+    case 'lot':
+      return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
+    case 'unclaimed':
+      return `${write.row.chainId}/${write.row.user}/${String(write.row.counter).padStart(16, '0')}`;
+    case 'pooledCredits':
+    case 'rebalancingPool':
+      return write.row.asset;
     case 'withdrawalUsage':
       return `${write.row.user}/${write.row.asset}`;
     case 'withdrawalCounter':

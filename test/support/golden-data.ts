@@ -42,6 +42,8 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   setPrices: true,
   faucet: true,
   deposit: true,
+  creditUnclaimed: true,
+  lotsDue: true,
   transfer: true,
   closePosition: true,
   withdraw: true,

@@ -48,6 +48,13 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.marketIndex} ${String(row.tradeId).padStart(16, '0')}`;
     case 'withdrawal':
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
+    case 'lot':
+      return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
+    case 'unclaimed':
+      return `${row.chainId} ${row.user} ${String(row.counter).padStart(16, '0')}`;
+    case 'pooledCredits':
+    case 'rebalancingPool':
+      return row.asset;
     case 'withdrawalUsage':
       return `${row.user} ${row.asset}`;
     case 'withdrawalCounter':

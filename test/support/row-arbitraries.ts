@@ -9,6 +9,7 @@ import type {
   ConfigRow,
   DepositRow,
   LiquidationRow,
+  LotRow,
   MarketRow,
   MarkRow,
   NodeOrder,
@@ -24,6 +25,7 @@ import type {
   TallyRow,
   TradeRow,
   TradeSide,
+  UnclaimedRow,
   UserRow,
   WithdrawalRow,
 } from '../../src/clearing/rows.ts';
@@ -321,10 +323,31 @@ const withdrawalRow: Arbitrary<WithdrawalRow> = record({
   validUntil: safe,
   epochHash: fc.oneof(fc.constant(''), hex(32)),
   signatures: fc.array(hex(65), { maxLength: 3 }),
+  isolated: amount,
+});
+
+const lotRow: Arbitrary<LotRow> = record({ user, asset, place: u8, sequence: safe, amount, creditedNs: time });
+
+const unclaimedRow: Arbitrary<UnclaimedRow> = record({
+  chainId: chain,
+  user,
+  counter: safe,
+  token: hex(32),
+  baseUnits: wide,
+  tx: hex(32),
+  logIndex: u32,
+  credited: fc.boolean(),
 });
 
 const tallyRow: Arbitrary<TallyRow> = record({
-  name: fc.constantFrom('trades', 'rolled_back_fills', 'finished_orders', 'signed_texts', 'deposits'),
+  name: fc.constantFrom(
+    'trades',
+    'rolled_back_fills',
+    'finished_orders',
+    'signed_texts',
+    'deposits',
+    'unclaimed_credits',
+  ),
   count: safe,
   digest: hex(32),
   pending: fc.uint8Array({ maxLength: 64 }),
@@ -377,6 +400,10 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   withdrawalCounter: record({ chainId: chain, user, next: safe }),
   withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
   signers: signersRow,
+  lot: lotRow,
+  pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),
+  unclaimed: unclaimedRow,
+  rebalancingPool: record({ asset, amount }),
 };
 
 /** A change of any table. */

@@ -4,9 +4,13 @@
  * A deposit carries the vault's counter of its user on its chain, which is contiguous: a lower one was acted on before
  * and is ignored, a higher one means that an earlier event is missing and is not acted on.
  *
- * Everything is pooled into account 0 (SUB-01). What cannot be credited is counted, kept with amount 0 and published.
+ *   deposit ── known token, bounds ── fee or rebate ── caps ──▶ pooled, or an isolated lot: account 0 (SUB-01)
+ *      └── else it advances the counter and waits for an operator (unclaimed.ts)
  *
- * Not here: caps and isolated lots (AMB-73), rebalancing rates (AMB-75), account configurations.
+ * A fee of rebalancing is taken of every deposit, as its units come to the vault either way; a rebate is for pooled ones: an
+ * isolated lot may leave at once, so that no cap would bound what rebates cost. A conversion pays and earns nothing.
+ *
+ * Not here: account configurations.
  */
 import { add18, normalizeDeposit, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
@@ -17,13 +21,24 @@ import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { magnitude } from '../../risk/position.ts';
-import { balanceSlot, ensureUser, MARGIN_ACCOUNT, SPOT_ACCOUNT, setOwned, totalsOf } from '../balances.ts';
+import {
+  balanceSlot,
+  ensureUser,
+  MARGIN_ACCOUNT,
+  moveHoldings,
+  SPOT_ACCOUNT,
+  setOwned,
+  totalsOf,
+} from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import type { Deposit, Faucet } from '../inputs.ts';
 import { assetNotFound, knowsAsset, tokenKey } from '../registry/registry-assets.ts';
 import type { DepositRow } from '../rows.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
 import { tallyDeposit } from '../tallies.ts';
+import { mayPool, recordPooled } from './deposit-caps.ts';
+import { depositFeeOf } from './rebalancing.ts';
+import { keepUnclaimed } from './unclaimed.ts';
 import { depositLowersUsage, fillQueue, moveVaultUnits } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -32,29 +47,43 @@ export function depositCounterKey(chainId: string, user: UserId): string {
   return `${chainId}/${user}`;
 }
 
-/**
- * `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`: counted but not credited, an
- * operator must look.
- */
-type DepositResult = 'credited' | 'duplicate' | 'gap' | 'unknownToken' | 'overflow';
+/** `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`: counted but not credited. */
+type DepositResult = 'credited' | 'duplicate' | 'gap' | Uncredited;
 
-/** What the event is worth, or why it cannot be credited. */
-interface Valued {
+/** Why a deposit cannot be credited: of no registered token, or more than balances can hold. */
+export type Uncredited = 'unknownToken' | 'overflow';
+
+/** A deposit as its event says. */
+export type DepositEvent = Omit<Deposit, 'kind' | 'request'>;
+
+/** How a deposit is credited. */
+interface Credit {
+  /** The index of its token, and what account 0 gets: the same, or the address form. */
+  readonly index: AssetId;
   readonly asset: AssetId;
-  readonly amount: Amount18;
-  readonly result: DepositResult;
+  /** What it brings, and what its user gets of that. */
+  readonly gross: Amount18;
+  readonly net: Amount18;
 }
 
-function value(state: ClearingState, input: Deposit): Valued {
-  const token = state.tokens.get(tokenKey(input.token, input.chainId));
-  const unpooled = tokenKey(input.token, input.chainId) as AssetId;
-  if (token === undefined) return { asset: unpooled, amount: ZERO_18, result: 'unknownToken' };
-  const amount = normalizeDeposit(input.baseUnits, token.decimals);
-  const totals = totalsOf(state, token.asset);
-  const fits = issuable(totals, amount, spotOwned(state, input.user, SPOT_ACCOUNT, token.asset));
-  if (!fits || totals.vaultHoldings + amount > AMOUNT18_MAX)
-    return { asset: unpooled, amount: ZERO_18, result: 'overflow' };
-  return { asset: token.asset, amount, result: 'credited' };
+/** What the event is worth, or why it cannot be credited. */
+export function judgeDeposit(state: ClearingState, event: DepositEvent, nowNs: TimestampNs): Credit | Uncredited {
+  const { user, token, chainId, baseUnits } = event;
+  const isolated = tokenKey(token, chainId) as AssetId;
+  const registered = state.tokens.get(isolated);
+  if (registered === undefined) return 'unknownToken';
+  const { asset: index, decimals } = registered;
+  const gross = normalizeDeposit(baseUnits, decimals);
+  if (gross > AMOUNT18_MAX) return 'overflow';
+  const fee = depositFeeOf(state, index, chainId, gross);
+  const isPooled = mayPool(state, isolated, gross, nowNs);
+  const net = subtract18(gross, fee < 0n && !isPooled ? ZERO_18 : fee);
+  const credit = { index, asset: isPooled ? index : isolated, gross, net };
+  const isBearable =
+    issuable(totalsOf(state, credit.asset), net, spotOwned(state, user, SPOT_ACCOUNT, credit.asset)) &&
+    totalsOf(state, index).vaultHoldings + gross <= AMOUNT18_MAX &&
+    magnitude(totalsOf(state, index).rebalancingPool + fee) <= AMOUNT18_MAX;
+  return isBearable ? credit : 'overflow';
 }
 
 /**
@@ -73,6 +102,14 @@ function answer(result: DepositResult, nextNonce: number): Outcome<View> {
   return accepted({ result, next_nonce: nextNonce });
 }
 
+/** The row of a deposit, credited or not. */
+export function depositRow(event: DepositEvent, credit: Credit | Uncredited, nowNs: TimestampNs): DepositRow {
+  const { chainId, tx, logIndex, user, token, depositNonce } = event;
+  const none = { asset: tokenKey(token, chainId) as AssetId, net: ZERO_18 };
+  const { asset, net: amount } = typeof credit === 'string' ? none : credit;
+  return { chainId, tx, logIndex, user, asset, amount, depositNonce, creditedNs: nowNs };
+}
+
 /**
  * Acts on a confirmed deposit event, once.
  *
@@ -86,26 +123,50 @@ export function applyDeposit(
   effects: Effect[],
 ): Outcome<View> {
   assert(input.baseUnits >= 0n, 'a deposit is not negative');
-  const { chainId, tx, logIndex, user, depositNonce } = input;
+  const { chainId, user, depositNonce } = input;
   const key = depositCounterKey(chainId, user);
   const expected = state.depositCounters.get(key) ?? 0;
   if (depositNonce !== expected) return answer(depositNonce < expected ? 'duplicate' : 'gap', expected);
 
   // After this point the deposit must succeed: credited or kept for an operator, it counts.
-  const { asset, amount, result } = value(state, input);
-  const slot = ensureUser(state, user, effects);
-  const row: DepositRow = { chainId, tx, logIndex, user, asset, amount, depositNonce, creditedNs: nowNs };
+  const credit = judgeDeposit(state, input, nowNs);
+  ensureUser(state, user, effects);
+  const row = depositRow(input, credit, nowNs);
   state.depositCounters.set(key, depositNonce + 1);
   tallyDeposit(state, row);
-  if (result === 'credited') {
-    const balance = balanceSlot(state, slot, SPOT_ACCOUNT, asset);
-    setOwned(state, balance, add18(balance.owned, amount));
-    depositLowersUsage(state, { user, asset }, amount, nowNs);
-    moveVaultUnits(state, { token: input.token, chainId, asset }, input.baseUnits, amount);
-    effects.push({ kind: 'depositLanded', row });
-    fillQueue(state, asset, chainId, nowNs, effects);
+  if (typeof credit === 'string') keepUnclaimed(state, input);
+  else bookDeposit(state, { event: input, credit, row }, effects);
+  return answer(typeof credit === 'string' ? credit : 'credited', depositNonce + 1);
+}
+
+/** Books a deposit that may be credited: units and holdings, balance or lot, fee or rebate, event. Its user is known. */
+export function bookDeposit(
+  state: ClearingState,
+  { event, credit, row }: { readonly event: DepositEvent; readonly credit: Credit; readonly row: DepositRow },
+  effects: Effect[],
+): void {
+  const { user, token, chainId, baseUnits } = event;
+  const { index, asset, gross, net } = credit;
+  const { creditedNs } = row;
+  const isPooled = asset === index;
+  const fee = subtract18(gross, net);
+  const balance = balanceSlot(state, ensureUser(state, user, effects), SPOT_ACCOUNT, asset);
+  setOwned(state, balance, add18(balance.owned, net));
+  if (isPooled) {
+    depositLowersUsage(state, { user, asset }, gross, creditedNs);
+    recordPooled(state, tokenKey(token, chainId) as AssetId, gross, creditedNs);
+  } else {
+    state.lots.add(balance, net, creditedNs);
+    moveHoldings(state, asset, net);
   }
-  return answer(result, depositNonce + 1);
+  moveVaultUnits(state, { token, chainId, asset: index }, baseUnits, isPooled ? gross : fee);
+  if (fee !== 0n) {
+    const totals = totalsOf(state, index);
+    totals.rebalancingPool = add18(totals.rebalancingPool, fee);
+    state.dirty.rebalancingPools.add(totals);
+  }
+  effects.push({ kind: 'depositLanded', row });
+  fillQueue(state, index, chainId, creditedNs, effects);
 }
 
 /**

@@ -18,6 +18,21 @@ export const WITHDRAWALS_PER_USER = 64;
 /** A queued row expires so long after its request, a finished one is shown so long after its end (WDR-12, AMB-135). */
 export const WITHDRAWAL_LIFE_NS: bigint = DAY_NS;
 
+/** What of the amount is of the pool: isolated lots cover the amount first, then the fee. */
+export function pooledAmount({ amount, isolated }: Pick<WithdrawalRow, 'amount' | 'isolated'>): Amount18 {
+  return isolated >= amount ? ZERO_18 : ((amount - isolated) as Amount18);
+}
+
+/** What vaults will pay of a token. */
+export interface Promised {
+  /** Base units. */
+  readonly units: bigint;
+  /** What of it, fees included, is locked of isolated lots: 18 decimals. */
+  readonly isolated: bigint;
+}
+
+const NOTHING_PROMISED: Promised = { units: 0n, isolated: 0n };
+
 export interface WithdrawalSlot {
   row: WithdrawalRow;
 }
@@ -35,8 +50,8 @@ interface Due {
 export class WithdrawalBook {
   readonly #users = new Map<UserId, (WithdrawalSlot | null)[]>();
   readonly #queues = new Map<string, WithdrawalSlot[]>();
-  /** Live payouts by `token@chain`, base units; what they lock without fees by asset, 18 decimals. */
-  readonly #promised = new Map<string, bigint>();
+  /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
+  readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
   /** Ascending; an entry whose row has changed since is found out when it is due. */
   readonly #due: Due[] = [];
@@ -46,6 +61,11 @@ export class WithdrawalBook {
   nextSequence(): number {
     this.#sequence += 1;
     return this.#sequence;
+  }
+
+  /** A row that has gone had this number. */
+  seen(sequence: number): void {
+    this.#sequence = Math.max(this.#sequence, sequence);
   }
 
   /** Every row of a user, in the order of their requests. */
@@ -75,12 +95,12 @@ export class WithdrawalBook {
     return size;
   }
 
-  /** What live rows will be paid of a token, base units. @param isBound counts those rows only. */
-  promised(token: string, chainId: ChainId): bigint {
-    return this.#promised.get(`${token}@${chainId}`) ?? 0n;
+  /** What live rows behind the queue will be paid of a token. */
+  promised(token: string, chainId: ChainId): Promised {
+    return this.#promised.get(`${token}@${chainId}`) ?? NOTHING_PROMISED;
   }
 
-  /** Amounts of live rows of an asset, fees apart. */
+  /** Amounts of live rows of an asset, what is of isolated lots and fees apart. */
   pending(asset: AssetId): Amount18 {
     return this.#pending.get(asset) ?? ZERO_18;
   }
@@ -106,7 +126,7 @@ export class WithdrawalBook {
     while (slots.length < row.place) slots.push(null);
     slots[row.place] = slot;
     this.#users.set(row.user, slots);
-    this.#sequence = Math.max(this.#sequence, row.sequence);
+    this.seen(row.sequence);
     this.#index(slot);
     return slot;
   }
@@ -180,11 +200,15 @@ export class WithdrawalBook {
     this.#queues.set(key, queue);
   }
 
-  #count({ token, chainId, asset, payout, amount, status }: WithdrawalRow, sign: bigint): void {
-    const key = `${token}@${chainId}`;
+  #count(row: WithdrawalRow, sign: bigint): void {
+    const { token, chainId, asset } = row;
     // What waits in the queue is promised by no vault unit yet.
-    if (status !== 'queued') this.#promised.set(key, (this.#promised.get(key) ?? 0n) + sign * payout);
-    this.#pending.set(asset, ((this.#pending.get(asset) ?? ZERO_18) + sign * amount) as Amount18);
+    if (row.status !== 'queued') {
+      const { units, isolated } = this.promised(token, chainId);
+      const next = { units: units + sign * row.payout, isolated: isolated + sign * row.isolated };
+      this.#promised.set(`${token}@${chainId}`, next);
+    }
+    this.#pending.set(asset, ((this.#pending.get(asset) ?? ZERO_18) + sign * pooledAmount(row)) as Amount18);
   }
 }
 

@@ -1,15 +1,12 @@
 /**
- * Figures of withdrawals, exact: payout, fee, usage and delay (service spec 3.4, WDR-04, WDR-14 to WDR-23, AMB-75 to AMB-78).
+ * Figures of withdrawals, exact: payout, usage and delay (service spec 3.4, WDR-04, WDR-17 to WDR-23, AMB-77, AMB-78).
  *
  *   u = liabilities / (holdings + liabilities)      F(u) = u / max(1 − u, cap_floor)      usage += F(after) − F(before)
  */
 import { mulDivCeil, mulDivFloor, powerOfTen } from '../../core/arithmetic.ts';
 import { type Amount18, ONE_18, ZERO_18 } from '../../core/units.ts';
-import type { Rebalancing } from '../registry/registry-assets.ts';
 import type { WithdrawalDelay } from '../registry/registry-config.ts';
 
-/** Highest fee and rebate: 2.5 % (WDR-15, AMB-75). */
-const RATE_MAX: Amount18 = (ONE_18 / 40n) as Amount18;
 /** Fractions of delay parameters are in 1e-6. */
 const MILLIONTHS = 1_000_000n;
 
@@ -21,55 +18,6 @@ export function payoutOf(amount: Amount18, decimals: number): bigint {
 /** What a payout is worth in the ledger, rounded up (wire.md 2.2). */
 export function payoutValue(baseUnits: bigint, decimals: number): Amount18 {
   return mulDivCeil(baseUnits, ONE_18, powerOfTen(decimals)) as Amount18;
-}
-
-/** Vault units of an asset: on the chain of the withdrawal, and on all of them. 18 decimals. */
-export interface VaultUnits {
-  readonly onChain: bigint;
-  readonly all: bigint;
-}
-
-/**
- * Fee of a withdrawal at the rate in force: never negative, 2.5 % at most, rounded up (WDR-14 to WDR-16, AMB-75).
- *
- * @param weight target of this chain, 18 decimals; for the curve only.
- */
-export function withdrawalFee(amount: Amount18, rebalancing: RebalancingRates, units: VaultUnits): Amount18 {
-  const rate = withdrawalRate(amount, rebalancing, units);
-  return mulDivCeil(amount, rate, ONE_18) as Amount18;
-}
-
-/** Rates of an asset with 18 decimals. */
-export type RebalancingRates =
-  | { readonly mode: 'fixed'; readonly withdrawalRate: bigint }
-  | { readonly mode: 'curve'; readonly k: bigint; readonly target: bigint };
-
-/** @param chainId whose target weight counts. @param parse a decimal text with 18 decimals. */
-export function ratesOf(rebalancing: Rebalancing, chainId: string, parse: (text: string) => bigint): RebalancingRates {
-  if (rebalancing.mode === 'fixed') return { mode: 'fixed', withdrawalRate: parse(rebalancing.withdrawal_rate) };
-  return {
-    mode: 'curve',
-    k: parse(rebalancing.k),
-    target: parse(rebalancing.target_weights[chainId] ?? '0'),
-  };
-}
-
-function withdrawalRate(amount: Amount18, rates: RebalancingRates, { onChain, all }: VaultUnits): bigint {
-  if (rates.mode === 'fixed') return clamped(rates.withdrawalRate);
-  const before = distance(onChain, all, rates.target);
-  const after = distance(onChain - amount, all - amount, rates.target);
-  return clamped(((after - before) * rates.k) / ONE_18);
-}
-
-/** |share − target| with 18 decimals; of nothing the share is 0. */
-function distance(part: bigint, all: bigint, target: bigint): bigint {
-  const share = all > 0n && part > 0n ? (part * ONE_18) / all : 0n;
-  return share > target ? share - target : target - share;
-}
-
-function clamped(rate: bigint): bigint {
-  if (rate < 0n) return 0n;
-  return rate > RATE_MAX ? RATE_MAX : rate;
 }
 
 /** A fraction that is not rounded. */

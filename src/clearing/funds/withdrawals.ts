@@ -8,10 +8,10 @@
  *                                                                                                            │ Withdrew
  *                                                                                                            ▼
  *                                                                                                         executed
- *   queued, filled     amount and fee are locked; may be cancelled
+ *   queued, filled     amount and fee are locked, of isolated lots of the token first, then of the pool; may be cancelled
  *   signing, approved  also bound to the vault's counter and `validUntil`: an approval may exist, so only the chain ends it
  *   executed           the value of the payout left the ledger, the fee went to the fee account, the rest returned
- *   expired, cancelled everything returned
+ *   expired, cancelled everything returned, each part to where it came from
  *
  * Locked is in `locked` of the balance: not owned, not available, not margin. Each change is part of one journaled input, so
  * a kill leaves a row in the state before or after it. The chain executes a withdrawal only with an approval, and an
@@ -19,15 +19,23 @@
  *
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
-import { add18, subtract18 } from '../../core/arithmetic.ts';
+import { add18, mulDivCeil, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
-import { parseDecimal18 } from '../../core/decimal.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
-import { type Amount18, HOUR_NS, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { askingUser, balanceSlot, ensureUser, SPOT_ACCOUNT, setLocked, setOwned, totalsOf } from '../balances.ts';
+import { type Amount18, HOUR_NS, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import {
+  askingUser,
+  balanceSlot,
+  ensureUser,
+  moveHoldings,
+  SPOT_ACCOUNT,
+  setFunds,
+  setOwned,
+  totalsOf,
+} from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type {
@@ -38,21 +46,20 @@ import type {
   Withdraw,
   Withdrew,
 } from '../inputs.ts';
-import { rebalancingOf, tokenKey } from '../registry/registry-assets.ts';
+import { tokenKey } from '../registry/registry-assets.ts';
 import { configList, configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
 import { borrowsOf } from '../risks.ts';
 import type { WithdrawalRow, WithdrawalStatus } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
-import { isLive, WITHDRAWAL_LIFE_NS, WITHDRAWALS_PER_USER, type WithdrawalSlot } from './withdrawal-book.ts';
+import { withdrawalFeeOf } from './rebalancing.ts';
 import {
-  delaySeconds,
-  payoutOf,
-  payoutValue,
-  ratesOf,
-  usageAfter,
-  usageChange,
-  withdrawalFee,
-} from './withdrawal-figures.ts';
+  isLive,
+  pooledAmount,
+  WITHDRAWAL_LIFE_NS,
+  WITHDRAWALS_PER_USER,
+  type WithdrawalSlot,
+} from './withdrawal-book.ts';
+import { delaySeconds, payoutOf, payoutValue, usageAfter, usageChange } from './withdrawal-figures.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -76,10 +83,18 @@ const DUE_MAX = 256;
 
 // ---- figures of the state
 
-/** Units of a token that no live withdrawal is promised. */
-function freeUnits(state: ClearingState, token: string, chainId: ChainId): bigint {
-  const units = state.vaultTokens.get(tokenKey(token, chainId))?.baseUnits ?? 0n;
-  return units - state.withdrawals.promised(token, chainId);
+/**
+ * Units of a token that no live withdrawal is promised and that back no isolated lot.
+ *
+ * @param isolated what of the lots' backing is free nevertheless: that of the withdrawal in question.
+ */
+export function freeUnits(state: ClearingState, token: string, chainId: ChainId, isolated: bigint = 0n): bigint {
+  const key = tokenKey(token, chainId) as AssetId;
+  const units = state.vaultTokens.get(key)?.baseUnits ?? 0n;
+  const promised = state.withdrawals.promised(token, chainId);
+  const lots = (state.totals.get(key)?.vaultHoldings ?? 0n) - promised.isolated - isolated;
+  if (lots <= 0n) return units - promised.units;
+  return units - promised.units - mulDivCeil(lots, powerOfTen(decimalsOf(state, token, chainId)), ONE_18);
 }
 
 function decimalsOf(state: ClearingState, token: string, chainId: ChainId): number {
@@ -122,18 +137,6 @@ export function depositLowersUsage(
   accrue(state, account, { before, after: before + amount }, nowNs);
 }
 
-function feeOf(state: ClearingState, asset: AssetId, chainId: ChainId, amount: Amount18): Amount18 {
-  const parse = (text: string): bigint => must(parseDecimal18(text), 'stored rates are decimals');
-  const rates = ratesOf(rebalancingOf(state, asset), chainId, parse);
-  let onChain = 0n;
-  for (const token of state.assets.get(asset)?.tokens ?? []) {
-    if (token.chainId !== chainId) continue;
-    const units = state.vaultTokens.get(tokenKey(token.token, chainId))?.baseUnits ?? 0n;
-    onChain += payoutValue(units, token.decimals);
-  }
-  return withdrawalFee(amount, rates, { onChain, all: totalsOf(state, asset).vaultHoldings });
-}
-
 /** The smallest number from the vault's counter up that no live row of the user on the chain has (AMB-80). */
 function freeNonce(state: ClearingState, user: UserId, chainId: ChainId): number {
   const taken = new Set(state.withdrawals.liveOf(user, chainId).map(({ row }) => row.nonce));
@@ -148,8 +151,32 @@ function counterOf(state: ClearingState, user: UserId, chainId: ChainId): number
 
 // ---- changes
 
-function balanceOf(state: ClearingState, user: UserId, asset: AssetId): BalanceSlot {
-  return balanceSlot(state, must(state.users.get(user), 'who has withdrawn is known'), SPOT_ACCOUNT, asset);
+/** The balances that a withdrawal is locked from: of the pool, and of isolated lots of the token. */
+interface Sources {
+  readonly pool: BalanceSlot;
+  /** null for a user who has none. */
+  readonly lots: BalanceSlot | null;
+}
+
+function sourcesOf(
+  state: ClearingState,
+  { user, asset, token, chainId }: Pick<WithdrawalRow, 'user' | 'asset' | 'token' | 'chainId'>,
+): Sources {
+  const slot = askingUser(state, user);
+  const lots = slot.subAccounts.get(SPOT_ACCOUNT)?.balances.get(tokenKey(token, chainId) as AssetId);
+  return { pool: balanceSlot(state, slot, SPOT_ACCOUNT, asset), lots: lots ?? null };
+}
+
+function lock(state: ClearingState, slot: BalanceSlot | null, amount: Amount18): void {
+  if (slot === null || amount === 0n) return;
+  setFunds(state, slot, { owned: subtract18(slot.owned, amount), locked: add18(slot.locked, amount) });
+}
+
+/** Ends a lock. @param taken what of it leaves the balance. */
+function release(state: ClearingState, slot: BalanceSlot | null, locked: Amount18, taken: Amount18): void {
+  if (slot === null || locked === 0n) return;
+  const owned = add18(slot.owned, subtract18(locked, taken));
+  setFunds(state, slot, { owned, locked: subtract18(slot.locked, locked) });
 }
 
 function move(
@@ -177,14 +204,13 @@ function giveBack(
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
-  const { user, asset, amount, fee, chainId } = slot.row;
-  const balance = balanceOf(state, user, asset);
-  const locked = add18(amount, fee);
+  const { user, asset, amount, fee, isolated, chainId } = slot.row;
+  const { pool, lots } = sourcesOf(state, slot.row);
   const before = holdingsOf(state, asset);
   move(state, slot, status, { endedNs: nowNs }, effects);
-  setLocked(state, balance, subtract18(balance.locked, locked));
-  setOwned(state, balance, add18(balance.owned, locked));
-  accrue(state, { user, asset }, { before, after: before + amount }, nowNs);
+  release(state, lots, isolated, ZERO_18);
+  release(state, pool, subtract18(add18(amount, fee), isolated), ZERO_18);
+  accrue(state, { user, asset }, { before, after: before + pooledAmount(slot.row) }, nowNs);
   renumber(state, user, chainId, effects);
   fillQueue(state, asset, chainId, nowNs, effects);
 }
@@ -221,7 +247,7 @@ export function fillQueue(
   for (;;) {
     const head = state.withdrawals.queue(asset, chainId).find(({ row }) => row.dueNs <= nowNs);
     if (head === undefined) return;
-    const free = freeUnits(state, head.row.token, chainId);
+    const free = freeUnits(state, head.row.token, chainId, head.row.isolated);
     if (free >= head.row.payout) {
       move(state, head, 'filled', {}, effects);
       continue;
@@ -231,7 +257,7 @@ export function fillQueue(
   }
 }
 
-/** Fills `units` of the row, which keeps its nonce; the rest is a row of its own with the next free nonce, as old as it. */
+/** Fills `units` of the row, which keeps its nonce and takes of the lots what it can; the rest is a row of its own with the next free nonce, as old as it. */
 function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effects: Effect[]): void {
   const { row } = slot;
   const place = state.withdrawals.freePlace(row.user);
@@ -239,16 +265,18 @@ function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effect
   if (place === null) return;
   const amount = payoutValue(units, decimalsOf(state, row.token, row.chainId));
   const fee = ((row.fee * amount) / row.amount) as Amount18;
+  const isolated = smaller(row.isolated, add18(amount, fee));
   const rest: WithdrawalRow = {
     ...row,
     place,
     amount: subtract18(row.amount, amount),
     fee: subtract18(row.fee, fee),
+    isolated: subtract18(row.isolated, isolated),
     payout: row.payout - units,
     nonce: freeNonce(state, row.user, row.chainId),
     isExplicit: false,
   };
-  move(state, slot, 'filled', { amount, fee, payout: units }, effects);
+  move(state, slot, 'filled', { amount, fee, isolated, payout: units }, effects);
   changed(state, state.withdrawals.add(rest), effects);
 }
 
@@ -297,18 +325,20 @@ export function applyWithdraw(
   if (input.nonce !== null && input.nonce !== nonce) {
     return rejected(reject('INVALID_NONCE', `the next nonce of this chain is ${nonce}`, 'nonce'));
   }
-  const fee = feeOf(state, asset, chainId, amount);
-  const balance = balanceSlot(state, askingUser(state, user), SPOT_ACCOUNT, asset);
-  if (input.isShort || add18(amount, fee) > availableOf(balance)) {
+  const fee = withdrawalFeeOf(state, asset, chainId, amount);
+  const { pool, lots } = sourcesOf(state, { user, asset, token, chainId });
+  const locked = add18(amount, fee);
+  const isolated = lots === null ? ZERO_18 : smaller(locked, availableOf(lots));
+  if (input.isShort || subtract18(locked, isolated) > availableOf(pool)) {
     return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
   }
 
   // After this point the withdrawal must be queued. Its user owns something, so it is known.
-  const locked = add18(amount, fee);
-  setOwned(state, balance, subtract18(balance.owned, locked));
-  setLocked(state, balance, add18(balance.locked, locked));
+  lock(state, lots, isolated);
+  lock(state, pool, subtract18(locked, isolated));
   const before = holdingsOf(state, asset);
-  const usage = accrue(state, { user, asset }, { before, after: before - amount }, nowNs);
+  const after = before - pooledAmount({ amount, isolated });
+  const usage = accrue(state, { user, asset }, { before, after }, nowNs);
   const delayNs = BigInt(delaySeconds(usage, withdrawalDelayOf(state))) * SECOND_NS;
   const row: WithdrawalRow = {
     user,
@@ -319,6 +349,7 @@ export function applyWithdraw(
     asset,
     amount,
     fee,
+    isolated,
     payout: payoutOf(amount, decimals),
     target,
     nonce,
@@ -465,23 +496,35 @@ export function applyWithdrew(
   }
 
   // After this point the payout must be booked.
-  const { asset, amount, fee } = slot.row;
   const value = payoutValue(baseUnits, decimalsOf(state, token, chainId));
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce + 1);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
   move(state, slot, 'executed', { endedNs: nowNs }, effects);
-  const balance = balanceOf(state, user, asset);
-  setLocked(state, balance, subtract18(balance.locked, add18(amount, fee)));
-  setOwned(state, balance, add18(balance.owned, subtract18(amount, value)));
-  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
-  if (fee > 0n) setOwned(state, feeBalance, add18(feeBalance.owned, fee));
-  moveVaultUnits(state, { token, chainId, asset }, -baseUnits, subtract18(ZERO_18, value));
+  payOut(state, slot.row, value, effects);
   effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
   renumber(state, user, chainId, effects);
   return accepted({ result: 'executed', next: nonce + 1 });
 }
 
-/** Units came into a vault or left it. @param value of them in the ledger. */
+/**
+ * Books a payout and its fee: each takes what is locked of isolated lots first, then of the pool; what is over returns to where
+ * it came from. A fee out of lots is pooled with that, as the fee account has the asset itself.
+ */
+function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18, effects: Effect[]): void {
+  const { token, chainId, asset, amount, fee, isolated, payout } = row;
+  const { pool, lots } = sourcesOf(state, row);
+  const paid = smaller(isolated, value);
+  const feeOfLots = smaller(subtract18(isolated, paid), fee);
+  const takenOfLots = add18(paid, feeOfLots);
+  release(state, lots, isolated, takenOfLots);
+  release(state, pool, subtract18(add18(amount, fee), isolated), subtract18(add18(value, fee), takenOfLots));
+  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
+  if (fee > 0n) setOwned(state, feeBalance, add18(feeBalance.owned, fee));
+  if (takenOfLots > 0n) moveHoldings(state, tokenKey(token, chainId) as AssetId, subtract18(ZERO_18, takenOfLots));
+  moveVaultUnits(state, { token, chainId, asset }, -payout, subtract18(feeOfLots, subtract18(value, paid)));
+}
+
+/** Units came into a vault or left it. @param value of them in the pool of the asset. */
 export function moveVaultUnits(
   state: ClearingState,
   { token, chainId, asset }: { readonly token: string; readonly chainId: ChainId; readonly asset: AssetId },
@@ -492,8 +535,6 @@ export function moveVaultUnits(
   const held = state.vaultTokens.get(key)?.baseUnits ?? 0n;
   state.vaultTokens.set(key, { token, chainId, asset, baseUnits: held + baseUnits });
   state.dirty.vaultTokens.add(key);
-  const totals = totalsOf(state, asset);
-  totals.vaultHoldings = add18(totals.vaultHoldings, value);
-  state.dirty.totals.add(totals);
-  state.touchedTotals.add(totals);
+  moveHoldings(state, asset, value);
+  state.lots.capsChanged();
 }

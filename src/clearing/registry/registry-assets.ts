@@ -80,11 +80,20 @@ function tokensFault(state: ClearingState, assetId: AssetId, tokens: readonly To
     if (registered !== undefined && registered.asset !== assetId) {
       return reject('INVALID_REQUEST', `this token belongs to asset ${registered.asset}`, field);
     }
+    const held = state.vaultTokens.get(key);
+    if (held !== undefined && held.baseUnits > 0n && held.asset !== assetId) {
+      return reject('INVALID_REQUEST', `the units of this token in its vault belong to asset ${held.asset}`, field);
+    }
     if ((state.tokenDecimals.get(key) ?? token.decimals) !== token.decimals) {
       return reject('IMMUTABLE_FIELD', 'the decimals of a token never change', `${field}.decimals`);
     }
   }
   return null;
+}
+
+/** Decimals of the tokens that an asset had and has no longer, by `tokenKey`. */
+export function droppedTokens({ settingsJson }: AssetRow): ReadonlyMap<string, number> {
+  return new Map(Object.entries((JSON.parse(settingsJson) as AssetSettings).dropped ?? {}));
 }
 
 /** What the asset remembers of tokens that it has no longer. */
@@ -93,7 +102,7 @@ function droppedAfter(
   tokens: readonly TokenDefinition[],
 ): Pick<AssetSettings, 'dropped'> {
   if (before === undefined) return {};
-  const dropped = new Map(Object.entries((JSON.parse(before.settingsJson) as AssetSettings).dropped ?? {}));
+  const dropped = new Map(droppedTokens(before));
   for (const { token, chainId, decimals } of before.tokens) dropped.set(tokenKey(token, chainId), decimals);
   for (const { token, chainId } of tokens) dropped.delete(tokenKey(token, chainId));
   return dropped.size === 0 ? {} : { dropped: Object.fromEntries(dropped) };
@@ -129,12 +138,13 @@ export function placeAsset(state: ClearingState, row: AssetRow): void {
   }
   for (const token of row.tokens) {
     const key = tokenKey(token.token, token.chainId);
-    state.tokens.set(key, { asset: row.assetId, decimals: token.decimals });
+    const { decimals, maxDeposits, max1hrDeposits } = token;
+    state.tokens.set(key, { asset: row.assetId, decimals, maxDeposits, max1hrDeposits });
     state.tokenDecimals.set(key, token.decimals);
   }
-  const { dropped = {} } = JSON.parse(row.settingsJson) as AssetSettings;
-  for (const [key, decimals] of Object.entries(dropped)) state.tokenDecimals.set(key, decimals);
+  for (const [key, decimals] of droppedTokens(row)) state.tokenDecimals.set(key, decimals);
   state.assets.set(row.assetId, row);
+  state.lots.capsChanged();
   placeRisk(state, row);
 }
 

@@ -12,7 +12,7 @@
  * Not here: what clearing checks besides, and for good (src/clearing/transfers.ts, close-position.ts).
  */
 
-import { larger } from '../../core/arithmetic.ts';
+import { larger, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
@@ -70,6 +70,31 @@ export class SetAsides {
     if (!leaves || this.#keepsCapacity(from.user, from.subAccount, now)) return accepted({ amount, free });
     free();
     return NO_MARGIN;
+  }
+
+  /**
+   * Sets an amount aside of two balances of a spot account: what is available of the first, and the rest of the second.
+   *
+   * @returns INSUFFICIENT_INVENTORY; then nothing changed.
+   */
+  takeOfTwo(
+    amount: Amount18,
+    { first, second }: { readonly first: BalanceKey; readonly second: BalanceKey },
+    now: TimestampNs,
+  ): Outcome<SetAside> {
+    const balance = this.#holds.find(first);
+    const available = balance === undefined ? ZERO_18 : larger(availableOf(balance), ZERO_18);
+    const ofFirst = this.take({ from: first, amount: smaller(amount, available), leaves: true }, now);
+    if (!ofFirst.ok) return ofFirst;
+    const rest = subtract18(amount, ofFirst.value.amount);
+    const ofSecond = this.take({ from: second, amount: rest, leaves: true }, now);
+    const free = (): void => {
+      ofFirst.value.free();
+      if (ofSecond.ok) ofSecond.value.free();
+    };
+    if (ofSecond.ok) return accepted({ amount, free });
+    free();
+    return ofSecond;
   }
 
   /**

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ensureUser } from '../../../src/clearing/balances.ts';
 import type { Effect } from '../../../src/clearing/effects.ts';
-import {
-  delaySeconds,
-  payoutOf,
-  ratesOf,
-  usageAfter,
-  usageChange,
-  withdrawalFee,
-} from '../../../src/clearing/funds/withdrawal-figures.ts';
+import { ratesOf, withdrawalFee } from '../../../src/clearing/funds/rebalancing.ts';
+import { delaySeconds, payoutOf, usageAfter, usageChange } from '../../../src/clearing/funds/withdrawal-figures.ts';
 import type { Withdraw } from '../../../src/clearing/inputs.ts';
 import { positionSlot, setLegs } from '../../../src/clearing/positions.ts';
 import { DEFAULT_WITHDRAWAL_DELAY } from '../../../src/clearing/registry/registry-config.ts';
@@ -191,16 +185,15 @@ suite('figures of withdrawals', () => {
   test('a payout is rounded down to base units (AMT-07), a fee up, at most 2.5 % and never negative (WDR-14, WDR-15)', () => {
     assert.equal(payoutOf((10n ** 15n) as Amount18, 6), 1_000n);
     assert.equal(payoutOf((10n ** 12n - 1n) as Amount18, 6), 0n);
-    const parse = (text: string): bigint => BigInt(Math.round(Number(text) * 1e6)) * 10n ** 12n;
     const fixed = (rate: string): bigint => {
-      const rates = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate }, CHAIN, parse);
+      const rates = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate }, CHAIN);
       return withdrawalFee(usd(100) as Amount18, rates, { onChain: 0n, all: 0n });
     };
     assert.deepEqual([fixed('0'), fixed('0.01'), fixed('0.5'), fixed('-0.1')], [0n, usd(1), (5n * E18) / 2n, 0n]);
-    const odd = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' }, CHAIN, parse);
+    const odd = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' }, CHAIN);
     assert.equal(withdrawalFee(101n as Amount18, odd, { onChain: 0n, all: 0n }), 2n);
     // Half of 1,000 is here and should be; taking 100 leaves 400 of 900: 1/18 off, at k = 0.09 it is 0.5 %.
-    const curve = ratesOf({ mode: 'curve', k: '0.09', target_weights: { [CHAIN]: '0.5' } }, CHAIN, parse);
+    const curve = ratesOf({ mode: 'curve', k: '0.09', target_weights: { [CHAIN]: '0.5' } }, CHAIN);
     const fee = withdrawalFee(usd(100) as Amount18, curve, { onChain: usd(500), all: usd(1_000) });
     assert.equal(format18(fee), '0.5');
   });
