@@ -11,7 +11,7 @@
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
-import type { ChainId, UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
@@ -36,10 +36,13 @@ import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined, ProviderFault, Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
 import { approvalOf } from './simulated-withdrawals.ts';
+import { type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
 import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
+/** Between two comparisons of chains and ledger. */
+const COMPARE_MS = 5_000;
 
 /** The approval key of dev and test (operator-api.md 4.5). */
 const PUBLIC_APPROVAL_KEY = 'a1'.repeat(32);
@@ -71,6 +74,7 @@ export interface ChainActorParts {
     /** An approval is not signed. */
     readonly refused: (chainId: ChainId, reason: string) => void;
   };
+  readonly holdings: Pick<HoldingsParts, 'booked' | 'changed'>;
   /** A simulated chain is stopped (AMB-74), or resumed: then null. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
   /** Those that clearing published before this actor was made. */
@@ -82,6 +86,8 @@ export class ChainActor implements ChainOperations {
   readonly #lanes = new Map<ChainId, ChainLane>();
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
+  readonly #holdings: VaultHoldings;
+  #comparing: NodeJS.Timeout | null = null;
   /** Of simulated vaults: dev and test have one key, which is public. */
   readonly #signer: Signer = { sign: async (request) => (await this.#publicSigner()).sign(request) };
   #loadedSigner: Promise<KeySigner> | null = null;
@@ -92,6 +98,12 @@ export class ChainActor implements ChainOperations {
     this.#parts = parts;
     const { directory, command, fail, evm } = parts;
     this.#evm = new EvmThread({ dataDirectory: directory, command, fail, ...evm });
+    this.#holdings = new VaultHoldings({
+      ...parts.holdings,
+      registry: parts.registry,
+      held: () => this.#held(),
+      bookings: (chainId) => this.#bookings(chainId),
+    });
     this.#approvals = new WithdrawalApprovals({
       command,
       state: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
@@ -106,16 +118,40 @@ export class ChainActor implements ChainOperations {
     });
   }
 
+  /** Of every chain with a vault. */
+  #held(): ReadonlyMap<ChainId, Units | null> {
+    const { configs } = this.#parts.registry();
+    const chains = [...configs.values()].filter(({ kind }) => kind === 'vault').map(({ key }) => key.split('@')[1]);
+    return new Map(
+      chains.map((key) => {
+        const chainId = key as ChainId;
+        const lane = this.#lanes.get(chainId);
+        return [chainId, lane === undefined ? this.#evm.held(chainId) : lane.held()];
+      }),
+    );
+  }
+
+  #bookings(chainId: ChainId): number | null {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) return this.#evm.bookings(chainId);
+    return lane.isBusy ? null : lane.offers;
+  }
+
   /** Opens every chain of the registry; resolves when deposits of simulated chains confirmed earlier are credited. */
   async start(): Promise<void> {
     for (const row of this.#parts.withdrawals()) this.#approvals.changed(row);
     await this.#follow();
+    this.#comparing = setInterval(() => void this.#holdings.compare(), COMPARE_MS);
+    this.#comparing.unref();
   }
 
   /** A changed chain or vault takes effect at once; assets are read when needed. */
   onNews(news: NodeNews): void {
     if (news.kind === 'withdrawalChanged') this.#withdrawalChanged(news.row);
-    if (news.kind !== 'registryChanged' || news.change.table !== 'config') return;
+    if (news.kind !== 'registryChanged') return;
+    // The tokens of EVM chains are those of the assets.
+    if (news.change.table === 'asset') this.#evm.watch(evmChains(this.#parts.registry()));
+    if (news.change.table !== 'config') return;
     const { kind } = news.change.row;
     if (kind === 'chain' || kind === 'vault') void this.#follow();
   }
@@ -137,6 +173,7 @@ export class ChainActor implements ChainOperations {
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#comparing !== null) clearInterval(this.#comparing);
     await this.#approvals.stop();
     await Promise.all([this.#evm.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())]);
   }
@@ -148,6 +185,15 @@ export class ChainActor implements ChainOperations {
       return state === null ? [] : [{ ...state, chainId, polledMs }];
     });
     return [...simulated, ...this.#evm.states()];
+  }
+
+  onChain(): ReadonlyMap<AssetId, bigint | null> {
+    return this.#holdings.onChain();
+  }
+
+  async deviations(): Promise<ReadonlyMap<AssetId, bigint>> {
+    await this.#holdings.compare();
+    return this.#holdings.deviations;
   }
 
   async resume(chainId: ChainId): Promise<void> {

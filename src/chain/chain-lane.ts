@@ -19,15 +19,16 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
-import type { ChainLog } from './chain-events.ts';
+import { type ChainLog, WITHDREW_TOPIC } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
 import type { Stopped } from './evm-cursor.ts';
 import type { WatchState } from './evm-watch.ts';
-import { emptyChain, SimulatedChain } from './simulated-chain.ts';
+import { type Block, emptyChain, SimulatedChain } from './simulated-chain.ts';
 import { ChainSight } from './simulated-providers.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
+import type { Units } from './vault-holdings.ts';
 import { VaultWatch } from './vault-watch.ts';
 
 /** Maximum number of waiting calls per chain. */
@@ -55,6 +56,9 @@ export class ChainLane {
   readonly #parts: LaneParts;
   #watch = new VaultWatch(null);
   #savedChanges = 0;
+  #held: Units | null = null;
+  /** Events that were offered to clearing since the start. */
+  #offers = 0;
   readonly withdrawals: SimulatedWithdrawals;
   #current: ChainSettings;
   #chain: SimulatedChain | null = null;
@@ -79,6 +83,10 @@ export class ChainLane {
 
   get isBusy(): boolean {
     return this.#waiting > 0;
+  }
+
+  get offers(): number {
+    return this.#offers;
   }
 
   /** Loads or creates the chain and processes due deposits, before any other work. */
@@ -167,6 +175,29 @@ export class ChainLane {
       }
       await this.#act(this.#opened);
     });
+  }
+
+  /**
+   * What the vault holds at the majority's head, without the events that are not final: 64 hex, base units. The last reading
+   * while too few providers answer; null before the first, or without a vault.
+   */
+  held(): Units | null {
+    const chain = this.#chain;
+    const { vault, depositConfirmations, withdrawalConfirmations } = this.#current;
+    if (chain === null || vault === null) return null;
+    const sight = this.#sight(chain);
+    if (sight.head < 0) return this.#held;
+    const counted = (block: Block): boolean => {
+      if (block.number > sight.head || block.log === null) return block.number > sight.head;
+      const isWithdrawal = block.log.topics[0] === WITHDREW_TOPIC;
+      return block.number > sight.confirmed(isWithdrawal ? withdrawalConfirmations : depositConfirmations);
+    };
+    const units = new Map(chain.holdings(vault.address));
+    for (const [token, change] of chain.changesOf(vault.address, counted)) {
+      units.set(token, (units.get(token) ?? 0n) - change);
+    }
+    this.#held = units;
+    return units;
   }
 
   /** Ends a stop (AMB-74): what is no longer on the chain stays booked and is expected no more. */
@@ -277,6 +308,7 @@ export class ChainLane {
 
   /** The same for a command that clearing may refuse for good: then its answer is empty. */
   async #tell(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
+    this.#offers += 1;
     for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
       const reply = await this.#parts.command(command);
       if (reply.ok) return reply.value;
@@ -288,6 +320,7 @@ export class ChainLane {
 
   /** Repeats the command until clearing accepts it. @returns null when it stays busy or the node stops. */
   async #offer(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
+    this.#offers += 1;
     for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
       const reply = await this.#parts.command(command);
       if (reply.ok) return reply.value;

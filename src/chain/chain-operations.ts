@@ -4,7 +4,7 @@
  *
  * Implemented by chain-actor.ts; the routes are in operator/operator-chain-routes.ts.
  */
-import type { ChainId, UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { WatchedChain } from './evm-thread.ts';
@@ -119,6 +119,13 @@ export interface ChainOperations {
   replay(chain: ChainId, tx: string): Promise<Outcome<void>>;
   /** Of every simulated chain, and of every EVM chain that was polled. */
   watched(): readonly WatchedChain[];
+  /** What the vaults hold of each asset, 18 decimals; null: a chain with a token of it was not read yet. */
+  onChain(): ReadonlyMap<AssetId, bigint | null>;
+  /**
+   * What the chains hold beyond the ledger, negative for less, of each asset with a token, 18 decimals: compared now, or the
+   * last comparison while events are booked.
+   */
+  deviations(): Promise<ReadonlyMap<AssetId, bigint>>;
   /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
   resume(chain: ChainId): Promise<void>;
   /** The node's clock was moved by hand. */

@@ -34,6 +34,8 @@ export interface ChainSettings {
 
 /** A chain that is watched through JSON-RPC. */
 export interface EvmChainSettings {
+  /** 64 hex each, right-padded: those of all assets. */
+  readonly tokens: readonly string[];
   /** 1 to 15 different ones. */
   readonly rpcUrls: readonly string[];
   /** Those of the vault where it overrides the chain's (DEP-21). */
@@ -80,8 +82,9 @@ export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, C
 
 /** The settings of every EVM chain. */
 export function evmChains(registry: ChainRegistry): ReadonlyMap<ChainId, EvmChainSettings> {
-  return chainsOf(registry, 'evm', (chain, common) => ({
+  return chainsOf(registry, 'evm', (chain, common, chainId) => ({
     ...common,
+    tokens: tokensOn(registry, chainId),
     rpcUrls: chain.rpc_urls,
     checkpointIntervalMs: chain.checkpoint_interval_ms,
     approvalValidityS: chain.approval_validity_s,
@@ -98,7 +101,7 @@ type Common = Pick<EvmChainSettings, 'depositConfirmations' | 'withdrawalConfirm
 function chainsOf<Kind extends ChainJson['kind'], Settings>(
   registry: ChainRegistry,
   kind: Kind,
-  settings: (chain: ChainOfKind<Kind>, common: Common) => Settings,
+  settings: (chain: ChainOfKind<Kind>, common: Common, chainId: ChainId) => Settings,
 ): ReadonlyMap<ChainId, Settings> {
   const rows = [...registry.configs.values()];
   const vaults = new Map(rows.filter((row) => row.kind === 'vault').map((row) => [row.key.split('@')[1], row]));
@@ -107,7 +110,8 @@ function chainsOf<Kind extends ChainJson['kind'], Settings>(
     if (row.kind !== 'chain') continue;
     const chain = JSON.parse(row.json) as ChainJson;
     if (chain.kind !== kind) continue;
-    chains.set(row.key as ChainId, settings(chain as ChainOfKind<Kind>, common(chain, vaults.get(row.key))));
+    const chainId = row.key as ChainId;
+    chains.set(chainId, settings(chain as ChainOfKind<Kind>, common(chain, vaults.get(chainId)), chainId));
   }
   return chains;
 }
@@ -133,6 +137,27 @@ const UNREGISTERED: Omit<TokenDefinition, 'token' | 'chainId' | 'decimals'> = {
   minWeight: ZERO_18,
   minFirstDepositBaseUnits: 0n,
 };
+
+/** The tokens that an asset has, and those that it had and no asset has now: a vault may still hold them. */
+export function tokensEver(
+  registry: ChainRegistry,
+  row: AssetRow,
+): readonly Pick<TokenDefinition, 'token' | 'chainId' | 'decimals'>[] {
+  const isTaken = (token: string, chainId: string): boolean =>
+    [...registry.assets.values()].some(({ tokens }) =>
+      tokens.some((one) => one.token === token && one.chainId === chainId),
+    );
+  const dropped = [...droppedTokens(row)].flatMap(([key, decimals]) => {
+    const [token = '', chainId = ''] = key.split('@');
+    return isTaken(token, chainId) ? [] : [{ token, chainId: chainId as ChainId, decimals }];
+  });
+  return [...row.tokens, ...dropped];
+}
+
+function tokensOn(registry: ChainRegistry, chainId: ChainId): readonly string[] {
+  const tokens = [...registry.assets.values()].flatMap((row) => tokensEver(registry, row));
+  return tokens.filter((token) => token.chainId === chainId).map(({ token }) => token);
+}
 
 /** @param token 64 hex. @returns null for a token that no asset has or had on this chain. */
 export function tokenOnChain(registry: ChainRegistry, chainId: ChainId, token: string): TokenDefinition | null {

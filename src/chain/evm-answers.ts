@@ -108,10 +108,15 @@ function readLog(value: unknown, filter: LogFilter): ChainLog | null {
   return event === null || (filter.user !== null && event.user !== filter.user) ? null : log;
 }
 
+/** The answer of `eth_call` for one uint256. */
+export function readUint256(value: unknown): bigint | null {
+  const word = readBytes(value, 32);
+  return word === null ? null : BigInt(`0x${word}`);
+}
+
 /** The answer of `eth_call` for one uint64. */
 export function readCounter(value: unknown): number | null {
-  const word = readBytes(value, 32);
-  const counter = word === null ? null : BigInt(`0x${word}`);
+  const counter = readUint256(value);
   return counter === null || counter > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(counter);
 }
 

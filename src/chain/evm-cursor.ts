@@ -58,6 +58,12 @@ export function recentOf({ user, nonce, token, baseUnits, block }: ConfirmedDepo
   return { block, what: `${user}/${nonce}/${token}/${baseUnits}` };
 }
 
+/** Token and base units that an event brought into the vault. */
+export function moveOf(event: VaultEventKind, what: string): readonly [string, bigint] {
+  const [, , token = '', baseUnits = '0'] = what.split('/');
+  return [token, event === 'deposit' ? BigInt(baseUnits) : -BigInt(baseUnits)];
+}
+
 /** The cursor behind a processed range. @param credited in the order of the chain. */
 export function advanced(cursor: EvmCursor, end: Anchor, credited: readonly RecentDeposit[]): EvmCursor {
   let anchors = thinned([...cursor.anchors, end]);

@@ -12,11 +12,21 @@
  */
 import { createClient, type EIP1193RequestFn, type HttpTransportConfig, http } from 'viem';
 import type { ChainLog } from './chain-events.ts';
-import { EVENT_TOPICS, type LogFilter, readCounter, readHeader, readLogs, readQuantity } from './evm-answers.ts';
+import {
+  EVENT_TOPICS,
+  type LogFilter,
+  readCounter,
+  readHeader,
+  readLogs,
+  readQuantity,
+  readUint256,
+} from './evm-answers.ts';
 import type { RangeAnswer } from './range-verdict.ts';
 
 const TIMEOUT_MS = 5_000;
 const WITHDRAWAL_COUNTS = '0x82ff8b1e';
+/** `balanceOf(address)` of ERC-20. */
+const BALANCE_OF = '0x70a08231';
 /** 20,000 logs take some 15 MB. */
 const BODY_BYTES_MAX = 33_554_432;
 const BATCH_MAX = 64;
@@ -48,6 +58,12 @@ export interface ChainProvider {
   look(block: number): Promise<Sight | null>;
   /** @param anchor a provider with another hash for it gives no answer. */
   range(filter: LogFilter, anchor: Anchor): Promise<RangeReply>;
+  /**
+   * `balanceOf(vault)` of each token at a block; null in the place of a token that has no such answer.
+   *
+   * @param vault 40 hex. @param tokens 64 hex each, right-padded. null: no answer, or another block.
+   */
+  balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null>;
   /** The vault's `withdrawalCounts(user)` at a block. @param vault 40 hex. null: no answer, or another block. */
   withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null>;
 }
@@ -133,6 +149,21 @@ export class EvmProvider implements ChainProvider {
       const counter = readCounter(answer);
       if (counter === null) throw new Error('its counter is no number');
       return readHeader(header, at.number)?.hash === at.hash ? counter : null;
+    });
+  }
+
+  balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null> {
+    return this.#guarded(async () => {
+      const data = `${BALANCE_OF}${vault.padStart(64, '0')}`;
+      // A token without such a function is no fault of the provider.
+      const balances = tokens.map((token) =>
+        this.#request({
+          method: 'eth_call',
+          params: [{ to: `0x${token.slice(0, 40)}`, data }, quantity(at.number)],
+        }).then(readUint256, () => null),
+      );
+      const [header, ...units] = await Promise.all([this.#header(at.number), ...balances]);
+      return readHeader(header, at.number)?.hash === at.hash ? (units as readonly (bigint | null)[]) : null;
     });
   }
 

@@ -22,6 +22,7 @@ import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import type { DepositReply, WatchState } from './evm-watch.ts';
+import type { Units } from './vault-holdings.ts';
 import type { CounterAt } from './withdrawal-approvals.ts';
 
 const RESTART_MS = 2_000;
@@ -52,6 +53,13 @@ export type FromWatcher =
       readonly events: readonly ConfirmedDeposit[];
     }
   | { readonly kind: 'state'; readonly chainId: ChainId; readonly state: WatchState }
+  /** What the vault holds after so many messages with events of the chain. */
+  | {
+      readonly kind: 'held';
+      readonly chainId: ChainId;
+      readonly units: readonly (readonly [string, bigint])[];
+      readonly messages: number;
+    }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'answer'; readonly request: number; readonly value: Signed | CounterAt | null }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -83,6 +91,9 @@ export class EvmThread {
   #ended: Promise<void> = Promise.resolve();
   #nextRequest = 1;
   #offers = 0;
+  /** Messages with events of each chain since the thread began, and how many there were when its vault was read last. */
+  readonly #messages = new Map<ChainId, number>();
+  readonly #held = new Map<ChainId, { readonly units: Units; readonly messages: number }>();
   #addresses: ReadonlySet<string> = new Set();
   #isEnding = false;
 
@@ -104,10 +115,24 @@ export class EvmThread {
     return [...this.#states.values()];
   }
 
+  /** What the vault of a chain was last seen to hold; null before that. */
+  held(chainId: ChainId): Units | null {
+    return this.#held.get(chainId)?.units ?? null;
+  }
+
+  /** Messages with events of a chain; null while any is with clearing, or one came after the vault was read. */
+  bookings(chainId: ChainId): number | null {
+    const messages = this.#messages.get(chainId) ?? null;
+    return this.#offers === 0 && this.#held.get(chainId)?.messages === messages ? messages : null;
+  }
+
   /** The chains to watch from now on; the thread exists while there are any. */
   watch(chains: ReadonlyMap<ChainId, EvmChainSettings>): void {
     this.#chains = [...chains];
-    for (const chainId of this.#states.keys()) if (!chains.has(chainId)) this.#states.delete(chainId);
+    for (const chainId of this.#states.keys()) {
+      if (chains.has(chainId)) continue;
+      for (const map of [this.#states, this.#messages, this.#held]) map.delete(chainId);
+    }
     if (this.#isEnding || (this.#worker === null && chains.size === 0)) return;
     if (this.#worker === null) this.#begin();
     else this.#send({ kind: 'chains', chains: this.#chains });
@@ -149,6 +174,8 @@ export class EvmThread {
 
   #begin(): void {
     const { dataDirectory, logLevel, approvalKeys, entry } = this.#parts;
+    // The new thread counts anew; readings of before are not compared.
+    for (const chainId of this.#held.keys()) this.#messages.set(chainId, Number.POSITIVE_INFINITY);
     const worker = new Worker(entry, {
       workerData: { dataDirectory, logLevel, approvalKeys } satisfies EvmWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
@@ -191,6 +218,11 @@ export class EvmThread {
           polledMs: performance.now(),
         });
         return;
+      case 'held':
+        if (!this.#chains.some(([chainId]) => chainId === message.chainId)) return;
+        this.#messages.set(message.chainId, message.messages);
+        this.#held.set(message.chainId, { units: new Map(message.units), messages: message.messages });
+        return;
       case 'addresses':
         this.#addresses = new Set(message.addresses);
         return;
@@ -205,6 +237,7 @@ export class EvmThread {
 
   async #offer({ chainId, event, events }: Extract<FromWatcher, { readonly kind: 'events' }>): Promise<void> {
     this.#offers += 1;
+    this.#messages.set(chainId, (this.#messages.get(chainId) ?? 0) + 1);
     try {
       const replies = await Promise.all(events.map((one) => this.#book(chainId, event, one)));
       this.#send({ kind: 'replies', chainId, replies });

@@ -24,7 +24,7 @@ import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
 import { type ChainLog, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import { advanced, type EvmCursor, freshCursor, recentOf, rewound, type Stopped } from './evm-cursor.ts';
+import { advanced, type EvmCursor, freshCursor, moveOf, recentOf, rewound, type Stopped } from './evm-cursor.ts';
 import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
 import {
   isConclusive,
@@ -139,6 +139,18 @@ export class EvmWatch {
     const providers = this.#parts.providers.length;
     const blockTime = this.#blockTime;
     return { head: this.#head, processed: nextBlock - 1, stopped, blockTime, agreeing: this.#agreeing, providers };
+  }
+
+  /** The last processed block; null before one. */
+  place(): Anchor | null {
+    return this.#cursor.anchors.at(-1) ?? null;
+  }
+
+  /** Base units by token that processed events behind a block brought into the vault; null when they are not known any more. */
+  movesBehind(block: number): readonly (readonly [string, bigint])[] | null {
+    const { anchors, recent } = this.#cursor;
+    if ((anchors[0]?.number ?? Number.MAX_SAFE_INTEGER) > block) return null;
+    return recent.filter((event) => event.block > block).map(({ what }) => moveOf(this.#parts.event, what));
   }
 
   /** Looks at the chain once and does one step. One call at a time. */

@@ -16,6 +16,7 @@ import type { VaultEventKind } from './chain-events.ts';
 import { type EvmChainSettings, vmIdOf } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { EvmCursorStore } from './evm-cursor.ts';
+import { heldBy } from './evm-holdings.ts';
 import { EvmProvider } from './evm-provider.ts';
 import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
 import { type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
@@ -24,6 +25,8 @@ import type { CounterAt } from './withdrawal-approvals.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
+/** Between two readings of what the vault holds, without events. */
+const HELD_MS = 5_000;
 /** The approval key of dev and test (operator-api.md 4.5). */
 const PUBLIC_KEY: string = 'a1'.repeat(32);
 
@@ -47,6 +50,11 @@ class ChainLoop {
   /** What the watches were opened with. */
   #opened = '';
   #replied: ((replies: readonly (DepositReply | null)[]) => void) | null = null;
+  /** Messages with events since the thread began. */
+  #messages = 0;
+  #heldMs = Number.NEGATIVE_INFINITY;
+  #heldMessages = -1;
+  #providers: readonly EvmProvider[] = [];
   /** Between two polls, in order. */
   readonly #jobs: (() => Promise<void>)[] = [];
   #wakeUp: (() => void) | null = null;
@@ -120,7 +128,21 @@ class ChainLoop {
     const polls: Poll[] = [];
     for (const watch of pollable(watches)) polls.push(await watch.poll());
     this.#parts.send({ kind: 'state', chainId: this.#parts.chainId, state: stateOf(watches) });
+    if (!polls.includes('again')) await this.#readHoldings(watches);
     return polls.includes('again') ? 'again' : 'idle';
+  }
+
+  /** After events, and else every HELD_MS: between two polls, so that nothing is booked meanwhile. */
+  async #readHoldings(watches: Watches): Promise<void> {
+    const { vault, tokens } = this.#settings;
+    const isRecent = performance.now() - this.#heldMs < HELD_MS && this.#heldMessages === this.#messages;
+    if (vault === null || isRecent || this.#isEnding) return;
+    this.#heldMs = performance.now();
+    const list = Object.values(watches);
+    const units = await heldBy(list, this.#providers, vault.address.slice(0, 40), tokens);
+    if (units === null) return;
+    this.#heldMessages = this.#messages;
+    this.#parts.send({ kind: 'held', chainId: this.#parts.chainId, units: [...units], messages: this.#messages });
   }
 
   /** null while the chain has no vault. */
@@ -153,6 +175,7 @@ class ChainLoop {
         },
       });
     });
+    this.#providers = providers;
     const open = (event: VaultEventKind, confirmations: () => number): Promise<EvmWatch> =>
       EvmWatch.open({
         chainId,
@@ -172,6 +195,7 @@ class ChainLoop {
 
   #offer(event: VaultEventKind, events: readonly ConfirmedDeposit[]): Promise<readonly (DepositReply | null)[]> {
     if (this.#isEnding || events.length === 0) return Promise.resolve([]);
+    this.#messages += 1;
     this.#parts.send({ kind: 'events', chainId: this.#parts.chainId, event, events });
     return new Promise((resolve) => {
       this.#replied = resolve;

@@ -42,7 +42,7 @@ export class ChainSight {
   /** The vault's counter of a user's withdrawals; null without a majority. */
   withdrawalCount(user: UserId): number | null {
     const logs = this.#chain.logsFrom(0).filter(({ topics }) => topics[0] === WITHDREW_TOPIC && topics[1] === user);
-    // A counter is read from the vault, not from logs: a provider that omits them knows it.
+    // A counter is read from the vault, not from logs: a provider that omits them still has it.
     const count = ({ head }: ProviderView): string => `${logs.filter(({ blockNumber }) => blockNumber <= head).length}`;
     const agreed = majorityHash(this.views.map((view) => (view === null ? null : count(view))));
     return agreed === null ? null : Number(agreed);

@@ -8,10 +8,11 @@ import type { PriceSource } from '../risk/prices.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
+import type { VaultTokenRow } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { hashState } from './state-hash.ts';
-import { backstopView, countsView, ledgerView, userView } from './views.ts';
+import { backstopView, countsView, type LedgerView, ledgerView, userView } from './views.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -22,7 +23,7 @@ export interface KnownPrices {
 
 /** What each question is answered with. */
 interface Answers {
-  readonly ledger: View;
+  readonly ledger: LedgerView;
   readonly backstop: View;
   readonly state: {
     readonly journal: View;
@@ -31,6 +32,7 @@ interface Answers {
     readonly counts: View;
   };
   readonly journal: { readonly sequence: number };
+  readonly vaultTokens: { readonly tokens: readonly VaultTokenRow[] };
   readonly hooks: HooksView & { readonly delay_ms: number };
   readonly prices: { readonly prices: KnownPrices };
   readonly accountsAtRisk: View;
@@ -72,6 +74,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   backstop: (state, { nowNs }) => accepted(backstopView(state, nowNs)),
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
+  vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values()] }),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {
     return accepted(yield* atRisk.query(limit, nowNs));

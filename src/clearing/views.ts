@@ -85,18 +85,23 @@ function sumsOf(state: ClearingState, sums: Map<AssetId, LedgerSums>, asset: Ass
   return fresh;
 }
 
+/** Sums by name, as text. */
+export interface LedgerView {
+  readonly assets: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
 /**
  * `GET /operator/ledger`, as a job. Isolated balances of a token count with its asset, and so do its units; the backstop's own
  * spot balance is part of its capital. Dust is what units are worth beyond what was credited for them: only tokens of more than
  * 18 decimals have it.
  */
-export function* ledgerView(state: ClearingState): Generator<number, View> {
+export function* ledgerView(state: ClearingState): Generator<number, LedgerView> {
   const sums = yield* countBalances(state);
   const entries = [...sums].sort(([a], [b]) => compareAssetIds(a, b));
   return { assets: Object.fromEntries(entries.map(([asset, sum]) => [asset, ledgerEntry(sum)])) };
 }
 
-function ledgerEntry(sum: LedgerSums): View {
+function ledgerEntry(sum: LedgerSums): Readonly<Record<string, string>> {
   const { spot, legs, locks, fees, pool, backstop, isolated, faucet, credited, held } = sum;
   const dust = held - credited;
   const claims = spot + legs + locks + fees + pool + backstop + isolated + faucet + dust;

@@ -15,6 +15,7 @@ import { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import { CLEARING, FRONT_DOOR, marketActor } from '../core/actor-names.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
+import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
@@ -322,6 +323,17 @@ export class RingbookNode {
         approvalKeys: config.approval_keys ?? (config.profile === 'production' ? [] : null),
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
+      },
+      holdings: {
+        booked: async () => {
+          const reply = await this.#clearingClient.ask({ kind: 'vaultTokens' });
+          return reply.ok ? reply.value.tokens : null;
+        },
+        changed: (asset, deviation) => {
+          if (deviation === 0n) this.#log.warn({ asset }, 'the vaults hold what the ledger says again');
+          else
+            this.#log.error({ asset, deviation: format18(deviation) }, 'the vaults do not hold what the ledger says');
+        },
       },
       stopped: (chain, stopped) => {
         if (stopped === null) this.#log.warn({ chain }, 'the chain is resumed');

@@ -11,6 +11,7 @@ import { AggregatorRegistry, Registry } from 'prom-client';
 import type { WatchedChain } from '../chain/evm-thread.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { assert } from '../core/assert.ts';
+import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import { FAULT_WORDS, ROLLBACK_WORDS } from '../gateway/metric-names.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
@@ -66,9 +67,11 @@ export interface MeasuredElsewhere {
   /** Responses of the ops listener, by `<route> <status>`. */
   readonly opsRequests: ReadonlyMap<string, number>;
   readonly chains: readonly WatchedChain[];
+  /** What the vaults hold beyond the ledger, by asset, 18 decimals. */
+  readonly deviations: ReadonlyMap<AssetId, bigint>;
 }
 
-export function metricsPage(parts: OpsParts, { opsRequests, chains }: MeasuredElsewhere): Promise<string> {
+export function metricsPage(parts: OpsParts, { opsRequests, chains, deviations }: MeasuredElsewhere): Promise<string> {
   const recorded = parts.plan.actors.map(
     ({ name, metricsPlan }): Recorded => ({
       actor: name,
@@ -89,6 +92,11 @@ export function metricsPage(parts: OpsParts, { opsRequests, chains }: MeasuredEl
     breakerFamily(parts),
     ...liquidationFamilies(actorNamed(recorded, CLEARING)),
     ...chainFamilies(chains),
+    gauge(
+      'ringbook_holdings_deviation',
+      'What the vaults hold of an asset on the chains beyond what the ledger says, in units of the asset.',
+      [...deviations].map(([asset, deviation]) => ({ value: Number(format18(deviation)), labels: { asset } })),
+    ),
     ...actorFamilies(parts.plan, recorded),
     counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
       limited(parts, 'user'),
@@ -103,7 +111,7 @@ export function metricsPage(parts: OpsParts, { opsRequests, chains }: MeasuredEl
   return AggregatorRegistry.aggregate([families]).metrics();
 }
 
-/** EVM chains; a chain is one label, of a set that operators make. */
+/** A chain is one label, of a set that operators make. */
 function chainFamilies(chains: readonly WatchedChain[]): readonly Family[] {
   const samples = (value: (chain: WatchedChain) => number): readonly Sample[] =>
     chains.map((chain) => ({ value: value(chain), labels: { chain: chain.chainId } }));

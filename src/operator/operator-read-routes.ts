@@ -1,5 +1,6 @@
 /** Read routes for operators (operator-api.md 5, 6): prices, state, actors, ledger, accounts at risk. */
 
+import type { ChainOperations } from '../chain/chain-operations.ts';
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
 import type { Reply } from '../clearing/inputs.ts';
 import { ACCOUNTS_AT_RISK_MAX } from '../clearing/liquidation/at-risk-accounts.ts';
@@ -31,7 +32,8 @@ type View = Readonly<Record<string, unknown>>;
 /** Accounts listed without a `limit`. */
 const ACCOUNTS_AT_RISK = 100;
 
-export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
+/** @param chains null until the chains have started. */
+export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
   return [
     {
       method: 'POST',
@@ -40,7 +42,7 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
     },
     { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
     { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
-    { method: 'GET', pattern: '/operator/ledger', handler: () => parts.ask({ kind: 'ledger' }) },
+    { method: 'GET', pattern: '/operator/ledger', handler: () => ledger(parts, chains()) },
     { method: 'GET', pattern: '/operator/backstop', handler: () => parts.ask({ kind: 'backstop' }) },
     { method: 'GET', pattern: '/operator/accounts-at-risk', handler: ({ query }) => accountsAtRisk(parts, query) },
     {
@@ -50,6 +52,20 @@ export function readRoutes(parts: OpsParts): readonly OpsRoute[] {
       handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
     },
   ];
+}
+
+/** `on_chain` is null before the chains of an asset were read. */
+async function ledger(parts: OpsParts, chains: ChainOperations | null): Promise<Reply> {
+  const reply = await parts.ask({ kind: 'ledger' });
+  if (!reply.ok) return reply;
+  await chains?.deviations();
+  const held = chains?.onChain();
+  const views = Object.entries(reply.value.assets).map(([asset, { difference, ...sums }]): [string, View] => {
+    // An asset without a token is in no vault.
+    const onChain = held?.has(asset as AssetId) === false ? 0n : (held?.get(asset as AssetId) ?? null);
+    return [asset, { ...sums, on_chain: onChain === null ? null : format18(onChain), difference }];
+  });
+  return accepted({ assets: Object.fromEntries(views) });
 }
 
 async function prices(parts: OpsParts): Promise<Reply> {

@@ -27,12 +27,16 @@ export class OpsServer {
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
-      ...openRoutes(parts, () => ({ opsRequests: this.#http.requestCounts(), chains: chains()?.watched() ?? [] })),
+      ...openRoutes(parts, async () => ({
+        opsRequests: this.#http.requestCounts(),
+        chains: chains()?.watched() ?? [],
+        deviations: (await chains()?.deviations()) ?? new Map(),
+      })),
       ...registryRoutes(parts),
       ...configRoutes(parts),
       ...chainRoutes(parts, chains),
       ...limitRoutes(parts),
-      ...readRoutes(parts),
+      ...readRoutes(parts, chains),
       ...hooks,
     ];
     const isRecovering = (): boolean => parts.waitingFor().includes('clearing');
@@ -56,7 +60,7 @@ function logger({ config }: OpsParts): Logger {
 // Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.
 
 /** @param measured what the metrics show beside what the threads recorded. */
-function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonly OpsRoute[] {
+function openRoutes(parts: OpsParts, measured: () => Promise<MeasuredElsewhere>): readonly OpsRoute[] {
   const { version, commit, config } = parts;
   return [
     { method: 'GET', pattern: '/livez', handler: () => accepted({ alive: true }) },
@@ -73,7 +77,7 @@ function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonl
       handler: async (): Promise<RawReply> => ({
         status: 200,
         contentType: METRICS_CONTENT_TYPE,
-        text: await metricsPage(parts, measured()),
+        text: await metricsPage(parts, await measured()),
       }),
     },
   ];

@@ -318,6 +318,82 @@ suite('powers of the simulated chains', () => {
     assert.deepEqual(await queue(user), ['approved']);
   });
 
+  const ledger = async (asset = '0'): Promise<Record<string, string | null>> => {
+    const { assets } = await node.operate('GET', '/operator/ledger');
+    return (assets as Record<string, Record<string, string | null>>)[asset] ?? {};
+  };
+  const metric = async (name: string, label: string): Promise<number | undefined> => {
+    const text = await (await fetch(`${node.process.ops}/metrics`)).text();
+    return parseExposition(text).get(name)?.samples.get(`${name}{${label}}`);
+  };
+  const deviation = (asset = '0'): Promise<number | undefined> =>
+    metric('ringbook_holdings_deviation', `asset="${asset}"`);
+
+  test('on_chain is what the vaults hold; what is not final is no deviation, what the ledger does not know is one, and difference is unaffected (AMB-116, GEN-06, DEP-11)', async () => {
+    const twin = await TestNode.start();
+    const [last, user] = [node, await twin.user({})];
+    node = twin;
+    try {
+      await deposit(ONE, user, 50);
+      await deposit(DEV, user, 30);
+      const agreed = await ledger();
+      assert.deepEqual([agreed['vault_holdings'], agreed['on_chain'], agreed['difference']], ['80', '80', '0']);
+      assert.equal(await deviation(), 0);
+      await deposit(ONE, user, 7, false);
+      assert.equal((await ledger())['on_chain'], '80', 'not final yet');
+      assert.equal(await deviation(), 0);
+      await call(ONE, 'mine', { blocks: 3 });
+      assert.deepEqual([(await ledger())['vault_holdings'], (await ledger())['on_chain']], ['87', '87']);
+
+      const { vault } = await node.operate('GET', `/operator/chains/${DEV}/vault`);
+      const to = String(vault).split('@')[0];
+      await call(DEV, 'tokens/mint', { token: TOKENS[DEV], to, amount_base_units: '1500000' });
+      const beyond = await ledger();
+      assert.deepEqual([beyond['vault_holdings'], beyond['on_chain'], beyond['difference']], ['87', '88.5', '0']);
+      assert.equal(await deviation(), 1.5);
+      assert.match(node.process.stderr(), /"asset":"0","deviation":"1.5".*the vaults do not hold what the ledger says/);
+      await node.restart('SIGKILL');
+      assert.equal((await ledger())['on_chain'], '88.5');
+      assert.equal(await deviation(), 1.5);
+      await reorg(DEV, { depth: 1 });
+      assert.equal(await deviation(), 0);
+      assert.match(node.process.stderr(), /"asset":"0".*the vaults hold what the ledger says again/);
+
+      await fault(DEV, 0, 'omit_logs');
+      await fault(DEV, 1, 'omit_logs');
+      await deposit(DEV, user, 2);
+      assert.equal(await deviation(), 2, 'a deposit that a majority does not show');
+      await healthy(DEV);
+      assert.deepEqual([await deviation(), (await ledger())['on_chain']], [0, '89']);
+
+      await deposit(DEV, user, 4);
+      await reorg(DEV, { depth: 1 });
+      assert.deepEqual([await deviation(), (await ledger())['vault_holdings']], [-4, '93'], 'a credited one is gone');
+      assert.equal((await ledger())['difference'], '0');
+      for (const provider of [0, 1]) await fault(DEV, provider, 'unreachable');
+      assert.equal(await deviation(), -4, 'the last that was known');
+    } finally {
+      node = last;
+      await twin.stop();
+    }
+  });
+
+  test('a withdrawal leaves ledger and chain together (AMB-116)', async () => {
+    const twin = await TestNode.start();
+    const last = node;
+    node = twin;
+    try {
+      const user = await approved(30);
+      assert.deepEqual([(await ledger())['on_chain'], await deviation()], ['100', 0]);
+      await execute(user);
+      assert.deepEqual([(await ledger())['on_chain'], (await ledger())['vault_holdings']], ['70', '70']);
+      assert.equal(await deviation(), 0);
+    } finally {
+      node = last;
+      await twin.stop();
+    }
+  });
+
   test('a withdrawal that is unconfirmed when it is dropped can be executed again, and each user, chain and action counts by itself (NON-02, NON-04, GEN-07)', async () => {
     const body = { kind: 'simulated', block_time_ms: 250, confirmations: { deposit: 1, withdrawal: 3, settlement: 0 } };
     await node.operate('PUT', `/operator/chains/${DEV}`, body);

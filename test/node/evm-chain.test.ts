@@ -213,6 +213,45 @@ suite('EVM chain', () => {
     await stays(units + 21);
   });
 
+  test('AMB-116: on_chain is what the vault holds at a processed block, with other confirmations for withdrawals too; tokens that came without an event are a deviation', async () => {
+    const onChain = async (): Promise<readonly string[]> => {
+      const { body } = await operator(node, 'GET', '/operator/ledger');
+      const { on_chain, vault_holdings } = (body['assets'] as Record<string, Record<string, string>>)[ASSET] ?? {};
+      const page = await (await fetch(`${node.ops}/metrics`)).text();
+      const deviation = page
+        .split('\n')
+        .find((line) => line.startsWith(`ringbook_holdings_deviation{asset="${ASSET}"}`));
+      return [on_chain ?? '', vault_holdings ?? '', deviation?.split(' ')[1] ?? ''];
+    };
+    const shows = async (beyond: number): Promise<void> => {
+      const units = await credited();
+      const expected = [`${units + beyond}`, `${units}`, `${beyond}`];
+      await eventually(
+        async () => JSON.stringify(await onChain()) === JSON.stringify(expected),
+        () => `never ${expected}\n${node.stderr()}`,
+      );
+    };
+    // The test before has left a credited deposit of 1 that is no longer on the chain, and one of 10 with its counter.
+    const before = 9;
+    await shows(before);
+    await deposit(3n);
+    await shows(before);
+    const units = await credited();
+    await anvil.mine(CONFIRMATIONS - 1);
+    await becomes(units + 3);
+    await shows(before);
+    assert.match(node.stderr(), /"deviation":"9".*the vaults do not hold what the ledger says/);
+    const gift = [contracts.vault, 5n * UNIT];
+    assert.equal(await anvil.send({ contract: 'Token', at: contracts.token, name: 'mint', args: gift }), null);
+    await anvil.mine(CONFIRMATIONS);
+    await shows(before + 5);
+    setFaults('forges');
+    await stopNode(node, 'SIGKILL');
+    node = await startNode({ dataDirectory: node.dataDirectory });
+    await shows(before + 5);
+    setFaults();
+  });
+
   test('10,000 deposits in one range are credited once each', { timeout: 240_000 }, async () => {
     const units = await credited();
     await register(5_000);

@@ -19,6 +19,7 @@ export class ClearingFixture {
   directory: string = temporaryDirectory();
   readonly failures: string[] = [];
   readonly stops: (readonly [ChainId, string | null])[] = [];
+  readonly deviations: (readonly [AssetId, bigint])[] = [];
   chains: ChainActor;
   /** What stands between the chains and clearing; null lets everything through. */
   fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
@@ -63,6 +64,10 @@ export class ClearingFixture {
         approvalKeys: null,
         died: (reason) => this.failures.push(reason),
         refused: (_chain, reason) => this.failures.push(reason),
+      },
+      holdings: {
+        booked: async () => [...this.world.state.vaultTokens.values()],
+        changed: (asset, deviation) => void this.deviations.push([asset, deviation]),
       },
       stopped: (chain, stopped) => this.stops.push([chain, stopped?.reason ?? null]),
     });

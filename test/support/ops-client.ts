@@ -14,7 +14,7 @@ import type {
 } from '../../src/chain/chain-operations.ts';
 import type { WatchedChain } from '../../src/chain/evm-thread.ts';
 import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
-import type { ChainId } from '../../src/core/ids.ts';
+import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
@@ -120,6 +120,8 @@ const TRANSACTION: ChainTransaction = {
 export class PlainChains implements ChainOperations {
   readonly asked: unknown[] = [];
   watchedChains: readonly WatchedChain[] = [];
+  held: ReadonlyMap<AssetId, bigint | null> = new Map();
+  beyond: ReadonlyMap<AssetId, bigint> = new Map();
 
   async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     this.asked.push([chain, request]);
@@ -190,6 +192,14 @@ export class PlainChains implements ChainOperations {
 
   watched(): readonly WatchedChain[] {
     return this.watchedChains;
+  }
+
+  onChain(): ReadonlyMap<AssetId, bigint | null> {
+    return this.held;
+  }
+
+  async deviations(): Promise<ReadonlyMap<AssetId, bigint>> {
+    return this.beyond;
   }
 
   async resume(chain: ChainId): Promise<void> {
