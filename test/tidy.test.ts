@@ -33,7 +33,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   'market-data': { modules: ['core', 'runtime', 'schema', 'clearing', 'gateway'], packages: [] },
   client: { modules: ['core', 'codec'], packages: ['node:', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'ws'] },
   storage: { modules: ['core', 'runtime', 'schema', 'order', 'clearing', 'gateway'], packages: ['node:', 'lmdb'] },
-  chain: { modules: ['core', 'runtime', 'schema', 'clearing'], packages: ['node:', '@noble/hashes', 'viem'] },
+  chain: { modules: [...BASE, 'codec', 'clearing'], packages: ['node:', '@noble/hashes', 'viem'] },
   http: { modules: DOMAIN, packages: ['node:', 'uWebSockets.js', '@sinclair/typebox'] },
   operator: {
     modules: [...DOMAIN, 'client', 'chain', 'http'],

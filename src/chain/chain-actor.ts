@@ -31,6 +31,7 @@ import type {
 } from './chain-operations.ts';
 import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
+import { encodeConfig } from './deposit-config.ts';
 import type { Stopped } from './evm-cursor.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import type { Mined, ProviderFault, Reorganisation, SimulatedChain } from './simulated-chain.ts';
@@ -209,7 +210,8 @@ export class ChainActor implements ChainOperations {
     if (vault === null) return rejected(noVault(chainId));
     const token = tokenOnChain(this.#parts.registry(), chainId, request.token);
     if (token === null) return rejected(unknownToken(chainId));
-    const { confirm, ...call } = request;
+    const { confirm, config, ...terms } = request;
+    const call = config === undefined ? terms : { ...terms, config: encodeConfig(config) };
     const mined = await lane.change((chain): Outcome<ChainTransaction> => {
       if (chain.isFull) return rejected(FULL);
       const nowNs = this.#parts.clock.nowNs();

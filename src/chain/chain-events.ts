@@ -9,6 +9,7 @@
  * deposit-watcher.ts and evm-watch.ts decide whether an event counts.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { SignerSetup } from '../clearing/signers/deposit-config.ts';
 import { assert } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
@@ -32,7 +33,7 @@ export interface ChainLog {
 
 export type VaultEventKind = 'deposit' | 'withdrawal';
 
-/** A deposit or a withdrawal. */
+/** A deposit or a withdrawal, as its log has it. */
 export interface DepositEvent {
   readonly user: UserId;
   /** The vault's counter of the user before this event, of its kind; 0 is the first. */
@@ -40,6 +41,8 @@ export interface DepositEvent {
   /** 64 hex, right-padded (IDN-05). */
   readonly token: string;
   readonly baseUnits: bigint;
+  /** What a deposit configures, with a verified signature (deposit-config.ts); absent: nothing. */
+  readonly setup?: SignerSetup;
 }
 
 /** keccak256 of a text: topics, transaction ids, block hashes. @returns 64 hex. */
@@ -61,10 +64,11 @@ function word(value: bigint): string {
   return value.toString(16).padStart(WORD_DIGITS, '0');
 }
 
-/** Topics and data of a `Deposited` event. */
-export function encodeDeposit(event: DepositEvent): Pick<ChainLog, 'topics' | 'data'> {
+/** Topics and data of a deposit. @param config what `DepositedWithConfig` has behind the amount (deposit-config.ts); '' of `Deposited`. */
+export function encodeDeposit(event: DepositEvent, config: string = ''): Pick<ChainLog, 'topics' | 'data'> {
   const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
-  return { topics: [DEPOSITED_TOPIC, event.user, word(BigInt(event.nonce)), token], data: word(event.baseUnits) };
+  const topic = config === '' ? DEPOSITED_TOPIC : DEPOSITED_WITH_CONFIG_TOPIC;
+  return { topics: [topic, event.user, word(BigInt(event.nonce)), token], data: word(event.baseUnits) + config };
 }
 
 /** @returns null for a log that is not a well-formed deposit. */

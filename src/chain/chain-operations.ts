@@ -7,6 +7,7 @@
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { DepositConfig } from './deposit-config.ts';
 import type { WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 
@@ -21,6 +22,8 @@ export interface DepositRequest {
   readonly from: string;
   readonly approve: boolean;
   readonly senderAllowed: boolean;
+  /** Of the configured overload; absent: the plain one. */
+  readonly config?: DepositConfig;
   /**
    * True: mines the confirmations that the policy requires and waits until the node has processed the event; false:
    * mines one block.

@@ -175,6 +175,7 @@ function depositCall(json: Json): DepositCall {
     from: address(json['from']),
     approve: json['approve'] === true,
     senderAllowed: json['senderAllowed'] === true,
+    ...(json['config'] === undefined ? {} : { config: READ.string(json['config']) }),
   };
 }
 

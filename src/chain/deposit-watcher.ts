@@ -19,7 +19,8 @@
  * The value of a deposit is out of scope. Withdrawals are watched by the same rules.
  */
 import type { UserId } from '../core/ids.ts';
-import { type ChainLog, type DepositEvent, decodeDeposit } from './chain-events.ts';
+import type { ChainLog, DepositEvent } from './chain-events.ts';
+import { decodeCredit } from './deposit-config.ts';
 import { isMajority, isReplaced, majorityHash, majorityHead } from './range-verdict.ts';
 import type { ProviderView } from './simulated-chain.ts';
 
@@ -79,7 +80,7 @@ export class DepositWatcher {
    * @param decode of the events that are watched: deposits, or withdrawals, which have a counter of their own.
    * @param booked of before the last start.
    */
-  constructor(decode: Decode = decodeDeposit, booked: readonly BookedEvent[] = []) {
+  constructor(decode: Decode = decodeCredit, booked: readonly BookedEvent[] = []) {
     this.#decode = decode;
     for (const event of booked) this.#booked.set(placeOf(event), event);
   }

@@ -18,8 +18,10 @@ import {
 export const LOGS_MAX = 20_000;
 /** Blocks with logs of one answer; a range with more is cut. Each costs one request for its hash. */
 export const LOG_BLOCKS_MAX = 256;
-/** 16 signers and a signature take some 3,500 bytes. */
-const DATA_BYTES_MAX = 16_384;
+/** A deposit's configuration of CONFIG_SIGNERS_MAX signers takes less; anybody may write a longer one. */
+const DATA_BYTES_MAX = 262_144;
+/** What is kept of a longer one: a deposit's amount. It counts; what it configures does not. */
+const CUT_DIGITS = 64;
 const TOPICS_MAX = 4;
 
 /** The filter of `eth_getLogs`: deposits in either form, or withdrawals. */
@@ -128,7 +130,8 @@ function readTopics(value: unknown): readonly string[] | null {
 
 function readData(value: unknown): string | null {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return null;
-  return value.length > 2 + 2 * DATA_BYTES_MAX ? null : value.slice(2).toLowerCase();
+  const digits = value.length > 2 + 2 * DATA_BYTES_MAX ? CUT_DIGITS : value.length;
+  return value.slice(2, 2 + digits).toLowerCase();
 }
 
 function readBytes(value: unknown, byteCount: number): string | null {

@@ -251,10 +251,11 @@ export class EvmThread {
   /** @returns null when clearing is too busy, or the node stops. */
   async #book(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): Promise<DepositReply | null> {
     if (this.#isEnding) return null;
-    const { user, token, nonce, baseUnits, tx, logIndex } = event;
+    const { user, token, nonce, baseUnits, tx, logIndex, setup } = event;
+    const configured = setup === undefined ? {} : { setup };
     const reply = await this.#parts.command(
       kind === 'deposit'
-        ? { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce }
+        ? { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured }
         : { kind: 'withdrew', chainId, user, token, baseUnits, nonce },
     );
     if (!reply.ok) {

@@ -23,6 +23,7 @@
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
 import { type ChainLog, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
+import { decodeCredit } from './deposit-config.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { advanced, type EvmCursor, freshCursor, moveOf, recentOf, rewound, type Stopped } from './evm-cursor.ts';
 import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
@@ -424,7 +425,9 @@ export class EvmWatch {
 
   /** @param log validated by evm-answers.ts. */
   #eventOf(log: ChainLog): ConfirmedDeposit {
-    const event = must(decodeVaultEvent(this.#parts.event, log), 'a log of a verdict is an event of its kind');
+    const kind = this.#parts.event;
+    const decoded = kind === 'deposit' ? decodeCredit(log) : decodeVaultEvent(kind, log);
+    const event = must(decoded, 'a log of a verdict is an event of its kind');
     return { ...event, tx: log.tx, logIndex: log.logIndex, block: log.blockNumber };
   }
 

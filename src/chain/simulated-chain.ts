@@ -86,6 +86,8 @@ export interface DepositCall {
   readonly from: string;
   readonly approve: boolean;
   readonly senderAllowed: boolean;
+  /** Of the configured overload: its arguments behind the amount (deposit-config.ts). */
+  readonly config?: string;
 }
 
 export interface WithdrawCall {
@@ -515,7 +517,7 @@ export class SimulatedChain implements ProviderView {
     if (revert !== null) return { revert, event: null };
     const nonce = this.depositCount(user);
     this.#move(token.token, { from, to: vault, baseUnits });
-    const event = encodeDeposit({ user, nonce, token: token.token, baseUnits });
+    const event = encodeDeposit({ user, nonce, token: token.token, baseUnits }, call.config);
     return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
   }
 

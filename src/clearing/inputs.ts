@@ -29,6 +29,7 @@ import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
 import type { AccountPlace, MarketPlace, OrderRow, SignedText } from './rows.ts';
+import type { SignerSetup } from './signers/deposit-config.ts';
 import type { SignedBy } from './signers/signer-config.ts';
 
 interface FromMarket {
@@ -188,6 +189,8 @@ export interface Deposit extends FromNode {
   readonly baseUnits: bigint;
   /** The vault's per-user counter before the deposit: contiguous per user and chain. */
   readonly depositNonce: number;
+  /** What it configures, with a verified signature; absent: nothing (MSG-04). */
+  readonly setup?: SignerSetup;
 }
 
 /** An operator credits a deposit that was not credited when it came (AMB-74). */

@@ -48,6 +48,13 @@ export function verifyRange(signature: ByteRange, message: ByteRange, publicKey:
   return sodium.crypto_sign_verify_detached(signatureScratch, text, publicKeyScratch) === true;
 }
 
+/** Verifies a text of any length that lies in memory of this thread alone: the configuration of a deposit. */
+export function verifyLong(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  if (signature.length !== SIGNATURE_BYTES || publicKey.length !== PUBLIC_KEY_BYTES) return false;
+  const [signed, text, key] = [Buffer.from(signature), Buffer.from(message), Buffer.from(publicKey)];
+  return sodium.crypto_sign_verify_detached(signed, text, key) === true;
+}
+
 /** Verifies complete arrays: logins, transfers, tests. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   return verifyRange(whole(signature), whole(message), whole(publicKey));

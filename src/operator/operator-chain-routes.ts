@@ -14,12 +14,14 @@ import {
   type DepositRequest,
   type ExecuteWithdrawal,
 } from '../chain/chain-operations.ts';
+import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
+import { toHex } from '../core/hex.ts';
 import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { BodyReader } from './body-reader.ts';
+import { BodyReader, readEach } from './body-reader.ts';
 import { change, seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
@@ -34,6 +36,15 @@ const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
 const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
 const COUNTER_FORM = /^(?:0|[1-9][0-9]{0,15})$/;
+const U8 = { min: 0, max: 255 };
+const U32 = { min: 0, max: 4_294_967_295 };
+const U64_MAX = (1n << 64n) - 1n;
+const KEY_BYTES = 32;
+const CONFIG_MEMBERS = [
+  ...['master_weight', 'low_threshold', 'medium_threshold', 'high_threshold'],
+  ...['signers', 'master_config_signature'],
+];
+const SIGNER_MEMBERS = ['key', 'key_type', 'key_prefix', 'weight', 'expires_at_ns', 'max_signing_window_ns'];
 const BLOCKS = { min: 1, max: 10_000 };
 const PROVIDERS = { min: 0, max: 14 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
@@ -148,6 +159,9 @@ async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): 
     'config',
     'confirm',
   ]);
+  const given = reader.raw('config') ?? null;
+  const config = given === null ? null : readConfig(given);
+  if (config !== null && !config.ok) return config;
   const request: DepositRequest = {
     user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
     token: reader.form('token', parseAddress, 'an address is', undefined, ''),
@@ -155,10 +169,48 @@ async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): 
     from: reader.form('from', parseAddress, 'an address is', DEFAULT_SENDER, ''),
     approve: reader.flag('approve', true),
     senderAllowed: reader.flag('sender_allowed', true),
+    ...(config === null ? {} : { config: config.value }),
     confirm: reader.flag('confirm', true),
   };
-  if ((reader.raw('config') ?? null) !== null) reader.fail('config', 'this vault takes no account configuration');
   return reader.failure ?? mapped(await chains.deposit(chain, request), transactionView);
+}
+
+/** The configured overload takes any figures of its types: the vault checks none of them. */
+function readConfig(given: unknown): Outcome<DepositConfig> {
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    return rejected(reject('INVALID_REQUEST', 'an object is expected', 'config'));
+  }
+  const reader = new BodyReader(given, CONFIG_MEMBERS, 'config.');
+  const weights = CONFIG_MEMBERS.slice(0, 4).map((name) => reader.integer(name, U32, undefined));
+  const [masterWeight = 0, low = 0, medium = 0, high = 0] = weights;
+  const rows = reader.list('signers', undefined);
+  const readers = rows.map((row, index) => new BodyReader(row, SIGNER_MEMBERS, `config.signers.${index}.`));
+  const signers = readEach(reader, readers, readConfigSigner);
+  const signature = toHex(Uint8Array.from(reader.integers('master_config_signature', U8, [])));
+  return reader.failure ?? accepted({ masterWeight, low, medium, high, signers, signature });
+}
+
+function readConfigSigner(reader: BodyReader): ConfigSigner {
+  const key = reader.integers('key', U8, []);
+  if (key.length !== KEY_BYTES) reader.fail('key', `${KEY_BYTES} integers are expected`);
+  return {
+    key: toHex(Uint8Array.from(key)),
+    keyType: reader.integer('key_type', U8, undefined),
+    keyPrefix: reader.integer('key_prefix', U8, undefined),
+    weight: reader.integer('weight', U32, undefined),
+    expiresAtNs: readU64(reader, 'expires_at_ns'),
+    maxSigningWindowNs: readU64(reader, 'max_signing_window_ns'),
+  };
+}
+
+/** A JSON integer beyond 2^53 too; the parser delivers those as bigint. */
+function readU64(reader: BodyReader, name: string): bigint {
+  const value = reader.raw(name);
+  const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value));
+  const whole = isWhole ? BigInt(value) : -1n;
+  if (whole >= 0n && whole <= U64_MAX) return whole;
+  reader.fail(name, 'an integer of 64 bits is expected');
+  return 0n;
 }
 
 async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {

@@ -65,7 +65,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 /** Decisions without a test of their own, by what their turn comes with. */
 const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
   'withdrawals and settlements': [14, 81, 82, 83, 85, 106, 135, 137],
-  multisig: [121],
   'stamps of latency, which are optional and not offered': [125],
 };
 

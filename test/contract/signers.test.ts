@@ -1,81 +1,19 @@
 /** Signers of accounts at the public API: add-signer, co-signed actions, login by co-signers, reads (wire.md 3, 4.4, 7.20; MSG). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { HttpAnswer } from '../support/edge-client.ts';
-import { type PlainClient, toldBy } from '../support/plain-client.ts';
+import { toldBy } from '../support/plain-client.ts';
+import { act, actions, add, ceNonceOf, configOf, verdictOf } from '../support/signed-accounts.ts';
 import { TestNode } from '../support/test-node.ts';
 import {
   actionBody,
   addSignerText,
-  type Hands,
   keyText,
   type NewSigner,
   type WireSigner,
   wireSigner,
 } from '../support/wire-signers.ts';
-import { closePositionText, transferText, withdrawalCancelText, withdrawalText } from '../support/wire-texts.ts';
 
 const HOUR = 3_600_000_000_000n;
-const CHAIN = '000000000000007a69';
-const TOKEN = `${'5a'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
-const TARGET = '7c'.repeat(20).padEnd(64, '0');
-const USD_1 = '1000000000000000000';
-
-interface Config {
-  readonly master_weight: number;
-  readonly signers: readonly {
-    readonly key: Readonly<Record<string, readonly number[]>>;
-    readonly weight: number;
-    readonly expires_at_ns: unknown;
-    readonly max_signing_window_ns: unknown;
-  }[];
-  readonly thresholds: unknown;
-  readonly config_nonce: number;
-}
-
-/** `200`, the code of clearing's refusal behind it, or status and code of the gateway's. */
-function verdictOf(answer: HttpAnswer): string {
-  if (answer.status !== 200) return toldBy(answer);
-  if (answer.text === '{"success":true}') return '200';
-  return `200 ${/"success":false,"details":\{"code":"([A-Z_]+)"/.exec(answer.text)?.[1] ?? answer.text}`;
-}
-
-const configOf = async (client: PlainClient): Promise<Config> =>
-  (await client.read(`/multisig/config/${client.id}`)) as Config;
-
-const ceNonceOf = async (client: PlainClient): Promise<number> =>
-  ((await client.read(`/nonce/${client.id}`)) as { ce_nonce: number }).ce_nonce;
-
-async function add(client: PlainClient, signer: NewSigner, hands: Hands = { master: client.key }): Promise<string> {
-  const text = addSignerText(client.id, signer);
-  return verdictOf(await client.post('/multisig/add-signer', actionBody(text, hands)));
-}
-
-/** An action of each tier; each is refused by clearing for a reason of its own once its signers suffice. */
-function actions(
-  client: PlainClient,
-): readonly (readonly [tier: string, path: string, text: string, passed: string])[] {
-  return [
-    ['low', '/account/transfer/close-position', closePositionText(client.id, 1, '2', 1), '200 POSITION_NOT_FOUND'],
-    [
-      'medium',
-      '/account/transfer/sub-account',
-      transferText(client.id, { source: 0, target: 0, asset: '0', amount: USD_1, nonce: 1 }),
-      '200 INVALID_REQUEST',
-    ],
-    [
-      'high',
-      '/withdrawal/init',
-      withdrawalText(client.id, { asset: TOKEN, amount: 'ffffffffffffffffffffffff', target: TARGET }),
-      '200 INSUFFICIENT_INVENTORY',
-    ],
-    ['high', '/withdrawal/cancel', withdrawalCancelText(client.id, TOKEN, 0), '200 WITHDRAWAL_NOT_FOUND'],
-  ];
-}
-
-async function act(client: PlainClient, path: string, text: string, hands: Hands): Promise<string> {
-  return verdictOf(await client.post(path, actionBody(text, hands)));
-}
 
 suite('signers of accounts', () => {
   let node: TestNode;

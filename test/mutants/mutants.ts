@@ -362,6 +362,24 @@ const MONEY: readonly Mutant[] = [
     caughtBy: 'test/clearing/signers/add-signer',
   },
   {
+    breaks: 'a configuration counts with the signature of its account alone',
+    site: 'config-signature',
+    change: condition('false'),
+    caughtBy: 'test/chain/deposit-config',
+  },
+  {
+    breaks: 'a deposit configures an account once',
+    site: 'configured-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/signers/deposit-config',
+  },
+  {
+    breaks: 'a configuration that breaks a rule is ignored',
+    site: 'config-rules',
+    change: condition('false'),
+    caughtBy: 'test/clearing/signers/deposit-config',
+  },
+  {
     breaks: 'an expired signer signs nothing',
     site: 'signer-expiry',
     change: condition('expiresAtNs !== null && atNs > expiresAtNs'),

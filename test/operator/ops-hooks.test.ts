@@ -213,7 +213,45 @@ describe('simulated chains', () => {
       fixture.refused(400, 'INVALID_REQUEST', 'POST', path('deposits'), { ...body, ...more });
     assert.equal(await refused({ amount: '1' }), 'amount');
     assert.equal(await refused({ amount_base_units: '-1' }), 'amount_base_units');
-    assert.equal(await refused({ config: { master_weight: 1 } }), 'config');
+    assert.equal(await refused({ config: { master_weight: 1 } }), 'config.low_threshold');
+    assert.equal(await refused({ config: [] }), 'config');
+  });
+
+  test('MSG-04: a deposit with a configuration has every figure of it, exactly', async () => {
+    const signer = {
+      ...{ key: new Array(32).fill(7), key_type: 1, key_prefix: 2, weight: 4_294_967_295 },
+      ...{ expires_at_ns: '@', max_signing_window_ns: 0 },
+    };
+    const config = {
+      ...{ master_weight: 1, low_threshold: 2, medium_threshold: 3, high_threshold: 4, signers: [signer] },
+      master_config_signature: [1, 255],
+    };
+    const body = JSON.stringify({ user: USER, token, amount_base_units: '1', config });
+    const exact = body.replace('"@"', '18446744073709551615');
+    assert.deepEqual(await fixture.ok('POST', path('deposits'), exact), transaction);
+    const [, request] = fixture.chains.asked.at(-1) as [string, { readonly config: unknown }];
+    assert.deepEqual(request.config, {
+      ...{ masterWeight: 1, low: 2, medium: 3, high: 4, signature: '01ff' },
+      signers: [
+        {
+          ...{ key: '07'.repeat(32), keyType: 1, keyPrefix: 2, weight: 4_294_967_295 },
+          ...{ expiresAtNs: 2n ** 64n - 1n, maxSigningWindowNs: 0n },
+        },
+      ],
+    });
+    const wrong: readonly (readonly [string, string, string])[] = [
+      ['"key_type":1', '"key_type":256', 'config.signers.0.key_type'],
+      ['"weight":4294967295', '"weight":4294967296', 'config.signers.0.weight'],
+      ['18446744073709551615', '18446744073709551616', 'config.signers.0.expires_at_ns'],
+      ['"key":[7,', '"key":[', 'config.signers.0.key'],
+      ['"key_prefix"', '"prefix"', 'config.signers.0.prefix'],
+      ['[1,255]', '[1,256]', 'config.master_config_signature'],
+    ];
+    for (const [before, after, field] of wrong) {
+      assert.ok(exact.includes(before), before);
+      const refused = exact.replace(before, after);
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', path('deposits'), refused), field);
+    }
   });
 
   test('blocks and tokens are made on request', async () => {

@@ -198,15 +198,21 @@ export async function deployVault(
   return { vault, token };
 }
 
-/** Mints what it takes, approves and deposits: three transactions, each in its block. */
+/**
+ * Mints what it takes, approves and deposits: three transactions, each in its block.
+ *
+ * @param config further arguments, of the configured overload.
+ */
 export async function depositOnAnvil(
   anvil: Anvil,
   { vault, token }: VaultOnAnvil,
   user: string,
   amount: bigint,
+  config: readonly unknown[] = [],
 ): Promise<Revert | null> {
   const from = ANVIL_DEPOSITOR;
   await anvil.send({ contract: 'Token', at: token, name: 'mint', args: [from, amount], from });
   await anvil.send({ contract: 'Token', at: token, name: 'approve', args: [vault, amount], from });
-  return anvil.send({ contract: 'VaultV1', at: vault, name: 'deposit', args: [`0x${user}`, token, amount], from });
+  const args = [`0x${user}`, token, amount, ...config];
+  return anvil.send({ contract: 'VaultV1', at: vault, name: 'deposit', args, from });
 }

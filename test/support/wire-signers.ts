@@ -77,3 +77,44 @@ export function addSignerText(
   if (omsNonce === undefined) return `{"user":"${user}",${terms},"ce_nonce":${ceNonce}}`;
   return `{"user":"${user}","oms_nonce":"${omsNonce}","ce_nonce":${ceNonce},${terms}}`;
 }
+
+const KEY_TYPE: Readonly<Record<Scheme, number>> = { Ed25519: 0, Secp256k1: 1, P256: 2 };
+
+/** A signer of a deposit's configuration; 0 is none. */
+export interface ConfigRow {
+  readonly signer: WireSigner;
+  readonly weight?: number;
+  readonly expiresAtNs?: bigint;
+  readonly maxSigningWindowNs?: bigint;
+}
+
+export interface ConfigTerms {
+  readonly master?: number;
+  readonly low?: number;
+  readonly medium?: number;
+  readonly high?: number;
+}
+
+/** What the master key signs of a deposit's configuration (wire.md 4.2). */
+export function configText(
+  { master = 1, low = 1, medium = 1, high = 1 }: ConfigTerms,
+  rows: readonly ConfigRow[],
+): string {
+  const signers = rows.map(({ signer: { scheme, key }, weight = 1, expiresAtNs = 0n, maxSigningWindowNs = 0n }) => {
+    const isPoint = scheme !== 'Ed25519';
+    return (
+      `{"key":[${[...key.subarray(isPoint ? 1 : 0)].join(',')}],"key_type":${KEY_TYPE[scheme]},` +
+      `"key_prefix":${isPoint ? key[0] : 0},"weight":${weight},"expires_at_ns":${expiresAtNs},` +
+      `"max_signing_window_ns":${maxSigningWindowNs}}`
+    );
+  });
+  return (
+    `{"master_weight":${master},"low_threshold":${low},"medium_threshold":${medium},"high_threshold":${high},` +
+    `"signers":[${signers.join(',')}]}`
+  );
+}
+
+/** The member `config` of an operator's deposit: the signed text and its signature. */
+export function depositConfig(text: string, signature: Uint8Array): string {
+  return `${text.slice(0, -1)},"master_config_signature":[${[...signature].join(',')}]}`;
+}

@@ -10,7 +10,7 @@
  * A fee of rebalancing is taken of every deposit, as its units come to the vault either way; a rebate is for pooled ones: an
  * isolated lot may leave at once, so that no cap would bound what rebates cost. A conversion pays and earns nothing.
  *
- * Not here: account configurations.
+ * Not here: what the deposit overload configures (signers/deposit-config.ts).
  */
 import { add18, normalizeDeposit, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
@@ -34,6 +34,7 @@ import type { Effect } from '../effects.ts';
 import type { Deposit, Faucet } from '../inputs.ts';
 import { assetNotFound, knowsAsset, tokenKey } from '../registry/registry-assets.ts';
 import type { DepositRow } from '../rows.ts';
+import { setUpSigners } from '../signers/deposit-config.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
 import { tallyDeposit } from '../tallies.ts';
 import { mayPool, recordPooled } from './deposit-caps.ts';
@@ -134,6 +135,7 @@ export function applyDeposit(
   const row = depositRow(input, credit, nowNs);
   state.depositCounters.set(key, depositNonce + 1);
   tallyDeposit(state, row);
+  if (input.setup !== undefined) setUpSigners(state, user, input.setup, nowNs, effects);
   if (typeof credit === 'string') keepUnclaimed(state, input);
   else bookDeposit(state, { event: input, credit, row }, effects);
   return answer(typeof credit === 'string' ? credit : 'credited', depositNonce + 1);
