@@ -14,6 +14,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   order: async () => (await import('./order-command.ts')).orderCommand,
   'cancel-all': async () => (await import('./order-command.ts')).cancelAllCommand,
   withdraw: async () => (await import('./withdraw-command.ts')).withdrawCommand,
+  signers: async () => (await import('./signers-command.ts')).signersCommand,
+  cosign: async () => (await import('./cosign-command.ts')).cosignCommand,
   book: async () => (await import('./book-command.ts')).bookCommand,
   risk: async () => (await import('./risk-command.ts')).riskCommand,
   demo: async () => (await import('./demo-command.ts')).demoCommand,

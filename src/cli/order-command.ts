@@ -18,18 +18,16 @@ import {
   checkAddress,
   EXIT,
   type ExitCode,
-  KEY_HELP,
-  KEY_OPTIONS,
-  keyOf,
   parseOptions,
   positiveInteger,
   usageError,
 } from './command.ts';
 import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
+import { SIGNER_HELP, SIGNER_OPTIONS, signersOf } from './signer-options.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
-  ...KEY_OPTIONS,
+  ...SIGNER_OPTIONS,
   ...TICKET_OPTIONS,
   control: { type: 'boolean', default: false },
   wait: { type: 'string', default: '2000' },
@@ -157,7 +155,7 @@ export const orderCommand: Command = {
        ringbook order buy|sell MARKET --market --amount USD [--cap BASE] …
 
 ${TICKET_HELP}
-${KEY_HELP}
+${SIGNER_HELP}
   --control          over the /control socket instead of REST
   --wait MS          stop following after this long without news (default 2000)
 ${ADDRESS_HELP}
@@ -171,8 +169,7 @@ example:
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const ticket = ticketOf(positionals, values);
-    const key = keyOf(values);
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), key });
+    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
     try {
       const order = await ('price' in ticket ? client.order(ticket) : client.marketOrder(ticket));
       return await place(client, order, values);
@@ -189,7 +186,7 @@ export const cancelAllCommand: Command = {
   summary: 'cancel every order, or those in one market',
   help: `usage: ringbook cancel-all [MARKET] (--as a|b | --key FILE) [options]
 
-${KEY_HELP}
+${SIGNER_HELP}
 ${ADDRESS_HELP}
 
 example:
@@ -197,12 +194,12 @@ example:
   ringbook cancel-all 2 --as b
 `,
   async run(argv) {
-    const { values, positionals } = parseOptions(argv, { ...ADDRESS_OPTIONS, ...KEY_OPTIONS });
+    const { values, positionals } = parseOptions(argv, { ...ADDRESS_OPTIONS, ...SIGNER_OPTIONS });
     const [market] = positionals;
     if (positionals.length > 1 || (market !== undefined && parseAssetId(market) === null)) {
       throw usageError('cancel-all takes one market or none: ringbook cancel-all 2 --as a');
     }
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), key: keyOf(values) });
+    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
     try {
       await client.cancelAll(market === undefined ? {} : { assetId: market });
       process.stdout.write(`Dispatched a cancel of all orders${market === undefined ? '' : ` in market ${market}`}\n`);

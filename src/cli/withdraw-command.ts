@@ -5,6 +5,7 @@
 import type { Withdrawal } from '../client/account.ts';
 import { RingbookClient } from '../client/client.ts';
 import { DEV_OPERATOR_TOKEN, OperatorClient } from '../client/operator.ts';
+import { type UnsignedAction, unsignedWithdrawal, unsignedWithdrawalCancel } from '../client/signed-actions.ts';
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import {
   ADDRESS_HELP,
@@ -12,17 +13,16 @@ import {
   type Command,
   checkAddress,
   EXIT,
-  KEY_HELP,
-  KEY_OPTIONS,
-  keyOf,
   parseOptions,
   usageError,
 } from './command.ts';
 import { tableOf } from './risk-command.ts';
+import { SIGNER_HELP, SIGNER_OPTIONS, signersOf, writeRequest } from './signer-options.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
-  ...KEY_OPTIONS,
+  ...SIGNER_OPTIONS,
+  request: { type: 'string' },
   to: { type: 'string' },
   cancel: { type: 'string' },
   execute: { type: 'string' },
@@ -80,25 +80,29 @@ export function withdrawalTable(rows: readonly Withdrawal[], form: 'hex' | 'deci
   return tableOf([['nonce', 'state', 'amount', 'token', 'target', 'approvals'], ...lines], new Set([0, 2]));
 }
 
-function formOf(values: Values): 'hex' | 'decimal' {
+/** How amounts are written. @throws CliError 64. */
+export function formOf(values: { readonly 'amount-text': string }): 'hex' | 'decimal' {
   const form = values['amount-text'];
   if (form !== 'hex' && form !== 'decimal') throw usageError('--amount-text takes hex or decimal');
   return form;
 }
 
-async function act(client: RingbookClient, positionals: readonly string[], values: Values): Promise<void> {
-  const { account } = client;
+/** The withdrawal, or the cancel of one, that the arguments name. */
+async function actionOf(
+  client: RingbookClient,
+  positionals: readonly string[],
+  values: Values,
+): Promise<UnsignedAction> {
   if (values.cancel !== undefined) {
     const token = await tokenOf(client, positionals[0]);
-    await account.cancelWithdrawal({ ...token, nonce: nonceOf(values.cancel, '--cancel') });
-    return;
+    return unsignedWithdrawalCancel(client.userId, { ...token, nonce: nonceOf(values.cancel, '--cancel') });
   }
   const [amount = '', token] = positionals;
   const amount18 = parseDecimal18(amount);
   if (amount18 === null || amount18 <= 0n) throw usageError(`an amount is a number above zero, not "${amount}"`);
   if (values.to === undefined) throw usageError('--to is missing: the address that is paid');
-  const form = formOf(values);
-  await account.withdraw({ ...(await tokenOf(client, token)), amount18, target: values.to, amountText: form });
+  const named = await tokenOf(client, token);
+  return unsignedWithdrawal(client.userId, { ...named, amount18, target: values.to, amountText: formOf(values) });
 }
 
 /** Pays out an approved withdrawal on the simulated chain, as the user's own transaction would. */
@@ -128,7 +132,8 @@ that has one token; AMOUNT is a decimal of the asset. A withdrawal waits for its
   --cancel NONCE     cancels a withdrawal that is queued or filled
   --execute NONCE    pays out an approved one, on the simulated chain of a dev node
   --amount-text hex  how the node writes amounts: decimal where its setting amount_text is  (default hex)
-${KEY_HELP}
+  --request FILE     writes a file for "ringbook cosign" in place of sending: others sign too
+${SIGNER_HELP}
 ${ADDRESS_HELP}
 
 example:
@@ -136,19 +141,26 @@ example:
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
-    const key = keyOf(values);
+    const signers = signersOf(values);
     const form = formOf(values);
+    if (values.request !== undefined && positionals.length === 0) throw usageError('--request is of a withdrawal');
     if (positionals.length > 2) throw usageError('withdraw takes an amount and a token');
     const client = new RingbookClient({
       oms: checkAddress(values.oms, 'oms'),
       mds: checkAddress(values.mds, 'mds'),
-      key,
+      ...signers,
     });
     try {
       if (values.execute !== undefined) process.stdout.write(await execute(client, positionals, values));
       else {
-        await client.login();
-        if (positionals.length > 0) await act(client, positionals, values);
+        if (positionals.length > 0) {
+          const action = await actionOf(client, positionals, values);
+          if (values.request !== undefined) {
+            writeRequest(values.request, action, { ...signers, amountText: form });
+            return EXIT.done;
+          }
+          await client.account.submit(action);
+        }
         process.stdout.write(withdrawalTable(await client.account.withdrawals(), form));
       }
     } finally {

@@ -1,18 +1,29 @@
 /**
- * A user's own accounts: transfers between them, closing flat positions, names, multisig reads, and the stream of
- * account events (wire.md 7.17, 7.20, 9.5).
+ * A user's own accounts: transfers between them, closing flat positions, withdrawals, names, co-signers, and the stream of
+ * account events (wire.md 7.17, 7.18, 7.20, 9.5).
  *
  * Signed actions throw the clearing engine's rejection, which the service returns with status 200. Nonces increase
  * strictly per user and kind of action; the nonce of a rejected action may be used again.
  */
-import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
+import { SCHEMES, type Signatures, type SignerKey } from '../codec/signatures.ts';
+import { parseUserId, type UserId } from '../core/ids.ts';
+import { type AccountSigners, type CoSignatures, signText } from './action-signers.ts';
 import type { ClosePositionRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
-import { invalidResponse, malformed, RingbookError } from './errors.ts';
+import { invalidArgument, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
-import type { SigningKey } from './keys.ts';
 import { readObject } from './replies.ts';
-import { signClosePosition, signTransfer, signWithdrawal, signWithdrawalCancel } from './signed-actions.ts';
+import {
+  bodyOf,
+  type UnsignedAction,
+  unsignedAddSigner,
+  unsignedClosePosition,
+  unsignedTransfer,
+  unsignedWithdrawal,
+  unsignedWithdrawalCancel,
+  WRAPPERS,
+} from './signed-actions.ts';
 
 export type AccountEvent =
   | {
@@ -52,16 +63,38 @@ export interface Withdrawal {
   readonly approvals: readonly { readonly signature: string; readonly expiry: number; readonly epochHash: string }[];
 }
 
+/** A co-signer of an account. */
+export interface RegisteredSigner extends SignerKey {
+  readonly weight: number;
+  readonly expiresAtNs: bigint | null;
+  readonly maxSigningWindowNs: bigint | null;
+}
+
+/** A co-signer to be registered. */
+export interface NewSigner {
+  readonly signer: SignerKey;
+  /** From 1. */
+  readonly weight: number;
+  /** How long the key may sign, from when it is added; null: for ever. */
+  readonly sessionDurationNs: bigint | null;
+  /** Default: read from the configuration. */
+  readonly ceNonce?: number;
+  /** Default false. True: with a fresh nonce of the order service in the signed text, so that it is sent within five minutes. */
+  readonly withNonce?: boolean;
+}
+
 export interface MultisigConfig {
   readonly masterWeight: number;
-  readonly signerCount: number;
+  readonly signers: readonly RegisteredSigner[];
   readonly thresholds: { readonly low: number; readonly medium: number; readonly high: number };
   readonly configNonce: number;
 }
 
 /** The parts of the client that account calls use. */
 export interface AccountParts {
-  signer(): SigningKey;
+  signers(): AccountSigners;
+  /** A fresh nonce of the order service; the session is open already, because a login consumes the nonce. */
+  nonce(): Promise<string>;
   exchange(request: HttpExchange): Promise<JsonValue>;
   stream<T>(
     path: string,
@@ -80,34 +113,68 @@ export class AccountClient {
   }
 
   /** Moves an asset between the user's own sub-accounts. @throws RingbookError with the clearing engine's code. */
-  async transfer(request: Omit<TransferRequest, 'user'>): Promise<void> {
-    const body = signTransfer(this.#parts.signer(), request);
-    await this.#write('/account/transfer/sub-account', body);
+  transfer(request: Omit<TransferRequest, 'user'>, also?: CoSignatures): Promise<void> {
+    return this.submit(unsignedTransfer(this.#user, request), also);
   }
 
   /** Folds the quote leg of a flat position into spot USD. @throws RingbookError with the clearing engine's code. */
-  async closePosition(request: Omit<ClosePositionRequest, 'user'>): Promise<void> {
-    const body = signClosePosition(this.#parts.signer(), request);
-    await this.#write('/account/transfer/close-position', body);
+  closePosition(request: Omit<ClosePositionRequest, 'user'>, also?: CoSignatures): Promise<void> {
+    return this.submit(unsignedClosePosition(this.#user, request), also);
   }
 
   /** Withdraws from account 0 to an address of a chain. @throws RingbookError with the clearing engine's code. */
-  async withdraw(request: Omit<WithdrawalRequest, 'user'>): Promise<void> {
-    await this.#write('/withdrawal/init', signWithdrawal(this.#parts.signer(), request));
+  withdraw(request: Omit<WithdrawalRequest, 'user'>, also?: CoSignatures): Promise<void> {
+    return this.submit(unsignedWithdrawal(this.#user, request), also);
   }
 
   /** Of a withdrawal that is queued or filled. @throws RingbookError with the clearing engine's code. */
-  async cancelWithdrawal(request: {
-    readonly token: string;
-    readonly chainId: string;
-    readonly nonce: number;
-  }): Promise<void> {
-    await this.#write('/withdrawal/cancel', signWithdrawalCancel(this.#parts.signer(), request));
+  cancelWithdrawal(
+    request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
+    also?: CoSignatures,
+  ): Promise<void> {
+    return this.submit(unsignedWithdrawalCancel(this.#user, request), also);
+  }
+
+  /**
+   * Registers a co-signer of the account; tier high. @throws RingbookError with the node's code.
+   *
+   * @returns the configuration's nonce that the request had: the next one has one more.
+   */
+  async addSigner(request: NewSigner, also?: CoSignatures): Promise<number> {
+    const action = await this.unsignedSigner(request);
+    await this.submit(action, also);
+    return action.ceNonce;
+  }
+
+  /** `addSigner` before it is signed, with the nonces that it takes: for co-signers on other machines. */
+  async unsignedSigner({
+    withNonce = false,
+    ...request
+  }: NewSigner): Promise<UnsignedAction & { readonly ceNonce: number }> {
+    const ceNonce = request.ceNonce ?? (await this.multisigConfig()).configNonce;
+    const omsNonce = withNonce ? await this.#parts.nonce() : null;
+    const whole = { ...request, ceNonce, ...(omsNonce === null ? {} : { omsNonce }) };
+    return { ...unsignedAddSigner(this.#user, whole), ceNonce };
+  }
+
+  /** Signs an action with the signers that are here and sends it. Not for actions on orders. */
+  submit(action: UnsignedAction, also?: CoSignatures): Promise<void> {
+    const signers = this.#parts.signers();
+    if (action.user !== signers.userId) throw invalidArgument('an action is signed by its signer');
+    return this.submitSigned(action, signText(signers, action.text, also));
+  }
+
+  /** Sends an action with the signatures that it has, and no others. Not for actions on orders. */
+  async submitSigned(action: UnsignedAction, signatures: Signatures): Promise<void> {
+    const { member, method, path } = WRAPPERS[action.kind];
+    if (member !== 'inner') throw invalidArgument('an action on an order is sent by the client');
+    const body = bodyOf(action, signatures, 0n);
+    throwRefusal(await this.#parts.exchange({ method, path, body }));
   }
 
   /** The user's withdrawals that live or ended within a day, oldest first. */
   async withdrawals(): Promise<readonly Withdrawal[]> {
-    const path = `/withdrawal/queue/${this.#parts.signer().userId}`;
+    const path = `/withdrawal/queue/${this.#user}`;
     const reply = await this.#parts.exchange({ method: 'GET', path });
     if (!Array.isArray(reply)) throw invalidResponse('withdrawals', 'expected an array');
     return reply.map(readWithdrawal);
@@ -115,27 +182,31 @@ export class AccountClient {
 
   /** Names a sub-account that the user created: 1 to 32 characters. */
   async rename(subAccount: number, name: string): Promise<void> {
-    const path = `/account/${this.#parts.signer().userId}/sub-account/${subAccount}/name`;
+    const path = `/account/${this.#user}/sub-account/${subAccount}/name`;
     await this.#parts.exchange({ method: 'PATCH', path, body: JSON.stringify({ name }) });
   }
 
-  async multisigConfig(): Promise<MultisigConfig> {
-    const path = `/multisig/config/${this.#parts.signer().userId}`;
-    return readObject(await this.#parts.exchange({ method: 'GET', path }), 'multisig', (reader) => ({
-      masterWeight: reader.integer('master_weight', 0, COUNT_MAX),
-      signerCount: reader.array('signers').length,
-      thresholds: readObject(reader.object('thresholds'), 'thresholds', (inner) => ({
-        low: inner.integer('low', 0, COUNT_MAX),
-        medium: inner.integer('medium', 0, COUNT_MAX),
-        high: inner.integer('high', 0, COUNT_MAX),
-      })),
-      configNonce: reader.integer('config_nonce', 0, COUNT_MAX),
-    }));
+  /** The signers of an account and what they weigh; an account without a configuration has the default one. */
+  async multisigConfig(user: UserId = this.#user): Promise<MultisigConfig> {
+    return readMultisigConfig(await this.#parts.exchange({ method: 'GET', path: `/multisig/config/${user}` }));
+  }
+
+  /** Accounts that list this key as a co-signer. */
+  async accountsOfSigner({ scheme, key }: SignerKey): Promise<readonly UserId[]> {
+    const body = `{"${scheme}":[${key.join(',')}]}`;
+    const reply = await this.#parts.exchange({ method: 'POST', path: '/multisig/signers', body });
+    return readObject(reply, 'accounts of a signer', (reader) =>
+      reader.array('accounts').map((account) => {
+        const user = parseUserId(String(account));
+        if (user === null) throw invalidResponse('accounts of a signer', 'expected user ids');
+        return user;
+      }),
+    );
   }
 
   /** Events of the user's accounts, published after they are flushed. */
   events(reconnect?: ResumingReconnect): Promise<EventStream<AccountEvent>> {
-    const path = `/account/events/${this.#parts.signer().userId}`;
+    const path = `/account/events/${this.#user}`;
     const decode = (frame: JsonValue): readonly AccountEvent[] => {
       const event = readAccountEvent(frame);
       return event === null ? [] : [event];
@@ -143,9 +214,41 @@ export class AccountClient {
     return this.#parts.stream(path, decode, reconnect);
   }
 
-  async #write(path: string, body: string): Promise<void> {
-    throwRefusal(await this.#parts.exchange({ method: 'POST', path, body }));
+  get #user(): UserId {
+    return this.#parts.signers().userId;
   }
+}
+
+function readMultisigConfig(reply: JsonValue): MultisigConfig {
+  return readObject(reply, 'multisig', (reader) => ({
+    masterWeight: reader.integer('master_weight', 0, COUNT_MAX),
+    signers: reader.array('signers').map(readRegisteredSigner),
+    thresholds: readObject(reader.object('thresholds'), 'thresholds', (inner) => ({
+      low: inner.integer('low', 0, COUNT_MAX),
+      medium: inner.integer('medium', 0, COUNT_MAX),
+      high: inner.integer('high', 0, COUNT_MAX),
+    })),
+    configNonce: reader.integer('config_nonce', 0, Number.MAX_SAFE_INTEGER),
+  }));
+}
+
+function readRegisteredSigner(value: JsonValue): RegisteredSigner {
+  return readObject(value, 'signer', (reader) => {
+    const optional = (name: string): bigint | null => (reader.has(name) ? reader.u64(name) : null);
+    const { scheme, key } = readKey(reader.object('key'));
+    return {
+      ...{ scheme, key, weight: reader.integer('weight', 0, COUNT_MAX) },
+      ...{ expiresAtNs: optional('expires_at_ns'), maxSigningWindowNs: optional('max_signing_window_ns') },
+    };
+  });
+}
+
+function readKey(value: JsonObject): SignerKey {
+  const [[name, bytes] = ['', null]] = value;
+  const scheme = SCHEMES.find((known) => known === name);
+  if (scheme === undefined || !Array.isArray(bytes))
+    throw invalidResponse('signer', 'expected a key of a known scheme');
+  return { scheme, key: Uint8Array.from(bytes.map(Number)) };
 }
 
 function readWithdrawal(value: JsonValue): Withdrawal {

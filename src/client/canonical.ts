@@ -6,6 +6,7 @@
  *
  * The wrappers around the signed objects are in signed-actions.ts.
  */
+import type { SignerKey } from '../codec/signatures.ts';
 import { type AssetId, parseAssetId, parseOrderId, type UserId } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
 
@@ -128,7 +129,21 @@ export interface WithdrawalRequest {
   readonly amountText?: 'hex' | 'decimal';
 }
 
+export interface AddSignerRequest {
+  readonly user: UserId;
+  readonly signer: SignerKey;
+  /** From 1. */
+  readonly weight: number;
+  /** How long the key may sign, from now on; null: for ever. */
+  readonly sessionDurationNs: bigint | null;
+  /** The `configNonce` of the account's configuration. */
+  readonly ceNonce: number;
+  /** A fresh nonce of the order service, as for a login: the second of the two texts of G9. */
+  readonly omsNonce?: string;
+}
+
 const PROTOCOL_VERSION = 1;
+const WEIGHT_MAX = 0xffff_ffff;
 
 export function orderText(order: Order): string {
   checkCount(order.target.account, 'account');
@@ -232,6 +247,28 @@ export function withdrawalCancelText(
 ): string {
   checkCount(request.nonce, 'nonce');
   return `{"tplus_user":"${request.user}","asset_address":"${tokenText(request)}","nonce":${request.nonce}}`;
+}
+
+/** The text of wire.md G9: with `omsNonce` the other one of the two. */
+export function addSignerText(request: AddSignerRequest): string {
+  const { user, signer, weight, sessionDurationNs, ceNonce, omsNonce } = request;
+  checkCount(ceNonce, 'config nonce');
+  if (!Number.isInteger(weight) || weight < 1 || weight > WEIGHT_MAX) {
+    throw invalidArgument('a weight is an integer from 1 to 2^32-1');
+  }
+  if (signer.key.length !== (signer.scheme === 'Ed25519' ? 32 : 33)) {
+    throw invalidArgument('a key is 32 bytes of Ed25519, or 33 bytes, compressed, of the other schemes');
+  }
+  const key = `"signer":{"${signer.scheme}":[${signer.key.join(',')}]}`;
+  const terms = `"weight":${weight},"session_duration_ns":${sessionDurationNs === null ? null : u64Text(sessionDurationNs)}`;
+  return omsNonce === undefined
+    ? `{"user":"${user}",${key},${terms},"ce_nonce":${ceNonce}}`
+    : `{"user":"${user}","oms_nonce":"${nonceText(omsNonce)}","ce_nonce":${ceNonce},${key},${terms}}`;
+}
+
+function nonceText(nonce: string): string {
+  if (!/^[A-Za-z0-9_-]{43}$/.test(nonce)) throw invalidArgument('a nonce has 43 characters of A-Z a-z 0-9 _ -');
+  return nonce;
 }
 
 function tokenText({ token, chainId }: Pick<WithdrawalRequest, 'token' | 'chainId'>): string {

@@ -12,9 +12,12 @@
  */
 
 import type { JsonValue } from '../codec/json-tree.ts';
+import type { Signatures } from '../codec/signatures.ts';
 import type { UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';
+import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import type { LimitOrder, MarketOrder, Order, ReplaceRequest } from './canonical.ts';
+import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
@@ -56,6 +59,7 @@ import {
 import { Session } from './session.ts';
 import {
   assetOf,
+  bodyOf,
   limitOrder,
   type MarketTicket,
   marketOrder,
@@ -67,6 +71,8 @@ import {
   signReplace,
   type TriggerTicket,
   triggerOf,
+  type UnsignedAction,
+  WRAPPERS,
 } from './signed-actions.ts';
 import type { SocketTarget } from './socket.ts';
 import { type NowNs, systemClock } from './time.ts';
@@ -76,8 +82,12 @@ export interface ClientOptions {
   readonly oms: string;
   /** Base URL of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. */
   readonly mds?: string;
-  /** Needed for everything except market data. */
+  /** The master key of the account. It, or `account` with co-signers, is needed for everything except market data. */
   readonly key?: SigningKey;
+  /** The account, where its master key is not here. */
+  readonly account?: UserId;
+  /** Co-signers of the account that are here: they sign logins and all actions. */
+  readonly coSigners?: readonly CoSigner[];
   /** Default: the system clock, strictly increasing. */
   readonly nowNs?: NowNs;
 }
@@ -108,11 +118,7 @@ export interface PageQuery {
   readonly limit?: number;
 }
 
-const PATH: Readonly<Record<SignedAction['action'], readonly [HttpMethod, string]>> = {
-  Create: ['POST', '/orders/create'],
-  Replace: ['PATCH', '/orders/replace'],
-  Cancel: ['DELETE', '/orders/cancel'],
-};
+const KIND_OF = { Create: 'create', Replace: 'replace', Cancel: 'cancel' } as const;
 
 export class RingbookClient {
   readonly nowNs: NowNs;
@@ -125,7 +131,7 @@ export class RingbookClient {
   readonly #mdsBase: string | null;
   readonly #oms: HttpTransport;
   readonly #mds: HttpTransport | null;
-  readonly #key: SigningKey | null;
+  readonly #signers: AccountSigners | null;
   readonly #session: Session | null;
   /** A market's decimals are constant, so it is read once. */
   readonly #markets = new Map<string, Promise<Market>>();
@@ -136,10 +142,11 @@ export class RingbookClient {
     this.#mdsBase = options.mds ?? null;
     this.#oms = new HttpTransport(options.oms);
     this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
-    this.#key = options.key ?? null;
-    this.#session = this.#key === null ? null : new Session(this.#oms, this.#key, this.nowNs);
+    this.#signers = signersOf(options);
+    this.#session = this.#signers === null ? null : new Session(this.#oms, this.#signers, this.nowNs);
     this.account = new AccountClient({
-      signer: () => this.#signer(),
+      signers: () => this.#accountSigners(),
+      nonce: () => this.#freshNonce(),
       exchange: (request) => this.#protected(request),
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
     });
@@ -152,7 +159,7 @@ export class RingbookClient {
   }
 
   get userId(): UserId {
-    return this.#signer().userId;
+    return this.#accountSigners().userId;
   }
 
   /** Closes idle connections. Streams and control connections are closed separately. */
@@ -209,26 +216,27 @@ export class RingbookClient {
   /** A complete limit order from human decimals; throws if they are not exact. */
   async order(ticket: OrderTicket): Promise<LimitOrder> {
     const decimals = await this.market(ticket.assetId);
-    return limitOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
+    return limitOrder(ticket, { signer: this.#accountSigners().userId, decimals, nowNs: this.nowNs() });
   }
 
   /** A complete market order from human decimals; throws if they are not exact. */
   async marketOrder(ticket: MarketTicket): Promise<MarketOrder> {
     const decimals = await this.market(ticket.assetId);
-    return marketOrder(ticket, { signer: this.#signer().userId, decimals, nowNs: this.nowNs() });
+    return marketOrder(ticket, { signer: this.#accountSigners().userId, decimals, nowNs: this.nowNs() });
   }
 
-  signCreate(order: Order): SignedAction {
-    return signCreate(this.#signer(), order, this.nowNs());
+  /** @param also signatures of co-signers beside those that the client has. */
+  signCreate(order: Order, also?: CoSignatures): SignedAction {
+    return signCreate(this.#accountSigners(), order, this.nowNs(), also);
   }
 
-  signCancel(assetId: string, orderId: string): SignedAction {
-    return signCancel(this.#signer(), { assetId: assetOf(assetId), orderId }, this.nowNs());
+  signCancel(assetId: string, orderId: string, also?: CoSignatures): SignedAction {
+    return signCancel(this.#accountSigners(), { assetId: assetOf(assetId), orderId }, this.nowNs(), also);
   }
 
-  async signReplace(ticket: ReplaceTicket): Promise<SignedAction> {
+  async signReplace(ticket: ReplaceTicket, also?: CoSignatures): Promise<SignedAction> {
     const { priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
-    return this.signReplaceRaw({
+    const change = {
       assetId: ticket.assetId,
       orderId: ticket.orderId,
       newLimitPrice: ticket.price === undefined ? null : rawOf(ticket.price, priceDecimals, 'price'),
@@ -236,23 +244,40 @@ export class RingbookClient {
       newTrigger: ticket.trigger === undefined ? null : triggerOf(ticket.trigger, priceDecimals),
       priceDecimals,
       quantityDecimals,
-    });
+    };
+    return this.signReplaceRaw(change, also);
   }
 
   /** A replace in raw book units, for callers that have the market's decimals. */
-  signReplaceRaw(change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: string }): SignedAction {
-    const { assetId, ...request } = change;
-    return signReplace(this.#signer(), assetOf(assetId), { ...request, timestampNs: this.nowNs() }, this.nowNs());
+  signReplaceRaw(
+    change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: string },
+    also?: CoSignatures,
+  ): SignedAction {
+    const request = { ...change, assetId: assetOf(change.assetId), timestampNs: this.nowNs() };
+    return signReplace(this.#accountSigners(), request, this.nowNs(), also);
   }
 
   /** Sends a signed action over REST. `Received` means accepted; fills are published on `userTrades`. */
   async send(action: SignedAction, options: SendOptions = {}): Promise<OperationResponse> {
-    const [method, path] = PATH[action.action];
+    const { method, path } = WRAPPERS[KIND_OF[action.action]];
     const headers = {
       ...(options.resend === true ? { 'x-ringbook-resend': 'true' } : {}),
       ...(options.timing === true ? { 'x-ringbook-timing': 'true' } : {}),
     };
     return readOperationResponse(await this.#protected({ method, path, body: action.body, headers }));
+  }
+
+  /**
+   * Sends an action with signatures that were collected on several machines, and no others.
+   *
+   * @returns the reply to an action on an order; null for any other, which was done.
+   */
+  async sendSigned(action: UnsignedAction, signatures: Signatures): Promise<OperationResponse | null> {
+    const { member, method, path } = WRAPPERS[action.kind];
+    const body = bodyOf(action, signatures, this.nowNs());
+    if (member !== 'inner') return readOperationResponse(await this.#protected({ method, path, body }));
+    await this.account.submitSigned(action, signatures);
+    return null;
   }
 
   /** Sends 1 to 50 creates in one request. @returns the result of each, in their order. */
@@ -275,16 +300,16 @@ export class RingbookClient {
     return readFiresAt(await this.#protected({ method: 'POST', path: '/orders/cancel-all-after', body }));
   }
 
-  create(order: Order): Promise<OperationResponse> {
-    return this.send(this.signCreate(order));
+  create(order: Order, also?: CoSignatures): Promise<OperationResponse> {
+    return this.send(this.signCreate(order, also));
   }
 
-  cancel(assetId: string, orderId: string): Promise<OperationResponse> {
-    return this.send(this.signCancel(assetId, orderId));
+  cancel(assetId: string, orderId: string, also?: CoSignatures): Promise<OperationResponse> {
+    return this.send(this.signCancel(assetId, orderId, also));
   }
 
-  async replace(ticket: ReplaceTicket): Promise<OperationResponse> {
-    return this.send(await this.signReplace(ticket));
+  async replace(ticket: ReplaceTicket, also?: CoSignatures): Promise<OperationResponse> {
+    return this.send(await this.signReplace(ticket, also));
   }
 
   /**
@@ -418,9 +443,15 @@ export class RingbookClient {
     return EventStream.open({ connect, decode, ...(reconnect === undefined ? {} : { reconnect }) });
   }
 
-  #signer(): SigningKey {
-    if (this.#key === null) throw invalidArgument('this needs a key');
-    return this.#key;
+  #accountSigners(): AccountSigners {
+    if (this.#signers === null) throw invalidArgument('this needs a key');
+    return this.#signers;
+  }
+
+  /** A login consumes the nonce of before, so it is made first. */
+  async #freshNonce(): Promise<string> {
+    await this.login();
+    return this.#sessionOf().nonce();
   }
 
   #sessionOf(): Session {
@@ -446,6 +477,17 @@ export class RingbookClient {
     if (this.#mds === null) throw invalidArgument('market data needs the `mds` address');
     return this.#mds.exchange({ method: 'GET', path });
   }
+}
+
+/** @returns null for a client of market data. @throws RingbookError INVALID_ARGUMENT. */
+function signersOf({ key, account, coSigners = [] }: ClientOptions): AccountSigners | null {
+  if (key !== undefined && account !== undefined && key.userId !== account) {
+    throw invalidArgument('`key` is not the master key of `account`: give one of the two');
+  }
+  const userId = key?.userId ?? account;
+  if (userId !== undefined) return { userId, master: key ?? null, coSigners };
+  if (coSigners.length > 0) throw invalidArgument('co-signers sign for an account: give its user id as `account`');
+  return null;
 }
 
 function listOf<T>(event: T | null): readonly T[] {

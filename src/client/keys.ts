@@ -66,16 +66,26 @@ export function devKey(user: 'a' | 'b'): SigningKey {
 /** Writes a new key file, readable only by its owner. @throws an EEXIST error instead of overwriting a key. */
 export function saveSeed(path: string, seed: Uint8Array): void {
   if (seed.length !== SEED_BYTES) throw invalidArgument('a seed is 32 bytes');
-  writeFileSync(path, `${toHex(seed)}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(path, 0o600);
+  writeSecretFile(path, toHex(seed));
 }
 
 /** @throws RingbookError INVALID_ARGUMENT when the file is not a key or others may read it. */
 export function loadKey(path: string): SigningKey {
+  const seed = parseHex(readSecretFile(path), SEED_BYTES);
+  if (seed === null) throw invalidArgument(`${path} is not a key file: expected 64 hex digits`);
+  return keyFromSeed(seed);
+}
+
+/** The line of a file that holds a secret. @throws RingbookError INVALID_ARGUMENT when others than its owner may read it. */
+export function readSecretFile(path: string): string {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     throw invalidArgument(`${path} can be read by others; run: chmod 600 ${path}`);
   }
-  const seed = parseHex(readFileSync(path, 'utf8').trim(), SEED_BYTES);
-  if (seed === null) throw invalidArgument(`${path} is not a key file: expected 64 hex digits`);
-  return keyFromSeed(seed);
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** Writes a new file that only its owner can read. @throws an EEXIST error instead of overwriting a secret. */
+export function writeSecretFile(path: string, line: string): void {
+  writeFileSync(path, `${line}\n`, { mode: 0o600, flag: 'wx' });
+  chmodSync(path, 0o600);
 }

@@ -2,16 +2,17 @@
  * A user's session with the OMS (wire.md 3): logs in once, sends the token with every protected call, and on 401 or 403
  * logs in again and re-sends once.
  *
- * Safety: the login nonce is signed as raw bytes with the key that signs orders, so a hostile server could send an
+ * The account's key signs the login, or its co-signers do, or all of them (AMB-86).
+ *
+ * Safety: the login nonce is signed as raw bytes with the keys that sign orders, so a hostile server could send an
  * order as "nonce". Only nonces of 43 base64url characters are ever signed; an order's text cannot be one.
  */
 
 import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { UserId } from '../core/ids.ts';
+import { additionalSignersText, type Signers, signText } from './action-signers.ts';
 import { invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { HttpExchange, HttpTransport } from './http-transport.ts';
-import type { SigningKey } from './keys.ts';
-import { signatureOf } from './signed-actions.ts';
 import type { NowNs } from './time.ts';
 
 const NONCE_FORM = /^[A-Za-z0-9_-]{43}$/;
@@ -36,25 +37,25 @@ export function checkNonce(nonce: string): string {
 
 export class Session {
   readonly #transport: HttpTransport;
-  readonly #key: SigningKey;
+  readonly #signers: Signers;
   readonly #nowNs: NowNs;
   /** The current or completed login; null before the first and after a token is dropped. */
   #login: Promise<Token> | null = null;
 
-  constructor(transport: HttpTransport, key: SigningKey, nowNs: NowNs) {
+  constructor(transport: HttpTransport, signers: Signers, nowNs: NowNs) {
     this.#transport = transport;
-    this.#key = key;
+    this.#signers = signers;
     this.#nowNs = nowNs;
   }
 
   get userId(): UserId {
-    return this.#key.userId;
+    return this.#signers.userId;
   }
 
   /** The two headers of wire.md 1, logging in first where needed. */
   async headers(): Promise<Readonly<Record<string, string>>> {
     const token = await this.#currentToken();
-    return { authorization: `Bearer ${token.value}`, 'user-id': this.#key.userId };
+    return { authorization: `Bearer ${token.value}`, 'user-id': this.#signers.userId };
   }
 
   /**
@@ -102,13 +103,21 @@ export class Session {
     return login;
   }
 
-  async #startLogin(): Promise<Token> {
-    const offered = await this.#transport.exchange({ method: 'GET', path: `/nonce/${this.#key.userId}` });
+  /** A fresh nonce of the service: what a login or the text of a new co-signer takes. */
+  async nonce(): Promise<string> {
+    const offered = await this.#transport.exchange({ method: 'GET', path: `/nonce/${this.#signers.userId}` });
     if (!isJsonObject(offered)) throw invalidResponse('nonce', 'expected an object');
     const value = offered.get('value');
     if (typeof value !== 'string') throw invalidResponse('nonce', 'no value');
-    const nonce = checkNonce(value);
-    const body = `{"user_id":"${this.#key.userId}","nonce":"${nonce}","signature":${signatureOf(this.#key, nonce)}}`;
+    return checkNonce(value);
+  }
+
+  async #startLogin(): Promise<Token> {
+    const nonce = await this.nonce();
+    const { signature, additionalSigners } = signText(this.#signers, nonce);
+    const others =
+      additionalSigners.length === 0 ? '' : `,"additional_signers":${additionalSignersText(additionalSigners)}`;
+    const body = `{"user_id":"${this.#signers.userId}","nonce":"${nonce}","signature":[${signature.join(',')}]${others}}`;
     const granted = await this.#transport.exchange({ method: 'POST', path: '/auth', body });
     if (!isJsonObject(granted)) throw invalidResponse('auth', 'expected an object');
     const reader = new MemberReader(granted);

@@ -1,13 +1,17 @@
 /**
- * Signed actions ready to send: the wrapper text of wire.md 7.4 to 7.6 and 7.17 around the signed text.
+ * Signed actions ready to send: the wrapper text of wire.md 7.4 to 7.6, 7.17, 7.18 and G9 around the signed text.
  *
  * REST bodies and `/control` frames contain the same wrapper; it is written once and sent unchanged.
  */
 import { randomBytes } from 'node:crypto';
+import type { Signatures } from '../codec/signatures.ts';
 import type { BookDecimals } from '../core/arithmetic.ts';
 import { parseScaled } from '../core/decimal.ts';
 import { type AssetId, parseAssetId, type UserId } from '../core/ids.ts';
+import { additionalSignersText, type CoSignatures, type Signers, signText } from './action-signers.ts';
 import {
+  type AddSignerRequest,
+  addSignerText,
   type CancelRequest,
   type ClosePositionRequest,
   cancelText,
@@ -30,6 +34,7 @@ import {
   withdrawalText,
 } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
+import type { HttpMethod } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 
 export type OrderAction = 'Create' | 'Replace' | 'Cancel';
@@ -169,59 +174,138 @@ export function rawOf(text: string, decimals: number, what: string): number {
   return Number(raw);
 }
 
-/** @param postSignNs the unsigned `post_sign_timestamp`: at most 60 s old when it arrives (AMB-10). */
-export function signCreate(key: SigningKey, order: Order, postSignNs: bigint): SignedAction {
-  if (order.signer !== key.userId) throw invalidArgument('an order is signed by its signer');
-  const text = orderText(order);
-  const body = `{"order":${text},"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
-  return { action: 'Create', assetId: order.assetId, orderId: order.orderId, body };
+/** An action before it is signed: what its signers sign, and what the wrapper around it needs. */
+export interface UnsignedAction {
+  readonly kind: ActionKind;
+  readonly user: UserId;
+  /** The canonical text. */
+  readonly text: string;
+  /** The market of a replace, which its text does not name. */
+  readonly assetId?: AssetId;
+}
+
+export type ActionKind =
+  | 'create'
+  | 'replace'
+  | 'cancel'
+  | 'transfer'
+  | 'close-position'
+  | 'withdrawal'
+  | 'withdrawal-cancel'
+  | 'add-signer';
+
+/** The route of an action and the member that holds its signed text (wire.md 4.2). */
+interface Wrapper {
+  readonly member: 'order' | 'request' | 'cancel' | 'inner';
+  readonly method: HttpMethod;
+  readonly path: string;
+}
+
+export const WRAPPERS: Readonly<Record<ActionKind, Wrapper>> = {
+  create: { member: 'order', method: 'POST', path: '/orders/create' },
+  replace: { member: 'request', method: 'PATCH', path: '/orders/replace' },
+  cancel: { member: 'cancel', method: 'DELETE', path: '/orders/cancel' },
+  transfer: { member: 'inner', method: 'POST', path: '/account/transfer/sub-account' },
+  'close-position': { member: 'inner', method: 'POST', path: '/account/transfer/close-position' },
+  withdrawal: { member: 'inner', method: 'POST', path: '/withdrawal/init' },
+  'withdrawal-cancel': { member: 'inner', method: 'POST', path: '/withdrawal/cancel' },
+  'add-signer': { member: 'inner', method: 'POST', path: '/multisig/add-signer' },
+};
+
+/**
+ * The body of a signed action: the wrapper around its text.
+ *
+ * @param postSignNs of an order action: the unsigned `post_sign_timestamp`, at most 60 s old when it arrives (AMB-10).
+ */
+export function bodyOf(action: UnsignedAction, signatures: Signatures, postSignNs: bigint): string {
+  const { member } = WRAPPERS[action.kind];
+  const signature = `"signature":[${signatures.signature.join(',')}]`;
+  const others = `"additional_signers":${additionalSignersText(signatures.additionalSigners)}`;
+  if (member === 'inner') return `{"inner":${action.text},${signature},${others}}`;
+  const outer = action.kind === 'replace' ? `"signer":"${action.user}","asset_id":"${action.assetId ?? ''}",` : '';
+  const beside = signatures.additionalSigners.length === 0 ? '' : `,${others}`;
+  return `{"${member}":${action.text},${outer}${signature}${beside},"post_sign_timestamp":${postSignNs}}`;
+}
+
+/** The body of an action, signed by everything that is here. @param also signatures beside those of the signers. */
+export function signAction(
+  signers: Signers,
+  action: UnsignedAction,
+  postSignNs: bigint,
+  also: CoSignatures = {},
+): string {
+  if (action.user !== signers.userId) throw invalidArgument('an action is signed by its signer');
+  return bodyOf(action, signText(signers, action.text, also), postSignNs);
+}
+
+export function unsignedCreate(order: Order): UnsignedAction {
+  return { kind: 'create', user: order.signer, text: orderText(order) };
 }
 
 /** `assetId` is the market of the order; like the outer signer it is not covered by the signature. */
-export function signReplace(
-  key: SigningKey,
-  assetId: AssetId,
-  request: ReplaceRequest,
-  postSignNs: bigint,
-): SignedAction {
-  const text = replaceText(request);
-  const body =
-    `{"request":${text},"signer":"${key.userId}","asset_id":"${assetId}",` +
-    `"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
-  return { action: 'Replace', assetId, orderId: request.orderId, body };
+export function unsignedReplace(user: UserId, { assetId, ...request }: MarketReplace): UnsignedAction {
+  return { kind: 'replace', user, text: replaceText(request), assetId };
 }
 
-export function signCancel(key: SigningKey, request: Omit<CancelRequest, 'signer'>, postSignNs: bigint): SignedAction {
-  const text = cancelText({ ...request, signer: key.userId });
-  const body = `{"cancel":${text},"signature":${signatureOf(key, text)},"post_sign_timestamp":${postSignNs}}`;
+export function unsignedCancel(user: UserId, request: Omit<CancelRequest, 'signer'>): UnsignedAction {
+  return { kind: 'cancel', user, text: cancelText({ ...request, signer: user }) };
+}
+
+export function unsignedTransfer(user: UserId, request: Omit<TransferRequest, 'user'>): UnsignedAction {
+  return { kind: 'transfer', user, text: transferText({ ...request, user }) };
+}
+
+export function unsignedClosePosition(user: UserId, request: Omit<ClosePositionRequest, 'user'>): UnsignedAction {
+  return { kind: 'close-position', user, text: closePositionText({ ...request, user }) };
+}
+
+export function unsignedWithdrawal(user: UserId, request: Omit<WithdrawalRequest, 'user'>): UnsignedAction {
+  return { kind: 'withdrawal', user, text: withdrawalText({ ...request, user }) };
+}
+
+export function unsignedWithdrawalCancel(
+  user: UserId,
+  request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
+): UnsignedAction {
+  return { kind: 'withdrawal-cancel', user, text: withdrawalCancelText({ ...request, user }) };
+}
+
+export function unsignedAddSigner(user: UserId, request: Omit<AddSignerRequest, 'user'>): UnsignedAction {
+  return { kind: 'add-signer', user, text: addSignerText({ ...request, user }) };
+}
+
+/** A replace with its market. */
+export type MarketReplace = ReplaceRequest & { readonly assetId: AssetId };
+
+/** @param postSignNs as bodyOf's. */
+export function signCreate(signers: Signers, order: Order, postSignNs: bigint, also?: CoSignatures): SignedAction {
+  const body = signAction(signers, unsignedCreate(order), postSignNs, also);
+  return { action: 'Create', assetId: order.assetId, orderId: order.orderId, body };
+}
+
+export function signReplace(
+  signers: Signers,
+  request: MarketReplace,
+  postSignNs: bigint,
+  also?: CoSignatures,
+): SignedAction {
+  const body = signAction(signers, unsignedReplace(signers.userId, request), postSignNs, also);
+  return { action: 'Replace', assetId: request.assetId, orderId: request.orderId, body };
+}
+
+export function signCancel(
+  signers: Signers,
+  request: Omit<CancelRequest, 'signer'>,
+  postSignNs: bigint,
+  also?: CoSignatures,
+): SignedAction {
+  const body = signAction(signers, unsignedCancel(signers.userId, request), postSignNs, also);
   return { action: 'Cancel', assetId: request.assetId, orderId: request.orderId, body };
 }
 
 /** @returns the body of `POST /account/transfer/sub-account`. */
 export function signTransfer(key: SigningKey, request: Omit<TransferRequest, 'user'>): string {
-  const text = transferText({ ...request, user: key.userId });
-  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
-}
-
-/** @returns the body of `POST /account/transfer/close-position`. */
-export function signClosePosition(key: SigningKey, request: Omit<ClosePositionRequest, 'user'>): string {
-  const text = closePositionText({ ...request, user: key.userId });
-  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
-}
-
-/** @returns the body of `POST /withdrawal/init`. */
-export function signWithdrawal(key: SigningKey, request: Omit<WithdrawalRequest, 'user'>): string {
-  const text = withdrawalText({ ...request, user: key.userId });
-  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
-}
-
-/** @returns the body of `POST /withdrawal/cancel`. */
-export function signWithdrawalCancel(
-  key: SigningKey,
-  request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
-): string {
-  const text = withdrawalCancelText({ ...request, user: key.userId });
-  return `{"inner":${text},"signature":${signatureOf(key, text)},"additional_signers":[]}`;
+  return signAction(key, unsignedTransfer(key.userId, request), 0n);
 }
 
 /** A JSON array of 64 integers. */

@@ -15,7 +15,7 @@ import { objectShape } from '../codec/json-shape.ts';
 import { ASSERTION_BYTES_MAX } from '../codec/signatures.ts';
 import { verifyP256 } from './p256.ts';
 
-/** The relying party and the origins whose assertions count: `webauthn` of the configuration (operator-api.md 1). */
+/** The relying party and the origins of valid assertions: `webauthn` of the configuration (operator-api.md 1). */
 export interface WebAuthnPolicy {
   readonly rpId: string;
   readonly origins: readonly string[];

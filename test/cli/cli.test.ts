@@ -1,41 +1,27 @@
 /** The `ringbook` command as its users meet it: child processes, their output and their exit codes. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { loadKey } from '../../src/client/keys.ts';
+import { CLI, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { startWireServer, type WireHandlers, withLogin } from '../support/wire-server.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function ringbook(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, ...argv], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
-
-const COMMANDS = ['start', 'keygen', 'order', 'cancel-all', 'book', 'risk', 'demo', 'replay-flow', 'doctor'];
+const COMMANDS = [
+  'start',
+  'keygen',
+  'order',
+  'cancel-all',
+  'withdraw',
+  'signers',
+  'cosign',
+  'book',
+  'risk',
+  'demo',
+  'replay-flow',
+  'doctor',
+];
 
 suite('the command', () => {
   const isScripts = CLI.includes('/dist/') ? false : 'only the scripts of package.json build into dist';
@@ -88,6 +74,17 @@ suite('usage errors', () => {
     ],
     [['withdraw'], /the user is missing/],
     [['withdraw', '--as', 'a', '--amount-text', 'octal'], /--amount-text takes/],
+    [['withdraw', '--as', 'a', '--request', 'x.json'], /--request is of a withdrawal/],
+    [['withdraw', '--as', 'a', '--user', 'f'.repeat(64)], /--user goes without --as/],
+    [['withdraw', '--user', 'f'], /64 hex digits/],
+    [['keygen', 'x', '--scheme', 'rsa'], /--scheme takes ed25519/],
+    [['keygen', 'x', '--scheme', 'webauthn', '--rp-id', 'localhost'], /needs both/],
+    [['keygen', 'x', '--scheme', 'p256', '--rp-id', 'a', '--origin', 'b'], /needs both/],
+    [['signers', 'add', 'rsa:00', '--as', 'a'], /a public key is written as/],
+    [['signers', 'add', `p256:${'02'.repeat(33)}`, '--weight', '0', '--as', 'a'], /--weight takes a whole number/],
+    [['signers', 'add', `p256:${'02'.repeat(33)}`, '--for', '1y', '--as', 'a'], /--for takes a duration/],
+    [['signers', 'remove', '--as', 'a'], /has "add" and "of"/],
+    [['cosign'], /cosign takes a FILE/],
     [['cancel-all', 'x', '--as', 'a'], /one market or none/],
     [['cancel-all'], /the user is missing/],
     [['replay-flow'], /which flow/],

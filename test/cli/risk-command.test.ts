@@ -1,12 +1,9 @@
 /** `ringbook risk` and `ringbook demo`: tables of what the operator API answers, and their usage errors. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { ringbook as runCommand } from '../support/ringbook-command.ts';
 import { startWireServer } from '../support/wire-server.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 
 const AT_RISK =
@@ -24,22 +21,14 @@ const BACKSTOP =
   `{"index":3,"source_user":"${A}","source_index":4,"state":"closed","spot":{},"positions":{},"provisional_collateral":"1",` +
   '"posted_collateral":"0","equity":"0","im_surplus":"0","im_requirement":"0","adl_closed":{}}]}';
 
-interface Ended {
+interface Lines {
   readonly code: number | null;
   readonly lines: readonly string[];
   readonly stderr: string;
 }
 
-async function ringbook(...argv: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
+async function ringbook(...argv: readonly string[]): Promise<Lines> {
+  const { code, stdout, stderr } = await runCommand(argv);
   return { code, lines: stdout.trimEnd().split('\n'), stderr };
 }
 

@@ -197,7 +197,7 @@ suite('signed texts', () => {
       priceDecimals: 2,
       quantityDecimals: 4,
     };
-    const replace = signReplace(RFC, asset('1'), request, 7n);
+    const replace = signReplace(RFC, { ...request, assetId: asset('1') }, 7n);
     assert.deepEqual(Object.keys(JSON.parse(replace.body) as object), [
       'request',
       'signer',

@@ -97,8 +97,8 @@ suite('SDK', () => {
     await assert.rejects(client.account.transfer(move({ nonce: 1n })), code('INVALID_NONCE'));
     const close = { account: 1, assetId: '2' as AssetId, nonce: 1n };
     await assert.rejects(client.account.closePosition(close), code('POSITION_NOT_FOUND'));
-    const { masterWeight, signerCount, thresholds } = await client.account.multisigConfig();
-    assert.deepEqual([masterWeight, signerCount, thresholds], [1, 0, { low: 1, medium: 1, high: 1 }]);
+    const { masterWeight, signers, thresholds } = await client.account.multisigConfig();
+    assert.deepEqual([masterWeight, signers, thresholds], [1, [], { low: 1, medium: 1, high: 1 }]);
     await eventually(
       () => told.length === 2,
       () => `${told.length} events`,

@@ -1,0 +1,123 @@
+/** `ringbook signers`: shows the signers of an account, adds one, and finds the accounts that list a key. */
+import type { MultisigConfig } from '../client/account.ts';
+import { RingbookClient } from '../client/client.ts';
+import { parsePublicKey, publicKeyText } from '../client/co-signer-files.ts';
+import type { SignerKey } from '../codec/signatures.ts';
+import {
+  ADDRESS_HELP,
+  ADDRESS_OPTIONS,
+  type Command,
+  checkAddress,
+  EXIT,
+  parseOptions,
+  positiveInteger,
+  usageError,
+} from './command.ts';
+import { tableOf } from './risk-command.ts';
+import { SIGNER_HELP, SIGNER_OPTIONS, signersOf, writeRequest } from './signer-options.ts';
+
+const OPTIONS = {
+  ...ADDRESS_OPTIONS,
+  ...SIGNER_OPTIONS,
+  weight: { type: 'string', default: '1' },
+  for: { type: 'string' },
+  request: { type: 'string' },
+} as const;
+
+type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
+
+const UNIT_NS: Readonly<Record<string, bigint>> = {
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
+};
+
+/** `90s`, `15m`, `12h`, `30d`; left out: for ever. @throws CliError 64. */
+function durationNs(text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const [, count = '', unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
+  const unitNs = UNIT_NS[unit];
+  if (unitNs === undefined) throw usageError(`--for takes a duration like 90s, 15m, 12h or 30d, not "${text}"`);
+  return BigInt(count) * unitNs;
+}
+
+function keyArgument(text = ''): SignerKey {
+  const key = parsePublicKey(text);
+  if (key === null) {
+    throw usageError(`a public key is written as secp256k1:02…, also ed25519, p256, webauthn; not "${text}"`);
+  }
+  return key;
+}
+
+/** The configuration as a table. */
+export function signersTable({ masterWeight, signers, thresholds, configNonce }: MultisigConfig): string {
+  const until = (ns: bigint | null): string => (ns === null ? '-' : new Date(Number(ns / 1_000_000n)).toISOString());
+  const rows = signers.map((signer) => [
+    publicKeyText(signer),
+    String(signer.weight),
+    until(signer.expiresAtNs),
+    signer.maxSigningWindowNs === null ? '-' : `${signer.maxSigningWindowNs / 1_000_000_000n} s`,
+  ]);
+  const master = ['the key of the account', String(masterWeight), '-', '-'];
+  const table = tableOf([['signer', 'weight', 'until', 'window'], master, ...rows], new Set([1]));
+  const { low, medium, high } = thresholds;
+  return `${table}orders and logins need ${low}, transfers and settlements ${medium}, withdrawals and signers ${high}; config nonce ${configNonce}\n`;
+}
+
+async function add(client: RingbookClient, text: string | undefined, values: Values): Promise<void> {
+  const request = {
+    signer: keyArgument(text),
+    weight: positiveInteger(values.weight, '--weight'),
+    sessionDurationNs: durationNs(values.for),
+  };
+  if (values.request === undefined) {
+    await client.account.addSigner(request);
+    process.stdout.write(signersTable(await client.account.multisigConfig()));
+    return;
+  }
+  const { ceNonce: _nonce, ...action } = await client.account.unsignedSigner(request);
+  writeRequest(values.request, action, { ...signersOf(values), amountText: 'hex' });
+}
+
+async function accountsOf(client: RingbookClient, text: string | undefined): Promise<void> {
+  const accounts = await client.account.accountsOfSigner(keyArgument(text));
+  process.stdout.write(accounts.length === 0 ? 'no account lists this key\n' : `${accounts.join('\n')}\n`);
+}
+
+export const signersCommand: Command = {
+  name: 'signers',
+  summary: 'show and add the co-signers of an account',
+  help: `usage: ringbook signers [options]
+       ringbook signers add PUBLIC_KEY --weight N [--for DURATION] [--request FILE] [options]
+       ringbook signers of PUBLIC_KEY [options]
+
+Without arguments: who may sign for the account, with what weight, and what its actions need. PUBLIC_KEY is printed by
+"ringbook keygen FILE --scheme …", e.g. secp256k1:02ab…. "of" lists the accounts that list a key.
+
+  --weight N         what the new signer's signature counts  (default 1)
+  --for DURATION     how long it may sign, from now on: 90s, 15m, 12h, 30d  (default: for ever)
+  --request FILE     writes a file for "ringbook cosign" in place of sending
+${SIGNER_HELP}
+${ADDRESS_HELP}
+
+example:
+  ringbook signers --as a
+  ringbook signers add secp256k1:0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798 --as b
+`,
+  async run(argv) {
+    const { values, positionals } = parseOptions(argv, OPTIONS);
+    const [verb, key, ...rest] = positionals;
+    if (rest.length > 0) throw usageError('signers takes nothing, "add PUBLIC_KEY", or "of PUBLIC_KEY"');
+    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
+    try {
+      if (verb === 'add') await add(client, key, values);
+      else if (verb === 'of') await accountsOf(client, key);
+      else if (verb === undefined) process.stdout.write(signersTable(await client.account.multisigConfig()));
+      else throw usageError(`signers has "add" and "of", not "${verb}"`);
+    } finally {
+      client.close();
+    }
+    return EXIT.done;
+  },
+};
