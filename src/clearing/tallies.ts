@@ -5,8 +5,10 @@
  *
  *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
  *
- * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and signatures stand for the text that they sign.
+ * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and signatures stand for
+ * the text that they sign. Those of an order with co-signers, which are long, are there as their SHA-256.
  */
+import { SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { FillRolledBack } from './effects.ts';
 import type { DepositRow, OrderRow, SignedTextRow, TradeRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
@@ -79,7 +81,9 @@ export function tallySignedText(state: ClearingState, { marketIndex, orderSequen
   const fact = state.tallies.signed_texts;
   fact.number(marketIndex);
   fact.number(orderSequence);
-  fact.raw(signatures);
+  // mutant: long-signatures-tallied
+  if (signatures.length <= SIGNATURE_BYTES) fact.raw(signatures);
+  else fact.text(state.sha256(signatures));
   endFact(state, fact);
 }
 

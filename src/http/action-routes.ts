@@ -70,9 +70,9 @@ function addAction(
       return action.ok ? accepted({ action: action.value, mayRetry: options.value.mayRetry, hops }) : action;
     },
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
-    serve: (call, { user }, { action, mayRetry, hops }) => {
+    serve: (call, { user, byCoSigners }, { action, mayRetry, hops }) => {
       const { orderId } = correlationOf(action);
-      const origin = { user, connection: entry.newConnection(), isControl: false, mayRetry, hops };
+      const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
       entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
         else if (hops === null) call.reply(operationResponse({ orderId, reject: null, processedNs }));

@@ -285,14 +285,15 @@ export class ControlConnections {
     refusal: Reject | null,
     hops: HopTimes | null,
   ): void {
-    const { user, connection, group } = socket.data;
+    const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
     const correlation = correlationOf(action);
     if (refusal !== null) {
       this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#services.nowNs() }, hops);
       return;
     }
-    this.#services.entry.submit(action, { user, connection, isControl: true, mayRetry, hops, group }, (answer) => {
+    const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group };
+    this.#services.entry.submit(action, origin, (answer) => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     });

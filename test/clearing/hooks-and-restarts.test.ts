@@ -6,6 +6,7 @@ import { hooksView } from '../../src/clearing/hooks.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../../src/clearing/tables.ts';
 import { countsView } from '../../src/clearing/views.ts';
+import { STORED_SIGNATURES_BYTES_MAX } from '../../src/codec/stored-signatures.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
@@ -299,12 +300,14 @@ suite('checkpoints', () => {
       seen.add(stateHash(world.state));
       assert.equal(seen.size, columns.findIndex(([other]) => other === name) + 2, name);
     }
-    const [one, other] = [7, 8].map((byte) => {
-      const twin = ClearingWorld.withMarket();
-      twin.create({ signatures: new Uint8Array(64).fill(byte) });
-      return stateHash(twin.state);
-    });
-    assert.notEqual(one, other);
+    for (const length of [64, STORED_SIGNATURES_BYTES_MAX]) {
+      const [one, other] = [7, 8].map((byte) => {
+        const twin = ClearingWorld.withMarket();
+        twin.create({ signatures: new Uint8Array(length).fill(byte) });
+        return stateHash(twin.state);
+      });
+      assert.notEqual(one, other, `${length} bytes of signatures`);
+    }
   });
 
   /** Another value of the same type. */

@@ -857,6 +857,12 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/clearing/order-verdict',
   },
   {
+    breaks: 'the signatures of co-signers fit a tally, as a digest',
+    site: 'long-signatures-tallied',
+    change: condition('signatures.length > 0'),
+    caughtBy: 'test/clearing/hooks-and-restarts',
+  },
+  {
     breaks: 'an order that was admitted before a configuration came into force is judged by the default',
     site: 'order-before-configuration',
     change: swap(/ < /, ' < 0n * '),

@@ -11,7 +11,7 @@ export type Scheme = 'Ed25519' | 'Secp256k1' | 'P256';
 
 /** A key that signs beside the master key. */
 export interface WireSigner {
-  readonly scheme: Scheme;
+  readonly scheme: Scheme | 'WebAuthn';
   readonly key: Uint8Array;
   sign(text: string): Uint8Array;
 }
@@ -59,6 +59,20 @@ export function actionBody(text: string, hands: Hands): string {
   return `{"inner":${text},${signedMembers(text, hands)}}`;
 }
 
+/** The body of a create, of a replace in the market of ETH, and of a cancel; each text as it is signed. */
+export function createBodyOf(text: string, hands: Hands, nowNs: bigint): string {
+  return `{"order":${text},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
+}
+
+export function replaceBodyOf(user: string, text: string, hands: Hands, nowNs: bigint): string {
+  const outer = `"signer":"${user}","asset_id":"2"`;
+  return `{"request":${text},${outer},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
+}
+
+export function cancelBodyOf(text: string, hands: Hands, nowNs: bigint): string {
+  return `{"cancel":${text},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
+}
+
 export interface NewSigner {
   readonly signer: Pick<WireSigner, 'scheme' | 'key'>;
   readonly weight?: number;
@@ -78,7 +92,7 @@ export function addSignerText(
   return `{"user":"${user}","oms_nonce":"${omsNonce}","ce_nonce":${ceNonce},${terms}}`;
 }
 
-const KEY_TYPE: Readonly<Record<Scheme, number>> = { Ed25519: 0, Secp256k1: 1, P256: 2 };
+const KEY_TYPE: Readonly<Record<WireSigner['scheme'], number>> = { Ed25519: 0, Secp256k1: 1, P256: 2, WebAuthn: 3 };
 
 /** A signer of a deposit's configuration; 0 is none. */
 export interface ConfigRow {
