@@ -429,6 +429,39 @@ const MONEY: readonly Mutant[] = [
   },
 ];
 
+const DEPOSITS: readonly Mutant[] = [
+  {
+    breaks: 'what exceeds a cap is not pooled',
+    site: 'cap-of-deposits',
+    change: returns('true'),
+    caughtBy: 'test/clearing/funds/deposit-caps',
+  },
+  {
+    breaks: 'a credit counts for an hour',
+    site: 'hour-of-credits',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/deposit-caps',
+  },
+  {
+    breaks: 'a withdrawal takes isolated lots first',
+    site: 'lots-first',
+    change: assigns('0n'),
+    caughtBy: 'test/clearing/funds/deposit-caps',
+  },
+  {
+    breaks: 'what backs lots fills no withdrawal of the pool',
+    site: 'backing-of-lots',
+    change: condition('true'),
+    caughtBy: 'test/clearing/funds/deposit-caps',
+  },
+  {
+    breaks: 'an unclaimed deposit is credited once',
+    site: 'unclaimed-once',
+    change: removed,
+    caughtBy: 'test/clearing/funds/unclaimed',
+  },
+];
+
 const MATCHING: readonly Mutant[] = [
   {
     breaks: 'own orders never trade with each other',
@@ -1147,6 +1180,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORAGE,
   ...NODE,
   ...MONEY,
+  ...DEPOSITS,
   ...MATCHING,
   ...SESSIONS,
   ...MARGIN,

@@ -62,6 +62,7 @@ function roomOf(state: ClearingState, asset: AssetId, token: RegisteredToken, no
 /** Whether so much may be pooled now. @param asset the token's address form. */
 export function mayPool(state: ClearingState, asset: AssetId, amount: Amount18, nowNs: TimestampNs): boolean {
   const token = must(state.tokens.get(asset), 'a deposit that is credited is of a registered token');
+  // mutant: cap-of-deposits
   return amount <= roomOf(state, asset, token, nowNs);
 }
 

@@ -45,6 +45,7 @@ export class PooledHour {
   /** The sum of what is younger than an hour; time never goes back. */
   pooled(nowNs: TimestampNs): bigint {
     for (let oldest = this.#credits[this.#young]; oldest !== undefined; oldest = this.#credits[this.#young]) {
+      // mutant: hour-of-credits
       if (nowNs - oldest.timeNs < HOUR_NS) break;
       this.#sum -= oldest.amount;
       this.#young += 1;

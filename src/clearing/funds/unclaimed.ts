@@ -122,6 +122,7 @@ export function applyCreditUnclaimed(
   }
 
   // After this point the deposit must be credited.
+  // mutant: unclaimed-once
   state.unclaimed.delete(keyOf(row));
   count(state, row, -1);
   state.dirty.unclaimed.add(keyOf(row));

@@ -93,6 +93,7 @@ export function freeUnits(state: ClearingState, token: string, chainId: ChainId,
   const units = state.vaultTokens.get(key)?.baseUnits ?? 0n;
   const promised = state.withdrawals.promised(token, chainId);
   const lots = (state.totals.get(key)?.vaultHoldings ?? 0n) - promised.isolated - isolated;
+  // mutant: backing-of-lots
   if (lots <= 0n) return units - promised.units;
   return units - promised.units - mulDivCeil(lots, powerOfTen(decimalsOf(state, token, chainId)), ONE_18);
 }
@@ -328,6 +329,7 @@ export function applyWithdraw(
   const fee = withdrawalFeeOf(state, asset, chainId, amount);
   const { pool, lots } = sourcesOf(state, { user, asset, token, chainId });
   const locked = add18(amount, fee);
+  // mutant: lots-first
   const isolated = lots === null ? ZERO_18 : smaller(locked, availableOf(lots));
   if (input.isShort || subtract18(locked, isolated) > availableOf(pool)) {
     return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
