@@ -265,7 +265,7 @@ export class ClearingActor implements Actor {
 
   /** Whether a lot may be pooled. */
   #isLotDue(): boolean {
-    if (this.#state === null) return false;
+    if (this.#state === null || this.#state.lots.size === 0) return false;
     const nowNs = this.#options.clock.nowNs();
     const dueNs = lotsDueNs(this.#state, nowNs);
     return dueNs !== null && dueNs <= nowNs;

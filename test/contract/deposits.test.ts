@@ -155,7 +155,7 @@ suite('deposits', () => {
     await node.openMarket('5', [2, 4], { maker_fee_rate: 100, taker_fee_rate: 450 });
     assert.notEqual((await alice.create({ id: 'lot', ...sell })).status, 200, '20 of 10 that are pooled');
     const moved = await alice.transfer({ asset: tokenOf('d5'), amount: whole(1), source: 0, target: 1, nonce: 1 });
-    assert.match(moved.text, /"success":false/);
+    assert.match(moved.text, /"success":false,"details":\{"code":"INVALID_REQUEST".*"field":"transfer_asset"/);
     assert.equal((await withdraw(alice, 'd5', 45)).text, '{"success":true}');
     assert.deepEqual(await funds(), ['5', '0']);
     assert.deepEqual(await lotsOf(alice), []);

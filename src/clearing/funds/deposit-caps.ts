@@ -11,8 +11,8 @@
  * allowed. A lot is pooled whole, as far as no withdrawal has locked and no order holds some of it; the oldest first, and one
  * that does not fit does not hold back those behind it. Such a conversion is a credit at its own time, and no event.
  *
- * Lots are looked at with each input that frees room at once (a changed asset, an executed withdrawal), and with `lotsDue`, an
- * input that clearing's actor makes when something is due. What they do follows from the state and the time alone.
+ * Conversions are part of inputs that may free room (a changed asset, an executed withdrawal) and of `lotsDue`, an input that
+ * clearing's actor adds to a batch when one is due. They follow from the state and the time of the batch alone.
  */
 import { add18, mulDivFloor, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';

@@ -133,7 +133,7 @@ class TokenLots {
     this.#rebuild();
   }
 
-  /** Closes gaps, and has room for as many again. */
+  /** Without gaps, and with as many leaves again. */
   #rebuild(): void {
     this.#lots = this.#lots.filter((lot) => lot !== null);
     let width = WIDTH_MIN;

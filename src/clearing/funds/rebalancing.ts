@@ -28,7 +28,7 @@ export type RebalancingRates =
   | { readonly mode: 'fixed'; readonly depositRate: bigint; readonly withdrawalRate: bigint }
   | { readonly mode: 'curve'; readonly k: bigint; readonly target: bigint };
 
-/** @param chainId whose target weight counts. */
+/** @param chainId its target weight is the one that counts. */
 export function ratesOf(rebalancing: Rebalancing, chainId: string): RebalancingRates {
   const parse = (text: string): bigint => must(parseDecimal18(text), 'stored rates are decimals');
   if (rebalancing.mode === 'fixed') {

@@ -9,7 +9,7 @@
  * has the reason why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is consumed only together with the effect (NON-06, AMB-68).
  */
 import { add18, mulDivFloor, subtract18 } from '../../core/arithmetic.ts';
-import { USD } from '../../core/ids.ts';
+import { isToken, USD } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -21,9 +21,12 @@ import { askingUser, balanceSlot, changeUser, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type { Transfer } from '../inputs.ts';
+import { knowsAsset } from '../registry/registry-assets.ts';
 import { riskSlot, termsOf } from '../risks.ts';
 import type { ClearingState, RiskSlot, SubAccountSlot, UserSlot } from '../state.ts';
 import { createAccount, refuseNewAccount } from './sub-accounts.ts';
+
+const NO_COLLATERAL = 'an asset without collateral value stays in its spot account';
 
 /** A transfer with what it is about. The target is null when it is to be created. */
 interface Move {
@@ -49,9 +52,11 @@ function readMove(state: ClearingState, input: Transfer, user: UserSlot, nowNs: 
   const type = target === null ? targetType : target.row;
   if (type === null) return invalid('target_account_type', 'a new target account needs a type');
   if (target !== null && targetType !== null) return invalid('target_account_type', 'the target account exists');
-  if (!state.assets.has(asset)) {
+  if (!knowsAsset(state, asset)) {
     return rejected(reject('ASSET_NOT_FOUND', `asset ${asset} is not in the registry`, 'transfer_asset'));
   }
+  // A token on its chain has no row, so no collateral value, and is in account 0 alone (AMB-66, AMB-108).
+  if (isToken(asset)) return invalid('transfer_asset', NO_COLLATERAL);
   return accepted({ input, user, source, target, targetType: type, risk: riskSlot(state, asset), nowNs });
 }
 
@@ -63,7 +68,7 @@ function refuseRoute(state: ClearingState, { input, source, target, targetType, 
   }
   const isSpot = !isMarginType(source.row);
   if (isSpot && risk.risk.collateralFactor === 0n) {
-    return reject('INVALID_REQUEST', 'an asset without collateral value stays in its spot account', 'transfer_asset');
+    return reject('INVALID_REQUEST', NO_COLLATERAL, 'transfer_asset');
   }
   return mayHold(targetType, input.asset, risk.risk)
     ? null

@@ -6,9 +6,8 @@
  *   deposit of an unregistered token ──▶ unclaimed ── credit ──▶ credited: pooled or a lot, DepositLanded; the row is gone
  *
  * Bounded, as a deposit of any token to any user costs its sender the fees of the chain alone: UNCLAIMED_PER_USER of a user on a
- * chain, so that deposits to one fill no list of others, and UNCLAIMED_PER_CHAIN. What comes beyond joins the youngest row of
- * the same user and token, whose counter then stands for both; where there is none, the log and the table of deposits alone
- * have it.
+ * chain, so that deposits to one fill no list of others, and UNCLAIMED_PER_CHAIN. One more joins the youngest row of
+ * the same user and token, with that row's counter; without such a row, the log and the table of deposits alone have it.
  */
 import { must } from '../../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';

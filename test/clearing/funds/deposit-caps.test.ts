@@ -156,7 +156,7 @@ suite('isolated lots', () => {
       const terms = { ...transfer, amount: transfer.amount as Amount18, asset, targetType: null, nonce };
       return codeOf(reply(world.send({ ...terms, request: world.request() })));
     };
-    assert.equal(move(LOTS, 1n), 'ASSET_NOT_FOUND');
+    assert.equal(move(LOTS, 1n), 'INVALID_REQUEST');
     assert.equal(move(USD, 1n), null);
     assert.deepEqual(world.funds(), ['9', '30']);
     world.caps(40, null);
