@@ -1,7 +1,7 @@
 /**
  * Actions on a user's own accounts:
  *
- *   signer 403 ─▶ weight 400 ─▶ signatures 401 ─▶ set aside ─▶ clearing: weight again, the nonce is consumed with the effect ─▶ verdict
+ *   signer 403 ─▶ weight 400 ─▶ further signatures paid 429 ─▶ signatures 401 ─▶ set aside ─▶ clearing: weight again, the nonce is consumed with the effect ─▶ verdict
  *
  * What the action takes is set aside beside open orders before clearing sees it, and freed by clearing's answer (AMB-112).
  * Where it does not fit, the action goes to clearing all the same, which refuses it: so the checks keep their order, a
@@ -14,6 +14,7 @@
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../clearing/inputs.ts';
 import { refuseNewSigner } from '../clearing/signers/add-signer.ts';
+import type { Signatures } from '../codec/signatures.ts';
 import type { SignedAddSigner } from '../codec/signed-add-signer.ts';
 import type {
   ActionRequest,
@@ -28,6 +29,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { RequestSignatures } from './request-signatures.ts';
+import type { Cost } from './sessions/costs.ts';
 import { type SignerQueries, signedByOf } from './signers.ts';
 import type { UserSessions } from './user-sessions.ts';
 import type { WithdrawalRows } from './withdrawals.ts';
@@ -62,6 +64,8 @@ export interface AccountActionParts {
   readonly sessions: Pick<UserSessions, 'consumeNonce' | 'refuseNonce'>;
   readonly setAsides: SetAsides;
   readonly withdrawals: Pick<WithdrawalRows, 'form'>;
+  /** RATE_LIMITED, or null after the charge. */
+  readonly charge: (user: UserId, cost: Cost) => Reject | null;
   /** The asset of a token on its chain, null when none has it. */
   readonly assetOfToken: (token: AssetId) => AssetId | null;
   /** Whether clearing has a row of the user. */
@@ -183,6 +187,7 @@ export class AccountActions {
     const refusal =
       signers.refuseAction({ kind, user, signedBy }, nowNs()) ??
       refuse() ??
+      this.#chargeFurther(request, user) ??
       (await signatures.verify(request, user)) ??
       refuse();
     if (refusal !== null) return rejected(refusal);
@@ -195,6 +200,12 @@ export class AccountActions {
     if (reply.ok) return accepted(null);
     // Every refusal of clearing itself is final; only a full queue is retryable.
     return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
+  }
+
+  /** A signature costs as much to verify as another action: those behind the first are charged like one each. */
+  #chargeFurther({ signature, additionalSigners }: Signatures, user: UserId): Reject | null {
+    const furtherSignatures = additionalSigners.length - (signature.length === 0 ? 1 : 0);
+    return furtherSignatures > 0 ? this.#parts.charge(user, { furtherSignatures }) : null;
   }
 
   async #send(command: OperatorCommand): Promise<Reply> {

@@ -145,9 +145,10 @@ export class Gateway implements OrderSink {
     limits.isFunded = isFunded;
     this.limits = limits;
     const { signers } = this;
-    const signatures = new RequestSignatures({ verifier, wakeUp, partOf: (user) => limits.partOf(user, 'action') });
     this.sessions = new UserSessions({
-      ...{ nowNs, isFunded, refusedUsers, perAddressMax, streams, signers, signatures },
+      ...{ nowNs, isFunded, refusedUsers, perAddressMax, streams, signers },
+      // Anybody may try to log in for anybody.
+      signatures: new RequestSignatures({ verifier, wakeUp, partOf: () => 'public' }),
     });
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
@@ -178,7 +179,9 @@ export class Gateway implements OrderSink {
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
     this.accountActions = new AccountActions({
       ...{ nowNs, command, setAsides: orders.setAsides, withdrawals: this.withdrawals },
-      ...{ signers, signatures, sessions: this.sessions },
+      ...{ signers, sessions: this.sessions },
+      signatures: new RequestSignatures({ verifier, wakeUp, partOf: (user) => limits.partOf(user, 'action') }),
+      charge: (user, cost) => limits.charge(user, cost, nowNs()),
       assetOfToken: (token) => registry.assetOfToken(token),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),

@@ -9,26 +9,13 @@ import type { MultisigView } from '../codec/multisig.ts';
 import type { Signatures, SignerKey } from '../codec/signatures.ts';
 import { toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 
 /** Accounts in one answer to "which accounts list this key": any account may list any key. */
 export const ACCOUNTS_OF_KEY_MAX = 1_000;
 
-const NO_SIGNATURE: Reject = reject('INSUFFICIENT_SIGNER_WEIGHT', 'the action carries no signature', 'signature');
-const UNKNOWN_SIGNER: Reject = reject(
-  'SIGNER_UNKNOWN',
-  'a co-signer is not registered for this account',
-  'additional_signers',
-);
-
 const NO_ACCOUNTS: ReadonlySet<UserId> = new Set();
-
-/** Of actions that the master key alone signs, before its signature is verified (AMB-91). */
-export function refuseCoSigned({ signature, additionalSigners }: Signatures): Reject | null {
-  if (additionalSigners.length > 0) return UNKNOWN_SIGNER;
-  return signature.length === 0 ? NO_SIGNATURE : null;
-}
 
 /** The keys of a request that carries these signatures, before these are verified. */
 export function signedByOf({ signature, additionalSigners }: Signatures): SignedBy {

@@ -42,7 +42,7 @@ export interface PublicRoute<Shape> extends AnyRoute<Shape> {
   /** Charged to the shared budget; by default a `publicRead`. */
   readonly cost?: Cost;
   /** Charged to the address; by default PUBLIC_READ_UNITS. */
-  readonly addressUnits?: bigint;
+  readonly addressUnits?: bigint | ((shape: Shape) => bigint);
   /** For a request of a login: its user. */
   readonly loginOf?: (shape: Shape) => UserId;
   readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
@@ -88,7 +88,7 @@ export class RouteKit {
       if (!shape.ok) return call.refuse(shape.reject);
       call.chargeBody();
       const refusal =
-        call.payAddress(addressUnits) ??
+        call.payAddress(typeof addressUnits === 'function' ? addressUnits(shape.value) : addressUnits) ??
         (loginOf === undefined
           ? services.limits.charge(null, cost, services.nowNs())
           : services.limits.chargeLogin(loginOf(shape.value), services.nowNs()));

@@ -70,7 +70,7 @@ function addSessionRoutes(kit: RouteKit): void {
     method: 'POST',
     pattern: '/auth',
     shape: ({ body }) => decodeAuth(body, 0, body.length),
-    addressUnits: LOGIN_UNITS,
+    addressUnits: ({ additionalSigners }) => LOGIN_UNITS * BigInt(Math.max(1, additionalSigners.length)),
     loginOf: ({ userId }) => userId,
     bodyBytesMax: ACTION_BYTES_MAX,
     serve: async (call, request) => {

@@ -46,6 +46,7 @@ const AREAS = [
   'REG',
   'DEP',
   'APR',
+  'MSG',
 ];
 
 /** Without a test of its own, and why. */
@@ -93,8 +94,8 @@ suite('requirement ids', () => {
   const ours = all.filter((id) => AREAS.includes(id.split('-')[0] ?? ''));
   const named = new Set(idsNamedIn(testTitles()));
 
-  test('the document numbers 440 requirements of these areas', () => {
-    assert.equal(ours.length, 440);
+  test('the document numbers 482 requirements of these areas', () => {
+    assert.equal(ours.length, 482);
     assert.deepEqual(
       Object.keys(EXCEPTIONS).filter((id) => !ours.includes(id)),
       [],

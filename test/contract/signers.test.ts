@@ -121,6 +121,37 @@ suite('signers of accounts', () => {
     assert.equal(await act(stranger, path, text, { master, coSigners: [signer] }), '403 SIGNER_MISMATCH');
   });
 
+  test('LIM-08, MSG-28: every signature of an action behind the first costs as much as an action', async () => {
+    const user = await node.user({ '0': '10' });
+    const signers = [wireSigner(0x21), wireSigner(0x22), wireSigner(0x23)];
+    for (const [ceNonce, signer] of signers.entries()) assert.equal(await add(user, { signer, ceNonce }), '200');
+    const [, path, text, passed] = actions(user)[0] ?? assert.fail();
+    const left = async (): Promise<number> => {
+      const { units } = (await user.read(`/limits/${user.id}`)) as { units: string };
+      return Number(units);
+    };
+    const costOf = async (hands: Parameters<typeof act>[3]): Promise<number> => {
+      const before = await left();
+      assert.equal(await act(user, path, text, hands), passed);
+      return before - (await left());
+    };
+    const plain = await costOf({ master: user.key });
+    assert.equal(await costOf({ master: null, coSigners: signers.slice(0, 1) }), plain);
+    assert.equal(await costOf({ master: user.key, coSigners: signers }), plain + 6);
+    assert.equal(await costOf({ master: null, coSigners: signers }), plain + 4);
+  });
+
+  test('MSG-42: the documents have no route that takes a signer out, changes a threshold or recovers a configuration', async () => {
+    const document = JSON.parse((await (await node.user({})).get('/api-doc.json', {})).text) as {
+      paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    };
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      path.includes('multisig') ? Object.keys(methods).map((method) => `${method} ${path}`) : [],
+    );
+    const [read, write] = ['get /multisig/config/{user_id}', 'post /multisig/add-signer'];
+    assert.deepEqual(routes.sort(), [read, write, 'post /multisig/signers']);
+  });
+
   test('MSG-32, AMB-136: a co-signer that has expired signs no more, whoever signs beside it', async () => {
     const user = await node.user({ '0': '10' });
     const signer = wireSigner(0x21);

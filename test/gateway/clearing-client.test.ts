@@ -33,6 +33,7 @@ function actionsOf(clearing: ClearingClient): AccountActions {
   return new AccountActions({
     signatures: { verify: async () => null },
     signers: new SignerQueries(),
+    charge: () => null,
     sessions: { refuseNonce: () => null, consumeNonce: () => undefined },
     setAsides: new OrderFixture().manager.setAsides,
     withdrawals: { form: 'hex' },

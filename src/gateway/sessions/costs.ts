@@ -6,7 +6,7 @@
 /**
  * `action` any session request without a price of its own, `cancel` one signed cancel, `cancelAll` all orders of a user
  * or of a market, `deadMan` a dead-man timer, `bulk` this number of items in one request, `bulkCancel` this number of
- * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an order
+ * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an
  * action beyond its first one, which costs as much to verify as another action: each is priced like one.
  */
 export type Cost =
