@@ -1,4 +1,5 @@
 /** Good requests from which the mutations start: one of every form in wire.md. */
+import { cancelBodyOf, createBodyOf, replaceBodyOf, wireSigner } from '../support/wire-signers.ts';
 import {
   cancelBody,
   cancelText,
@@ -52,7 +53,13 @@ export function seedBodies(nowNs: bigint): SeedBody[] {
   const transfer = (type: string): string =>
     innerBody(FUZZ_KEY, transferText(FUZZ_KEY.id, { source: 0, target: 2, amount: '5', type, nonce: nowNs }));
   const orders = creates(nowNs);
+  const hands = { master: null, coSigners: [wireSigner(0x67)] };
+  const coSigned = createBodyOf(orderText(FUZZ_KEY.id, { createdNs: nowNs, id: 'f-co' }), hands, nowNs);
+  const request = replaceText({ id: 'f-co', price: 2, timestampNs: nowNs });
   return [
+    { method: 'POST', path: '/orders/create', body: coSigned },
+    { method: 'PATCH', path: '/orders/replace', body: replaceBodyOf(FUZZ_KEY.id, request, hands, nowNs) },
+    { method: 'DELETE', path: '/orders/cancel', body: cancelBodyOf(cancelText(FUZZ_KEY.id, 'f-co'), hands, nowNs) },
     ...orders.map((body) => ({ method: 'POST', path: '/orders/create', body })),
     { method: 'PATCH', path: '/orders/replace', body: replace },
     { method: 'PATCH', path: '/orders/replace', body: trigger },

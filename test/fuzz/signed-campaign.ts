@@ -1,6 +1,6 @@
 /**
  * A campaign of actions that are correctly signed and carry strange values: every kind of order with figures at every
- * edge, spot and margin, replaces, cancels, transfers, closes, names, simulations and reads, of several users, while
+ * edge, spot and margin, replaces, cancels, some of them co-signed, transfers, closes, names, simulations and reads, of several users, while
  * prices jump, the clock moves and markets change. What gets past the signature must be handled by everything behind
  * it.
  *
@@ -11,7 +11,16 @@
 import type { HttpAnswer } from '../support/edge-client.ts';
 import type { PlainClient } from '../support/plain-client.ts';
 import { RICH, TestNode } from '../support/test-node.ts';
-import { closePositionText, innerBody, type orderText, replaceBody, replaceText } from '../support/wire-texts.ts';
+import {
+  actionBody,
+  addSignerText,
+  cancelBodyOf,
+  createBodyOf,
+  type Hands,
+  replaceBodyOf,
+  wireSigner,
+} from '../support/wire-signers.ts';
+import { cancelText, closePositionText, innerBody, type orderText, replaceText } from '../support/wire-texts.ts';
 import type { Campaign, Case } from './campaign.ts';
 import type { Dice } from './dice.ts';
 
@@ -46,6 +55,10 @@ const TYPES = [
   '{"Isolated":{"asset":"0"}}',
 ];
 
+/** Of every user; the second one expires. */
+const CO_SIGNERS = [wireSigner(0x91), wireSigner(0x92, 'P256')] as const;
+const STRANGER = wireSigner(0x93, 'Ed25519');
+
 export class SignedFuzz {
   readonly node: TestNode;
   readonly users: readonly PlainClient[];
@@ -72,6 +85,10 @@ export class SignedFuzz {
       ] as const;
       for (const [target, type] of accounts) {
         await user.transfer({ source: 0, target, amount: String(50_000n * 10n ** 18n), type, nonce: target });
+      }
+      for (const [ceNonce, signer] of CO_SIGNERS.entries()) {
+        const text = addSignerText(user.id, { signer, ceNonce, duration: ceNonce === 0 ? null : DAY_NS / 1_000n });
+        await user.post('/multisig/add-signer', actionBody(text, { master: user.key }));
       }
       users.push(user);
     }
@@ -179,18 +196,33 @@ export class SignedFuzz {
   #action(dice: Dice, user: PlainClient): readonly [string, string, string] {
     const choice = dice.below(24);
     const known = this.#known(dice, user);
-    if (choice < 11) return ['POST', '/orders/create', user.createBody(this.#words(dice, user))];
+    if (choice < 11) return ['POST', '/orders/create', this.#create(dice, user)];
     if (choice < 13) {
-      const bodies = Array.from({ length: 1 + dice.below(5) }, () => user.createBody(this.#words(dice, user)));
+      const bodies = Array.from({ length: 1 + dice.below(5) }, () => this.#create(dice, user));
       return ['POST', '/orders/batch-create', `{"orders":[${bodies}]}`];
     }
     if (choice < 16) return ['PATCH', '/orders/replace', this.#replace(dice, user)];
     if (choice < 17) return ['PATCH', '/orders/batch-replace', `{"requests":[${this.#replace(dice, user)}]}`];
-    if (choice < 19) return ['DELETE', '/orders/cancel', user.cancelBody(known.id, known.asset)];
+    if (choice < 19) {
+      const text = cancelText(user.id, known.id, known.asset);
+      return ['DELETE', '/orders/cancel', cancelBodyOf(text, this.#hands(dice, user), user.nowNs())];
+    }
     if (choice < 20) return ['DELETE', dice.pick(['/orders/cancel-all', '/orders/cancel-all/2']), ''];
     if (choice < 22) return this.#transfer(dice, user);
     if (choice < 23) return ['POST', `/account/simulate/${user.id}`, this.#simulation(dice)];
     return ['GET', this.#read(dice, user), ''];
+  }
+
+  #create(dice: Dice, user: PlainClient): string {
+    return createBodyOf(user.order(this.#words(dice, user)), this.#hands(dice, user), user.nowNs());
+  }
+
+  /** Mostly the master alone; co-signers that are registered, expired, strange, repeated or wrong, and none at all. */
+  #hands(dice: Dice, user: PlainClient): Hands {
+    if (!dice.once(6)) return { master: user.key };
+    const wrong = { ...CO_SIGNERS[0], sign: STRANGER.sign };
+    const signers = dice.pick([CO_SIGNERS, CO_SIGNERS.slice(0, 1), [...CO_SIGNERS, STRANGER], [wrong], []]);
+    return { master: dice.once(2) ? user.key : null, coSigners: signers };
   }
 
   #known(dice: Dice, user: PlainClient): { readonly id: string; readonly asset: string } {
@@ -263,7 +295,7 @@ export class SignedFuzz {
     const text = replaceText({ id, asset, price, quantity, timestampNs });
     const condition = `{"PriceAbove":{"price":${centre}}}`;
     const turned = dice.once(6) ? text.replace('"new_trigger":null', `"new_trigger":${condition}`) : text;
-    return replaceBody(user.key, turned, user.nowNs(), asset);
+    return replaceBodyOf(user.id, turned, this.#hands(dice, user), user.nowNs(), asset);
   }
 
   #transfer(dice: Dice, user: PlainClient): readonly [string, string, string] {

@@ -10,14 +10,24 @@ import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { NodeInput } from '../../src/clearing/inputs.ts';
 import { BatchBuffer, decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
+import { keyBytesOf } from '../../src/codec/signatures.ts';
+import { storedSignatures } from '../../src/codec/stored-signatures.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
-import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { ORDER_FLAG, SIDE, TIF } from '../../src/core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { TradeIdsReserved } from '../../src/schema/generated/messages.ts';
+import { writeText } from '../../src/schema/fields.ts';
+import {
+  NewOrder,
+  OrderAdmitted,
+  type OrderRecordFields,
+  TradeIdsReserved,
+} from '../../src/schema/generated/messages.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { playSeed } from '../simulation/campaign.ts';
 import { type AskedInput, mustInputs } from '../support/asked.ts';
+import { EMPTY_ORDER } from '../support/empty-order.ts';
 import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from '../support/golden-data.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -218,6 +228,52 @@ function reserved(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenR
   return { timeNs, payload: batch.seal(timeNs, []).slice() };
 }
 
+/** An order with co-signers is admitted; its signatures are in its message, its record in the tables. */
+function coSigned(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenRecord {
+  const state = createClearingState();
+  for (const { payload } of before) applyBatch(state, decodeBatch(payload), []);
+  const sequence = (must(state.markets[0], 'there is a market').sequence + 1) as Sequence;
+  const text = '{"order_id":"co-signed"}';
+  const signers = (['Ed25519', 'Secp256k1', 'P256', 'WebAuthn'] as const).map((scheme, at) => {
+    return {
+      scheme,
+      key: new Uint8Array(keyBytesOf(scheme)).fill(at),
+      signature: new Uint8Array(64 + 400 * at).fill(at),
+    };
+  });
+  const signatures = storedSignatures({ signature: new Uint8Array(), additionalSigners: signers });
+  const bytes = OrderAdmitted.bytes + NewOrder.bytes + text.length + signatures.length;
+  const v = viewsOf(new ArrayBuffer((bytes + 7) & ~7), 0, (bytes + 7) & ~7);
+  const order: OrderRecordFields = {
+    ...EMPTY_ORDER,
+    ...{ orderSequence: sequence, prioritySequence: sequence, marketIndex: 0, user: SETTLER, kind: 0, tif: TIF.gtc },
+    ...{
+      orderId: 'co-signed' as OrderId,
+      creationNs: timeNs,
+      timestampNs: timeNs,
+      admittedNs: timeNs,
+      lastUpdateNs: timeNs,
+    },
+    ...{ price: 100 as RawPrice, quantity: 1_000 as RawQuantity, enabledQuantity: 1_000, side: SIDE.sell },
+    flags: ORDER_FLAG.isSpot,
+    maxFeeRate: 50_000,
+  };
+  OrderAdmitted.write(v, 0, { marketIndex: 0, sequence, timeNs, refusal: 0 });
+  const lengths = { textBytes: text.length, signaturesBytes: signatures.length };
+  NewOrder.write(v, OrderAdmitted.bytes, {
+    requestId: 0,
+    receivedNs: timeNs,
+    order,
+    signature: new Uint8Array(),
+    ...lengths,
+  });
+  writeText(v, OrderAdmitted.bytes + NewOrder.bytes, text);
+  v.u8.set(signatures, OrderAdmitted.bytes + NewOrder.bytes + text.length);
+  const batch = new BatchBuffer();
+  batch.add(OrderAdmitted.typeId, v, 0, bytes);
+  return { timeNs, payload: batch.seal(timeNs, []).slice() };
+}
+
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
   return mustInputs(OPERATING).map((input, at) => {
@@ -232,6 +288,7 @@ if (hasGolden(DATA_VERSION)) throw new Error(`version ${DATA_VERSION} has its go
 const records: GoldenRecord[] = [];
 await playSeed(SEED, OPERATIONS, undefined, (journal) => records.push(...journal));
 records.push(reserved(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
+records.push(coSigned(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 const kinds = new Set(records.flatMap(({ payload }) => decodeBatch(payload).inputs.map(({ kind }) => kind)));
 const missing = Object.keys(INPUT_KINDS).filter((kind) => !kinds.has(kind as keyof typeof INPUT_KINDS));

@@ -59,13 +59,13 @@ export function actionBody(text: string, hands: Hands): string {
   return `{"inner":${text},${signedMembers(text, hands)}}`;
 }
 
-/** The body of a create, of a replace in the market of ETH, and of a cancel; each text as it is signed. */
+/** The body of a create, of a replace and of a cancel; each text as it is signed. */
 export function createBodyOf(text: string, hands: Hands, nowNs: bigint): string {
   return `{"order":${text},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
 }
 
-export function replaceBodyOf(user: string, text: string, hands: Hands, nowNs: bigint): string {
-  const outer = `"signer":"${user}","asset_id":"2"`;
+export function replaceBodyOf(user: string, text: string, hands: Hands, nowNs: bigint, asset = '2'): string {
+  const outer = `"signer":"${user}","asset_id":"${asset}"`;
   return `{"request":${text},${outer},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
 }
 
