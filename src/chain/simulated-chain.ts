@@ -44,8 +44,8 @@ export const TRANSACTIONS_MAX = 5_000;
 export const MINE_MAX = 1_000_000;
 
 const NORMAL_DECIMALS = 18;
-/** Heads whose times are kept. */
-const HEADS_MAX = 1_024;
+/** Runs of blocks whose times are kept. */
+const RUNS_MAX = 1_024;
 const HEAD_MAX = Number.MAX_SAFE_INTEGER - MINE_MAX;
 /** Reorganisations that are visible in the hashes of blocks: a deeper one covers those above it. */
 const FORKS_MAX = 1_024;
@@ -178,6 +178,16 @@ export interface ProviderFault {
   readonly lagBlocks: number;
 }
 
+/** Blocks that were mined one after another. */
+interface BlockRun {
+  readonly from: number;
+  readonly through: number;
+  /** Of the last one. */
+  readonly timeNs: bigint;
+  /** Between two of them. */
+  readonly stepNs: bigint;
+}
+
 /** The complete state of a chain, in order. */
 export interface ChainState {
   readonly chainId: ChainId;
@@ -224,13 +234,14 @@ export class SimulatedChain implements ProviderView {
   #providers: readonly ProviderFault[];
   readonly #counters = new Map<string, number>();
   readonly #withdrawals = new Map<string, number>();
-  /** Heads since the start, with their times: those of blocks without a transaction are not stored. */
-  #heads: { readonly number: number; readonly timeNs: bigint }[] = [];
+  /** Blocks since the start with their times, without a gap: those of blocks without a transaction are not stored. */
+  #runs: BlockRun[];
 
   constructor(state: ChainState) {
     this.chainId = state.chainId;
     this.#headNumber = state.head;
     this.#headNs = state.headNs;
+    this.#runs = [{ from: state.head, through: state.head, timeNs: state.headNs, stepNs: 0n }];
     this.#blocks = [...state.blocks];
     this.#balances = new Map(state.balances);
     this.#transactions = state.transactions;
@@ -265,17 +276,19 @@ export class SimulatedChain implements ProviderView {
     if (count === 0) return;
     this.#headNumber += count;
     if (nowNs > this.#headNs) this.#headNs = nowNs;
-    this.#seeHead();
+    this.#mined(this.#headNumber - count + 1, 0n);
   }
 
-  #seeHead(): void {
-    this.#heads.push({ number: this.#headNumber, timeNs: this.#headNs });
-    if (this.#heads.length > HEADS_MAX) this.#heads.splice(0, HEADS_MAX / 2);
+  /** @param from the lowest of the blocks that were mined up to the head. @param stepNs between two of them. */
+  #mined(from: number, stepNs: bigint): void {
+    this.#runs.push({ from, through: this.#headNumber, timeNs: this.#headNs, stepNs });
+    if (this.#runs.length > RUNS_MAX) this.#runs.splice(0, RUNS_MAX / 2);
   }
 
-  /** When a block was mined, or something before that where it is not known any more. */
+  /** When a block was mined, or something before that where it is not known any more; never a later time. */
   timeOf(block: number): bigint {
-    for (const head of this.#heads) if (head.number >= block) return head.timeNs;
+    const run = this.#runs.findLast(({ from }) => from <= block);
+    if (run !== undefined) return run.timeNs - BigInt(Math.max(run.through - block, 0)) * run.stepNs;
     return this.#blocks.findLast(({ number }) => number <= block)?.timeNs ?? 0n;
   }
 
@@ -287,7 +300,7 @@ export class SimulatedChain implements ProviderView {
     assert(BigInt(this.#headNumber) + due <= BigInt(HEAD_MAX), 'a chain grows within its bounds');
     this.#headNumber += Number(due);
     this.#headNs += due * blockTimeNs;
-    this.#seeHead();
+    this.#mined(this.#headNumber - Number(due) + 1, blockTimeNs);
     return true;
   }
 
@@ -338,9 +351,11 @@ export class SimulatedChain implements ProviderView {
     if (forks.length >= FORKS_MAX) return rejected(reject('SERVICE_UNAVAILABLE', 'too many reorganisations'));
 
     // After this point the blocks must be replaced.
-    const before = { number: from - 1, timeNs: this.timeOf(from - 1) };
+    const below = { from: from - 1, through: from - 1, timeNs: this.timeOf(from - 1), stepNs: 0n };
     for (const block of last.toReversed()) this.#undo(block);
-    this.#heads = [...this.#heads.filter(({ number }) => number < from - 1), before];
+    const lower = this.#runs.filter((run) => run.from < below.from);
+    const cut = (run: BlockRun): BlockRun => ({ ...run, through: from - 2, timeNs: this.timeOf(from - 2) });
+    this.#runs = [...lower.map((run) => (run.through < below.from ? run : cut(run))), below];
     this.#headNumber = from - 1;
     this.#forks = [...forks, { from, fork: (this.#forks.at(-1)?.fork ?? 0) + 1 }];
     for (const block of kept) {

@@ -105,6 +105,35 @@ suite('simulated chain', () => {
     assert.equal(chain.head, 86_400 * 365 + 5);
   });
 
+  test('the time of a block is exact while it is known, and after a start never later than it was (WDR-10)', () => {
+    const chain = chainAt(0);
+    const at = (seconds: bigint): bigint => STARTED_NS + seconds * SECOND;
+    chain.mine(2, at(5n));
+    chain.deposit(DEPOSIT, at(7n));
+    chain.advance(at(10n), SECOND);
+    const times = [5n, 5n, 7n, 8n, 9n, 10n].map(at);
+    assert.deepEqual(
+      [1, 2, 3, 4, 5, 6].map((block) => chain.timeOf(block)),
+      times,
+    );
+    assert.ok(chain.reorganise({ depth: 1, keep: [], blocks: 2 }, at(20n)).ok);
+    assert.deepEqual(
+      [4, 5, 6, 7].map((block) => chain.timeOf(block)),
+      [8n, 9n, 20n, 20n].map(at),
+    );
+    const kept = new SimulatedChain(chain.state());
+    kept.mine(1, at(60n));
+    assert.deepEqual(
+      [7, 8].map((block) => kept.timeOf(block)),
+      [20n, 60n].map(at),
+    );
+    assert.deepEqual(
+      [2, 3, 5].map((block) => kept.timeOf(block)),
+      [0n, at(7n), at(7n)],
+      'the last time that is known',
+    );
+  });
+
   test('a chain that was kept goes on as the one that was not: heads, hashes, counters, balances', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('mine' as const), count: fc.nat(5) }),
