@@ -149,6 +149,7 @@ export class ChainLane {
       const chain = this.#opened;
       this.#mineDue(chain);
       const result = work(chain);
+      // mutant: file-before-clearing
       await this.#parts.store.save(chain.state());
       if (reading === 'again') this.#watch.rescan();
       return { result, isActedOn: await this.#act(chain) };

@@ -167,9 +167,9 @@ export class WithdrawalApprovals {
   }
 
   /** Clearing compares counter and time with the row once more. */
-  async #lapse({ user, place, sequence, chainId }: WithdrawalRow): Promise<void> {
+  async #lapse({ user, place, sequence, chainId, nonce }: WithdrawalRow): Promise<void> {
     const found = await this.#parts.withdrawalCount(chainId, user);
-    if (found === null) return;
+    if (found === null || found.counter > nonce) return;
     await this.#parts.command({ kind: 'approvalLapsed', user, place, sequence, ...found });
   }
 }

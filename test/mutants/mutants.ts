@@ -1174,6 +1174,36 @@ const CHAINS: readonly Mutant[] = [
     change: condition('false'),
     caughtBy: 'test/chain/chain-faults',
   },
+  {
+    breaks: 'clearing receives an event of a simulated chain only after the file of the chain contains it',
+    site: 'file-before-clearing',
+    change: removed,
+    caughtBy: 'test/simulation/funds',
+  },
+  {
+    breaks: 'a deposit that comes again, after a replay or a reorganisation, is credited once',
+    site: 'deposit-counter',
+    change: condition('depositNonce > expected'),
+    caughtBy: 'test/simulation/funds',
+  },
+  {
+    breaks: 'what a withdrawal locked returns when it is cancelled or lapses',
+    site: 'lock-returns',
+    change: removed,
+    caughtBy: 'test/simulation/funds',
+  },
+  {
+    breaks: 'an approval that was used never lapses',
+    site: 'lapse-of-used-approval',
+    change: swap(/ \|\| counter > slot\.row\.nonce/, ''),
+    caughtBy: 'test/clearing/funds/withdrawals',
+  },
+  {
+    breaks: 'numbers of requests are used once, over all starts',
+    site: 'withdrawal-number-of-gone',
+    change: removed,
+    caughtBy: 'test/clearing/funds/withdrawals',
+  },
 ];
 
 export const MUTANTS: readonly Mutant[] = [

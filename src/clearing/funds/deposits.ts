@@ -127,6 +127,7 @@ export function applyDeposit(
   const { chainId, user, depositNonce } = input;
   const key = depositCounterKey(chainId, user);
   const expected = state.depositCounters.get(key) ?? 0;
+  // mutant: deposit-counter
   if (depositNonce !== expected) return answer(depositNonce < expected ? 'duplicate' : 'gap', expected);
 
   // After this point the deposit must succeed: credited or kept for an operator, it counts.

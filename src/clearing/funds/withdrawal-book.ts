@@ -65,6 +65,7 @@ export class WithdrawalBook {
 
   /** A row that has gone had this number. */
   seen(sequence: number): void {
+    // mutant: withdrawal-number-of-gone
     this.#sequence = Math.max(this.#sequence, sequence);
   }
 

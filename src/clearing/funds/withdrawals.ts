@@ -210,6 +210,7 @@ function giveBack(
   const before = holdingsOf(state, asset);
   move(state, slot, status, { endedNs: nowNs }, effects);
   release(state, lots, isolated, ZERO_18);
+  // mutant: lock-returns
   release(state, pool, subtract18(add18(amount, fee), isolated), ZERO_18);
   accrue(state, { user, asset }, { before, after: before + pooledAmount(slot.row) }, nowNs);
   renumber(state, user, chainId, effects);
@@ -258,22 +259,33 @@ export function fillQueue(
   }
 }
 
-/** Fills `units` of the row, which keeps its nonce and takes of the lots what it can; the rest is a row of its own with the next free nonce, as old as it. */
+/**
+ * Fills `units` of the row, which keeps its nonce and takes of the lots what it can; the rest is a row of its own with the
+ * next free nonce, as old as it. A rest that pays less than a base unit is none: it returns with the payout.
+ */
 function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effects: Effect[]): void {
   const { row } = slot;
+  const decimals = decimalsOf(state, row.token, row.chainId);
+  const amount = payoutValue(units, decimals);
+  const left = subtract18(row.amount, amount);
+  // Of a token with more than 18 decimals the units of the rest are worth less than those that are missing.
+  const leftUnits = payoutOf(left, decimals);
+  if (leftUnits === 0n) {
+    move(state, slot, 'filled', { payout: units }, effects);
+    return;
+  }
   const place = state.withdrawals.freePlace(row.user);
   // All places are live: the row waits until one has ended.
   if (place === null) return;
-  const amount = payoutValue(units, decimalsOf(state, row.token, row.chainId));
   const fee = ((row.fee * amount) / row.amount) as Amount18;
   const isolated = smaller(row.isolated, add18(amount, fee));
   const rest: WithdrawalRow = {
     ...row,
     place,
-    amount: subtract18(row.amount, amount),
+    amount: left,
     fee: subtract18(row.fee, fee),
     isolated: subtract18(row.isolated, isolated),
-    payout: row.payout - units,
+    payout: leftUnits,
     nonce: freeNonce(state, row.user, row.chainId),
     isExplicit: false,
   };
@@ -449,7 +461,7 @@ export function applyApprovalSigned(
 }
 
 /**
- * A confirmed block is past `validUntil` and the vault's counter has not moved: the approval can never be used (WDR-10).
+ * A confirmed block is past `validUntil` and the vault's counter has not moved beyond it: the approval can never be used (WDR-10).
  *
  * @returns WITHDRAWAL_NOT_FOUND.
  */
@@ -462,7 +474,9 @@ export function applyApprovalLapsed(
   const slot = state.withdrawals.ofUser(user).find(({ row }) => row.place === place && row.sequence === sequence);
   const isSigned = slot?.row.status === 'signing' || slot?.row.status === 'approved';
   if (slot === undefined || !isSigned) return rejected(notSigning());
-  if (blockTime <= slot.row.validUntil || counter !== slot.row.nonce) return rejected(notSigning());
+  // A counter below that of the row is one that a reorganisation took back: the approval was not used either.
+  // mutant: lapse-of-used-approval
+  if (blockTime <= slot.row.validUntil || counter > slot.row.nonce) return rejected(notSigning());
   giveBack(state, slot, 'expired', nowNs, effects);
   return accepted({});
 }

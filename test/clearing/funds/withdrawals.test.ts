@@ -292,6 +292,18 @@ suite('withdrawals', () => {
     assert.deepEqual(world.statuses(), ['0 expired', '0 queued'], 'the nonce is free again');
   });
 
+  test('an approval lapses also where a reorganisation took the counter back (WDR-10, AMB-74)', () => {
+    const world = FundsWorld.opened();
+    world.withdraw(usd(100));
+    world.withdrew(world.approved(0));
+    world.withdraw(usd(50));
+    const row = world.approved(1);
+    assert.equal(refusal(world.lapse(row, row.validUntil + 1, 2)), 'WITHDRAWAL_NOT_FOUND', 'it was used');
+    assert.equal(refusal(world.lapse(row, row.validUntil + 1, 0)), null);
+    assert.deepEqual(world.statuses(), ['0 executed', '1 expired']);
+    assert.deepEqual(world.usd(), ['900', '0']);
+  });
+
   test('first come, first filled, half at least, and who is behind waits (WDR-05, WDR-06, AMB-78)', () => {
     const world = FundsWorld.opened(100);
     world.fund(ALICE, USD, '1000');
@@ -309,6 +321,21 @@ suite('withdrawals', () => {
     world.deposit(BOB, 46_000_000n);
     assert.deepEqual(world.statuses(), ['0 filled', '1 filled']);
     assert.deepEqual(world.statuses(BOB), ['0 filled']);
+  });
+
+  test('of a token with more than 18 decimals no part pays more than what it locks (WDR-06, AMB-11)', () => {
+    const world = FundsWorld.opened();
+    const [token, asset] = ['d3'.repeat(20).padEnd(64, '0'), ETH];
+    const tokens = [{ token, chain_id: CHAIN, decimals: 20 }];
+    world.put('putAsset', asset, { symbol: 'ETH', tokens });
+    world.fund(ALICE, asset, '0.0000000000000001');
+    const event = { chainId: CHAIN as ChainId, tx: 'd0'.repeat(32), logIndex: 0, user: BOB, token };
+    world.send({ kind: 'deposit', request: world.request(), ...event, baseUnits: 9_999n, depositNonce: 0 });
+    // 100 of 18 decimals pay 10,000 base units; 9,999 are there, and are worth 99.99.
+    assert.deepEqual(reply(world.withdraw(100n, { token })), { ok: true, value: { success: true } });
+    world.pass(30n * SECOND_NS);
+    const rows = [...world.state.withdrawals.all()].map(({ row }) => [row.status, row.amount, row.payout]);
+    assert.deepEqual(rows, [['filled', 100n, 9_999n]]);
   });
 
   test('a queued withdrawal expires after a day, and the one behind it moves up (WDR-12, AMB-80)', () => {
@@ -374,6 +401,25 @@ suite('withdrawals', () => {
     world.sign(world.row(0));
     world.withdrew(world.row(0));
     assert.deepEqual(world.statuses(), ['0 executed', '1 filled', '2 cancelled']);
+  });
+
+  test('numbers of requests rise over starts, also behind rows that have gone', () => {
+    const world = FundsWorld.opened();
+    const tables = new PlainTables();
+    world.withdraw(usd(100));
+    world.cancel(0);
+    world.pass(DAY_NS);
+    assert.deepEqual(world.statuses(), [], 'the row has gone');
+    tables.checkpoint(world.state);
+    const [kept, loaded] = [world.state, tables.load()];
+    const hashes = [kept, loaded].map((state) => {
+      world.state = state;
+      world.withdraw(usd(10));
+      assert.equal(world.row(0).sequence, 2);
+      world.cancel(0);
+      return stateHash(state);
+    });
+    assert.equal(hashes[1], hashes[0]);
   });
 
   test('a user has 64 withdrawals: finished ones make room, live ones do not', () => {
