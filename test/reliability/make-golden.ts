@@ -286,7 +286,7 @@ function operated(after: TimestampNs): GoldenRecord[] {
 
 if (hasGolden(DATA_VERSION)) throw new Error(`version ${DATA_VERSION} has its golden data`);
 const records: GoldenRecord[] = [];
-await playSeed(SEED, OPERATIONS, undefined, (journal) => records.push(...journal));
+await playSeed({ seed: SEED, operations: OPERATIONS }, undefined, (journal) => records.push(...journal));
 records.push(reserved(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(coSigned(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));

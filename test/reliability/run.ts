@@ -4,6 +4,7 @@
  *   node dist/test/reliability/run.js <campaign> [--seed N] [--runs N]
  *   node dist/test/reliability/run.js simulation [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js simulation --script FILE
+ *   node dist/test/reliability/run.js funds [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and prints the seed.
@@ -181,7 +182,12 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   simulation: {
     runs: 'seeds, each of --operations (50000)',
     usually: 20,
-    run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations) }),
+    run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations ?? 50_000) }),
+  },
+  funds: {
+    runs: 'seeds of deposits and withdrawals, each of --operations (1000)',
+    usually: 100,
+    run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations ?? 1_000), topic: 'funds' }),
   },
 };
 
@@ -253,7 +259,7 @@ const { positionals, values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     runs: { type: 'string' },
-    operations: { type: 'string', default: '50000' },
+    operations: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     'per-second': { type: 'string', default: '300' },
     script: { type: 'string' },

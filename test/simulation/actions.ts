@@ -35,6 +35,41 @@ export interface ChangePlan {
 
 type Mine<Kind extends string, Members> = { readonly kind: Kind; readonly who: Who } & Members;
 
+/** What moves funds between the ledger and the vaults (vaults.ts). */
+export type FundsAction =
+  | Mine<'deposit', { readonly token: number; readonly baseUnits: string; readonly confirm: boolean }>
+  | { readonly kind: 'mine'; readonly vault: number; readonly blocks: number }
+  /** `amount`: 18-decimal units in hex; `target`: one byte, repeated. */
+  | Mine<
+      'withdraw',
+      { readonly token: number; readonly amount: string; readonly nonce: number | null; readonly target: string }
+    >
+  | Mine<'cancelWithdrawal', { readonly token: number; readonly nonce: number }>
+  /** Presents the approval of a counter to the vault; `old`: one published so many before, in place of it. */
+  | Mine<
+      'execute',
+      { readonly vault: number; readonly nonce: number; readonly confirm: boolean; readonly old: number | null }
+    >
+  /** Of the replaced blocks' transactions those whose bit is set are kept. */
+  | {
+      readonly kind: 'reorg';
+      readonly vault: number;
+      readonly depth: number;
+      readonly keeps: number;
+      readonly isReversed: boolean;
+      readonly more: number;
+    }
+  | {
+      readonly kind: 'provider';
+      readonly vault: number;
+      readonly provider: number;
+      readonly fault: 'none' | 'unreachable' | 'lagging' | 'omit_logs' | 'forge_amount';
+      readonly lagBlocks: number;
+    }
+  /** The logs of the transaction so many before the last one. */
+  | { readonly kind: 'replay'; readonly vault: number; readonly back: number }
+  | { readonly kind: 'resume'; readonly vault: number };
+
 export type Action =
   | Mine<'create', { readonly order: OrderPlan; readonly isControl: boolean; readonly isTied?: true }>
   | Mine<'createBatch', { readonly orders: readonly OrderPlan[]; readonly isControl: boolean }>
@@ -71,7 +106,7 @@ export type Action =
       readonly asset: AssetId;
       readonly amount: string;
     }
-  | { readonly kind: 'deposit'; readonly who: Who; readonly baseUnits: string; readonly tx: number }
+  | FundsAction
   | { readonly kind: 'patchMarket'; readonly asset: AssetId; readonly body: object }
   | { readonly kind: 'patchRisk'; readonly asset: AssetId; readonly body: object }
   | { readonly kind: 'patchUser'; readonly who: Who; readonly isMarketMaker: boolean }

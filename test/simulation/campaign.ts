@@ -4,17 +4,25 @@
  */
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { operationsOf } from './actions.ts';
-import { Drawing, isLiquidating } from './drawing.ts';
+import { preloadSigner } from './chains.ts';
+import { Drawing, isLiquidating, type Topic } from './drawing.ts';
 import { Player, Tally } from './playing.ts';
 import type { LifeOptions, Script, ScriptEvent } from './script.ts';
 
 /** One event in so many is one of these. */
-const REST_EVERY = 700;
-const KILL_EVERY = 3_000;
-/** While an account is liquidated or the backstop holds something. */
-const KILL_IN_LIQUIDATION_EVERY = 150;
-const POWER_CUT_EVERY = 4_000;
-const SLOW_EVERY = 250;
+interface Pace {
+  readonly rest: number;
+  readonly kill: number;
+  /** While an account is liquidated or the backstop holds something. */
+  readonly killInLiquidation: number;
+  readonly powerCut: number;
+  readonly slow: number;
+}
+
+const PACES: Readonly<Record<Topic, Pace>> = {
+  markets: { rest: 700, kill: 3_000, killInLiquidation: 150, powerCut: 4_000, slow: 250 },
+  funds: { rest: 30, kill: 60, killInLiquidation: 40, powerCut: 80, slow: 120 },
+};
 const SLOW_ACTIONS_MAX = 60;
 const ACTORS = ['front-door', 'market-0', 'market-1', 'clearing', 'market-data'] as const;
 /** Turns after an action: mostly few, so that much is under way at once. */
@@ -34,10 +42,12 @@ export class BrokenLaw extends Error {
 class Director {
   readonly #random: SeededRandom;
   readonly #drawing: Drawing;
+  readonly #pace: Pace;
 
-  constructor(seed: number) {
+  constructor(seed: number, topic: Topic) {
     this.#random = new SeededRandom(seed);
-    this.#drawing = new Drawing(seed);
+    this.#drawing = new Drawing(seed, topic);
+    this.#pace = PACES[topic];
   }
 
   lifeOptions(): LifeOptions {
@@ -49,14 +59,16 @@ class Director {
   }
 
   next(player: Player): ScriptEvent {
-    if (this.#once(REST_EVERY)) return { do: 'rest' };
-    const killEvery = isLiquidating(player.node.clearing.ledger) ? KILL_IN_LIQUIDATION_EVERY : KILL_EVERY;
-    if (this.#once(killEvery)) return { do: 'kill', next: this.lifeOptions() };
-    if (this.#once(POWER_CUT_EVERY)) {
+    const { rest, kill, killInLiquidation, powerCut, slow } = this.#pace;
+    if (this.#once(rest)) return { do: 'rest' };
+    if (this.#once(isLiquidating(player.node.clearing.ledger) ? killInLiquidation : kill)) {
+      return { do: 'kill', next: this.lifeOptions(), files: this.#once(2) ? 'lost' : 'kept' };
+    }
+    if (this.#once(powerCut)) {
       const cut = { after: this.#random.below(40), write: this.#once(2) ? 'lost' : 'kept' } as const;
       return { do: 'powerCut', cut, next: this.lifeOptions() };
     }
-    if (this.#once(SLOW_EVERY)) {
+    if (this.#once(slow)) {
       const actor = ACTORS[this.#random.below(ACTORS.length)] ?? 'clearing';
       return { do: 'slow', actor, actions: 1 + this.#random.below(SLOW_ACTIONS_MAX) };
     }
@@ -69,14 +81,20 @@ class Director {
   }
 }
 
+export interface Seed {
+  readonly seed: number;
+  readonly operations: number;
+  readonly topic?: Topic;
+}
+
 /** Plays one seed for so many operations. @param ended gets the journal that all its lives left. @throws BrokenLaw */
 export async function playSeed(
-  seed: number,
-  operations: number,
+  { seed, operations, topic = 'markets' }: Seed,
   tally: Tally = new Tally(),
   ended: (journal: Player['journal']) => void = () => undefined,
 ): Promise<Tally> {
-  const director = new Director(seed);
+  await preloadSigner();
+  const director = new Director(seed, topic);
   const first = director.lifeOptions();
   const events: ScriptEvent[] = [];
   try {
@@ -97,6 +115,7 @@ export async function playSeed(
 
 /** Plays a script as it stands. @returns what broke, or null. */
 export async function playScript({ seed, first, events }: Script): Promise<unknown> {
+  await preloadSigner();
   try {
     const player = new Player(seed, first);
     for (const event of events) await player.play(event);

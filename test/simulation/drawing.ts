@@ -12,6 +12,7 @@ import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, ActionKind, ChangePlan, OrderPlan, Who } from './actions.ts';
+import { FundsDrawing } from './drawing-funds.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
 
 const LIMIT_TIFS: readonly Tif[] = [TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok];
@@ -23,8 +24,13 @@ const SECOND_EVERY = 15;
 const RECENT = 48;
 const LIFE_NS_MAX = 40_000_000;
 
+type Weights = readonly (readonly [ActionKind, number])[];
+
+/** What a history is mostly about. */
+export type Topic = 'markets' | 'funds';
+
 /** How often each happens, of all of them together. */
-const WEIGHTS: readonly (readonly [ActionKind, number])[] = [
+const MARKET_WEIGHTS: Weights = [
   ['create', 300],
   ['createBatch', 70],
   ['replace', 90],
@@ -42,7 +48,11 @@ const WEIGHTS: readonly (readonly [ActionKind, number])[] = [
   ['read', 12],
   ['price', 60],
   ['faucet', 40],
-  ['deposit', 4],
+  ['deposit', 1],
+  ['mine', 1],
+  ['withdraw', 1],
+  ['cancelWithdrawal', 1],
+  ['execute', 1],
   ['patchMarket', 14],
   ['patchRisk', 3],
   ['patchUser', 2],
@@ -51,7 +61,35 @@ const WEIGHTS: readonly (readonly [ActionKind, number])[] = [
   ['release', 6],
   ['pass', 1],
 ];
-const ALL_WEIGHT = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
+
+const FUNDS_WEIGHTS: Weights = [
+  ['deposit', 60],
+  ['mine', 60],
+  ['withdraw', 50],
+  ['cancelWithdrawal', 12],
+  ['execute', 40],
+  ['reorg', 12],
+  ['provider', 12],
+  ['replay', 6],
+  ['resume', 16],
+  ['pass', 36],
+  ['create', 24],
+  ['cancel', 8],
+  ['transfer', 16],
+  ['close', 2],
+  ['faucet', 6],
+  ['price', 6],
+  ['login', 1],
+  ['logout', 1],
+  ['read', 2],
+];
+
+const WEIGHTS: Readonly<Record<Topic, Weights>> = { markets: MARKET_WEIGHTS, funds: FUNDS_WEIGHTS };
+/** Seconds that pass: among funds checkpoints, delays and the validity of approvals are due by them. */
+const PASSES: Readonly<Record<Topic, readonly number[]>> = {
+  markets: [1, 6, 6, 61, 301, 3_700, 90_000],
+  funds: [1, 1, 1, 2, 31, 31, 31, 95, 400, 90_000],
+};
 
 interface Sent {
   readonly who: Who;
@@ -70,12 +108,15 @@ export class Drawing {
   #nonce = 0;
   /** An order that races the transfer before it for the same money. */
   #rival: Action | null = null;
-  readonly #deposits = new Map<Who, number>();
+  readonly #funds: FundsDrawing;
+  readonly #topic: Topic;
   /** Last oracle price of each market, whole USD. */
   readonly #dollars = new Map<AssetId, number>();
 
-  constructor(seed: number) {
+  constructor(seed: number, topic: Topic) {
     this.random = new SeededRandom(seed ^ 0x5eed);
+    this.#topic = topic;
+    this.#funds = new FundsDrawing(this.random);
   }
 
   draw(node: SimulatedNode): Action {
@@ -115,21 +156,32 @@ export class Drawing {
       case 'login':
       case 'logout':
         return { kind, who };
+      case 'deposit':
+      case 'mine':
+      case 'withdraw':
+      case 'cancelWithdrawal':
+      case 'execute':
+      case 'reorg':
+      case 'provider':
+      case 'replay':
+      case 'resume':
+        return this.#funds.draw(kind, node, who);
       default:
         return this.#operator(kind, who);
     }
   }
 
   #kind(): ActionKind {
-    let at = this.random.below(ALL_WEIGHT);
-    for (const [kind, weight] of WEIGHTS) {
+    const weights = WEIGHTS[this.#topic];
+    let at = this.random.below(weights.reduce((sum, [, weight]) => sum + weight, 0));
+    for (const [kind, weight] of weights) {
       if (at < weight) return kind;
       at -= weight;
     }
     return 'create';
   }
 
-  // ---- what operators, chains and oracles do
+  // ---- what operators and oracles do
 
   #operator(kind: ActionKind, who: Who): Action {
     switch (kind) {
@@ -139,11 +191,6 @@ export class Drawing {
         const amount =
           asset === USD ? this.#pick(['1', '5', '5', '-1', '-4', '-8']) : this.#pick(['0.002', '0.01', '-0.002']);
         return { kind, who, account: this.#once(2) ? 0 : asset === USD ? 1 : 0, asset, amount };
-      }
-      case 'deposit': {
-        const tx = this.#deposits.get(who) ?? 0;
-        this.#deposits.set(who, tx + 1);
-        return { kind, who, baseUnits: String(this.random.below(3_000_000)), tx };
       }
       case 'patchMarket':
         return { kind, asset: this.#market(), body: this.#marketBody() };
@@ -158,7 +205,7 @@ export class Drawing {
       case 'release':
         return { kind, fills: this.#pick([null, null, 1, 3]) };
       case 'pass':
-        return { kind, seconds: this.#pick([1, 6, 6, 61, 301, 3_700, 90_000]) };
+        return { kind, seconds: this.#pick(PASSES[this.#topic]) };
       default:
         return this.#price();
     }

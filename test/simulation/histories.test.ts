@@ -25,7 +25,8 @@ suite('histories of a node', () => {
   });
 
   test('the same seed gives the same history', async () => {
-    const [one, two] = [await playSeed(7, 1_000), await playSeed(7, 1_000)];
+    const history = { seed: 7, operations: 1_000 };
+    const [one, two] = [await playSeed(history), await playSeed(history)];
     assert.deepEqual([...one.counts], [...two.counts]);
   });
 
@@ -36,7 +37,7 @@ suite('histories of a node', () => {
       if (level[2] !== 0) levelChanged.apply(this, level);
     } satisfies DepthReplica['levelChanged']);
     try {
-      const broken = await playSeed(3, 2_000).catch((error: unknown) => error);
+      const broken = await playSeed({ seed: 3, operations: 2_000 }).catch((error: unknown) => error);
       assert.ok(broken instanceof BrokenLaw);
       const short = await shrink(broken.script, playScript);
       const operations = short.events.map((event) => (event.do === 'act' ? operationsOf(event.action) : 1));

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BrokenLaw, playScript, playSeed } from './campaign.ts';
+import type { Topic } from './drawing.ts';
 import type { Tally } from './playing.ts';
 import { scriptText } from './script.ts';
 import { shrink } from './shrinking.ts';
@@ -18,17 +19,18 @@ export interface Histories {
   readonly seeds: number;
   /** Of each seed. */
   readonly operations: number;
+  readonly topic?: Topic;
 }
 
 /** @throws BrokenLaw of a short script, with the command that repeats it. */
 export async function playAll(
-  { seed: first, seeds, operations }: Histories,
+  { seed: first, seeds, ...each }: Histories,
   tally: Tally,
   done: (seed: number) => void = () => undefined,
 ): Promise<void> {
   for (let seed = first; seed < first + seeds; seed += 1) {
     try {
-      await playSeed(seed, operations, tally);
+      await playSeed({ ...each, seed }, tally);
     } catch (error) {
       throw error instanceof BrokenLaw ? await shortened(error) : error;
     }

@@ -32,6 +32,7 @@ import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { HeardOrder, Listener, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import type { Readers } from './reading.ts';
+import { nameOf, TOKENS } from './vaults.ts';
 
 /** The interval of LIQ-01, and the time that a check takes. */
 const CHECK_INTERVAL_NS = 1_100_000_000n;
@@ -242,21 +243,47 @@ function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): 
   return [status, filled, ...(plan.wish.market === undefined ? [String(price), String(quantity)] : [])];
 }
 
-/** Balances and positions added up from fills and account events are the inventory (QRY-09, STR-05, FIL-01). */
+/**
+ * Balances and positions added up from fills and account events are the inventory and what withdrawals lock, as the queue
+ * shows it (QRY-09, STR-05, FIL-01, WDR-01, WDR-25).
+ */
 function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener): void {
   const { accounts } = node.gateway.queries.inventory(user, null);
+  const locked = lockedOf(node, user);
   for (const [index, { spot, margins }] of accounts) {
     const name = `by events, in account ${index} of ${user.slice(0, 4)}`;
-    let usd = amountOf(spot.get(USD) ?? '0');
+    let usd = amountOf(spot.get(USD) ?? '0') + (locked.get(`${index} ${USD}`) ?? 0n);
     for (const asset of MARKETS) {
       const key = `${index} ${asset}`;
-      assert.equal(amountOf(spot.get(asset) ?? '0'), owned.get(key) ?? 0n, `spot ${asset}, ${name}`);
+      assert.equal(
+        amountOf(spot.get(asset) ?? '0') + (locked.get(key) ?? 0n),
+        owned.get(key) ?? 0n,
+        `spot ${asset}, ${name}`,
+      );
       const legs = margins.get(asset);
       if (legs !== undefined) usd += netOf(legs.quote);
       assert.equal(legs === undefined ? 0n : netOf(legs.base), bases.get(key) ?? 0n, `position in ${asset}, ${name}`);
     }
     assert.equal(usd, owned.get(`${index} ${USD}`) ?? 0n, `USD, ${name}`);
   }
+}
+
+/** What the queue of a user shows as not ended, by `0 asset`. */
+function lockedOf(node: SimulatedNode, user: UserId): ReadonlyMap<string, bigint> {
+  interface Shown {
+    readonly asset: AssetId;
+    readonly amount: string;
+    readonly status: { readonly type: string };
+  }
+  const locked = new Map<string, bigint>();
+  for (const { asset, amount, status } of JSON.parse(node.gateway.withdrawals.queueOf(user)) as readonly Shown[]) {
+    if (['executed', 'expired', 'cancelled'].includes(status.type)) continue;
+    const token = TOKENS.find((one) => nameOf(one) === asset);
+    assert.ok(token !== undefined, 'a token of the world');
+    const key = `0 ${token.asset}`;
+    locked.set(key, (locked.get(key) ?? 0n) + BigInt(`0x${amount}`));
+  }
+  return locked;
 }
 
 /** The last word of the positions stream on each position is its legs (STR-03). */
@@ -289,6 +316,10 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
 /** What the inventory shows of one account is what its reader holds. */
 export function rereadAccount(node: SimulatedNode, listener: Listener, index: number): void {
   listener.emptied(index);
+  for (const [key, amount] of lockedOf(node, listener.user)) {
+    const [account, asset] = key.split(' ');
+    if (Number(account) === index) listener.credit(index, asset as AssetId, amount);
+  }
   for (const [key, account] of node.gateway.queries.inventory(listener.user, null).accounts) {
     if (Number(key) !== index) continue;
     for (const [asset, amount] of account.spot) listener.credit(index, asset as AssetId, amountOf(amount));

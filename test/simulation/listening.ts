@@ -4,7 +4,7 @@
  *
  *   Created, Replaced, Triggered, Canceled, Removed ─▶ orders
  *   Pending, Confirmed, Rollbacked ─────────────────▶ fills ─▶ balances, positions
- *   transferred, depositLanded ─────────────────────▶ balances
+ *   transferred, depositLanded, withdrawalCompleted ▶ balances, what is locked included
  *
  * Each word is judged when it comes: nothing is published twice, late or out of order.
  */
@@ -172,6 +172,7 @@ export class Listener {
   accountEvent(event: AccountEvent): void {
     if (event.kind === 'positionCleared') this.cleared.add(event.subAccount);
     else if (event.kind === 'depositLanded') this.credit(0, event.asset, event.amount);
+    else if (event.kind === 'withdrawalCompleted') this.credit(0, event.asset, -BigInt(event.amount));
     else if (event.kind === 'transferred') {
       this.credit(event.sourceIndex, event.asset, -event.amount);
       this.credit(event.targetIndex, event.asset, event.amount);

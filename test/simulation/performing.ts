@@ -1,6 +1,6 @@
 /**
- * Carries an action out as the edge of the node would: session, budget, then the gateway; commands of operators and
- * events of the chain go to clearing. Every pending answer is counted.
+ * Carries an action out as the edge of the node would: session, budget, then the gateway; commands of operators go
+ * to clearing, calls of vaults to the chains (chains.ts). Every pending answer is counted.
  *
  * Not here: which action comes next (drawing.ts), what must hold then (invariants.ts).
  */
@@ -18,14 +18,14 @@ import type { RateSettings } from '../../src/gateway/sessions/rate-limits.ts';
 import { sessionOf } from '../../src/http/oms-session.ts';
 import { noHeaders, type RequestHead } from '../../src/http/request-head.ts';
 import type { Asked } from '../support/asked.ts';
-import { SIMULATED_CHAIN, SIMULATED_TOKEN } from '../support/simulated-markets.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+import type { LifeChains } from './chains.ts';
 import type { Listeners } from './listening.ts';
 import { PEOPLE, userAt } from './people.ts';
-import { cancelOf, closeOf, createOf, replaceOf, transferOf } from './signing.ts';
+import { cancelOf, closeOf, createOf, replaceOf, transferOf, withdrawalCancelOf, withdrawalOf } from './signing.ts';
 
-// What operators, oracles and the chain do, as the commands that clearing gets.
+// What operators and oracles do, as the commands that clearing gets.
 
 function commandOf(action: Action): Asked {
   switch (action.kind) {
@@ -34,12 +34,6 @@ function commandOf(action: Action): Asked {
     case 'faucet': {
       const { who, account, asset, amount } = action;
       return { kind: 'faucet', body: { user_id: userAt(who), sub_account: account, asset_id: asset, amount } };
-    }
-    case 'deposit': {
-      const { who, tx, baseUnits } = action;
-      const name = { chainId: SIMULATED_CHAIN as never, tx: String(tx).padStart(64, '0'), logIndex: who };
-      const what = { token: SIMULATED_TOKEN, baseUnits: BigInt(baseUnits), depositNonce: tx };
-      return { kind: 'deposit', ...name, user: userAt(who), ...what };
     }
     case 'patchMarket':
       return { kind: 'putMarket', method: 'patch', assetId: action.asset, body: action.body };
@@ -92,6 +86,7 @@ export class Performer {
   readonly #startNs: bigint;
   readonly #node: SimulatedNode;
   readonly #listeners: Listeners;
+  readonly #chains: Pick<LifeChains, 'perform'>;
   readonly #forged: Set<string>;
   readonly #count: (what: string) => void;
   readonly #seats = new Map<number, Seat>();
@@ -99,9 +94,15 @@ export class Performer {
 
   constructor(
     node: SimulatedNode,
-    parts: { readonly listeners: Listeners; readonly forged: Set<string>; readonly count: (what: string) => void },
+    parts: {
+      readonly listeners: Listeners;
+      readonly chains: Pick<LifeChains, 'perform'>;
+      readonly forged: Set<string>;
+      readonly count: (what: string) => void;
+    },
   ) {
     this.#node = node;
+    this.#chains = parts.chains;
     this.#startNs = node.nowNs;
     this.#listeners = parts.listeners;
     this.#forged = parts.forged;
@@ -131,9 +132,17 @@ export class Performer {
       case 'pass':
         this.#node.pass(BigInt(action.seconds) * NS_PER_SECOND);
         break;
+      case 'deposit':
+      case 'mine':
+      case 'execute':
+      case 'reorg':
+      case 'provider':
+      case 'replay':
+      case 'resume':
+        this.#chains.perform(action);
+        break;
       case 'price':
       case 'faucet':
-      case 'deposit':
       case 'patchMarket':
       case 'patchRisk':
       case 'patchUser':
@@ -360,6 +369,16 @@ export class Performer {
         this.#later(accountActions.closePosition(closeOf(action, user), user));
         break;
       }
+      case 'withdraw': {
+        const user = userAt(action.who);
+        this.#later(accountActions.withdraw(withdrawalOf(action, user), user));
+        break;
+      }
+      case 'cancelWithdrawal': {
+        const user = userAt(action.who);
+        this.#later(accountActions.cancelWithdrawal(withdrawalCancelOf(action, user), user));
+        break;
+      }
       case 'rename': {
         const { account: subAccount, name } = action;
         this.#later(accountActions.rename({ user: userAt(action.who), subAccount, name }));
@@ -380,7 +399,7 @@ export class Performer {
     });
   }
 
-  // ---- operators, oracles, the chain
+  // ---- operators, oracles
 
   #operate(action: Action): void {
     const command = commandOf(action);

@@ -8,6 +8,7 @@
  * what users were reported as confirmed must be confirmed in it.
  */
 import assert from 'node:assert/strict';
+import type { Stopped } from '../../src/chain/evm-cursor.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
@@ -15,7 +16,7 @@ import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { loadState } from '../../src/clearing/tables.ts';
 import { CLEARING } from '../../src/core/actor-names.ts';
-import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
+import { type AssetId, type ChainId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { MARKET_STATUS, ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
@@ -23,21 +24,29 @@ import { liftedLimits } from '../support/lifted-limits.ts';
 import { createRequest } from '../support/order-fixture.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
-import { operationsOf } from './actions.ts';
+import { type ActionKind, operationsOf } from './actions.ts';
+import { ChainDisk, LifeChains } from './chains.ts';
 import { Disk, historyOfDisk, PowerLost } from './disk.ts';
 import { isLiquidating } from './drawing.ts';
+import { FundsBook } from './funds-book.ts';
 import { checkAtRest, checkMargins, reread, rereadAccount } from './invariants.ts';
 import { isOfNode, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
 import { Readers } from './reading.ts';
 import type { LifeOptions, ScriptEvent } from './script.ts';
+import { prepareVaults } from './vaults.ts';
 
 const BATCH_RECORDS_MAX = 64;
 /** Of the ids that a life used, those that are sent again after it. */
 const SENT_AGAIN = 5;
 /** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
 const SMALLEST_ORDER = 11n * 10n ** 15n;
+/** Actions after which something may be due on a chain. */
+const WAKES: ReadonlySet<ActionKind> = new Set([
+  ...['deposit', 'mine', 'execute', 'reorg', 'provider', 'replay', 'resume', 'pass'],
+] as const);
+
 /** What happened, by name, so that no invariant holds for want of cases. */
 export class Tally {
   readonly counts: Map<string, number> = new Map();
@@ -57,15 +66,23 @@ interface Life {
   readonly listeners: Listeners;
   readonly readers: Readers;
   readonly performer: Performer;
+  readonly chains: LifeChains;
 }
+
+/** Writes and commands of chains that follow one another until they rest. */
+const CHAIN_STEPS_MAX = 5_000;
 
 export class Player {
   readonly tally: Tally;
   readonly #disk: Disk = new Disk();
+  readonly #chainDisk: ChainDisk = new ChainDisk();
+  readonly #book: FundsBook = new FundsBook();
   readonly #seed: number;
   readonly #forged = new Set<string>();
   readonly #shadow: ClearingState = loadState([]);
   #shadowed = 0;
+  /** `market trade` of this life. */
+  readonly #confirmed = new Set<string>();
   #life: Life;
   #lives = 0;
   /** Actions until a slow actor goes on. */
@@ -75,6 +92,7 @@ export class Player {
     this.#seed = seed;
     this.tally = tally;
     this.#life = this.#born(first, null);
+    this.#life.chains.start();
   }
 
   get node(): SimulatedNode {
@@ -93,7 +111,7 @@ export class Player {
     } catch (error) {
       if (!(error instanceof PowerLost) || this.#disk.next === null) throw error;
       this.tally.add(`power lost, ${this.#disk.next.write}`);
-      await this.#die(this.#disk.next.options);
+      await this.#die(this.#disk.next.options, this.#disk.next.write);
     }
   }
 
@@ -101,15 +119,18 @@ export class Player {
   async finish(): Promise<void> {
     await this.play({ do: 'rest' });
     this.#checkJournal();
+    this.#life.chains.abandon();
   }
 
   async #playUnharmed(event: ScriptEvent): Promise<void> {
     switch (event.do) {
       case 'act': {
-        const { node, performer } = this.#life;
+        const { node, performer, chains } = this.#life;
         this.tally.add('operations', operationsOf(event.action));
+        chains.step();
         performer.perform(event.action);
-        if (performer.hasPromises) await turnOfPromises();
+        if (WAKES.has(event.action.kind)) chains.wake();
+        if (performer.hasPromises || chains.isBusy) await turnOfPromises();
         node.simulation.random = new SeededRandom(event.seed);
         for (let turn = 0; turn < event.turns; turn += 1) node.simulation.step();
         this.#hurry();
@@ -126,7 +147,7 @@ export class Player {
       case 'kill':
         this.tally.add('kill');
         if (isLiquidating(this.node.clearing.ledger)) this.tally.add('kill in a liquidation');
-        await this.#die(event.next);
+        await this.#die(event.next, event.files);
         break;
       case 'powerCut':
         this.#disk.cutPower({ ...event.cut, options: event.next });
@@ -146,7 +167,7 @@ export class Player {
   }
 
   async #rest(): Promise<void> {
-    const { node, performer } = this.#life;
+    const { node, performer, chains } = this.#life;
     this.#slow.clear();
     node.simulation.stalled.clear();
     node.settle();
@@ -155,13 +176,35 @@ export class Player {
     performer.perform({ kind: 'release', fills: null });
     node.settle();
     await turnOfPromises();
+    await this.#settleChains();
     node.settleLiquidations();
     await turnOfPromises();
     assert.equal(performer.owed, 0, 'everything is answered');
     this.#noteTakeOvers();
     checkAtRest(this.#life);
+    this.#followJournal();
+    this.#book.check(node.clearing.ledger, this.#chainDisk, chains.stopped);
+    this.#book.checkDeviations(await chains.deviations(), this.#chainDisk, chains.stopped);
+    await this.#book.checkSignatures();
     this.#checkCut();
     this.tally.add('rests');
+  }
+
+  /** What is due on the chains is done. */
+  async #settleChains(): Promise<void> {
+    const { node, chains } = this.#life;
+    let done = -1;
+    for (let step = 0; step < CHAIN_STEPS_MAX; step += 1) {
+      if (!chains.isBusy) {
+        if (chains.progress === done) return;
+        done = chains.progress;
+        chains.wake();
+      }
+      await turnOfPromises();
+      chains.step();
+      node.settle();
+    }
+    assert.fail('the chains go on and on');
   }
 
   /** What an account held is not on its streams when the backstop takes it over: a reader then reads anew. */
@@ -188,9 +231,11 @@ export class Player {
     performer.cut.clear();
   }
 
-  async #die(next: LifeOptions): Promise<void> {
+  async #die(next: LifeOptions, files: 'kept' | 'lost'): Promise<void> {
     const { node, listeners } = this.#life;
     await turnOfPromises();
+    this.#chainDisk.kill(files === 'kept');
+    this.#life.chains.abandon();
     this.#checkJournal();
     this.#disk.restorePower();
     this.#slow.clear();
@@ -199,6 +244,7 @@ export class Player {
     const { markets } = this.#life.node.clearing.ledger;
     if (markets.every(({ definition }) => definition.status === MARKET_STATUS.active)) checkMargins(this.#life.node);
     this.#checkIdsAreTaken();
+    this.#life.chains.start();
   }
 
   /** @param before the life that ended, null for the first. */
@@ -207,7 +253,7 @@ export class Player {
     const forged = this.#forged;
     const startNs = before?.nowNs ?? SIMULATION_START_NS;
     const listeners = new Listeners();
-    const made: { readers?: Readers } = {};
+    const made: { readers?: Readers; chains?: LifeChains } = {};
     this.#lives += 1;
     const node = new SimulatedNode({
       seed: this.#seed * 31 + this.#lives,
@@ -218,6 +264,7 @@ export class Player {
       history: historyOfDisk(disk),
       limits: liftedLimits(startNs as TimestampNs, SIMULATED_RATES),
       batchRecordsMax: BATCH_RECORDS_MAX,
+      published: (news) => made.chains?.onNews(news),
       listeners: {
         streams: listeners,
         data: (wiring) => {
@@ -226,7 +273,10 @@ export class Player {
         },
       },
     });
-    if (before === null) prepareMarkets(node, USERS);
+    if (before === null) {
+      prepareMarkets(node, USERS);
+      prepareVaults(node);
+    }
     for (const [at, listener] of listeners.all.entries()) {
       for (const [id, order] of before?.listeners.all[at]?.orders ?? []) listener.orders.set(id, { ...order });
     }
@@ -234,26 +284,42 @@ export class Player {
     reread(node, listeners);
     assert.ok(made.readers !== undefined);
     const count = (what: string): void => this.tally.add(what);
-    const performer = new Performer(node, { listeners, forged, count });
-    return { node, listeners, readers: made.readers, performer };
+    const resumed = (chainId: ChainId): void => {
+      this.#followJournal();
+      this.#book.accept(chainId, this.#chainDisk);
+    };
+    const stops = (chainId: ChainId, stopped: Stopped): void => {
+      this.#followJournal();
+      this.#book.stops(chainId, stopped, this.#chainDisk);
+    };
+    const chains = new LifeChains({ node, disk: this.#chainDisk, book: this.#book, count, stops, resumed });
+    made.chains = chains;
+    const performer = new Performer(node, { listeners, chains, forged, count });
+    return { node, listeners, readers: made.readers, performer, chains };
   }
 
-  /** The journal is the truth: it gives the ledger that lived, and holds all that users were reported as confirmed. */
-  #checkJournal(): void {
-    const { node, listeners } = this.#life;
-    const confirmed = new Set<string>();
+  /** The shadow ledger and the book of funds read what was journaled since the last time. */
+  #followJournal(): void {
     for (; this.#shadowed < this.#disk.journal.length; this.#shadowed += 1) {
       const record = this.#disk.journal[this.#shadowed];
       assert.ok(record !== undefined);
       const effects: Effect[] = [];
       const batch = decodeBatch(record.payload);
       applyBatch(this.#shadow, batch, effects);
-      for (const effect of effects) this.#noteEffect(effect, confirmed);
+      this.#book.noted(batch, effects);
+      for (const effect of effects) this.#noteEffect(effect, this.#confirmed);
       for (const input of batch.inputs) {
         if (input.kind === 'ended') this.tally.add(ORDER_END_WORD[input.end]);
         else this.tally.add(input.kind);
       }
     }
+  }
+
+  /** The journal is the truth: it gives the ledger that lived, and holds all that users were reported as confirmed. */
+  #checkJournal(): void {
+    const { node, listeners } = this.#life;
+    this.#followJournal();
+    const confirmed = this.#confirmed;
     // A write that was kept while the power went was never applied by the one that lived.
     if (this.#disk.next?.write !== 'kept' || !this.#disk.isDark) {
       assert.equal(stateHash(this.#shadow), stateHash(node.clearing.ledger), 'the journal is the truth');
@@ -265,6 +331,7 @@ export class Player {
       }
       this.tally.add('confirmed sides', listener.confirmed.size);
     }
+    confirmed.clear();
   }
 
   #noteEffect(effect: Effect, confirmed: Set<string>): void {

@@ -23,7 +23,8 @@ export type ScriptEvent =
   | { readonly do: 'slow'; readonly actor: string; readonly actions: number }
   /** Holds and faults end, everything is answered and decided, all invariants are checked. */
   | { readonly do: 'rest' }
-  | { readonly do: 'kill'; readonly next: LifeOptions }
+  /** `files`: what was being written of the chains is there afterwards, or is not. */
+  | { readonly do: 'kill'; readonly next: LifeOptions; readonly files: 'kept' | 'lost' }
   | { readonly do: 'powerCut'; readonly cut: PowerCut; readonly next: LifeOptions };
 
 export interface Script {

@@ -4,10 +4,12 @@ import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
+import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+import { nameOf, tokenAt } from './vaults.ts';
 
 const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };
 /** The highest taker fee that an operator of the simulation sets. */
@@ -79,6 +81,25 @@ export function closeOf(
 ): ActionRequest<SignedClosePosition> {
   const inner = { user: { id: user, text: user }, account, asset: spelled(asset), nonce: BigInt(nonce) };
   return { ...UNSIGNED, inner };
+}
+
+export function withdrawalOf(
+  { token, amount, nonce, target }: Extract<Action, { kind: 'withdraw' }>,
+  user: UserId,
+): ActionRequest<SignedWithdrawal> {
+  const address = target.repeat(20).padEnd(64, '0');
+  const asset = spelled(nameOf(tokenAt(token)));
+  return {
+    ...UNSIGNED,
+    inner: { user: { id: user, text: user }, asset, amount, nonce, target: { text: address, address } },
+  };
+}
+
+export function withdrawalCancelOf(
+  { token, nonce }: Extract<Action, { kind: 'cancelWithdrawal' }>,
+  user: UserId,
+): ActionRequest<SignedWithdrawalCancel> {
+  return { ...UNSIGNED, inner: { user: { id: user, text: user }, asset: spelled(nameOf(tokenAt(token))), nonce } };
 }
 
 function spelled(asset: AssetId): { readonly id: AssetId; readonly text: string } {

@@ -4,9 +4,6 @@ import { SIMULATED_MARKETS, type SimulatedNode } from './simulated-node.ts';
 import { SIMULATED_USERS } from './simulated-traders.ts';
 
 const COLLARED = '13' as AssetId;
-/** The vault's token of USD. */
-export const SIMULATED_CHAIN = '000000000000007a69';
-export const SIMULATED_TOKEN: string = '6a'.repeat(32);
 
 /** Some steps of the factor are within reach, and so is the cap of open interest. */
 const RISK = {
@@ -20,8 +17,7 @@ const RISK = {
 
 /** Two markets and some users with little money, so that some orders are refused and some fills roll back. */
 export function prepareMarkets(node: SimulatedNode, users: readonly UserId[] = SIMULATED_USERS): void {
-  const tokens = [{ token: SIMULATED_TOKEN, chain_id: SIMULATED_CHAIN, decimals: 6 }];
-  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD', tokens } });
+  node.command({ kind: 'putAsset', method: 'put', assetId: '0' as never, body: { symbol: 'USD' } });
   for (const assetId of SIMULATED_MARKETS) {
     node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol: `A${assetId}` } });
     node.command({ kind: 'putRisk', method: 'put', assetId, body: RISK });

@@ -4,6 +4,7 @@
  */
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
+import type { NodeNews } from '../../src/clearing/effect-codec.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
@@ -130,6 +131,8 @@ export interface SimulatedNodeOptions {
   readonly limits?: UserLimits;
   /** The receivers of what users and readers get; `told`, `events` and `depth` stay empty then. */
   readonly listeners?: { readonly streams: UserEventStreams; readonly data: (wiring: ActorWiring) => Actor };
+  /** Receives what clearing has published, after the gateway. */
+  readonly published?: (news: NodeNews) => void;
   /** Of every channel; small ones are full now and then. */
   readonly ringBytes?: number;
   readonly batchRecordsMax?: number;
@@ -297,7 +300,7 @@ export class SimulatedNode {
 
   #makeGateway(
     wiring: ActorWiring,
-    { acks, history, limits, listeners, seed }: SimulatedNodeOptions,
+    { acks, history, limits, listeners, published, seed }: SimulatedNodeOptions,
   ): { actor: GatewayActor; gateway: Gateway; fixture: ClearingClient } {
     const shards = [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))];
     const toClearing = wiring.publication(CLEARING);
@@ -346,7 +349,7 @@ export class SimulatedNode {
         if (!reply.ok) this.#refusals.push(`${reply.reject.code} ${reply.reject.message}`);
         fixture.replied(request, reply);
       },
-      news: () => undefined,
+      news: published ?? (() => undefined),
       marketOpened: () => undefined,
       ticked: () => undefined,
       halted: () => undefined,

@@ -1,0 +1,117 @@
+/**
+ * The next move of funds, drawn from a seed and from what the node shows: deposits, blocks, withdrawals, approvals that are presented
+ * in time, late and twice.
+ *
+ * Not here: how often each is drawn (drawing.ts), carrying it out (chains.ts, performing.ts).
+ */
+import type { WithdrawalRow } from '../../src/clearing/rows.ts';
+import { must } from '../../src/core/assert.ts';
+import type { SeededRandom } from '../../src/runtime/simulation.ts';
+import type { SimulatedNode } from '../support/simulated-node.ts';
+import type { Action, FundsAction, Who } from './actions.ts';
+import { USERS, userAt } from './people.ts';
+import { nameOf, PROVIDERS, TOKENS, tokenAt, VAULTS } from './vaults.ts';
+
+const ONE = 10n ** 18n;
+
+export class FundsDrawing {
+  readonly #random: SeededRandom;
+
+  constructor(random: SeededRandom) {
+    this.#random = random;
+  }
+
+  draw(kind: FundsAction['kind'], node: SimulatedNode, who: Who): Action {
+    switch (kind) {
+      case 'deposit':
+        return this.#deposit(who);
+      case 'mine':
+        return { kind, vault: this.#random.below(VAULTS.length), blocks: this.#pick([1, 1, 1, 2, 3]) };
+      case 'withdraw':
+        return this.#withdraw(node, who);
+      case 'cancelWithdrawal': {
+        const row = this.#row(node, ['queued', 'filled', 'filled', 'approved']);
+        if (row === null) return { kind, who, token: this.#random.below(TOKENS.length), nonce: 0 };
+        return { kind, ...placeOf(row) };
+      }
+      case 'execute':
+        return this.#execute(node, who);
+      case 'reorg':
+        return {
+          kind,
+          vault: this.#random.below(VAULTS.length),
+          depth: this.#pick([1, 1, 2, 2, 3, 5]),
+          keeps: this.#pick([0xff, 0xff, 0xff, this.#random.below(256)]),
+          isReversed: this.#once(6),
+          more: this.#pick([0, 1, 1, 4]),
+        };
+      case 'provider': {
+        const fault = this.#pick([
+          'none',
+          'none',
+          'none',
+          'unreachable',
+          'lagging',
+          'omit_logs',
+          'forge_amount',
+        ] as const);
+        const lagBlocks = fault === 'lagging' ? 1 + this.#random.below(6) : 0;
+        const place = { vault: this.#random.below(VAULTS.length), provider: this.#random.below(PROVIDERS) };
+        return { kind, ...place, fault, lagBlocks };
+      }
+      case 'replay':
+        return { kind, vault: this.#random.below(VAULTS.length), back: this.#random.below(8) };
+      case 'resume':
+        return { kind, vault: this.#random.below(VAULTS.length) };
+    }
+  }
+
+  /** Up to three units of the token; now and then too little for the last of 18 decimals, or nothing. */
+  #deposit(who: Who): Action {
+    const token = this.#random.below(TOKENS.length);
+    const { decimals } = tokenAt(token);
+    const millionths = BigInt(1 + this.#random.below(3_000_000)) * 10n ** BigInt(decimals - 6);
+    const baseUnits = this.#once(12) ? BigInt(this.#random.below(150)) : millionths + BigInt(this.#random.below(7));
+    return { kind: 'deposit', who, token, baseUnits: String(baseUnits), confirm: this.#once(3) };
+  }
+
+  /** All that is owned, a part of it, or more; mostly with the counter left to the node. */
+  #withdraw(node: SimulatedNode, who: Who): Action {
+    const token = this.#random.below(TOKENS.length);
+    const { asset } = tokenAt(token);
+    const owned = node.clearing.ledger.users.get(userAt(who))?.subAccounts.get(0)?.balances.get(asset)?.owned ?? 0n;
+    const amount = this.#pick([owned, owned / 2n, owned / 9n, ONE / 7n, ONE / 1_000n, owned + 1n, 1n]);
+    const nonce = this.#once(8) ? this.#random.below(6) : null;
+    const target = this.#once(30) ? '00' : this.#pick(['71', '72', '73']);
+    return { kind: 'withdraw', who, token, amount: (amount === 0n ? 1n : amount).toString(16), nonce, target };
+  }
+
+  #execute(node: SimulatedNode, who: Who): Action {
+    const row = this.#row(node, ['approved']);
+    const confirm = this.#once(2);
+    if (row === null) return { kind: 'execute', who, vault: 0, nonce: 0, confirm, old: null };
+    const vault = VAULTS.findIndex(({ chainId }) => chainId === row.chainId);
+    const old = this.#once(4) ? this.#random.below(4) : null;
+    return { kind: 'execute', who: USERS.indexOf(row.user), vault, nonce: row.nonce, confirm, old };
+  }
+
+  /** One of the published withdrawals in such a state. */
+  #row(node: SimulatedNode, states: readonly WithdrawalRow['status'][]): WithdrawalRow | null {
+    const state = this.#pick(states);
+    const rows = [...node.gateway.withdrawals.all()].filter(({ status }) => status === state);
+    return rows.length === 0 ? null : this.#pick(rows);
+  }
+
+  #once(of: number): boolean {
+    return this.#random.below(of) === 0;
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return must(from[this.#random.below(from.length)], 'there is something to pick from');
+  }
+}
+
+function placeOf(row: WithdrawalRow): { readonly who: Who; readonly token: number; readonly nonce: number } {
+  const name = `${row.token}@${row.chainId}`;
+  return { who: USERS.indexOf(row.user), token: TOKENS.findIndex((token) => nameOf(token) === name), nonce: row.nonce };
+}

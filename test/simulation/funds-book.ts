@@ -1,0 +1,391 @@
+/**
+ * A plain reference of what enters and leaves the vaults, over all lives of a node: which deposits were credited, which
+ * withdrawals were paid and which approvals were signed, each with the chain that stood then. It has nothing of the watchers,
+ * of clearing or of its tables: it reads the blocks of the chains' files and the journal, and adds up whole base units.
+ *
+ *   commands of the lanes ─▶ sent()      each is backed by the blocks that were written when it was sent
+ *   journal ───────────────▶ noted()     each deposit is credited once, each payout booked once
+ *   at rest ───────────────▶ check()     chain = journal = ledger
+ */
+import assert from 'node:assert/strict';
+import { domainHash, withdrawalDigest } from '../../src/chain/approval-digests.ts';
+import { signerOf } from '../../src/chain/approval-signer.ts';
+import { DEPOSITED_TOPIC, WITHDREW_TOPIC } from '../../src/chain/chain-events.ts';
+import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import type { ChainState } from '../../src/chain/simulated-chain.ts';
+import { approvalOf } from '../../src/chain/simulated-withdrawals.ts';
+import type { Effect } from '../../src/clearing/effects.ts';
+import type { Batch, OperatorCommand } from '../../src/clearing/inputs.ts';
+import type { ClearingState } from '../../src/clearing/state.ts';
+import { must } from '../../src/core/assert.ts';
+import type { AssetId, ChainId } from '../../src/core/ids.ts';
+import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
+import type { SimulatedNode } from '../support/simulated-node.ts';
+import type { ChainDisk } from './chains.ts';
+import { PROVIDERS, TOKENS, type TokenPlan, VAULTS, type VaultPlan, vaultAt } from './vaults.ts';
+
+const ADDRESS_DIGITS = 40;
+const WORD = 64;
+const SECOND_NS = 1_000_000_000n;
+/** One signer is recovered in so many: each takes milliseconds. */
+const SIGNATURES_PER_CHECK = 8;
+
+/** `<chain>/<user>/<counter>`. */
+type Place = string;
+
+/** What a vault wrote of one deposit or payout. */
+interface Moved {
+  readonly place: Place;
+  readonly user: string;
+  readonly counter: number;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly units: bigint;
+  readonly block: number;
+}
+
+interface Approval {
+  readonly digest: string;
+  /** Seconds. */
+  readonly validUntil: bigint;
+}
+
+type Kind = 'deposit' | 'withdrawal';
+
+/** What a command is sent by. */
+export interface Standing {
+  readonly node: SimulatedNode;
+  readonly disk: ChainDisk;
+  readonly stopped: ReadonlySet<ChainId>;
+}
+
+function mustRun(chainId: ChainId, stopped: ReadonlySet<ChainId>): void {
+  assert.equal(stopped.has(chainId), false, 'a stopped chain books and signs nothing');
+}
+
+/** Whether a majority of the providers has no fault: any other may hide what is there, or seem to show that it is gone. */
+function isHonest(state: ChainState | null): boolean {
+  const faults = Array.from({ length: PROVIDERS }, (_, index) => state?.providers[index]?.fault ?? 'none');
+  return faults.filter((fault) => fault === 'none').length * 2 > PROVIDERS;
+}
+
+interface Moves {
+  readonly deposit: readonly Moved[];
+  readonly withdrawal: readonly Moved[];
+}
+
+/** Of states of files, which never change. */
+const READ = new WeakMap<ChainState, Moves>();
+
+/** What the vault of a chain wrote into the blocks of its file, oldest first. */
+function movesOf(plan: VaultPlan, state: ChainState | null, kind: Kind): readonly Moved[] {
+  if (state === null) return [];
+  const moves = READ.get(state) ?? {
+    deposit: readMoves(plan, state, 'deposit'),
+    withdrawal: readMoves(plan, state, 'withdrawal'),
+  };
+  READ.set(state, moves);
+  return moves[kind];
+}
+
+/** Those with the confirmations of the vault. */
+function finalOf(plan: VaultPlan, disk: ChainDisk, kind: Kind): readonly Moved[] {
+  const state = disk.state(plan.chainId);
+  const last = (state?.head ?? 0) - plan.confirmations[kind] + 1;
+  return movesOf(plan, state, kind).filter(({ block }) => block <= last);
+}
+
+function readMoves({ chainId, address }: VaultPlan, state: ChainState, kind: Kind): readonly Moved[] {
+  const moves: Moved[] = [];
+  for (const { log, number } of state.blocks) {
+    if (log === null || log.address !== address.slice(0, ADDRESS_DIGITS)) continue;
+    const [topic, user = '', counter = '', token = ''] = log.topics;
+    const place = `${chainId}/${user}/${BigInt(`0x${counter}`)}`;
+    const found = { place, user, counter: Number(BigInt(`0x${counter}`)), block: number };
+    if (kind === 'deposit' && topic === DEPOSITED_TOPIC) {
+      moves.push({ ...found, token: padded(token), units: BigInt(`0x${log.data.slice(0, WORD)}`) });
+    } else if (kind === 'withdrawal' && topic === WITHDREW_TOPIC) {
+      const units = BigInt(`0x${log.data.slice(WORD, 2 * WORD)}`);
+      moves.push({ ...found, token: padded(log.data.slice(0, WORD)), units });
+    }
+  }
+  return moves;
+}
+
+/** The address in the last 20 bytes of a word, right-padded. */
+function padded(word: string): string {
+  return word.slice(WORD - ADDRESS_DIGITS).padEnd(WORD, '0');
+}
+
+function isSame(a: Moved | undefined, b: Pick<Moved, 'token' | 'units'> | undefined): boolean {
+  return a !== undefined && b !== undefined && a.token === b.token && a.units === b.units;
+}
+
+export class FundsBook {
+  readonly credited: Map<Place, Moved> = new Map();
+  readonly paid: Map<Place, Moved> = new Map();
+  /** `<kind> <place>` that an operator has accepted as gone. */
+  readonly #accepted = new Set<string>();
+  readonly #signed = new Map<Place, Approval[]>();
+  /** Signatures whose signer is not yet recovered. */
+  #signatures = 0;
+  readonly #unchecked: { readonly digest: string; readonly signatures: readonly string[] }[] = [];
+
+  // ---- commands, when they are sent
+
+  sent(command: OperatorCommand, { node, disk, stopped }: Standing): void {
+    switch (command.kind) {
+      case 'deposit':
+        mustRun(command.chainId, stopped);
+        this.#isFinal('deposit', { ...command, counter: command.depositNonce }, disk);
+        break;
+      case 'withdrew':
+        mustRun(command.chainId, stopped);
+        this.#isFinal('withdrawal', { ...command, counter: command.nonce }, disk);
+        break;
+      case 'vaultCheckpoint':
+        mustRun(command.chainId, stopped);
+        break;
+      case 'approvalSigned':
+        mustRun(this.#approved(command, node), stopped);
+        break;
+      case 'approvalLapsed':
+        mustRun(this.#lapsed(command, node, disk), stopped);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The chain's file has exactly this event, with the confirmations of its vault (DEP-07 to DEP-09, WDR-09). */
+  #isFinal(
+    kind: Kind,
+    event: {
+      readonly chainId: ChainId;
+      readonly user: string;
+      readonly counter: number;
+      readonly token: string;
+      readonly baseUnits: bigint;
+    },
+    disk: ChainDisk,
+  ): void {
+    const plan = vaultOf(event.chainId);
+    const place = `${event.chainId}/${event.user}/${event.counter}`;
+    const state = disk.state(event.chainId);
+    const found = movesOf(plan, state, kind).find((move) => move.place === place);
+    const name = `the ${kind} ${place}`;
+    assert.ok(isSame(found, { token: event.token, units: event.baseUnits }), `${name} is on the chain as it was read`);
+    const depth = (state?.head ?? 0) - (found?.block ?? 0) + 1;
+    assert.ok(depth >= plan.confirmations[kind], `${name} is final when it is booked`);
+  }
+
+  /** Never two different approvals of one counter that can both still be executed (WDR-08, APR-05). */
+  #approved(command: Extract<OperatorCommand, { kind: 'approvalSigned' }>, node: SimulatedNode): ChainId {
+    const rows = [...node.gateway.withdrawals.all()];
+    const is = must(
+      rows.find((row) => row.user === command.user && row.place === command.place && row.sequence === command.sequence),
+      'what is signed was published',
+    );
+    const { address, chainId } = vaultOf(is.chainId);
+    const digest = withdrawalDigest(domainHash(address, chainId), approvalOf(is));
+    const place = `${chainId}/${is.user}/${is.nonce}`;
+    const before = this.#signed.get(place) ?? [];
+    const nowS = node.nowNs / SECOND_NS;
+    for (const { digest: other, validUntil } of before) {
+      const isOver = validUntil < nowS;
+      assert.ok(other === digest || isOver, `one approval of ${place} may live at a time`);
+    }
+    assert.equal(this.paid.has(place), false, `${place} is signed again after it was paid`);
+    this.#signed.set(place, [...before, { digest, validUntil: BigInt(is.validUntil) }]);
+    this.#signatures += 1;
+    if (this.#signatures % SIGNATURES_PER_CHECK === 1) this.#unchecked.push({ digest, signatures: command.signatures });
+    return chainId;
+  }
+
+  /** The approval cannot be executed any more; whether it was, the vault's counter shows (WDR-10). */
+  #lapsed(
+    { user, place, sequence, counter, blockTime }: Extract<OperatorCommand, { kind: 'approvalLapsed' }>,
+    node: SimulatedNode,
+    disk: ChainDisk,
+  ): ChainId {
+    const rows = [...node.gateway.withdrawals.all()];
+    const { chainId, validUntil } = must(
+      rows.find((one) => one.user === user && one.place === place && one.sequence === sequence),
+      'what lapses was published',
+    );
+    const state = must(disk.state(chainId), 'a chain with a withdrawal was written');
+    assert.ok(BigInt(blockTime) <= state.headNs / SECOND_NS, 'the block that ends an approval was mined');
+    const timeOf = new Map(state.blocks.map((block) => [block.number, block.timeNs / SECOND_NS]));
+    const own = movesOf(vaultOf(chainId), state, 'withdrawal').filter((move) => move.user === user);
+    const inTime = own.filter(({ block }) => must(timeOf.get(block), 'a block has a time') <= BigInt(validUntil));
+    assert.ok(counter >= inTime.length && counter <= own.length, 'the counter has every payout that was in time');
+    return chainId;
+  }
+
+  // ---- the journal
+
+  noted({ inputs }: Batch, effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'depositLanded') {
+        const { chainId, user, depositNonce, amount } = effect.row;
+        const input = inputs.find(
+          (one) =>
+            one.kind === 'deposit' && one.chainId === chainId && one.user === user && one.depositNonce === depositNonce,
+        );
+        assert.ok(input?.kind === 'deposit');
+        const place = `${chainId}/${user}/${depositNonce}`;
+        assert.equal(this.credited.has(place), false, `deposit ${place} is credited once`);
+        const move = { place, user, counter: depositNonce, token: input.token, units: input.baseUnits, block: 0 };
+        this.credited.set(place, move);
+        assert.equal(
+          amount,
+          worthOf(tokenOf(chainId, input.token), input.baseUnits),
+          `deposit ${place} is worth its units`,
+        );
+      } else if (effect.kind === 'withdrawalCompleted') {
+        const { chainId, user, nonce, token, payout } = effect.row;
+        const place = `${chainId}/${user}/${nonce}`;
+        assert.equal(this.paid.has(place), false, `payout ${place} is booked once`);
+        assert.equal(effect.amount, costOf(tokenOf(chainId, token), payout), `payout ${place} is worth its units`);
+        this.paid.set(place, { place, user, counter: nonce, token, units: payout, block: 0 });
+      }
+    }
+  }
+
+  // ---- at rest
+
+  /** @throws AssertionError where chain, journal and ledger differ. */
+  check(ledger: ClearingState, disk: ChainDisk, stopped: ReadonlySet<ChainId>): void {
+    for (const plan of VAULTS) {
+      const state = disk.state(plan.chainId);
+      if (stopped.has(plan.chainId) || !isHonest(state)) continue;
+      assert.equal(this.#hasVanished(plan, state), false, `${plan.chainId} stops when what was booked is gone`);
+      this.#checkChain(plan, disk, 'deposit', this.credited);
+      this.#checkChain(plan, disk, 'withdrawal', this.paid);
+    }
+    for (const token of TOKENS) this.#checkToken(token, ledger, disk);
+    checkLocks(ledger);
+  }
+
+  /** A chain is stopped only where something that was booked is gone, or a majority may say so. */
+  stops(chainId: ChainId, { reason }: Stopped, disk: ChainDisk): void {
+    const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
+    assert.ok(!isHonest(state) || (reason === 'reorg' && this.#hasVanished(plan, state)), `${chainId}: ${reason}`);
+  }
+
+  #hasVanished(plan: VaultPlan, state: ChainState | null): boolean {
+    return [...this.#vanishedOf(plan, state)].some((place) => !this.#accepted.has(place));
+  }
+
+  /** The operator has resumed a chain: what is booked and not on it stays booked (AMB-74). */
+  accept(chainId: ChainId, disk: ChainDisk): void {
+    const plan = vaultOf(chainId);
+    for (const place of this.#vanishedOf(plan, disk.state(chainId))) this.#accepted.add(place);
+  }
+
+  /** What is booked and not on the chain as it was booked. */
+  *#vanishedOf(plan: VaultPlan, state: ChainState | null): Generator<string> {
+    for (const [kind, booked] of [['deposit', this.credited] as const, ['withdrawal', this.paid] as const]) {
+      const places = new Map(movesOf(plan, state, kind).map((move) => [move.place, move]));
+      for (const [place, move] of booked) {
+        if (place.startsWith(plan.chainId) && !isSame(places.get(place), move)) yield `${kind} ${place}`;
+      }
+    }
+  }
+
+  /** What is final is booked as it is, unless its counter was used before a reorganisation. */
+  #checkChain(plan: VaultPlan, disk: ChainDisk, kind: Kind, booked: ReadonlyMap<Place, Moved>): void {
+    for (const move of finalOf(plan, disk, kind)) {
+      const isBooked = isSame(move, booked.get(move.place));
+      assert.ok(isBooked || this.#accepted.has(`${kind} ${move.place}`), `the final ${kind} ${move.place} is booked`);
+    }
+  }
+
+  /** The ledger has of each vault what was booked; what is not booked, or not on the chain, is the rest of the vault's balance. */
+  #checkToken({ token, vault }: TokenPlan, ledger: ClearingState, disk: ChainDisk): void {
+    const plan = vaultAt(vault);
+    const isIt = (move: Moved): boolean => move.token === token && move.place.startsWith(plan.chainId);
+    const sum = (moves: Iterable<Moved>): bigint => [...moves].filter(isIt).reduce((all, { units }) => all + units, 0n);
+    const units = ledger.vaultTokens.get(`${token}@${plan.chainId}`)?.baseUnits ?? 0n;
+    assert.equal(units, sum(this.credited.values()) - sum(this.paid.values()), `units of ${token} are what was booked`);
+    const state = disk.state(plan.chainId);
+    const balance = new Map(state?.balances ?? []).get(`${token}/${plan.address}`) ?? 0n;
+    const [into, outOf] = (['deposit', 'withdrawal'] as const).map((kind) => movesOf(plan, state, kind));
+    assert.equal(sum(into ?? []) - sum(outOf ?? []), balance, `the vault has of ${token} what its events say`);
+  }
+
+  /** What operators see of an asset is what final events of its vaults bring beyond what was booked (AMB-116). */
+  checkDeviations(seen: ReadonlyMap<AssetId, bigint>, disk: ChainDisk, stopped: ReadonlySet<ChainId>): void {
+    const isPlain = VAULTS.every(({ chainId }) => {
+      const faults = disk.state(chainId)?.providers ?? [];
+      return !stopped.has(chainId) && faults.every(({ fault }) => fault === 'none');
+    });
+    if (!isPlain) return;
+    const sums = new Map<AssetId, bigint>();
+    for (const plan of TOKENS) {
+      const { asset, token, vault } = plan;
+      const { chainId } = vaultAt(vault);
+      const isIt = (move: Moved): boolean => move.token === token && move.place.startsWith(chainId);
+      const sum = (moves: Iterable<Moved>): bigint =>
+        [...moves].filter(isIt).reduce((all, move) => all + move.units, 0n);
+      const onChain = sum(finalOf(vaultAt(vault), disk, 'deposit')) - sum(finalOf(vaultAt(vault), disk, 'withdrawal'));
+      const beyond = onChain - (sum(this.credited.values()) - sum(this.paid.values()));
+      const inUnits = beyond < 0n ? -worthOf(plan, -beyond) : worthOf(plan, beyond);
+      sums.set(asset, (sums.get(asset) ?? 0n) + inUnits);
+    }
+    for (const [asset, sum] of sums) assert.equal(seen.get(asset), sum, `the deviation of asset ${asset}`);
+  }
+
+  /** Every signature is of the vault's administrator, over the row that was journaled (APR-01 to APR-04). */
+  async checkSignatures(): Promise<void> {
+    for (const { digest, signatures } of this.#unchecked.splice(0)) {
+      assert.equal(signatures.length, 1, 'a quorum of one signs once');
+      assert.equal(await signerOf(digest, signatures[0] ?? ''), SEED_ADMINISTRATOR, 'the administrator has signed');
+    }
+  }
+}
+
+/** What is locked is what live rows lock, user by user and asset by asset (WDR-01, AMB-72). */
+function checkLocks(ledger: ClearingState): void {
+  const locks = new Map<string, bigint>();
+  for (const { row } of ledger.withdrawals.all()) {
+    if (!['queued', 'filled', 'signing', 'approved'].includes(row.status)) continue;
+    const key = `${row.user} ${row.asset}`;
+    locks.set(key, (locks.get(key) ?? 0n) + row.amount + row.fee);
+  }
+  for (const { row, subAccounts } of ledger.users.values()) {
+    for (const [asset, { locked }] of subAccounts.get(0)?.balances ?? []) {
+      assert.equal(
+        locked,
+        locks.get(`${row.user} ${asset}`) ?? 0n,
+        `what ${row.user.slice(0, 4)} has locked of ${asset}`,
+      );
+    }
+  }
+}
+
+function vaultOf(chainId: ChainId): VaultPlan {
+  return must(
+    VAULTS.find((vault) => vault.chainId === chainId),
+    'a chain of the world',
+  );
+}
+
+function tokenOf(chainId: ChainId, token: string): TokenPlan {
+  return must(
+    TOKENS.find((one) => one.token === token && vaultAt(one.vault).chainId === chainId),
+    'a token of the world',
+  );
+}
+
+/** What units cost in the ledger: 18 decimals, rounded up (AMB-11). */
+function costOf({ decimals }: TokenPlan, units: bigint): bigint {
+  if (decimals <= 18) return units * 10n ** BigInt(18 - decimals);
+  const part = 10n ** BigInt(decimals - 18);
+  return (units + part - 1n) / part;
+}
+
+/** What units are worth in the ledger: 18 decimals, rounded down (AMT-06). */
+function worthOf({ decimals }: TokenPlan, units: bigint): bigint {
+  return decimals <= 18 ? units * 10n ** BigInt(18 - decimals) : units / 10n ** BigInt(decimals - 18);
+}

@@ -1,0 +1,95 @@
+/** The chains of the simulation, each with one vault, and their tokens: of few and of many decimals, two of one asset. */
+
+import { must } from '../../src/core/assert.ts';
+import type { AssetId, ChainId } from '../../src/core/ids.ts';
+import { USD } from '../../src/core/ids.ts';
+import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
+import type { SimulatedNode } from '../support/simulated-node.ts';
+import { MARKETS } from './people.ts';
+
+export interface VaultPlan {
+  readonly chainId: ChainId;
+  /** 64 hex, right-padded. */
+  readonly address: string;
+  readonly confirmations: { readonly deposit: number; readonly withdrawal: number };
+}
+
+export interface TokenPlan {
+  readonly asset: AssetId;
+  /** Index into VAULTS. */
+  readonly vault: number;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly decimals: number;
+}
+
+export const PROVIDERS = 3;
+export const APPROVAL_VALIDITY_S = 90;
+
+function address(byte: string): string {
+  return byte.repeat(20).padEnd(64, '0');
+}
+
+export const VAULTS: readonly VaultPlan[] = [
+  {
+    chainId: '000000000000007a69' as ChainId,
+    address: address('0d'),
+    confirmations: { deposit: 3, withdrawal: 2 },
+  },
+  {
+    chainId: '000000000000000001' as ChainId,
+    address: address('0e'),
+    confirmations: { deposit: 1, withdrawal: 1 },
+  },
+];
+
+export const TOKENS: readonly TokenPlan[] = [
+  { asset: USD, vault: 0, token: address('5a'), decimals: 6 },
+  { asset: USD, vault: 1, token: address('c0'), decimals: 18 },
+  { asset: MARKETS[0] as AssetId, vault: 0, token: address('6b'), decimals: 8 },
+  { asset: MARKETS[1] as AssetId, vault: 1, token: address('d3'), decimals: 20 },
+];
+
+export function vaultAt(index: number): VaultPlan {
+  return must(VAULTS[index], 'a vault of the world');
+}
+
+export function tokenAt(index: number): TokenPlan {
+  return must(TOKENS[index], 'a token of the world');
+}
+
+/** `<token>@<chain>`. */
+export function nameOf({ token, vault }: TokenPlan): AssetId {
+  return `${token}@${vaultAt(vault).chainId}` as AssetId;
+}
+
+/** Registers chains, vaults and tokens, once. */
+export function prepareVaults(node: SimulatedNode): void {
+  for (const { chainId, address: vault, confirmations } of VAULTS) {
+    const body = {
+      kind: 'simulated',
+      providers: PROVIDERS,
+      confirmations: { ...confirmations, settlement: 0 },
+      checkpoint_interval_ms: 1_000,
+      approval_validity_s: APPROVAL_VALIDITY_S,
+    };
+    node.command({ kind: 'putConfig', config: 'chain', key: chainId, method: 'put', body });
+    const administrators = { administrators: [SEED_ADMINISTRATOR], quorum: 1 };
+    node.command({
+      kind: 'putConfig',
+      config: 'vault',
+      key: `${vault}@${chainId}`,
+      method: 'put',
+      body: administrators,
+    });
+  }
+  for (const assetId of new Set(TOKENS.map(({ asset }) => asset))) {
+    const tokens = TOKENS.filter(({ asset }) => asset === assetId).map(({ token, vault, decimals }) => ({
+      token,
+      chain_id: vaultAt(vault).chainId,
+      decimals,
+    }));
+    const symbol = assetId === USD ? 'USD' : `A${assetId}`;
+    node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol, tokens } });
+  }
+}
