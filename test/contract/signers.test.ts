@@ -121,6 +121,15 @@ suite('signers of accounts', () => {
     assert.equal(await act(stranger, path, text, { master, coSigners: [signer] }), '403 SIGNER_MISMATCH');
   });
 
+  test('NON-05: of changes that are sent together with one config_nonce one is applied', async () => {
+    const user = await node.user({ '0': '10' });
+    const sent = [0x21, 0x22, 0x23, 0x24, 0x25].map((byte) => add(user, { signer: wireSigner(byte), ceNonce: 0 }));
+    const verdicts = (await Promise.all(sent)).sort();
+    assert.deepEqual(verdicts, ['200', ...new Array(4).fill('200 INVALID_NONCE')]);
+    const { signers, config_nonce } = await configOf(user);
+    assert.deepEqual([signers.length, config_nonce], [1, 1]);
+  });
+
   test('LIM-08, MSG-28: every signature of an action behind the first costs as much as an action', async () => {
     const user = await node.user({ '0': '10' });
     const signers = [wireSigner(0x21), wireSigner(0x22), wireSigner(0x23)];
