@@ -1,36 +1,49 @@
 /**
- * Signs approvals of withdrawals (APR-01 to APR-05, WDR-07, WDR-08) with the keys of the configuration: secp256k1 over the
+ * Signs approvals of withdrawals and settlements (APR-01 to APR-05, WDR-07, WDR-08, STL-01) with the keys of the configuration: secp256k1 over the
  * digest of wire.md 12.3, deterministic (RFC 6979) and low-s, so that the same row has the same signature after any kill.
  *
  * Invariants
  *   (1) Two approvals for one counter of a vault never live at one time: another approval for a counter is signed only if
  *       its validity begins after the end of the one before. (Clearing ends a row by the chain alone; this holds besides.)
- *   (2) Nothing is signed for the zero address or amount, and at most APPROVALS_PER_HOUR_MAX approvals an hour.
+ *   (2) Nothing is signed for the zero address or amount. An hour has at most APPROVALS_PER_HOUR_MAX approvals of withdrawals and
+ *       as many of settlements, of these SETTLEMENTS_PER_USER_HOUR_MAX of one user: settlements need no checkpoint, and
+ *       one user cannot take the approvals of all.
  *
  * Keys stay in this object: never in a log, a message or a file of the node. Another signer, with a module of hardware or on
  * another machine, has the same method.
  */
 import { compactSignatureToSignature, type Hex, parseCompactSignature, recoverAddress, serializeSignature } from 'viem';
 import { privateKeyToAddress, sign } from 'viem/accounts';
-import type { ChainId } from '../core/ids.ts';
-import { domainHash, type WithdrawalApproval, withdrawalDigest } from './approval-digests.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import {
+  domainHash,
+  type SettlementApproval,
+  settlementDigest,
+  type WithdrawalApproval,
+  withdrawalDigest,
+} from './approval-digests.ts';
 import type { VaultSettings } from './chain-rows.ts';
 
 export const APPROVALS_PER_HOUR_MAX = 3_600;
+export const SETTLEMENTS_PER_USER_HOUR_MAX = 360;
 const HOUR_MS = 3_600_000;
 /** Counters that are remembered, the latest ones. */
 const SIGNED_MAX = 100_000;
 const NOTHING = '0'.repeat(64);
 
-export interface SigningRequest {
+/** What is to be signed. */
+export type Approval =
+  | { readonly kind: 'withdrawal'; readonly approval: WithdrawalApproval }
+  | { readonly kind: 'settlement'; readonly approval: SettlementApproval };
+
+export type SigningRequest = Approval & {
   readonly chainId: ChainId;
   readonly vault: VaultSettings;
-  readonly approval: WithdrawalApproval;
-  /** Seconds: `validUntil` less this is when the approval begins. */
-  readonly validity: number;
-}
+  /** Seconds: when the approval begins. */
+  readonly validFrom: number;
+};
 
-/** `signatures`: 130 hex each, one for each administrator of the quorum. */
+/** `signatures`: 130 hex each, one for each administrator of the quorum; of a settlement one. */
 export type Signed =
   | { readonly kind: 'signed'; readonly signatures: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -45,7 +58,9 @@ export class KeySigner implements Signer {
   readonly #nowMs: () => number;
   readonly #signed = new Map<string, { readonly digest: string; readonly validUntil: bigint }>();
   #hourStartedMs: number;
-  #inHour = 0;
+  #inHour: Record<Approval['kind'], number> = { withdrawal: 0, settlement: 0 };
+  /** Settlements of this hour. */
+  readonly #ofUser = new Map<UserId, number>();
 
   /** @param keys 64 hex each. @param nowMs real time that never goes back. */
   constructor(keys: readonly string[], nowMs: () => number) {
@@ -60,14 +75,19 @@ export class KeySigner implements Signer {
   }
 
   async sign(request: SigningRequest): Promise<Signed> {
-    const { vault, approval, chainId } = request;
+    const { vault, chainId } = request;
+    const count = request.kind === 'withdrawal' ? vault.quorum : 1;
     const keys = vault.administrators.map((address) => this.#keys.get(address)).filter((key) => key !== undefined);
-    if (keys.length < vault.quorum) return { kind: 'refused', reason: 'too few keys of administrators of the vault' };
-    if (approval.target === NOTHING || approval.baseUnits <= 0n) return { kind: 'refused', reason: 'it pays nothing' };
-    const digest = withdrawalDigest(domainHash(vault.address, chainId), approval);
+    if (keys.length < count) return { kind: 'refused', reason: 'too few keys of administrators of the vault' };
+    if (paysNothing(request)) return { kind: 'refused', reason: 'it pays nothing' };
+    const domain = domainHash(vault.address, chainId);
+    const digest =
+      request.kind === 'withdrawal'
+        ? withdrawalDigest(domain, request.approval)
+        : settlementDigest(domain, request.approval);
     const refusal = this.#remember(request, digest);
     if (refusal !== null) return { kind: 'refused', reason: refusal };
-    const wanted = keys.slice(0, vault.quorum);
+    const wanted = keys.slice(0, count);
     const signatures = await Promise.all(
       wanted.map((privateKey) => sign({ hash: `0x${digest}`, privateKey, to: 'hex' })),
     );
@@ -75,29 +95,57 @@ export class KeySigner implements Signer {
   }
 
   /** @returns why it is refused; null when it is remembered. The same digest again is no other approval. */
-  #remember({ chainId, vault, approval, validity }: SigningRequest, digest: string): string | null {
-    const place = `${chainId}/${vault.address}/${approval.user}/${approval.nonce}`;
+  #remember(request: SigningRequest, digest: string): string | null {
+    const place = placeOf(request);
     const before = this.#signed.get(place);
     if (before?.digest === digest) return null;
     // mutant: approval-of-one-counter
-    if (before !== undefined && approval.validUntil - BigInt(validity) < before.validUntil) {
+    if (before !== undefined && BigInt(request.validFrom) < before.validUntil) {
       return 'another approval for this counter may still live';
     }
-    const nowMs = this.#nowMs();
-    if (nowMs - this.#hourStartedMs >= HOUR_MS) {
-      this.#hourStartedMs = nowMs;
-      this.#inHour = 0;
-    }
-    if (this.#inHour >= APPROVALS_PER_HOUR_MAX) return 'too many approvals in an hour';
-    this.#inHour += 1;
+    const excess = this.#takeHour(request);
+    if (excess !== null) return excess;
     this.#signed.delete(place);
-    this.#signed.set(place, { digest, validUntil: approval.validUntil });
+    this.#signed.set(place, { digest, validUntil: request.approval.validUntil });
     for (const oldest of this.#signed.keys()) {
       if (this.#signed.size <= SIGNED_MAX) break;
       this.#signed.delete(oldest);
     }
     return null;
   }
+
+  /** Counts an approval in its hour. @returns why there is none left; then nothing was counted. */
+  #takeHour({ kind, approval: { user } }: SigningRequest): string | null {
+    const nowMs = this.#nowMs();
+    if (nowMs - this.#hourStartedMs >= HOUR_MS) {
+      this.#hourStartedMs = nowMs;
+      this.#inHour = { withdrawal: 0, settlement: 0 };
+      this.#ofUser.clear();
+    }
+    if (this.#inHour[kind] >= APPROVALS_PER_HOUR_MAX) return 'too many approvals in an hour';
+    const ofUser = this.#ofUser.get(user) ?? 0;
+    if (kind === 'settlement') {
+      // mutant: approvals-of-one-user
+      if (ofUser >= SETTLEMENTS_PER_USER_HOUR_MAX) return 'too many approvals of this user in an hour';
+      this.#ofUser.set(user, ofUser + 1);
+    }
+    this.#inHour[kind] += 1;
+    return null;
+  }
+}
+
+/** The counter of the vault that an approval is for: of a user, for settlements of a sub-account. */
+function placeOf(request: SigningRequest): string {
+  const { kind, chainId, vault, approval } = request;
+  const counter = `${kind}/${chainId}/${vault.address}/${approval.user}`;
+  return request.kind === 'withdrawal'
+    ? `${counter}/${approval.nonce}`
+    : `${counter}/${request.approval.account}/${approval.nonce}`;
+}
+
+function paysNothing({ kind, approval }: Approval): boolean {
+  if (kind === 'withdrawal') return approval.target === NOTHING || approval.baseUnits <= 0n;
+  return approval.baseUnitsOut <= 0n || approval.baseUnitsIn <= 0n;
 }
 
 /** Who signed a digest, 40 hex; null for what is no signature. @param signature hex, 65 bytes or 64 in compact form. */

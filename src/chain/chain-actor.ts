@@ -10,12 +10,12 @@
 
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import type { WithdrawalRow } from '../clearing/rows.ts';
+import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
-import { domainHash, withdrawalDigest } from './approval-digests.ts';
+import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
 import type { KeySigner, Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
 import type {
@@ -25,15 +25,25 @@ import type {
   ChainTransaction,
   ChainVault,
   DepositRequest,
+  ExecuteSettlement,
   ExecuteWithdrawal,
   MintRequest,
   Reorganised,
 } from './chain-operations.ts';
-import { type ChainRegistry, evmChains, simulatedChains, tokenOnChain, type VaultSettings } from './chain-rows.ts';
+import {
+  type ChainRegistry,
+  type EvmChainSettings,
+  evmChains,
+  executorOf,
+  simulatedChains,
+  tokenOnChain,
+  type VaultSettings,
+} from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import { encodeConfig } from './deposit-config.ts';
 import type { Stopped } from './evm-cursor.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
+import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
 import type { Mined, ProviderFault, Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
 import { approvalOf } from './simulated-withdrawals.ts';
@@ -47,6 +57,9 @@ const COMPARE_MS = 5_000;
 
 /** The approval key of dev and test (operator-api.md 4.5). */
 const PUBLIC_APPROVAL_KEY = 'a1'.repeat(32);
+const PUBLIC_APPROVAL_ADDRESS = '5d5c99edf529335160ff180fa141dd4967fc00d2';
+const NO_ADDRESS = '0'.repeat(64);
+const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never had an approval', 'nonce');
 const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
 const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
@@ -80,7 +93,17 @@ export interface ChainActorParts {
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
   /** Those that clearing published before this actor was made. */
   readonly withdrawals: () => Iterable<WithdrawalRow>;
+  readonly settlements: () => Iterable<SettlementRow>;
 }
+
+/** Whether an approval would be signed now, and would lapse at last: what has to hold before an amount is locked. */
+export type ChainReadiness =
+  | {
+      readonly kind: 'ready';
+      /** Of the last confirmed block, seconds. */
+      readonly blockTime: number;
+    }
+  | { readonly kind: 'notReady'; readonly reason: string };
 
 export class ChainActor implements ChainOperations {
   readonly #parts: ChainActorParts;
@@ -89,6 +112,7 @@ export class ChainActor implements ChainOperations {
   readonly #approvals: WithdrawalApprovals;
   readonly #holdings: VaultHoldings;
   #comparing: NodeJS.Timeout | null = null;
+  readonly #settlements: SettlementApprovals;
   /** Of simulated vaults: dev and test have one key, which is public. */
   readonly #signer: Signer = { sign: async (request) => (await this.#publicSigner()).sign(request) };
   #loadedSigner: Promise<KeySigner> | null = null;
@@ -117,6 +141,14 @@ export class ChainActor implements ChainOperations {
       refused: evm.refused,
       nowMs: () => performance.now(),
     });
+    this.#settlements = new SettlementApprovals({
+      command,
+      vault: (chainId) => this.#signingVault(chainId),
+      sign: (request) => (this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request)),
+      progress: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
+      settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
+      refused: evm.refused,
+    });
   }
 
   /** Of every chain with a vault. */
@@ -144,11 +176,30 @@ export class ChainActor implements ChainOperations {
     await this.#follow();
     this.#comparing = setInterval(() => void this.#holdings.compare(), COMPARE_MS);
     this.#comparing.unref();
+    this.#settlements.start(this.#parts.settlements());
+  }
+
+  /** Chains and vaults that do not exist are clearing's to refuse. */
+  readiness(chainId: ChainId): ChainReadiness {
+    const lane = this.#lanes.get(chainId);
+    const settings = lane?.settings ?? this.#evmSettings(chainId);
+    if (settings === null || settings.vault === null) return { kind: 'ready', blockTime: 0 };
+    const state = lane?.state() ?? this.#evm.states().find((chain) => chain.chainId === chainId);
+    const isRead = state !== undefined && state.head >= 0 && (lane !== undefined || state.blockTime > 0);
+    if (!isRead) {
+      return { kind: 'notReady', reason: 'the chain has not been read since the start' };
+    }
+    if (state.stopped !== null) return { kind: 'notReady', reason: 'the chain is stopped' };
+    const addresses = lane === undefined ? this.#evm.signerAddresses : new Set([PUBLIC_APPROVAL_ADDRESS]);
+    return settings.vault.administrators.some((address) => addresses.has(address))
+      ? { kind: 'ready', blockTime: state.blockTime }
+      : { kind: 'notReady', reason: 'there is no key of an administrator of the vault' };
   }
 
   /** A changed chain or vault takes effect at once; assets are read when needed. */
   onNews(news: NodeNews): void {
     if (news.kind === 'withdrawalChanged') this.#withdrawalChanged(news.row);
+    if (news.kind === 'settlementChanged') this.#settlementChanged(news.row);
     if (news.kind !== 'registryChanged') return;
     // The tokens of EVM chains are those of the assets.
     if (news.change.table === 'asset') this.#evm.watch(evmChains(this.#parts.registry()));
@@ -165,9 +216,30 @@ export class ChainActor implements ChainOperations {
     lane.tick();
   }
 
+  #settlementChanged(row: SettlementRow): void {
+    this.#settlements.changed(row);
+    const lane = this.#lanes.get(row.chainId);
+    if (lane === undefined) return;
+    lane.settlements.changed(row);
+    lane.tick();
+  }
+
+  /** The vault of a chain on which approvals are signed: it is not stopped. */
+  #signingVault(chainId: ChainId): VaultSettings | null {
+    const lane = this.#lanes.get(chainId);
+    if (lane !== undefined) return lane.state()?.stopped === null ? lane.settings.vault : null;
+    const state = this.#evm.states().find((chain) => chain.chainId === chainId);
+    return state?.stopped === null ? (this.#evmSettings(chainId)?.vault ?? null) : null;
+  }
+
+  #evmSettings(chainId: ChainId): EvmChainSettings | null {
+    return evmChains(this.#parts.registry()).get(chainId) ?? null;
+  }
+
   /** Whether a call or a deposit is in progress. */
   isBusy(): boolean {
-    return this.#evm.isBusy || this.#approvals.isBusy || [...this.#lanes.values()].some((lane) => lane.isBusy);
+    const isApproving = this.#approvals.isBusy || this.#settlements.isBusy;
+    return this.#evm.isBusy || isApproving || [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
   /** Resolves when all started work is complete. */
@@ -175,7 +247,7 @@ export class ChainActor implements ChainOperations {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     if (this.#comparing !== null) clearInterval(this.#comparing);
-    await this.#approvals.stop();
+    await Promise.all([this.#approvals.stop(), this.#settlements.stop()]);
     await Promise.all([this.#evm.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())]);
   }
 
@@ -249,6 +321,31 @@ export class ChainActor implements ChainOperations {
     return mined.ok ? mined.value : mined;
   }
 
+  /** Executes an approval. CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLEMENT_NOT_FOUND; a rejection by the vault reverts. */
+  async settle(chainId: ChainId, request: ExecuteSettlement): Promise<Outcome<ChainTransaction>> {
+    const { lane, vault } = this.#laneWithVault(chainId);
+    if (lane === null) return rejected(unknownChain(chainId));
+    if (vault === null) return rejected(noVault(chainId));
+    const row = lane.settlements.approved(request.user, request.subAccount, request.nonce);
+    if (row === null) return rejected(NO_SETTLEMENT);
+    const { signature = row.signature, caller, ...changed } = request.overrides;
+    const approval = { ...settlementApprovalOf(row), ...changed };
+    const { signerOf } = await import('./approval-signer.ts');
+    const signer = await signerOf(settlementDigest(domainHash(vault.address, chainId), approval), signature);
+    const registered = executorOf(this.#parts.registry(), chainId, approval.settler);
+    const parties = { vault: vault.address, caller: caller ?? registered ?? NO_ADDRESS, registered, signer };
+    const call = { ...approval, ...parties, administrators: vault.administrators, conduct: request.executor };
+    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const nowNs = this.#parts.clock.nowNs();
+      const settlement = chain.settle(call, nowNs);
+      const isConfirmed = request.confirm && settlement.revert === null;
+      if (isConfirmed) chain.mine(Math.max(lane.settings.settlementConfirmations, 1) - 1, nowNs);
+      return accepted(transaction(settlement, chain.head));
+    });
+    return mined.ok ? mined.value : mined;
+  }
+
   /** The node's clock was moved by hand: checkpoints and blocks may be due. */
   wake(): void {
     for (const lane of this.#lanes.values()) lane.tick();
@@ -277,14 +374,13 @@ export class ChainActor implements ChainOperations {
     return mined.ok ? mined.value : mined;
   }
 
-  /** Settlements are not simulated, so their counter is 0. */
-  async counters(chainId: ChainId, user: UserId, _subAccount: number): Promise<Outcome<ChainCounters>> {
+  async counters(chainId: ChainId, user: UserId, subAccount: number): Promise<Outcome<ChainCounters>> {
     const lane = this.#lanes.get(chainId);
     if (lane === undefined) return rejected(unknownChain(chainId));
     return lane.read((chain) => ({
       depositCounts: chain.depositCount(user),
       withdrawalCounts: chain.withdrawalCount(user),
-      settlementCounts: 0,
+      settlementCounts: chain.settlementCount(user, subAccount),
     }));
   }
 
@@ -375,6 +471,7 @@ export class ChainActor implements ChainOperations {
       const opened = new ChainLane({ chainId, store, ...use }, settings);
       this.#lanes.set(chainId, opened);
       for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);
+      for (const row of this.#parts.settlements()) if (row.chainId === chainId) opened.settlements.changed(row);
       work.push(opened.open());
     }
     this.#setTimer();

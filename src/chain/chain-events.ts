@@ -1,10 +1,12 @@
 /**
- * Events as a vault writes them into the log of its chain (wire.md 12.2): deposits and withdrawals, encoded and decoded.
+ * Events as a vault writes them into the log of its chain (wire.md 12.2): deposits, withdrawals and settlements, encoded and decoded.
  *
  *   deposit      topics   topic0 │ user, 32 bytes │ nonce, uint256 │ token, address in the last 20 bytes
  *                data     amount, uint256 │ in the configured form: offsets and the multisig configuration
  *   withdrawal   topics   topic0 │ user │ nonce
  *                data     token │ amount
+ *   settlement   topics   topic0 │ user │ sub-account, uint64 │ nonce
+ *                data     token out │ amount out │ token in │ amount in │ mode │ settler
  *
  * deposit-watcher.ts and evm-watch.ts decide whether an event counts.
  */
@@ -31,9 +33,19 @@ export interface ChainLog {
   readonly data: string;
 }
 
-export type VaultEventKind = 'deposit' | 'withdrawal';
+export type VaultEventKind = 'deposit' | 'withdrawal' | 'settlement';
 
-/** A deposit or a withdrawal, as its log has it. */
+/** What a settlement has beside what left the vault. */
+export interface SettledTerms {
+  readonly account: number;
+  /** 64 hex, right-padded. */
+  readonly tokenIn: string;
+  readonly baseUnitsIn: bigint;
+  readonly mode: 'spot' | 'margin';
+  readonly settler: UserId;
+}
+
+/** A deposit, a withdrawal or a settlement; of the last, `token` and `baseUnits` are what left the vault. */
 export interface DepositEvent {
   readonly user: UserId;
   /** The vault's counter of the user before this event, of its kind; 0 is the first. */
@@ -43,6 +55,13 @@ export interface DepositEvent {
   readonly baseUnits: bigint;
   /** What a deposit configures, with a verified signature (deposit-config.ts); absent: nothing. */
   readonly setup?: SignerSetup;
+  /** Of a settlement only. */
+  readonly settled?: SettledTerms;
+}
+
+/** What has a counter of its own in the vault: the user, for settlements the user's sub-account. */
+export function counterOwner({ user, settled }: Pick<DepositEvent, 'user' | 'settled'>): string {
+  return settled === undefined ? user : `${user}/${settled.account}`;
 }
 
 /** keccak256 of a text: topics, transaction ids, block hashes. @returns 64 hex. */
@@ -54,6 +73,10 @@ export const DEPOSITED_TOPIC: string = keccakText('Deposited(bytes32,uint256,add
 /** Emitted instead by the configured overload; an equivalent deposit (AMB-74). */
 export const DEPOSITED_WITH_CONFIG_TOPIC = '12b18ee7e4271ef0be00bb30644d0408877a75d425b9e1a6016a6ce48cfe35f0';
 export const WITHDREW_TOPIC: string = keccakText('Withdrew(bytes32,uint256,address,uint256)');
+
+export const SETTLED_TOPIC: string = keccakText(
+  'Settled(bytes32,uint64,uint256,address,uint256,address,uint256,uint8,bytes32)',
+);
 
 const WORD_DIGITS = 64;
 const ADDRESS_DIGITS = 40;
@@ -103,9 +126,53 @@ export function decodeWithdrawal(log: Pick<ChainLog, 'topics' | 'data'>): Deposi
   return nonce > BigInt(Number.MAX_SAFE_INTEGER) ? null : { user, nonce: Number(nonce), token, baseUnits };
 }
 
+/** Topics and data of a `Settled` event. */
+export function encodeSettlement(
+  event: DepositEvent & { readonly settled: SettledTerms },
+): Pick<ChainLog, 'topics' | 'data'> {
+  const { account, tokenIn, baseUnitsIn, mode, settler } = event.settled;
+  const address = (token: string): string => ADDRESS_PADDING + token.slice(0, ADDRESS_DIGITS);
+  const out = address(event.token) + word(event.baseUnits);
+  return {
+    topics: [SETTLED_TOPIC, event.user, word(BigInt(account)), word(BigInt(event.nonce))],
+    data: out + address(tokenIn) + word(baseUnitsIn) + word(mode === 'margin' ? 1n : 0n) + settler,
+  };
+}
+
+/** @returns null for a log that is not a well-formed settlement. */
+export function decodeSettlement(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+  const [topic0, userTopic = '', accountTopic = '', nonceTopic = ''] = log.topics;
+  if (log.topics.length !== 4 || topic0 !== SETTLED_TOPIC || log.data.length !== 6 * WORD_DIGITS) return null;
+  const at = (index: number): string => log.data.slice(index * WORD_DIGITS, (index + 1) * WORD_DIGITS);
+  const user = parseUserId(userTopic);
+  const account = safeInteger(accountTopic);
+  const nonce = safeInteger(nonceTopic);
+  const token = addressWord(at(0));
+  const baseUnits = uint256(at(1));
+  const tokenIn = addressWord(at(2));
+  const baseUnitsIn = uint256(at(3));
+  const mode = uint256(at(4));
+  const settler = parseUserId(at(5));
+  if (user === null || account === null || nonce === null || token === null || baseUnits === null) return null;
+  if (tokenIn === null || baseUnitsIn === null || settler === null || mode === null || mode > 1n) return null;
+  const settled: SettledTerms = { account, tokenIn, baseUnitsIn, mode: mode === 1n ? 'margin' : 'spot', settler };
+  return { user, nonce, token, baseUnits, settled };
+}
+
+const DECODERS: Readonly<Record<VaultEventKind, typeof decodeDeposit>> = {
+  deposit: decodeDeposit,
+  withdrawal: decodeWithdrawal,
+  settlement: decodeSettlement,
+};
+
 /** @returns null for a log that is no event of this kind. */
 export function decodeVaultEvent(kind: VaultEventKind, log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
-  return kind === 'deposit' ? decodeDeposit(log) : decodeWithdrawal(log);
+  return DECODERS[kind](log);
+}
+
+function safeInteger(text: string): number | null {
+  const value = uint256(text);
+  return value === null || value > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(value);
 }
 
 /** An address in the last 20 bytes of a word. @returns 64 hex, right-padded. */

@@ -19,14 +19,16 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
-import { type ChainLog, WITHDREW_TOPIC } from './chain-events.ts';
+import { type ChainLog, SETTLED_TOPIC, WITHDREW_TOPIC } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
 import type { Stopped } from './evm-cursor.ts';
+import { bookingOf } from './evm-thread.ts';
 import type { WatchState } from './evm-watch.ts';
 import { type Block, emptyChain, SimulatedChain } from './simulated-chain.ts';
 import { ChainSight } from './simulated-providers.ts';
+import { SimulatedSettlements } from './simulated-settlements.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
 import type { Units } from './vault-holdings.ts';
 import { VaultWatch } from './vault-watch.ts';
@@ -60,6 +62,7 @@ export class ChainLane {
   /** Events that were offered to clearing since the start. */
   #offers = 0;
   readonly withdrawals: SimulatedWithdrawals;
+  readonly settlements: SimulatedSettlements;
   #current: ChainSettings;
   #chain: SimulatedChain | null = null;
   #tail: Promise<unknown> = Promise.resolve();
@@ -75,6 +78,7 @@ export class ChainLane {
       offer: (command) => this.#tell(command),
       refused: (reason) => parts.refused(parts.chainId, reason),
     });
+    this.settlements = new SimulatedSettlements(parts.chainId, (command) => this.#tell(command));
   }
 
   get settings(): ChainSettings {
@@ -125,7 +129,8 @@ export class ChainLane {
     const sight = this.#sight(chain);
     if (this.#watch.stopped !== null) return;
     const isDue = this.withdrawals.isDue(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
-    if (isDue || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
+    const isSettling = this.settlements.isDue(sight, this.#watch, this.#current);
+    if (isDue || isSettling || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
   }
 
   /** Reads the chain as of now. */
@@ -163,16 +168,19 @@ export class ChainLane {
   async replay(logs: readonly ChainLog[]): Promise<Outcome<void>> {
     return this.#run(async () => {
       const sight = this.#sight(this.#opened);
-      const { vault, depositConfirmations, withdrawalConfirmations } = this.#current;
+      const { vault, depositConfirmations, withdrawalConfirmations, settlementConfirmations } = this.#current;
       if (vault === null || !this.#watch.mayBook(sight.views)) return;
       const policy = (confirmations: number): WatchPolicy => ({ vault: vault.address.slice(0, 40), confirmations });
-      const { deposits, withdrawals } = this.#watch;
+      const { deposits, withdrawals, settlements } = this.#watch;
       for (const deposit of deposits.again(logs, sight.views, policy(depositConfirmations))) {
         await this.#offer(depositCommand(this.#parts.chainId, deposit));
       }
       for (const event of withdrawals.again(logs, sight.views, policy(withdrawalConfirmations))) {
         const { user, token, nonce, baseUnits } = event;
         await this.#offer({ kind: 'withdrew', chainId: this.#parts.chainId, user, token, nonce, baseUnits });
+      }
+      for (const event of settlements.again(logs, sight.views, policy(settlementConfirmations))) {
+        await this.#offer(bookingOf(this.#parts.chainId, 'settlement', event));
       }
       await this.#act(this.#opened);
     });
@@ -184,14 +192,15 @@ export class ChainLane {
    */
   held(): Units | null {
     const chain = this.#chain;
-    const { vault, depositConfirmations, withdrawalConfirmations } = this.#current;
+    const { vault, depositConfirmations, withdrawalConfirmations, settlementConfirmations } = this.#current;
     if (chain === null || vault === null) return null;
     const sight = this.#sight(chain);
     if (sight.head < 0) return this.#held;
     const counted = (block: Block): boolean => {
       if (block.number > sight.head || block.log === null) return block.number > sight.head;
-      const isWithdrawal = block.log.topics[0] === WITHDREW_TOPIC;
-      return block.number > sight.confirmed(isWithdrawal ? withdrawalConfirmations : depositConfirmations);
+      const [topic] = block.log.topics;
+      if (topic === SETTLED_TOPIC) return block.number > sight.confirmed(settlementConfirmations);
+      return block.number > sight.confirmed(topic === WITHDREW_TOPIC ? withdrawalConfirmations : depositConfirmations);
     };
     const units = new Map(chain.holdings(vault.address));
     for (const [token, change] of chain.changesOf(vault.address, counted)) {
@@ -289,7 +298,9 @@ export class ChainLane {
 
   async #book(sight: ChainSight): Promise<boolean> {
     const areCredited = await this.#actOnDeposits(sight);
-    return areCredited && this.withdrawals.act(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
+    if (!areCredited) return false;
+    const arePaid = await this.withdrawals.act(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
+    return arePaid && this.settlements.act(sight, this.#watch, this.#current);
   }
 
   /** @returns false when clearing did not answer in time. */

@@ -7,9 +7,11 @@
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
+import type { SettlementApproval } from './approval-digests.ts';
 import type { DepositConfig } from './deposit-config.ts';
 import type { WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
+import type { ExecutorConduct } from './simulated-settlements.ts';
 
 /** The default sender of deposits. */
 export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
@@ -44,6 +46,26 @@ export interface ExecuteWithdrawal {
     /** Hex, of 64 or 65 bytes. */
     readonly signatures?: readonly string[];
   };
+  readonly confirm: boolean;
+}
+
+/** A call of `executeAtomicSettlement` with the last approval of a counter; what an override names is taken in its place. */
+export interface ExecuteSettlement {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly nonce: number;
+  readonly overrides: Partial<
+    Pick<
+      SettlementApproval,
+      'settler' | 'tokenIn' | 'baseUnitsIn' | 'tokenOut' | 'baseUnitsOut' | 'mode' | 'nonce' | 'validUntil'
+    >
+  > & {
+    /** 64 hex, right-padded; else the registered executor of the settler. */
+    readonly caller?: string;
+    /** Hex, of 64 or 65 bytes. */
+    readonly signature?: string;
+  };
+  readonly executor: ExecutorConduct;
   readonly confirm: boolean;
 }
 
@@ -105,6 +127,8 @@ export interface ChainOperations {
   deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
   /** WITHDRAWAL_NOT_FOUND without a live approval for the counter. */
   withdraw(chain: ChainId, request: ExecuteWithdrawal): Promise<Outcome<ChainTransaction>>;
+  /** SETTLEMENT_NOT_FOUND when the counter never had an approval. */
+  settle(chain: ChainId, request: ExecuteSettlement): Promise<Outcome<ChainTransaction>>;
   /** @returns the new head. */
   mine(chain: ChainId, blocks: number): Promise<Outcome<number>>;
   mint(chain: ChainId, request: MintRequest): Promise<Outcome<ChainTransaction>>;

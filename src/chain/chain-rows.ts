@@ -27,6 +27,7 @@ export interface ChainSettings {
   /** Those of the vault where it overrides the chain's (DEP-21). */
   readonly depositConfirmations: number;
   readonly withdrawalConfirmations: number;
+  readonly settlementConfirmations: number;
   readonly checkpointIntervalMs: number;
   readonly approvalValidityS: number;
   readonly vault: VaultSettings | null;
@@ -41,14 +42,21 @@ export interface EvmChainSettings {
   /** Those of the vault where it overrides the chain's (DEP-21). */
   readonly depositConfirmations: number;
   readonly withdrawalConfirmations: number;
+  readonly settlementConfirmations: number;
   readonly checkpointIntervalMs: number;
   readonly approvalValidityS: number;
   readonly vault: VaultSettings | null;
 }
 
+interface Confirmations {
+  readonly deposit: number;
+  readonly withdrawal: number;
+  readonly settlement: number;
+}
+
 /** The relevant members of operator-api.md 4.4 and 4.5; clearing has written every default explicitly. */
 type ChainJson = {
-  readonly confirmations: { readonly deposit: number; readonly withdrawal: number };
+  readonly confirmations: Confirmations;
   readonly checkpoint_interval_ms: number;
   readonly approval_validity_s: number;
 } & (
@@ -65,7 +73,7 @@ type ChainOfKind<Kind extends ChainJson['kind']> = Extract<ChainJson, { readonly
 interface VaultJson {
   readonly administrators: readonly string[];
   readonly quorum: number;
-  readonly confirmations: { readonly deposit: number; readonly withdrawal: number } | null;
+  readonly confirmations: Confirmations | null;
 }
 
 /** The settings of every simulated chain. */
@@ -96,7 +104,10 @@ export function vmIdOf(chainId: ChainId): bigint {
   return BigInt(`0x${chainId.slice(2)}`);
 }
 
-type Common = Pick<EvmChainSettings, 'depositConfirmations' | 'withdrawalConfirmations' | 'vault'>;
+type Common = Pick<
+  EvmChainSettings,
+  'depositConfirmations' | 'withdrawalConfirmations' | 'settlementConfirmations' | 'vault'
+>;
 
 function chainsOf<Kind extends ChainJson['kind'], Settings>(
   registry: ChainRegistry,
@@ -118,10 +129,11 @@ function chainsOf<Kind extends ChainJson['kind'], Settings>(
 
 function common(chain: ChainJson, row: ConfigRow | undefined): Common {
   const vault = row === undefined ? null : (JSON.parse(row.json) as VaultJson);
-  const { deposit, withdrawal } = vault?.confirmations ?? chain.confirmations;
+  const { deposit, withdrawal, settlement } = vault?.confirmations ?? chain.confirmations;
   return {
     depositConfirmations: deposit,
     withdrawalConfirmations: withdrawal,
+    settlementConfirmations: settlement,
     vault: row === undefined || vault === null ? null : vaultSettings(row.key, vault),
   };
 }
@@ -170,4 +182,11 @@ export function tokenOnChain(registry: ChainRegistry, chainId: ChainId, token: s
     if (decimals !== undefined) return { ...UNREGISTERED, token, chainId, decimals };
   }
   return null;
+}
+
+/** The executor of a settler on this chain, 64 hex, right-padded; null for a settler that is not registered there. */
+export function executorOf({ configs }: ChainRegistry, chainId: ChainId, settler: string): string | null {
+  const row = configs.get(`settler/${settler}`);
+  const stored = row === undefined ? null : (JSON.parse(row.json) as { chain_id: string; executor: string } | null);
+  return stored?.chain_id === chainId ? stored.executor.padEnd(64, '0') : null;
 }

@@ -23,6 +23,7 @@ import {
   type ProviderFault,
   type WithdrawCall,
 } from './simulated-chain.ts';
+import type { SettleCall } from './simulated-settlements.ts';
 import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
 import { decodeWatch, encodeWatch, type VaultWatchState } from './vault-watch.ts';
 
@@ -154,6 +155,8 @@ function chainCall({ kind, call }: Json): ChainCall {
       return { kind, call: depositCall(json) };
     case 'withdraw':
       return { kind, call: withdrawCall(json) };
+    case 'settle':
+      return { kind, call: settleCall(json) };
     case 'mint':
       return { kind, call: { token: address(json['token']), to: address(json['to']), baseUnits: units(json) } };
     default:
@@ -191,6 +194,35 @@ function withdrawCall(json: Json): WithdrawCall {
     signers: READ.list(json['signers']).map((signer) => (signer === null ? null : READ.hex(signer, 20))),
     administrators: READ.list(json['administrators']).map((administrator) => READ.hex(administrator, 20)),
     quorum: READ.count(json['quorum']),
+  };
+}
+
+function settleCall(json: Json): SettleCall {
+  const { allowance, returns, reenter } = READ.object(json['conduct']);
+  const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null => (value === null ? null : read(value));
+  const mode = json['mode'];
+  if (mode !== 'spot' && mode !== 'margin') throw READ.damaged('a settlement is of no known mode');
+  return {
+    vault: address(json['vault']),
+    caller: address(json['caller']),
+    registered: orNull(json['registered'], address),
+    tokenOut: address(json['tokenOut']),
+    baseUnitsOut: READ.whole(json['baseUnitsOut']),
+    tokenIn: address(json['tokenIn']),
+    baseUnitsIn: READ.whole(json['baseUnitsIn']),
+    mode,
+    user: READ.user(json['user']),
+    account: READ.count(json['account']),
+    nonce: READ.whole(json['nonce']),
+    validUntil: READ.whole(json['validUntil']),
+    settler: READ.user(json['settler']),
+    signer: orNull(json['signer'], (signer) => READ.hex(signer, 20)),
+    administrators: READ.list(json['administrators']).map((administrator) => READ.hex(administrator, 20)),
+    conduct: {
+      allowance: orNull(allowance, (units) => READ.whole(units)),
+      returns: orNull(returns, (units) => READ.whole(units)),
+      reenter: reenter === true,
+    },
   };
 }
 

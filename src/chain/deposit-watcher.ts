@@ -19,7 +19,7 @@
  * The value of a deposit is out of scope. Withdrawals are watched by the same rules.
  */
 import type { UserId } from '../core/ids.ts';
-import type { ChainLog, DepositEvent } from './chain-events.ts';
+import { type ChainLog, counterOwner, type DepositEvent } from './chain-events.ts';
 import { decodeCredit } from './deposit-config.ts';
 import { isMajority, isReplaced, majorityHash, majorityHead } from './range-verdict.ts';
 import type { ProviderView } from './simulated-chain.ts';
@@ -67,8 +67,8 @@ interface Candidate {
 }
 
 export class DepositWatcher {
-  /** The counter of each user's next deposit, as clearing replied. */
-  readonly #next = new Map<UserId, number>();
+  /** The counter of each owner's next event, as clearing replied. */
+  readonly #next = new Map<string, number>();
   /** Every deposit in lower blocks is answered. */
   #fromBlock = 0;
   readonly #decode: Decode;
@@ -77,7 +77,7 @@ export class DepositWatcher {
   #changes = 0;
 
   /**
-   * @param decode of the events that are watched: deposits, or withdrawals, which have a counter of their own.
+   * @param decode of the events that are watched: deposits, withdrawals or settlements, each with counters of their own.
    * @param booked of before the last start.
    */
   constructor(decode: Decode = decodeCredit, booked: readonly BookedEvent[] = []) {
@@ -138,9 +138,9 @@ export class DepositWatcher {
   due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
     const fromBlock = this.#fromBlock;
     const candidates = this.#candidates(views, policy, fromBlock);
-    const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(deposit.user) ?? 0));
+    const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(counterOwner(deposit)) ?? 0));
     for (const candidate of candidates) {
-      const isAnswered = candidate.deposit.nonce < (this.#next.get(candidate.deposit.user) ?? 0);
+      const isAnswered = candidate.deposit.nonce < (this.#next.get(counterOwner(candidate.deposit)) ?? 0);
       if (isAnswered && isMajority(candidate.votes, views.length)) this.#book(candidate);
     }
     const agreed = open.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
@@ -155,7 +155,7 @@ export class DepositWatcher {
 
   /** Processes clearing's reply to a deposit: the counter that the user's next deposit on this chain must have. */
   answered(offered: ConfirmedDeposit, nextNonce: number): void {
-    this.#next.set(offered.user, nextNonce);
+    this.#next.set(counterOwner(offered), nextNonce);
     // A gap: an earlier deposit is missing, perhaps from a block that counted as complete.
     if (nextNonce < offered.nonce) this.#fromBlock = 0;
   }
@@ -225,18 +225,19 @@ export class DepositWatcher {
     return events;
   }
 
-  /** Per user: the contiguous run from its next counter on, or the newest deposit of a user without one. */
+  /** Per owner of a counter: the contiguous run from its next counter on, or the newest event of an owner without one. */
   #inOrder(agreed: readonly ConfirmedDeposit[]): readonly ConfirmedDeposit[] {
-    const byUser = new Map<UserId, ConfirmedDeposit[]>();
+    const byOwner = new Map<string, ConfirmedDeposit[]>();
     for (const deposit of agreed) {
-      const list = byUser.get(deposit.user);
-      if (list === undefined) byUser.set(deposit.user, [deposit]);
+      const owner = counterOwner(deposit);
+      const list = byOwner.get(owner);
+      if (list === undefined) byOwner.set(owner, [deposit]);
       else list.push(deposit);
     }
     const due: ConfirmedDeposit[] = [];
-    for (const [user, deposits] of byUser) {
+    for (const [owner, deposits] of byOwner) {
       deposits.sort((a, b) => a.nonce - b.nonce);
-      let expected = this.#next.get(user) ?? deposits.at(-1)?.nonce;
+      let expected = this.#next.get(owner) ?? deposits.at(-1)?.nonce;
       for (const deposit of deposits) {
         if (deposit.nonce !== expected) continue;
         due.push(deposit);
@@ -261,8 +262,8 @@ function logKey(log: ChainLog): string {
   return [log.blockNumber, log.blockHash, log.tx, log.logIndex, log.address, ...log.topics, log.data].join('|');
 }
 
-function placeOf({ user, nonce }: { readonly user: UserId; readonly nonce: number }): string {
-  return `${user}/${nonce}`;
+function placeOf(event: Pick<DepositEvent, 'user' | 'nonce' | 'settled'>): string {
+  return `${counterOwner(event)}/${event.nonce}`;
 }
 
 function whatOf({ nonce, token, baseUnits }: DepositEvent): string {

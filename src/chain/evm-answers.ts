@@ -10,6 +10,7 @@ import {
   DEPOSITED_TOPIC,
   DEPOSITED_WITH_CONFIG_TOPIC,
   decodeVaultEvent,
+  SETTLED_TOPIC,
   type VaultEventKind,
   WITHDREW_TOPIC,
 } from './chain-events.ts';
@@ -24,10 +25,11 @@ const DATA_BYTES_MAX = 262_144;
 const CUT_DIGITS = 64;
 const TOPICS_MAX = 4;
 
-/** The filter of `eth_getLogs`: deposits in either form, or withdrawals. */
+/** The filter of `eth_getLogs`: deposits in either form, withdrawals, or settlements. */
 export const EVENT_TOPICS: Readonly<Record<VaultEventKind, readonly string[]>> = {
   deposit: [`0x${DEPOSITED_TOPIC}`, `0x${DEPOSITED_WITH_CONFIG_TOPIC}`],
   withdrawal: [`0x${WITHDREW_TOPIC}`],
+  settlement: [`0x${SETTLED_TOPIC}`],
 };
 
 export interface BlockHeader {

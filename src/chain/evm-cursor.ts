@@ -1,9 +1,10 @@
 /**
- * How far the events of an EVM chain are processed: two files for each chain, `evm/<chain id>.deposit.json` and
- * `….withdrawal.json` in the data directory, always written completely. Deposits stand for both below.
+ * How far the events of an EVM chain are processed: three files for each chain, `evm/<chain id>.deposit.json`,
+ * `….withdrawal.json` and `….settlement.json` in the data directory, always written completely. Deposits stand for both below.
  *
  *   anchors   ascending blocks with their hashes, the newest ones close together: where a reorganisation began
  *   recent    deposits behind the oldest anchor: what a reorganisation must show again
+ *   missing   settlements that a reorganisation has taken away and that have to come again: they were booked at once (DEP-23)
  *   stopped   why nothing more is credited, until the operator resumes the chain (AMB-74)
  *
  * Invariants
@@ -34,6 +35,13 @@ export interface RecentDeposit {
   readonly what: string;
 }
 
+/** A booked settlement that is not on the chain now: its approval is valid until it comes again, or the chain stops. */
+export interface MissingEvent {
+  readonly what: string;
+  /** Seconds of the chain's time: later its approval cannot be used any more. 0: not known yet. */
+  readonly until: number;
+}
+
 export interface Stopped {
   readonly reason: 'reorg' | 'gap' | 'unmatched';
   /** The last unchanged block, or the one before the gap; −1 without one. */
@@ -47,21 +55,24 @@ export interface EvmCursor {
   readonly nextBlock: number;
   readonly anchors: readonly Anchor[];
   readonly recent: readonly RecentDeposit[];
+  readonly missing: readonly MissingEvent[];
   readonly stopped: Stopped | null;
 }
 
 export function freshCursor(vault: string): EvmCursor {
-  return { vault, nextBlock: 0, anchors: [], recent: [], stopped: null };
+  return { vault, nextBlock: 0, anchors: [], recent: [], missing: [], stopped: null };
 }
 
-export function recentOf({ user, nonce, token, baseUnits, block }: ConfirmedDeposit): RecentDeposit {
-  return { block, what: `${user}/${nonce}/${token}/${baseUnits}` };
+export function recentOf({ user, nonce, token, baseUnits, block, settled }: ConfirmedDeposit): RecentDeposit {
+  const into = settled === undefined ? '' : `/${settled.account}/${settled.tokenIn}/${settled.baseUnitsIn}`;
+  return { block, what: `${user}/${nonce}/${token}/${baseUnits}${into}` };
 }
 
-/** Token and base units that an event brought into the vault. */
-export function moveOf(event: VaultEventKind, what: string): readonly [string, bigint] {
-  const [, , token = '', baseUnits = '0'] = what.split('/');
-  return [token, event === 'deposit' ? BigInt(baseUnits) : -BigInt(baseUnits)];
+/** Tokens and base units that an event brought into the vault; negative: took out of it. */
+export function movesOf(event: VaultEventKind, what: string): readonly (readonly [string, bigint])[] {
+  const [, , token = '', baseUnits = '0', , tokenIn, baseUnitsIn = '0'] = what.split('/');
+  const move: readonly [string, bigint] = [token, event === 'deposit' ? BigInt(baseUnits) : -BigInt(baseUnits)];
+  return tokenIn === undefined ? [move] : [move, [tokenIn, BigInt(baseUnitsIn)]];
 }
 
 /** The cursor behind a processed range. @param credited in the order of the chain. */
@@ -118,7 +129,7 @@ export class EvmCursorStore {
 
 /** @throws InvariantError unless `text` is a cursor that was saved. */
 export function decodeCursor(text: string): EvmCursor {
-  const { format, vault, nextBlock, anchors, recent, stopped } = READ.root(text);
+  const { format, vault, nextBlock, anchors, recent, missing, stopped } = READ.root(text);
   READ.check(format === FORMAT, 'its format is known');
   return {
     vault: READ.hex(vault, 20),
@@ -130,6 +141,10 @@ export function decodeCursor(text: string): EvmCursor {
     recent: READ.list(recent).map((item) => {
       const { block, what } = READ.object(item);
       return { block: READ.count(block), what: READ.string(what) };
+    }),
+    missing: READ.list(missing ?? []).map((item) => {
+      const { what, until } = READ.object(item);
+      return { what: READ.string(what), until: READ.count(until) };
     }),
     stopped: stopped === null ? null : readStopped(READ.object(stopped)),
   };

@@ -27,6 +27,8 @@ const TIMEOUT_MS = 5_000;
 const WITHDRAWAL_COUNTS = '0x82ff8b1e';
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_OF = '0x70a08231';
+const SETTLEMENT_COUNTS = '0x8dff2305';
+const WORD_DIGITS = 64;
 /** 20,000 logs take some 15 MB. */
 const BODY_BYTES_MAX = 33_554_432;
 const BATCH_MAX = 64;
@@ -66,6 +68,8 @@ export interface ChainProvider {
   balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null>;
   /** The vault's `withdrawalCounts(user)` at a block. @param vault 40 hex. null: no answer, or another block. */
   withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null>;
+  /** The same of `settlementCounts(user, account)`. */
+  settlementCount(vault: string, user: string, account: number, at: Anchor): Promise<number | null>;
 }
 
 export interface EvmProviderParts {
@@ -140,8 +144,17 @@ export class EvmProvider implements ChainProvider {
   }
 
   withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null> {
+    return this.#counter(vault, `${WITHDRAWAL_COUNTS}${user}`, at);
+  }
+
+  settlementCount(vault: string, user: string, account: number, at: Anchor): Promise<number | null> {
+    return this.#counter(vault, `${SETTLEMENT_COUNTS}${user}${account.toString(16).padStart(WORD_DIGITS, '0')}`, at);
+  }
+
+  /** The number that a view of the vault returns at a block. @param data of the call. */
+  #counter(vault: string, data: string, at: Anchor): Promise<number | null> {
     return this.#guarded(async () => {
-      const call = { to: `0x${vault}`, data: `${WITHDRAWAL_COUNTS}${user}` };
+      const call = { to: `0x${vault}`, data };
       const [answer, header] = await Promise.all([
         this.#request({ method: 'eth_call', params: [call, quantity(at.number)] }),
         this.#header(at.number),

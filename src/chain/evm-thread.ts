@@ -15,15 +15,14 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import type { DepositReply, WatchState } from './evm-watch.ts';
+import type { CounterAt, DepositReply, WatchState } from './evm-watch.ts';
 import type { Units } from './vault-holdings.ts';
-import type { CounterAt } from './withdrawal-approvals.ts';
 
 const RESTART_MS = 2_000;
 const END_MS_MAX = 10_000;
@@ -42,7 +41,14 @@ export type ToWatcher =
   | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (DepositReply | null)[] }
   | { readonly kind: 'resume'; readonly chainId: ChainId; readonly request: number }
   | { readonly kind: 'sign'; readonly signing: SigningRequest; readonly request: number }
-  | { readonly kind: 'count'; readonly chainId: ChainId; readonly user: UserId; readonly request: number }
+  | {
+      readonly kind: 'count';
+      readonly chainId: ChainId;
+      readonly user: UserId;
+      /** Of settlements; null: of withdrawals. */
+      readonly account: number | null;
+      readonly request: number;
+    }
   | { readonly kind: 'end' };
 
 export type FromWatcher =
@@ -150,7 +156,24 @@ export class EvmThread {
 
   /** null: no majority, or the thread does not run. */
   withdrawalCount(chainId: ChainId, user: UserId): Promise<CounterAt | null> {
-    return this.#request((request) => ({ kind: 'count', chainId, user, request })) as Promise<CounterAt | null>;
+    return this.#request((request) => ({
+      kind: 'count',
+      chainId,
+      user,
+      account: null,
+      request,
+    })) as Promise<CounterAt | null>;
+  }
+
+  /** null: no majority, or the thread does not run. */
+  settlementCount(chainId: ChainId, user: UserId, account: number): Promise<CounterAt | null> {
+    return this.#request((request) => ({
+      kind: 'count',
+      chainId,
+      user,
+      account,
+      request,
+    })) as Promise<CounterAt | null>;
   }
 
   #request(message: (request: number) => ToWatcher): Promise<Signed | CounterAt | null> {
@@ -251,26 +274,34 @@ export class EvmThread {
   /** @returns null when clearing is too busy, or the node stops. */
   async #book(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): Promise<DepositReply | null> {
     if (this.#isEnding) return null;
-    const { user, token, nonce, baseUnits, tx, logIndex, setup } = event;
-    const configured = setup === undefined ? {} : { setup };
-    const reply = await this.#parts.command(
-      kind === 'deposit'
-        ? { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured }
-        : { kind: 'withdrew', chainId, user, token, baseUnits, nonce },
-    );
+    const { nonce } = event;
+    const reply = await this.#parts.command(bookingOf(chainId, kind, event));
     if (!reply.ok) {
       const { code, message } = reply.reject;
       assert(code === 'SERVICE_UNAVAILABLE', `clearing refuses no event of a vault: ${message}`);
       return null;
     }
-    const { result, next_nonce: afterDeposit, next: afterWithdrawal } = reply.value;
-    const nextNonce = kind === 'deposit' ? afterDeposit : afterWithdrawal;
+    const { result, next_nonce: afterDeposit, next } = reply.value;
+    const nextNonce = kind === 'deposit' ? afterDeposit : next;
     assert(typeof result === 'string' && typeof nextNonce === 'number', 'clearing returns what it did');
-    // A withdrawal behind a missing one is a gap; one without an approved row is not.
+    // An event behind a missing one is a gap; one without an approved row is not.
     return { result: result === 'unmatched' && nonce > nextNonce ? 'gap' : result, nextNonce };
   }
 
   #send(message: ToWatcher): void {
     this.#worker?.postMessage(message);
   }
+}
+
+/** The command that books an event of a vault. */
+export function bookingOf(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): OperatorCommand {
+  const { user, token, nonce, baseUnits, tx, logIndex, settled, setup } = event;
+  const configured = setup === undefined ? {} : { setup };
+  if (kind === 'deposit') {
+    return { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured };
+  }
+  if (kind === 'withdrawal') return { kind: 'withdrew', chainId, user, token, baseUnits, nonce };
+  const { account: subAccount, tokenIn, baseUnitsIn, mode, settler } = must(settled, 'a settlement has its terms');
+  const out = { tokenOut: token, baseUnitsOut: baseUnits };
+  return { kind: 'settled', chainId, user, subAccount, nonce, ...out, tokenIn, baseUnitsIn, mode, settler };
 }

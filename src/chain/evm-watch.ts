@@ -1,11 +1,13 @@
 /**
- * The deposits of one EVM chain, or its withdrawals, for which the same holds (a watch has one kind of events): which are final and true by a majority of its providers, those of a user in the order of
- * the chain, each offered to clearing until it has answered, across restarts, gaps and reorganisations.
+ * The deposits of one EVM chain, or its withdrawals or settlements, for which the same holds (a watch has one kind of events): which
+ * are final and true by a majority of its providers, those of a user in the order of the chain, each offered to clearing
+ * until it has answered, across restarts, gaps and reorganisations.
  *
  *   poll ─▶ heads, hash of the last processed block (the anchor)
  *            │ a majority has the anchor ─▶ next range up to the last final block ─▶ logs by majority ─▶ clearing ─▶ cursor
  *            │ a majority has another hash ─▶ what is the same? are all credited deposits there again?
  *            │       yes ─▶ the cursor goes back, the range is read again (counters credit nothing twice)
+ *            │       settlements ─▶ the same; one that does not come again while its approval is valid: stopped (DEP-23)
  *            │       no  ─▶ stopped: credits end, metric and log, until the operator resumes (AMB-74)
  *            └ neither: nothing is credited, the next poll looks again
  *
@@ -22,10 +24,19 @@
  */
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
-import { type ChainLog, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
+import { type ChainLog, counterOwner, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
 import { decodeCredit } from './deposit-config.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import { advanced, type EvmCursor, freshCursor, moveOf, recentOf, rewound, type Stopped } from './evm-cursor.ts';
+import {
+  advanced,
+  type EvmCursor,
+  freshCursor,
+  type MissingEvent,
+  movesOf,
+  recentOf,
+  rewound,
+  type Stopped,
+} from './evm-cursor.ts';
 import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
 import {
   isConclusive,
@@ -48,6 +59,13 @@ const SPAN_MAX = 65_536;
 const RANGES_UNTIL_LONGER = 16;
 /** Ranges without deposits between two saved cursors: what a restart reads again. */
 const RANGES_UNTIL_SAVED = 32;
+
+/** The vault's counter at a processed block. */
+export interface CounterAt {
+  /** Seconds. */
+  readonly blockTime: number;
+  readonly counter: number;
+}
 
 /** What clearing did with a deposit. */
 export interface DepositReply {
@@ -74,6 +92,8 @@ export interface WatchParts {
   /** One for each configured address. */
   readonly providers: readonly ChainProvider[];
   readonly confirmations: () => number;
+  /** Of settlements: seconds after which an approval is not valid any more; null for other events. */
+  readonly approvalValidityS: () => number | null;
   /** Passes deposits to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
   readonly offer: (deposits: readonly ConfirmedDeposit[]) => Promise<readonly (DepositReply | null)[]>;
   readonly log: WatchLog;
@@ -97,6 +117,8 @@ export interface WatchState {
 
 interface Gap {
   readonly user: string;
+  /** Of the counter (chain-events.ts). */
+  readonly owner: string;
   /** The counter that clearing expects. */
   readonly expected: number;
   readonly through: number;
@@ -151,7 +173,7 @@ export class EvmWatch {
   movesBehind(block: number): readonly (readonly [string, bigint])[] | null {
     const { anchors, recent } = this.#cursor;
     if ((anchors[0]?.number ?? Number.MAX_SAFE_INTEGER) > block) return null;
-    return recent.filter((event) => event.block > block).map(({ what }) => moveOf(this.#parts.event, what));
+    return recent.filter((event) => event.block > block).flatMap(({ what }) => movesOf(this.#parts.event, what));
   }
 
   /** Looks at the chain once and does one step. One call at a time. */
@@ -187,7 +209,8 @@ export class EvmWatch {
     if (stopped === null) return;
     const kept = stopped.reason === 'reorg' ? rewound(this.#cursor, stopped.block) : this.#cursor;
     this.#searched = null;
-    await this.#save({ ...kept, stopped: null });
+    // What is missing is accepted with the stop.
+    await this.#save({ ...kept, missing: [], stopped: null });
     this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
   }
 
@@ -200,13 +223,24 @@ export class EvmWatch {
    * The vault's counter of a user's withdrawals at the last processed block, by majority: every withdrawal up to it is
    * booked. null when no majority answers, or no block was read since the start.
    */
-  async withdrawalCount(user: string): Promise<{ readonly blockTime: number; readonly counter: number } | null> {
+  withdrawalCount(user: string): Promise<CounterAt | null> {
+    return this.#counter((provider, vault, at) => provider.withdrawalCount(vault, user, at));
+  }
+
+  /** The same of the settlements of a sub-account; whether they are booked up to that block is the caller's to check. */
+  settlementCount(user: string, account: number): Promise<CounterAt | null> {
+    return this.#counter((provider, vault, at) => provider.settlementCount(vault, user, account, at));
+  }
+
+  async #counter(
+    ask: (provider: ChainProvider, vault: string, at: Anchor) => Promise<number | null>,
+  ): Promise<CounterAt | null> {
     const at = this.#cursor.anchors.at(-1);
     const blockTime = this.#blockTime;
     if (at === undefined || blockTime === 0 || this.#cursor.stopped !== null) return null;
     const { providers, vault } = this.#parts;
     const answers = await gathered(
-      providers.map((provider) => provider.withdrawalCount(vault, user, at)),
+      providers.map((provider) => ask(provider, vault, at)),
       (given) => majorityHash(given.map(textOf)) !== null,
     );
     const counter = majorityHash(answers.map(textOf));
@@ -237,10 +271,25 @@ export class EvmWatch {
     if (outcome !== 'done') return this.#foundGap(outcome.deposit, outcome.expected);
     this.#searched = null;
     this.#blockTime = verdict.endTime;
-    this.#cursor = advanced(this.#cursor, { number: to, hash: verdict.endHash }, deposits.map(recentOf));
+    const seen = deposits.map(recentOf);
+    const missing = this.#stillMissing(seen, verdict.endTime);
+    const lost = missing.filter(({ until }) => until < verdict.endTime);
+    if (lost.length > 0) return this.#stop({ reason: 'reorg', block: from - 1, deposits: lost.length });
+    this.#cursor = { ...advanced(this.#cursor, { number: to, hash: verdict.endHash }, seen), missing };
     this.#unsaved += 1;
     if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
     return 'again';
+  }
+
+  /** Settlements that did not come again in the range, each with the time until which it may. */
+  #stillMissing(seen: readonly { readonly what: string }[], endTime: number): readonly MissingEvent[] {
+    const { missing } = this.#cursor;
+    if (missing.length === 0) return missing;
+    const found = new Set(seen.map(({ what }) => what));
+    const validityS = this.#parts.approvalValidityS() ?? 0;
+    return missing
+      .filter(({ what }) => !found.has(what))
+      .map(({ what, until }) => ({ what, until: until === 0 ? endTime + validityS : until }));
   }
 
   /** @param user 64 hex: deposits of this user only. */
@@ -337,13 +386,14 @@ export class EvmWatch {
 
   async #foundGap(deposit: ConfirmedDeposit, expected: number): Promise<Poll> {
     const { user, nonce, block } = deposit;
-    const key = `${user}/${expected}`;
+    const owner = counterOwner(deposit);
+    const key = `${owner}/${expected}`;
     if (this.#searched === key) {
       return this.#stop({ reason: 'gap', block: this.#cursor.nextBlock - 1, deposits: nonce - expected });
     }
     this.#parts.log.warn({ user, counter: nonce, expected, block }, 'a deposit is missing: its user is read again');
     this.#searched = key;
-    this.#gap = { user, expected, through: block, from: 0 };
+    this.#gap = { user, owner, expected, through: block, from: 0 };
     return 'again';
   }
 
@@ -353,7 +403,9 @@ export class EvmWatch {
     const verdict = await this.#agreed(gap.from, to, anchor, gap.user);
     if (verdict.kind !== 'agreed')
       return this.#waits('the search for a deposit has no majority', { from: gap.from, to });
-    const missing = verdict.logs.map((log) => this.#eventOf(log)).filter(({ nonce }) => nonce >= gap.expected);
+    const missing = verdict.logs
+      .map((log) => this.#eventOf(log))
+      .filter((event) => event.nonce >= gap.expected && counterOwner(event) === gap.owner);
     const outcome = await this.#offerAll(missing);
     if (outcome === 'later') return 'idle';
     if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: gap.from - 1, deposits: 1 });
@@ -377,6 +429,12 @@ export class EvmWatch {
     const found = await this.#depositsBetween(ancestor, end);
     if (found === null) return this.#waits('the replacing blocks have no majority');
     const vanished = recent.filter(({ block, what }) => block > ancestor.number && !found.has(what));
+    if (vanished.length > 0 && this.#parts.event === 'settlement') {
+      const missing = [...this.#cursor.missing, ...vanished.map(({ what }) => ({ what, until: 0 }))];
+      this.#parts.log.warn({ ...details, vanished: vanished.length }, 'booked settlements have to come again');
+      await this.#save({ ...rewound(this.#cursor, ancestor.number), missing });
+      return 'again';
+    }
     // mutant: evm-vanished
     if (vanished.length > 0) {
       const first = vanished.slice(0, 10).map(({ what }) => what);

@@ -2,7 +2,7 @@
  * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in files. It
  * holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
  *
- *   loop ─▶ watch of deposits, watch of withdrawals, over the same providers; when one is stopped, both rest
+ *   loop ─▶ watches of deposits, withdrawals and settlements, over the same providers; when one is stopped, all rest
  *
  * A loop polls twice a second while the head moves, and every 2 s when it stands; it reads ranges without a pause while it
  * is behind. Chains do not wait for each other.
@@ -19,9 +19,8 @@ import { EvmCursorStore } from './evm-cursor.ts';
 import { heldBy } from './evm-holdings.ts';
 import { EvmProvider } from './evm-provider.ts';
 import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
-import { type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
+import { type CounterAt, type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
 import { readKeyFile } from './key-file.ts';
-import type { CounterAt } from './withdrawal-approvals.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
@@ -74,14 +73,26 @@ class ChainLoop {
 
   resume(): Promise<null> {
     return this.#between(async (watches) => {
-      await watches?.deposit.resume();
-      await watches?.withdrawal.resume();
+      for (const watch of allOf(watches)) await watch.resume();
       return null;
     });
   }
 
   withdrawalCount(user: UserId): Promise<CounterAt | null> {
     return this.#between(async (watches) => watches?.withdrawal.withdrawalCount(user) ?? null);
+  }
+
+  /**
+   * Of a block with the confirmations of withdrawals, as settlements are booked at once: a block that may still be replaced
+   * does not end an approval. null while settlements are not booked up to that block.
+   */
+  settlementCount(user: UserId, account: number): Promise<CounterAt | null> {
+    return this.#between(async (watches) => {
+      if (watches === null) return null;
+      const { withdrawal, settlement } = watches;
+      if (settlement.state().processed < withdrawal.state().processed) return null;
+      return withdrawal.settlementCount(user, account);
+    });
   }
 
   replied(replies: readonly (DepositReply | null)[]): void {
@@ -157,8 +168,7 @@ class ChainLoop {
   }
 
   async #close(): Promise<void> {
-    await this.#watches?.deposit.close();
-    await this.#watches?.withdrawal.close();
+    for (const watch of allOf(this.#watches)) await watch.close();
   }
 
   async #open(vault: string): Promise<Watches> {
@@ -184,12 +194,14 @@ class ChainLoop {
         store,
         providers,
         confirmations,
+        approvalValidityS: () => (event === 'settlement' ? this.#settings.approvalValidityS : null),
         offer: (events) => this.#offer(event, events),
         log: log({ chain: chainId, event }),
       });
     return {
       deposit: await open('deposit', () => this.#settings.depositConfirmations),
       withdrawal: await open('withdrawal', () => this.#settings.withdrawalConfirmations),
+      settlement: await open('settlement', () => this.#settings.settlementConfirmations),
     };
   }
 
@@ -215,22 +227,32 @@ class ChainLoop {
   }
 }
 
-/** When one kind of events is stopped, the other is not read either: credits and approvals end together (AMB-74). */
-function pollable({ deposit, withdrawal }: Watches): readonly EvmWatch[] {
-  const stopped = [deposit, withdrawal].filter((watch) => watch.state().stopped !== null);
-  return stopped.length > 0 ? stopped : [deposit, withdrawal];
+function allOf(watches: Watches | null): readonly EvmWatch[] {
+  return watches === null ? [] : [watches.deposit, watches.withdrawal, watches.settlement];
 }
 
-function stateOf({ deposit, withdrawal }: Watches): WatchState {
-  const one = deposit.state();
-  const other = withdrawal.state();
+/** When one kind of events is stopped, the others are not read either: credits and approvals end together (AMB-74). */
+function pollable(watches: Watches): readonly EvmWatch[] {
+  const stopped = allOf(watches).filter((watch) => watch.state().stopped !== null);
+  return stopped.length > 0 ? stopped : allOf(watches);
+}
+
+function stateOf(watches: Watches): WatchState {
+  const states = allOf(watches).map((watch) => watch.state());
   return {
-    ...one,
-    head: Math.max(one.head, other.head),
-    stopped: one.stopped ?? other.stopped,
-    blockTime: other.blockTime,
-    agreeing: Math.min(one.agreeing, other.agreeing),
+    ...watches.deposit.state(),
+    head: Math.max(...states.map(({ head }) => head)),
+    stopped: states.find(({ stopped }) => stopped !== null)?.stopped ?? null,
+    blockTime: watches.withdrawal.state().blockTime,
+    agreeing: Math.min(...states.map(({ agreeing }) => agreeing)),
   };
+}
+
+function countOf(
+  loop: ChainLoop | undefined,
+  { user, account }: Extract<ToWatcher, { readonly kind: 'count' }>,
+): Promise<CounterAt | null> | undefined {
+  return account === null ? loop?.withdrawalCount(user) : loop?.settlementCount(user, account);
 }
 
 /** Runs until it receives `end`. */
@@ -268,7 +290,7 @@ export function runEvmWorker(): void {
     if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
     else {
       const loop = loops.get(message.chainId);
-      const work = message.kind === 'count' ? loop?.withdrawalCount(message.user) : loop?.resume();
+      const work = message.kind === 'count' ? countOf(loop, message) : loop?.resume();
       send({ kind: 'answer', request, value: (await work) ?? null });
     }
   };

@@ -11,9 +11,10 @@
  *
  * Invariants
  *   (1) The time of the head never decreases; the head does only by a reorganisation.
- *   (2) The counters of a user are the numbers of its `Deposited` and of its `Withdrew` logs.
+ *   (2) The counters of a user are the numbers of its `Deposited` and of its `Withdrew` logs, that of a sub-account the number
+ *       of its `Settled` logs.
  *   (3) The vault's balance of a token is what its `Deposited` logs brought, less what its `Withdrew` logs took, plus what
- *       was minted to it. It is the sum of the changes of the stored blocks, and of those of a file of format 1.
+ *       settlements pulled, less what they sent, plus what was minted to it. It is the sum of the changes of the stored blocks, and of those of a file of format 1.
  *   (4) A block's hash covers its number, its transactions, the reorganisations that replaced it, and the hash of the stored
  *       block before it: it is the same again only if nothing below was replaced.
  *   (5) No two transactions have one id.
@@ -32,11 +33,14 @@ import { SECOND_NS } from '../core/units.ts';
 import {
   type ChainLog,
   encodeDeposit,
+  encodeSettlement,
   encodeWithdrawal,
   keccakText,
+  SETTLED_TOPIC,
   U256_MAX,
   WITHDREW_TOPIC,
 } from './chain-events.ts';
+import { pulledBy, type SettleCall, type SettlementRevert, settlementRefusal } from './simulated-settlements.ts';
 
 /** Maximum number of transactions per chain; further ones are rejected. */
 export const TRANSACTIONS_MAX = 5_000;
@@ -120,6 +124,7 @@ export interface MintCall {
 export type ChainCall =
   | { readonly kind: 'deposit'; readonly call: DepositCall }
   | { readonly kind: 'withdraw'; readonly call: WithdrawCall }
+  | { readonly kind: 'settle'; readonly call: SettleCall }
   | { readonly kind: 'mint'; readonly call: MintCall };
 
 /** Base units that a balance, `<token>/<holder>`, got; negative: lost. */
@@ -145,7 +150,7 @@ export interface Reorganisation {
 export interface Mined {
   /** 64 hex. */
   readonly tx: string;
-  readonly revert: DepositRevert | WithdrawalRevert | null;
+  readonly revert: DepositRevert | WithdrawalRevert | SettlementRevert | null;
   readonly block: number;
   /** The user's counter that the call used; null without one. */
   readonly nonce: number | null;
@@ -234,6 +239,8 @@ export class SimulatedChain implements ProviderView {
   #providers: readonly ProviderFault[];
   readonly #counters = new Map<string, number>();
   readonly #withdrawals = new Map<string, number>();
+  /** By user and sub-account. */
+  readonly #settlements = new Map<string, number>();
   /** Blocks since the start with their times, without a gap: those of blocks without a transaction are not stored. */
   #runs: BlockRun[];
 
@@ -320,6 +327,15 @@ export class SimulatedChain implements ProviderView {
    */
   withdraw(call: WithdrawCall, nowNs: bigint): Mined {
     return this.#transact({ kind: 'withdraw', call }, nowNs);
+  }
+
+  /**
+   * Calls `executeAtomicSettlement` of the vault in its own block. Mints what the executor lacks, when the vault settles.
+   *
+   * @returns the revert, in the vault's order of checks, or the counter that the settlement used (STL-07 to STL-12).
+   */
+  settle(call: SettleCall, nowNs: bigint): Mined {
+    return this.#transact({ kind: 'settle', call }, nowNs);
   }
 
   /** Mints in its own block. @returns null, without a change, when the holder's balance would exceed a uint256. */
@@ -410,6 +426,11 @@ export class SimulatedChain implements ProviderView {
   /** The vault's `withdrawalCounts(user)`. */
   withdrawalCount(user: UserId): number {
     return this.#withdrawals.get(user) ?? 0;
+  }
+
+  /** The vault's `settlementCounts(user, account)`. */
+  settlementCount(user: UserId, account: number): number {
+    return this.#settlements.get(`${user}/${account}`) ?? 0;
   }
 
   logsFrom(block: number): readonly ChainLog[] {
@@ -513,6 +534,8 @@ export class SimulatedChain implements ProviderView {
         return this.#executeDeposit(sent.call);
       case 'withdraw':
         return this.#executeWithdrawal(sent.call, nowNs);
+      case 'settle':
+        return this.#executeSettlement(sent.call, nowNs);
       case 'mint': {
         const { token, to, baseUnits } = sent.call;
         // Executed again, it may find a balance that has grown.
@@ -546,6 +569,22 @@ export class SimulatedChain implements ProviderView {
     return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
   }
 
+  #executeSettlement(call: SettleCall, nowNs: bigint): Executed {
+    const { user, account, vault, caller, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler } = call;
+    const nonce = this.settlementCount(user, account);
+    const held = (token: string): bigint => this.balanceOf(token, vault);
+    const revert = settlementRefusal(call, { nowS: nowNs / SECOND_NS, counter: nonce, held });
+    if (revert !== null) return { revert, event: null };
+    const pulled = pulledBy(call);
+    const missing = pulled - this.balanceOf(tokenIn, caller);
+    if (missing > 0n) this.#add(balanceKey(tokenIn, caller), missing);
+    this.#move(tokenIn, { from: caller, to: vault, baseUnits: pulled });
+    this.#move(tokenOut, { from: vault, to: caller, baseUnits: baseUnitsOut });
+    const settled = { account, tokenIn, baseUnitsIn, mode, settler };
+    const event = encodeSettlement({ user, nonce, token: tokenOut, baseUnits: baseUnitsOut, settled });
+    return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
+  }
+
   /** Undoes the newest stored block. */
   #undo(block: Block): void {
     assert(this.#blocks.pop() === block && block.sent !== null, 'the newest block is undone, which has its changes');
@@ -560,9 +599,11 @@ export class SimulatedChain implements ProviderView {
     return keccakText(`${this.chainId}/block/${number}/${named}/${before?.hash ?? NO_BLOCK}`);
   }
 
-  #count({ topics: [topic0, user = ''] }: ChainLog, change: 1 | -1): void {
-    const counters = topic0 === WITHDREW_TOPIC ? this.#withdrawals : this.#counters;
-    counters.set(user, (counters.get(user) ?? 0) + change);
+  #count({ topics: [topic0, user = '', account = ''] }: ChainLog, change: 1 | -1): void {
+    const isSettled = topic0 === SETTLED_TOPIC;
+    const counters = isSettled ? this.#settlements : topic0 === WITHDREW_TOPIC ? this.#withdrawals : this.#counters;
+    const owner = isSettled ? `${user}/${Number(`0x${account}`)}` : user;
+    counters.set(owner, (counters.get(owner) ?? 0) + change);
   }
 
   #balanceAt(key: string): bigint {

@@ -9,7 +9,7 @@
  */
 import type { UserId } from '../core/ids.ts';
 import { SECOND_NS } from '../core/units.ts';
-import { type ChainLog, U256_MAX, WITHDREW_TOPIC } from './chain-events.ts';
+import { type ChainLog, SETTLED_TOPIC, U256_MAX, WITHDREW_TOPIC } from './chain-events.ts';
 import { majorityHash, majorityHead } from './range-verdict.ts';
 import { NO_FAULT, type ProviderFault, type ProviderView, type SimulatedChain } from './simulated-chain.ts';
 
@@ -41,8 +41,18 @@ export class ChainSight {
 
   /** The vault's counter of a user's withdrawals; null without a majority. */
   withdrawalCount(user: UserId): number | null {
-    const logs = this.#chain.logsFrom(0).filter(({ topics }) => topics[0] === WITHDREW_TOPIC && topics[1] === user);
-    // A counter is read from the vault, not from logs: a provider that omits them still has it.
+    return this.#counterOf(({ topics }) => topics[0] === WITHDREW_TOPIC && topics[1] === user);
+  }
+
+  /** The same of the settlements of a sub-account. */
+  settlementCount(user: UserId, subAccount: number): number | null {
+    const account = subAccount.toString(16).padStart(WORD_DIGITS, '0');
+    return this.#counterOf(({ topics }) => topics[0] === SETTLED_TOPIC && topics[1] === user && topics[2] === account);
+  }
+
+  #counterOf(counts: (log: ChainLog) => boolean): number | null {
+    const logs = this.#chain.logsFrom(0).filter(counts);
+    // A counter is read from the vault, not from logs: a provider that omits them knows it.
     const count = ({ head }: ProviderView): string => `${logs.filter(({ blockNumber }) => blockNumber <= head).length}`;
     const agreed = majorityHash(this.views.map((view) => (view === null ? null : count(view))));
     return agreed === null ? null : Number(agreed);

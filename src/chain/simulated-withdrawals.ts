@@ -138,7 +138,8 @@ export class SimulatedWithdrawals {
     if (vault === null) return true;
     const { user, place, sequence } = row;
     const { chainId, signer, offer, refused } = this.#parts;
-    const signed = await signer.sign({ chainId, vault, approval: approvalOf(row), validity: approvalValidityS });
+    const validFrom = row.validUntil - approvalValidityS;
+    const signed = await signer.sign({ kind: 'withdrawal', chainId, vault, approval: approvalOf(row), validFrom });
     if (signed.kind === 'refused') {
       refused(signed.reason);
       return true;

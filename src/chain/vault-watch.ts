@@ -8,7 +8,7 @@
  *   (1) A stopped chain books nothing and approves nothing, also after a start.
  *   (2) A stop changes no booking: credits stay, and clearing's counters book no counter twice.
  */
-import { decodeWithdrawal } from './chain-events.ts';
+import { decodeSettlement, decodeWithdrawal } from './chain-events.ts';
 import { type BookedEvent, DepositWatcher } from './deposit-watcher.ts';
 import { readStopped, type Stopped } from './evm-cursor.ts';
 import type { ProviderView } from './simulated-chain.ts';
@@ -28,6 +28,8 @@ export interface VaultWatchState {
 export class VaultWatch {
   readonly deposits: DepositWatcher;
   readonly withdrawals: DepositWatcher;
+  /** Booked at once (DEP-23): one that vanishes may come again while its approval is valid, and counts once. */
+  readonly settlements: DepositWatcher = new DepositWatcher(decodeSettlement);
   #stopped: Stopped | null;
   #stops = 0;
 
@@ -84,6 +86,7 @@ export class VaultWatch {
   rescan(): void {
     this.deposits.rescan();
     this.withdrawals.rescan();
+    this.settlements.rescan();
   }
 }
 

@@ -16,6 +16,7 @@ import type { WithdrawalRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultSettings } from './chain-rows.ts';
+import type { CounterAt } from './evm-watch.ts';
 
 const TICK_MS = 250;
 /** Rows of one chain in one tick; the others follow in the next. */
@@ -33,13 +34,6 @@ export interface ChainProgress {
   readonly stopped: object | null;
   /** Of a confirmed block up to which all withdrawals are booked, seconds; 0 before one is known. */
   readonly blockTime: number;
-}
-
-/** The vault's counter at a processed block. */
-export interface CounterAt {
-  /** Seconds. */
-  readonly blockTime: number;
-  readonly counter: number;
 }
 
 export interface ApprovalParts {
@@ -152,7 +146,8 @@ export class WithdrawalApprovals {
       epochHash: row.epochHash,
       target: row.target,
     };
-    const signed = await this.#parts.sign({ chainId, vault, approval, validity: approvalValidityS });
+    const validFrom = row.validUntil - approvalValidityS;
+    const signed = await this.#parts.sign({ kind: 'withdrawal', chainId, vault, approval, validFrom });
     if (signed === null) return;
     if (signed.kind === 'signed') {
       this.#refusals.delete(chainId);

@@ -176,7 +176,7 @@ function markChanged(state: ClearingState, slot: BalanceSlot): void {
   state.touchedTotals.add(slot.totals);
 }
 
-/** Sets what is owned and what is locked. The caller has checked that neither is negative. */
+/** Sets what is owned and what is locked (withdrawals.ts, settlements.ts). The caller has checked that neither is negative. */
 export function setFunds(
   state: ClearingState,
   slot: BalanceSlot,

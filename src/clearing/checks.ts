@@ -147,7 +147,7 @@ class Recount {
   }
 }
 
-/** What withdrawals lock, and what all users owe in USD. */
+/** What withdrawals and settlements lock, and what all users owe in USD. */
 function checkLocks(state: ClearingState): void {
   const locked = new Map<string, bigint>();
   for (const { row } of state.withdrawals.all()) {
@@ -158,13 +158,17 @@ function checkLocks(state: ClearingState): void {
       [row.asset, row.amount + row.fee - row.isolated],
       [isolated, row.isolated],
     ] as const) {
-      const key = `${row.user}/${asset}`;
+      const key = `${row.user}/${SPOT_ACCOUNT}/${asset}`;
       locked.set(key, (locked.get(key) ?? 0n) + amount);
     }
   }
-  for (const slot of allBalances(state)) {
-    const expected = slot.subAccount === SPOT_ACCOUNT ? (locked.get(`${slot.user}/${slot.asset}`) ?? 0n) : 0n;
-    assert(slot.locked === expected, 'a balance has locked what its live withdrawals lock');
+  for (const { user, subAccount, assetOut, amountOut } of state.settlements.all()) {
+    const key = `${user}/${subAccount}/${assetOut}`;
+    locked.set(key, (locked.get(key) ?? 0n) + amountOut);
+  }
+  for (const { user, subAccount, asset, locked: found } of allBalances(state)) {
+    const expected = locked.get(`${user}/${subAccount}/${asset}`) ?? 0n;
+    assert(found === expected, 'a balance has locked what its live withdrawals and settlements lock');
   }
   let owed = 0n;
   for (const { legs } of allPositions(state)) if (legs.quote < 0n) owed -= legs.quote;

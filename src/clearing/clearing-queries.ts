@@ -6,6 +6,7 @@ import { accepted, type Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { PriceSource } from '../risk/prices.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
+import { isLive } from './funds/withdrawal-book.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import type { VaultTokenRow } from './rows.ts';
@@ -110,6 +111,8 @@ function* stateView(state: ClearingState, place: QueryContext): Generator<number
   const hash = yield* hashState(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
     if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;
   });
+  let withdrawals = 0;
+  for (const { row } of state.withdrawals.all()) if (isLive(row)) withdrawals += 1;
   return {
     journal: {
       sequence: place.sequence,
@@ -128,6 +131,6 @@ function* stateView(state: ClearingState, place: QueryContext): Generator<number
         },
       ]),
     ),
-    counts: { ...countsView(state), withdrawals_live: 0, settlements_live: 0 },
+    counts: { ...countsView(state), withdrawals_live: withdrawals, settlements_live: state.settlements.size },
   };
 }

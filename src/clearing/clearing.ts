@@ -19,6 +19,13 @@ import type { Effect } from './effects.ts';
 import { applyClosePosition } from './funds/close-position.ts';
 import { convertLots } from './funds/deposit-caps.ts';
 import { applyDeposit, applyFaucet } from './funds/deposits.ts';
+import {
+  applySettle,
+  applySettled,
+  applySettlementLapsed,
+  applySettlementRefused,
+  applySettlementSigned,
+} from './funds/settlements.ts';
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
 import { applyCreditUnclaimed } from './funds/unclaimed.ts';
@@ -263,6 +270,16 @@ function applyNodeInput(
       return applyApprovalLapsed(state, input, nowNs, effects);
     case 'withdrew':
       return applyWithdrew(state, input, nowNs, effects);
+    case 'settle':
+      return applySettle(state, input, nowNs, effects);
+    case 'settlementSigned':
+      return applySettlementSigned(state, input, effects);
+    case 'settlementRefused':
+      return applySettlementRefused(state, input, nowNs, effects);
+    case 'settlementLapsed':
+      return applySettlementLapsed(state, input, nowNs, effects);
+    case 'settled':
+      return applySettled(state, input, nowNs, effects);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
     case 'addSigner':

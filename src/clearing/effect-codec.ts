@@ -133,6 +133,7 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'deleveraged':
     case 'withdrawalChanged':
     case 'withdrawalCompleted':
+    case 'settlementChanged':
       writeNews(effect, to.door);
       return;
     case 'tradeIdsWanted':

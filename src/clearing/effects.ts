@@ -21,6 +21,7 @@ import type {
   OrderRow,
   PositionRow,
   PriceRow,
+  SettlementRow,
   SignerConfigRow,
   SubAccountRow,
   TradeRow,
@@ -142,6 +143,12 @@ export interface WithdrawalCompleted {
   readonly timeNs: TimestampNs;
 }
 
+/** A settlement was requested, or went on, or ended (settlements.ts). */
+export interface SettlementChanged {
+  readonly kind: 'settlementChanged';
+  readonly row: SettlementRow;
+}
+
 export interface TransferDone {
   readonly kind: 'transferDone';
   readonly user: UserId;
@@ -241,6 +248,7 @@ export type Effect =
   | TransferDone
   | WithdrawalChanged
   | WithdrawalCompleted
+  | SettlementChanged
   | PriceAccepted
   | LiquidationChanged
   | CancelAccount

@@ -284,6 +284,79 @@ export interface Withdrew extends FromNode {
   readonly baseUnits: bigint;
 }
 
+/** A settlement of a sub-account with the vault of a chain; the maker's signature was checked before (wire.md 7.19). */
+export interface Settle extends FromNode, Signed {
+  readonly kind: 'settle';
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly chainId: ChainId;
+  /** 64 hex, right-padded; null: the registered one. */
+  readonly vault: string | null;
+  readonly mode: 'spot' | 'margin';
+  /** 64 hex, right-padded. */
+  readonly tokenOut: string;
+  readonly amountOut: Amount18;
+  /** 64 hex, right-padded. */
+  readonly tokenIn: string;
+  readonly amountIn: Amount18;
+  readonly settler: UserId;
+  /** The market maker whose order was attached (AMB-137); null without one. */
+  readonly maker: UserId | null;
+  /** null: the next managed one (STL-05). */
+  readonly nonce: number | null;
+  /** The earlier of those that the request and the maker's order have; null for none. */
+  readonly expiresNs: bigint | null;
+  /** Of the last confirmed block of the chain, seconds. */
+  readonly blockTime: number;
+  /** Why the gateway could not set the amount aside beside open orders (AMB-112); null: it has. */
+  readonly shortfall: 'INSUFFICIENT_INVENTORY' | 'INSUFFICIENT_MARGIN' | null;
+}
+
+/** What names a settlement: the time of its request tells it from an earlier one in the same place. */
+export interface SettlementName {
+  readonly user: UserId;
+  readonly place: number;
+  readonly requestedNs: TimestampNs;
+}
+
+/** The signature of an administrator over exactly the row. */
+export interface SettlementSigned extends FromNode, SettlementName {
+  readonly kind: 'settlementSigned';
+  /** 130 hex. */
+  readonly signature: string;
+}
+
+/** The signer has refused a row that it has never signed. */
+export interface SettlementRefused extends FromNode, SettlementName {
+  readonly kind: 'settlementRefused';
+}
+
+/** An approval can never be used any more, as confirmed blocks show (AMB-82). */
+export interface SettlementLapsed extends FromNode, SettlementName {
+  readonly kind: 'settlementLapsed';
+  /** Of a confirmed block, seconds. */
+  readonly blockTime: number;
+  /** The vault's counter of user and sub-account at that block. */
+  readonly counter: number;
+}
+
+/** A `Settled` event of a vault. */
+export interface Settled extends FromNode {
+  readonly kind: 'settled';
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  readonly subAccount: number;
+  /** The vault's counter before the settlement. */
+  readonly nonce: number;
+  /** Tokens: 64 hex, right-padded. */
+  readonly tokenOut: string;
+  readonly baseUnitsOut: bigint;
+  readonly tokenIn: string;
+  readonly baseUnitsIn: bigint;
+  readonly mode: 'spot' | 'margin';
+  readonly settler: UserId;
+}
+
 /** Between two spot balances of one user. */
 export interface Transfer extends FromNode, Signed {
   readonly kind: 'transfer';
@@ -420,7 +493,7 @@ export interface BackstopStep {
 export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue | LotsDue;
 
 /** Inputs that a user signed. */
-export type SignedInput = Transfer | ClosePosition | Withdraw | CancelWithdrawal | AddSigner;
+export type SignedInput = Transfer | ClosePosition | Withdraw | CancelWithdrawal | Settle | AddSigner;
 
 export type NodeInput =
   | PutAsset
@@ -438,6 +511,11 @@ export type NodeInput =
   | ApprovalSigned
   | ApprovalLapsed
   | Withdrew
+  | Settle
+  | SettlementSigned
+  | SettlementRefused
+  | SettlementLapsed
+  | Settled
   | Transfer
   | ClosePosition
   | AddSigner

@@ -117,6 +117,7 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
     if (isOpen(slot.legs)) writePosition(positionRow(slot), door);
   });
   yield* inParts(state.withdrawals.all(), sent, ({ row }) => writeNews({ kind: 'withdrawalChanged', row }, door));
+  yield* inParts(state.settlements.all(), sent, (row) => writeNews({ kind: 'settlementChanged', row }, door));
   yield* inParts(liquidations(state), sent, ({ user, subAccount, startedNs }) => {
     writeNews({ kind: 'liquidationChanged', user, subAccount, stage: 'begun', timeNs: startedNs }, door);
   });

@@ -232,6 +232,51 @@ export interface VaultTokenRow {
   readonly baseUnits: bigint;
 }
 
+/** Where a settlement stands (settlements.ts has the transitions). */
+export type SettlementStatus = 'locked' | 'approved' | 'executed' | 'expired' | 'refused';
+
+/** A settlement of a sub-account with a vault (wire.md 7.19). Key: (user, place). */
+export interface SettlementRow {
+  readonly user: UserId;
+  /** 0 to 63; used again by a later request once this one has ended. */
+  readonly place: number;
+  readonly subAccount: number;
+  readonly chainId: ChainId;
+  readonly mode: 'spot' | 'margin';
+  /** 64 hex, right-padded. */
+  readonly tokenOut: string;
+  readonly assetOut: AssetId;
+  /** Locked while it lives. */
+  readonly amountOut: Amount18;
+  /** What the vault sends. */
+  readonly baseUnitsOut: bigint;
+  /** 64 hex, right-padded. */
+  readonly tokenIn: string;
+  readonly assetIn: AssetId;
+  readonly amountIn: Amount18;
+  /** What the vault takes. */
+  readonly baseUnitsIn: bigint;
+  readonly settler: UserId;
+  /** Of the vault's counter `settlementCounts(user, account)`. */
+  readonly nonce: number;
+  readonly status: SettlementStatus;
+  readonly requestedNs: TimestampNs;
+  /** Seconds: the later of the node's clock and the last confirmed block at the request. */
+  readonly validFrom: number;
+  /** Seconds, as signed. */
+  readonly validUntil: number;
+  /** 130 hex of one administrator; '' before it is approved. */
+  readonly signature: string;
+}
+
+/** The vault's counter of executed settlements, as events say. Key: (chain, user, sub-account). */
+export interface SettlementCounterRow {
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly next: number;
+}
+
 /** The vault's counter of a user's executed withdrawals, as confirmed events say. Key: (chain, user). */
 export interface WithdrawalCounterRow {
   readonly chainId: ChainId;
@@ -465,6 +510,8 @@ export interface Tables {
   pooledCredits: PooledCreditsRow;
   unclaimed: UnclaimedRow;
   rebalancingPool: RebalancingPoolRow;
+  settlement: SettlementRow;
+  settlementCounter: SettlementCounterRow;
 }
 export type TableName = keyof Tables;
 

@@ -214,6 +214,20 @@ function* depositLines(state: ClearingState): Generator<string> {
   }
 }
 
+/** Settlements that lock funds, and counters of executed ones. */
+function* settlementLines(state: ClearingState): Generator<string> {
+  const rows = [...state.settlements.all()];
+  rows.sort((a, b) => (a.user === b.user ? a.place - b.place : a.user < b.user ? -1 : 1));
+  for (const row of rows) {
+    const name = `${row.user}|${row.place}|${row.subAccount}|${row.chainId}|${row.nonce}|${row.requestedNs}`;
+    const out = `${row.tokenOut}|${row.assetOut}|${row.amountOut}|${row.baseUnitsOut}`;
+    const into = `${row.tokenIn}|${row.assetIn}|${row.amountIn}|${row.baseUnitsIn}`;
+    const approval = `${row.settler}|${row.validFrom}|${row.validUntil}|${row.signature}`;
+    yield `settlement|${name}|${row.status}|${row.mode}|${out}|${into}|${approval}`;
+  }
+  for (const [key, next] of sorted(state.settlementCounters)) yield `settlement counter|${key}|${next}`;
+}
+
 function* tallyLines(state: ClearingState): Generator<string> {
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
     const { count, digest, pending } = tally.row;
@@ -250,6 +264,7 @@ class FactLines {
       ...totalsLines(state),
       ...withdrawalLines(state),
       ...depositLines(state),
+      ...settlementLines(state),
     ];
     this.#last = [...liquidationLines(state), ...tallyLines(state)];
   }

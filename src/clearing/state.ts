@@ -27,6 +27,7 @@ import type { RiskTerms } from '../risk/risk-terms.ts';
 import { FinishedOrders } from './finished-orders.ts';
 import { LotBook, type OwnedLots } from './funds/lot-book.ts';
 import type { PooledHour } from './funds/pooled-hour.ts';
+import { SettlementBook } from './funds/settlement-book.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import { type AccountWatch, Detection } from './liquidation/detection.ts';
@@ -41,6 +42,7 @@ import type {
   DepositRow,
   LiquidationRow,
   PriceRow,
+  SettlementRow,
   SignedTextRow,
   SubAccountRow,
   TallyName,
@@ -254,6 +256,9 @@ export interface Dirty {
   readonly pooledHours: Set<AssetId>;
   readonly unclaimed: Set<string>;
   readonly rebalancingPools: Set<AssetTotals>;
+  /** By `<user>/<place>`: a place may be used again before a checkpoint. */
+  readonly settlements: Map<string, SettlementRow>;
+  readonly settlementCounters: Set<string>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -305,6 +310,9 @@ export interface ClearingState {
   readonly unclaimed: Map<string, UnclaimedRow>;
   /** How many of them there are, by chain and by `<chain>/<user>`. Derived. */
   readonly unclaimedCounts: Map<string, number>;
+  readonly settlements: SettlementBook;
+  /** Executed settlements by `<chain>/<user>/<sub-account>`. */
+  readonly settlementCounters: Map<string, number>;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -347,6 +355,8 @@ function emptyDirty(): Dirty {
     pooledHours: new Set(),
     unclaimed: new Set(),
     rebalancingPools: new Set(),
+    settlements: new Map(),
+    settlementCounters: new Set(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -405,6 +415,8 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     pooledHours: new Map(),
     unclaimed: new Map(),
     unclaimedCounts: new Map(),
+    settlements: new SettlementBook(),
+    settlementCounters: new Map(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

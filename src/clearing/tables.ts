@@ -15,6 +15,7 @@ import type { HashKey } from '../core/key-words.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, SPOT_ACCOUNT, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
 import { PooledHour } from './funds/pooled-hour.ts';
+import { isLiveSettlement } from './funds/settlement-book.ts';
 import { placeUnclaimed, unclaimedRow } from './funds/unclaimed.ts';
 import { isHolding } from './hooks.ts';
 import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
@@ -174,6 +175,26 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     load: (state, row) => state.signers.place(row),
     takeChanged: ({ dirty, signers }) =>
       taken(dirty.signers, (user) => must(signers.rowOf(user), 'a dirty row exists')),
+  },
+  settlement: {
+    load: (state, row) => {
+      if (isLiveSettlement(row)) state.settlements.add(row);
+    },
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.settlements.values()];
+      dirty.settlements.clear();
+      return rows;
+    },
+  },
+  settlementCounter: {
+    load: (state, { chainId, user, subAccount, next }) =>
+      state.settlementCounters.set(`${chainId}/${user}/${subAccount}`, next),
+    takeChanged: ({ dirty, settlementCounters }) =>
+      taken(dirty.settlementCounters, (key) => {
+        const [chainId, user, subAccount] = key.split('/') as [ChainId, UserId, string];
+        const next = must(settlementCounters.get(key), 'a dirty counter exists');
+        return { chainId, user, subAccount: Number(subAccount), next };
+      }),
   },
   order: {
     load: loadOrder,

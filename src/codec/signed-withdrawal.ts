@@ -91,7 +91,8 @@ function readNonce(cursor: JsonCursor): number {
   return cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
 }
 
-function readAmountText(cursor: JsonCursor): string {
+/** The text of an amount, as received: parseAmountText reads it. */
+export function readAmountText(cursor: JsonCursor): string {
   const text = cursor.readString();
   if (!AMOUNT_FORM.test(text)) cursor.fail('expected an amount as a text');
   return text;

@@ -143,6 +143,8 @@ export const AMOUNT18_MAX: bigint = (1n << 127n) - 1n;
 /** Lag of a socket: queued bytes or messages at which it must resync [AMB-94]. */
 export const SOCKET_LAG_BYTES_MAX = 4_194_304;
 export const SOCKET_LAG_MESSAGES_MAX = 4_096;
+/** The same of the stream of pending settlements [WS-17]. */
+export const PENDING_SETTLEMENTS_MAX = 256;
 /**
  * Queued bytes of all sockets of a listener: above the first a socket lags at a sixteenth of its limit; above the
  * second the sockets with the longest queues are closed.

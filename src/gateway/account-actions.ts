@@ -13,9 +13,11 @@
  */
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../clearing/inputs.ts';
+import type { SettlementRow } from '../clearing/rows.ts';
 import { refuseNewSigner } from '../clearing/signers/add-signer.ts';
 import type { Signatures } from '../codec/signatures.ts';
 import type { SignedAddSigner } from '../codec/signed-add-signer.ts';
+import type { MakerOrder, SettlementRequest } from '../codec/signed-settlement.ts';
 import type {
   ActionRequest,
   SignedClosePosition,
@@ -23,13 +25,15 @@ import type {
   TargetAccountType,
 } from '../codec/signed-transfer.ts';
 import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../codec/signed-withdrawal.ts';
-import { type AssetId, tokenOfAsset, type UserId } from '../core/ids.ts';
+import { type AssetId, type ChainId, tokenOfAsset, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { RequestSignatures } from './request-signatures.ts';
 import type { Cost } from './sessions/costs.ts';
+import type { SettlementChains, SettlementRows } from './settlements.ts';
+import { BAD_SIGNATURE } from './signature-verifier.ts';
 import { type SignerQueries, signedByOf } from './signers.ts';
 import type { UserSessions } from './user-sessions.ts';
 import type { WithdrawalRows } from './withdrawals.ts';
@@ -45,6 +49,12 @@ const BAD_AMOUNT: Reject = reject(
   'an amount above zero in the number format of this node',
   'amount',
 );
+const NO_OUT: Reject = reject('INSUFFICIENT_INVENTORY', 'the sub-account has less available', 'amount_out');
+const LATE_APPROVAL: Reject = reject(
+  'TIMEOUT_UNKNOWN_STATE',
+  'the settlement is locked and not signed yet; its approval will be among the signatures, or the lock ends by the chain',
+);
+const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no approval is signed now; nothing is locked');
 const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
 const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
 
@@ -58,6 +68,11 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for cl
  */
 export type ClearingVerdict = Outcome<Reject | null>;
 
+/** Refused before clearing (a reject), refused by clearing, or approved. */
+export type SettlementVerdict = Outcome<
+  { readonly kind: 'refused'; readonly refusal: Reject } | { readonly kind: 'approved'; readonly row: SettlementRow }
+>;
+
 export interface AccountActionParts {
   readonly signatures: Pick<RequestSignatures, 'verify'>;
   readonly signers: Pick<SignerQueries, 'configNonceOf' | 'configOf' | 'refuseAction' | 'unfunded'>;
@@ -66,6 +81,8 @@ export interface AccountActionParts {
   readonly withdrawals: Pick<WithdrawalRows, 'form'>;
   /** RATE_LIMITED, or null after the charge. */
   readonly charge: (user: UserId, cost: Cost) => Reject | null;
+  readonly settlements: Pick<SettlementRows, 'decided'>;
+  readonly chains: SettlementChains;
   /** The asset of a token on its chain, null when none has it. */
   readonly assetOfToken: (token: AssetId) => AssetId | null;
   /** Whether clearing has a row of the user. */
@@ -164,6 +181,88 @@ export class AccountActions {
     return verdict;
   }
 
+  /**
+   * `POST /settlement/init`: locked by clearing, signed, journaled, and only then answered (STL-01). A request that waits
+   * too long for its signature is TIMEOUT_UNKNOWN_STATE: the settlement is locked, and signed later.
+   */
+  async settle(request: SettlementRequest, user: UserId): Promise<SettlementVerdict> {
+    const { inner } = request;
+    const { form } = this.#parts.withdrawals;
+    const amountOut = parseAmountText(inner.amountOut, form);
+    const amountIn = parseAmountText(inner.amountIn, form);
+    if (amountOut === null) return rejected({ ...BAD_AMOUNT, field: 'amount_out' });
+    if (amountIn === null) return rejected({ ...BAD_AMOUNT, field: 'amount_in' });
+    const decided = await this.#decided(request, user, {
+      kind: 'settle',
+      refuse: () => refuseDelegation(request) ?? this.#refuseChain(inner.chainId.id),
+      verify: () => this.#verifySettlement(request, user),
+      ofUnknown: () => NO_OUT,
+      prepare: () => this.#prepareSettlement(request, { user, amountOut, amountIn }),
+    });
+    if (!decided.ok) return decided;
+    const reply = decided.value;
+    if (!reply.ok) return accepted({ kind: 'refused', refusal: reply.reject });
+    const { place, requested_ns: requestedNs } = reply.value as { place: number; requested_ns: TimestampNs };
+    const row = await this.#parts.settlements.decided({ user, place, requestedNs });
+    if (row === null || row.status === 'expired') return rejected(LATE_APPROVAL);
+    return row.status === 'refused' ? rejected(NOT_SIGNED) : accepted({ kind: 'approved', row });
+  }
+
+  #prepareSettlement(
+    { inner, makerOrder }: SettlementRequest,
+    terms: { readonly user: UserId; readonly amountOut: Amount18; readonly amountIn: Amount18 },
+  ): Prepared {
+    const chainId = inner.chainId.id;
+    const token = `${inner.assetOut.address}@${chainId}` as AssetId;
+    const from = { user: terms.user, subAccount: inner.subAccount, asset: this.#parts.assetOfToken(token) ?? token };
+    const taken = this.#parts.setAsides.take({ from, amount: terms.amountOut, leaves: true }, this.#parts.nowNs());
+    const chain = this.#parts.chains(chainId);
+    const command = {
+      kind: 'settle' as const,
+      ...terms,
+      subAccount: inner.subAccount,
+      chainId,
+      vault: inner.vault?.address ?? null,
+      mode: inner.mode,
+      tokenOut: inner.assetOut.address,
+      tokenIn: inner.assetIn.address,
+      // C19: of a delegated settlement the settler is the one that the maker's order names.
+      settler: makerOrder?.settler.id ?? inner.settler?.id ?? terms.user,
+      maker: makerOrder?.maker.id ?? null,
+      nonce: inner.nonce,
+      expiresNs: earlier(inner.expiresNs, makerOrder?.expiresNs ?? null),
+      blockTime: chain.kind === 'ready' ? chain.blockTime : 0,
+      shortfall: taken.ok ? null : shortfallOf(taken.reject),
+    };
+    return { command, setAside: taken.ok ? taken.value : null };
+  }
+
+  /** Without a nonce either of two texts is signed (C2). The maker's signature is one more, at the cost of the user. */
+  async #verifySettlement(request: SettlementRequest, user: UserId): Promise<Reject | null> {
+    const { signatures } = this.#parts;
+    const { otherText, makerOrder } = request;
+    const first = await signatures.verify(request, user);
+    const isOther = first === BAD_SIGNATURE && otherText !== null;
+    const refusal = isOther
+      ? (this.#charge(user, 1 + request.additionalSigners.length) ??
+        (await signatures.verify({ ...request, text: otherText }, user)))
+      : first;
+    if (refusal !== null || makerOrder === null) return refusal;
+    return this.#charge(user, 1) ?? this.#verifyMaker(makerOrder, user);
+  }
+
+  async #verifyMaker({ maker, signature, text }: MakerOrder, payer: UserId): Promise<Reject | null> {
+    const request = { signature, text, additionalSigners: [] };
+    // mutant: maker-signature
+    const refusal = await this.#parts.signatures.verify(request, maker.id, payer);
+    return refusal === BAD_SIGNATURE ? { ...BAD_SIGNATURE, field: 'maker_order' } : refusal;
+  }
+
+  #refuseChain(chainId: ChainId): Reject | null {
+    const chain = this.#parts.chains(chainId);
+    return chain.kind === 'ready' ? null : { ...NOT_SIGNED, message: `${NOT_SIGNED.message}: ${chain.reason}` };
+  }
+
   /** The name has its form. INVALID_REQUEST for accounts 0 and 1 and for one that does not exist (SUB-14). */
   async rename(request: {
     readonly user: UserId;
@@ -179,8 +278,19 @@ export class AccountActions {
   async #act(
     request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
     user: UserId,
-    { kind, refuse = () => null, ofUnknown, prepare }: Action,
+    action: Action,
   ): Promise<ClearingVerdict> {
+    const decided = await this.#decided(request, user, action);
+    if (!decided.ok) return decided;
+    return accepted(decided.value.ok ? null : decided.value.reject);
+  }
+
+  /** @returns why it was refused before clearing, or clearing's reply. */
+  async #decided(
+    request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
+    user: UserId,
+    { kind, refuse = () => null, verify, ofUnknown, prepare }: Action,
+  ): Promise<Outcome<Reply>> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
     const { signers, signatures, nowNs, isKnown } = this.#parts;
     const signedBy = signedByOf(request);
@@ -188,23 +298,26 @@ export class AccountActions {
       signers.refuseAction({ kind, user, signedBy }, nowNs()) ??
       refuse() ??
       this.#chargeFurther(request, user) ??
-      (await signatures.verify(request, user)) ??
+      (await (verify?.() ?? signatures.verify(request, user))) ??
       refuse();
     if (refusal !== null) return rejected(refusal);
     const ofStranger = isKnown(user) ? null : ofUnknown();
-    if (ofStranger !== null) return accepted(ofStranger);
+    if (ofStranger !== null) return accepted(rejected(ofStranger));
     const { command, setAside } = prepare();
     // The journal keeps who signed only where it was not the master key alone.
     const reply = await this.#send(signedBy.coSigners.length === 0 ? command : { ...command, signedBy });
     setAside?.free();
-    if (reply.ok) return accepted(null);
     // Every refusal of clearing itself is final; only a full queue is retryable.
-    return reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply.reject);
+    return !reply.ok && reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply);
   }
 
   /** A signature costs as much to verify as another action: those behind the first are charged like one each. */
   #chargeFurther({ signature, additionalSigners }: Signatures, user: UserId): Reject | null {
     const furtherSignatures = additionalSigners.length - (signature.length === 0 ? 1 : 0);
+    return this.#charge(user, furtherSignatures);
+  }
+
+  #charge(user: UserId, furtherSignatures: number): Reject | null {
     return furtherSignatures > 0 ? this.#parts.charge(user, { furtherSignatures }) : null;
   }
 
@@ -224,9 +337,28 @@ interface Action {
   readonly kind: SignedInput['kind'];
   /** Judged before the signatures are verified, and again after them. */
   readonly refuse?: () => Reject | null;
+  /** Instead of the signatures over the text of the request alone. */
+  readonly verify?: () => Promise<Reject | null>;
   /** Clearing's answer to a user of whom it has no row; null: it is to decide. */
   readonly ofUnknown: () => Reject | null;
   readonly prepare: () => Prepared;
+}
+
+/** The delegated flow needs both sides, an expiry, and no settler of the request (wire.md 7.19, AMB-137). */
+function refuseDelegation({ inner, makerOrder }: SettlementRequest): Reject | null {
+  // mutant: maker-matches
+  if ((inner.maker?.id ?? null) !== (makerOrder?.maker.id ?? null)) {
+    return reject('INVALID_REQUEST', 'MmPubkeyMismatch: mm_pubkey is the one of maker_order', 'mm_pubkey');
+  }
+  if (makerOrder === null) return null;
+  if (inner.expiresNs === null) return reject('INVALID_REQUEST', 'with mm_pubkey an expiry is needed', 'expires_at');
+  if (inner.settler !== null) return reject('INVALID_REQUEST', 'the settler is the one of maker_order', 'settler');
+  return null;
+}
+
+function earlier(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
 }
 
 /** A command with what was set aside for it; null where it did not fit. */

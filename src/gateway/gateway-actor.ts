@@ -272,6 +272,7 @@ export class GatewayActor implements Actor {
     else if (news.kind === 'deleveraged') gateway.orders.onDeleveraged(news.trade);
     else if (news.kind === 'withdrawalChanged') gateway.withdrawals.changed(news.row);
     else if (news.kind === 'signersChanged') gateway.signers.changed(news.row, news.configNonce);
+    else if (news.kind === 'settlementChanged') gateway.settlements.changed(news.row, this.#isRestored);
     else if (news.kind === 'registryChanged') {
       const { change } = news;
       if (change.table === 'asset') gateway.assetChanged(change.row);

@@ -46,6 +46,7 @@ import { ReleaseQueue } from './release-queue.ts';
 import { RequestSignatures } from './request-signatures.ts';
 import type { TimerHolder } from './sessions/dead-man-timers.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
+import { NO_CHAINS, type SettlementChains, SettlementRows } from './settlements.ts';
 import type { SignatureVerifier } from './signature-verifier.ts';
 import { SignerQueries } from './signers.ts';
 import { UserSessions } from './user-sessions.ts';
@@ -83,7 +84,7 @@ export interface GatewayCounters extends FaultCounters {
 }
 
 /** The services that routes and sockets call, as they use them. */
-export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'atRisk'> {
+export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
@@ -99,9 +100,10 @@ export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'a
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<
     AccountActions,
-    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'rename' | 'transfer' | 'withdraw'
+    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'rename' | 'settle' | 'transfer' | 'withdraw'
   >;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
+  readonly settlements: Pick<SettlementRows, 'signaturesOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
 }
 
@@ -118,11 +120,14 @@ export class Gateway implements OrderSink {
   readonly marginPublisher: MarginPublisher;
   readonly accountActions: AccountActions;
   readonly withdrawals: WithdrawalRows = new WithdrawalRows();
+  readonly settlements: SettlementRows;
   readonly signers: SignerQueries = new SignerQueries();
   /** Markets that have been restored and take orders. */
   readonly openMarkets: Set<number> = new Set();
   /** The public listener's, once it is open. */
   streams: UserEventStreams = NO_STREAMS;
+  /** The chains', once they have started. */
+  settlementChains: SettlementChains = NO_CHAINS;
 
   readonly #parts: GatewayParts;
   readonly #faults: FaultCooldowns;
@@ -177,11 +182,14 @@ export class Gateway implements OrderSink {
     this.queries = new OrderQueries({ orders, registry, isFunded, pages: parts.pages });
     this.margin = new MarginQueries(orders, nowNs, (asset) => registry.definitions.has(asset));
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
+    this.settlements = new SettlementRows((event) => this.streams.pendingSettlement(event), nowNs);
     this.accountActions = new AccountActions({
       ...{ nowNs, command, setAsides: orders.setAsides, withdrawals: this.withdrawals },
       ...{ signers, sessions: this.sessions },
       signatures: new RequestSignatures({ verifier, wakeUp, partOf: (user) => limits.partOf(user, 'action') }),
       charge: (user, cost) => limits.charge(user, cost, nowNs()),
+      settlements: this.settlements,
+      chains: (chainId) => this.settlementChains(chainId),
       assetOfToken: (token) => registry.assetOfToken(token),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
@@ -197,6 +205,10 @@ export class Gateway implements OrderSink {
     return this.orders.funded.has(user);
   }
 
+  isMarketMaker(user: UserId): boolean {
+    return this.limits.tierOf(user) === 'marketMaker';
+  }
+
   /** What is at risk over all accounts, as clearing published it last; null before the first time (STR-06). */
   atRisk(): AtRisk | null {
     return this.#atRisk;
@@ -204,8 +216,9 @@ export class Gateway implements OrderSink {
 
   /** Signed actions between their first check and their answer, reductions, and messages that wait. */
   get actionsInFlight(): number {
-    const { accountActions, orders, automaticCancels, liquidations } = this;
-    const requests = accountActions.inFlight + orders.requests.unanswered + this.#parts.verifier.inFlight;
+    const { accountActions, orders, automaticCancels, liquidations, settlements } = this;
+    const requests =
+      accountActions.inFlight + settlements.waiting + orders.requests.unanswered + this.#parts.verifier.inFlight;
     const { onTheWay } = orders.margin.reductions;
     const waiting = this.#releases.size + automaticCancels.size + this.#faults.size + liquidations.size;
     return requests + onTheWay + orders.shortReleases + waiting;

@@ -27,13 +27,17 @@ export class RequestSignatures {
     this.#parts = parts;
   }
 
-  /** INVALID_SIGNATURE unless all signatures given are valid, SERVICE_UNAVAILABLE when the pool is full, or null. */
-  verify(request: Signatures & { readonly text: Uint8Array }, user: UserId): Promise<Reject | null> {
+  /** INVALID_SIGNATURE unless all signatures given are valid, SERVICE_UNAVAILABLE when the pool is full, or null. @param payer whose part of the verifier it takes. */
+  verify(
+    request: Signatures & { readonly text: Uint8Array },
+    user: UserId,
+    payer: UserId = user,
+  ): Promise<Reject | null> {
     const { verifier, partOf, wakeUp } = this.#parts;
     const publicKey = must(parseHex(user, 32), 'a user is 32 bytes of hex');
     this.#connections += 1;
     const { signature, additionalSigners: coSigners, text } = request;
-    const job = { connection: this.#connections, signature, coSigners, text, publicKey, part: partOf(user) };
+    const job = { connection: this.#connections, signature, coSigners, text, publicKey, part: partOf(payer) };
     return new Promise((resolve) => {
       const isTaken = verifier.verify(job, (isValid) => resolve(isValid ? null : BAD_SIGNATURE));
       if (!isTaken) resolve(POOL_FULL);

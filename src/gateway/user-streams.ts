@@ -1,6 +1,7 @@
 /** What the gateway publishes to the sockets of users; src/http writes the frames (wire.md 9). */
 import type { AccountEvent } from '../codec/account-events.ts';
 import type { PositionView } from '../codec/margin-replies.ts';
+import type { SettlementEvent } from '../codec/settlement-events.ts';
 import type { UserId } from '../core/ids.ts';
 import type { AtRisk } from '../core/market-figures.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -21,6 +22,8 @@ export interface UserEventStreams {
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void;
   /** What is at risk over all accounts has changed (STR-06). */
   atRisk(view: AtRisk): void;
+  /** A settlement was approved: for market makers (STR-07). */
+  pendingSettlement(event: SettlementEvent): void;
   /** Whether the user has a reader of this stream. */
   listens(user: UserId, stream: MarginStream): boolean;
   listenersOf(stream: MarginStream): Iterable<UserId>;
@@ -38,6 +41,7 @@ export const NO_STREAMS: UserEventStreams = {
   positions: () => undefined,
   accountStats: () => undefined,
   atRisk: () => undefined,
+  pendingSettlement: () => undefined,
   listens: () => false,
   listenersOf: () => [],
   endSessions: () => undefined,

@@ -1,12 +1,13 @@
 /**
- * A user's own accounts: signed transfers, position closes and withdrawals, which clearing decides, the queue of
- * withdrawals (wire.md 7.17, 7.18), names, and reads of signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
+ * A user's own accounts: signed transfers, position closes, withdrawals and settlements, which clearing decides, the queue of
+ * withdrawals and the signatures of settlements (wire.md 7.17 to 7.19), names, and reads of signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
  */
 
 import { clearingReply, decodeRename, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
 import type { SignerKey } from '../codec/signatures.ts';
 import { decodeAddSigner } from '../codec/signed-add-signer.ts';
+import { decodeSettlement, settlementReply } from '../codec/signed-settlement.ts';
 import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
@@ -29,6 +30,7 @@ export function addAccountRoutes(kit: RouteKit): void {
     accountActions.closePosition(request, user),
   );
   addWithdrawals(kit);
+  addSettlements(kit);
   addRename(kit);
   addSigners(kit);
 }
@@ -65,6 +67,32 @@ function addWithdrawals(kit: RouteKit): void {
     namesUser: true,
     shape: noShape,
     serve: (call, { user }) => call.reply(withdrawals.queueOf(user)),
+  });
+}
+
+function addSettlements(kit: RouteKit): void {
+  const { accountActions, settlements } = kit.services;
+  kit.addSession({
+    method: 'POST',
+    pattern: '/settlement/init',
+    bodyBytesMax: ACTION_BYTES_MAX,
+    cost: 'action',
+    isChange: true,
+    late: LATE,
+    shape: ({ body }) => decodeSettlement(body, 0, body.length),
+    serve: async (call, { user }, request) =>
+      answer(call, await accountActions.settle(request, user), (verdict) =>
+        verdict.kind === 'approved' ? settlementReply(verdict.row) : clearingReply(verdict.refusal),
+      ),
+  });
+  kit.addSession({
+    method: 'GET',
+    pattern: '/settlement/signatures/:user_id',
+    cost: 'action',
+    isChange: false,
+    namesUser: true,
+    shape: noShape,
+    serve: (call, { user }) => call.reply(settlements.signaturesOf(user)),
   });
 }
 

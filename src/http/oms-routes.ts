@@ -1,8 +1,4 @@
-/**
- * The REST routes of the order service, by area (wire.md 3, 7).
- *
- * Not supported yet, so 404: settlements.
- */
+/** The REST routes of the order service, by area (wire.md 3, 7). */
 
 import { decodeAuth } from '../codec/auth-request.ts';
 import { authReply, nonceReply } from '../codec/operation-replies.ts';

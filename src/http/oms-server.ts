@@ -11,6 +11,7 @@
  */
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
+import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { STOPPING } from '../gateway/order-entry.ts';
@@ -27,7 +28,7 @@ import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
-import { SocketHub } from './uws-socket.ts';
+import { OMS_LAG, SocketHub } from './uws-socket.ts';
 
 /** Interval at which a part of the open sockets' tokens is checked again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
@@ -137,6 +138,13 @@ export class OmsServer {
     this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
     this.#addUserStream('/positions/ws/:user_id', 'positions', false);
     this.#addStream('/liquidation/at_risk/ws', (head) => this.streams.admit(head, 'at-risk', null));
+    this.#hub.add<OmsSeat>({
+      ...this.streams.common(),
+      lag: { ...OMS_LAG, messagesMax: PENDING_SETTLEMENTS_MAX },
+      pattern: '/sync/pending_settlements',
+      admit: (head) =>
+        this.#services.entry.isStopping ? rejected(STOPPING) : this.streams.admit(head, 'pending-settlements', null),
+    });
     // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
       this.#routes.add({ method: 'GET', pattern, handler: (call) => call.refusePlainGet() });

@@ -18,6 +18,7 @@ import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
 import { orderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
+import { type SettlementEvent, settlementEvent } from '../codec/settlement-events.ts';
 import {
   controlUnauthorizedFrame,
   eventFrame,
@@ -49,8 +50,8 @@ import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** One-way streams. `confirmed-trades` is the final part of `trades`. */
 export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
-/** `at-risk` has the same frames for all users. */
-export type OmsStreamName = OneWayStream | 'at-risk' | 'control';
+/** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
+export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
 /** The data of one socket. */
 export interface OmsSeat extends Session {
@@ -89,10 +90,12 @@ const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   positions: 'positions',
   'account-stats': 'account_stats',
   'at-risk': 'at_risk',
+  'pending-settlements': 'pending_settlements',
   control: 'control',
 };
 /** A position takes below 700 bytes, a frame at most 1 MiB (AMB-95). */
 const POSITIONS_PER_FRAME = 1_000;
+const MAKERS_ONLY = 'only market makers read this stream';
 const SESSION_OVER = 'the session is over';
 const NOT_KEPT = 'what came since that number is not kept';
 /** Sockets checked by one call of `checkSessions`; each check hashes a token. */
@@ -104,6 +107,9 @@ export class UserStreams implements UserEventStreams {
   readonly #sockets = new Set<OmsSocket>();
   /** Readers of what is at risk, on v0 and on v1. */
   readonly #atRisk: readonly [Channel<OmsSeat>, Channel<OmsSeat>] = [new Channel(), new Channel()];
+  /** Readers of pending settlements, on v0 and on v1, and their sockets. */
+  readonly #settlements: readonly [Channel<OmsSeat>, Channel<OmsSeat>] = [new Channel(), new Channel()];
+  readonly #makers = new Set<OmsSocket>();
   readonly #rings: ReplayRings;
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
@@ -147,6 +153,19 @@ export class UserStreams implements UserEventStreams {
   atRisk(view: AtRisk): void {
     for (const version of [0, 1] as const) {
       this.deliver(this.#atRisk[version], () => atRiskFrame(version, view));
+    }
+  }
+
+  /** To market makers: one that is none any more gets nothing of it, and its socket ends (STR-07). */
+  pendingSettlement(event: SettlementEvent): void {
+    for (const socket of [...this.#makers]) {
+      if (!this.#services.isMarketMaker(socket.data.user)) this.dismiss(socket, MAKERS_ONLY);
+    }
+    for (const version of [0, 1] as const) {
+      const wire = WIRE_CHANNEL['pending-settlements'];
+      this.deliver(this.#settlements[version], () =>
+        eventFrame(version, wire, event.timestampNs, settlementEvent(event)),
+      );
     }
   }
 
@@ -275,6 +294,7 @@ export class UserStreams implements UserEventStreams {
     if (isForeign) this.dismiss(socket, OTHER_USER.message);
     else if (stream === 'control') return;
     else if (stream === 'at-risk') this.#joinAtRisk(socket);
+    else if (stream === 'pending-settlements') this.#joinSettlements(socket);
     else if (numbers === null) entry.streams[stream].plain[version].join(socket);
     else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
   }
@@ -285,6 +305,17 @@ export class UserStreams implements UserEventStreams {
     const view = this.#services.atRisk();
     if (view !== null && view.assets.length > 0) socket.send(Buffer.from(atRiskFrame(version, view)));
     this.#atRisk[version].join(socket);
+  }
+
+  #joinSettlements(socket: OmsSocket): void {
+    const { user, version } = socket.data;
+    // mutant: makers-only
+    if (!this.#services.isMarketMaker(user)) {
+      this.dismiss(socket, MAKERS_ONLY);
+      return;
+    }
+    this.#makers.add(socket);
+    this.#settlements[version].join(socket);
   }
 
   /** Sends the missed frames, then joins the channel; or requests a resync if they are no longer kept. */
@@ -311,6 +342,9 @@ export class UserStreams implements UserEventStreams {
     if (entry === undefined) return;
     if (stream === 'at-risk') {
       this.#atRisk[version].leave(socket);
+    } else if (stream === 'pending-settlements') {
+      this.#makers.delete(socket);
+      this.#settlements[version].leave(socket);
     } else if (stream !== 'control') {
       entry.streams[stream].plain[version].leave(socket);
       entry.streams[stream].numbered.leave(socket);

@@ -71,9 +71,16 @@ export interface LagRule {
   readonly reason: string;
   /** Real milliseconds from lagging to being cut off. */
   readonly hardDropMs: number;
+  /** Queued messages at which a reader lags, at most SOCKET_LAG_MESSAGES_MAX. */
+  readonly messagesMax: number;
 }
-export const OMS_LAG: LagRule = { code: 1013, reason: 'resync_required', hardDropMs: 5_000 };
-export const MDS_LAG: LagRule = { code: 1000, reason: '', hardDropMs: 1_000 };
+export const OMS_LAG: LagRule = {
+  code: 1013,
+  reason: 'resync_required',
+  hardDropMs: 5_000,
+  messagesMax: SOCKET_LAG_MESSAGES_MAX,
+};
+export const MDS_LAG: LagRule = { code: 1000, reason: '', hardDropMs: 1_000, messagesMax: SOCKET_LAG_MESSAGES_MAX };
 
 export interface StreamRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
@@ -263,7 +270,7 @@ export class StreamSocket<T> {
     this.#note(raw.getBufferedAmount());
     const isPressed = this.#totals.backlogBytes > this.#totals.pressedBytes;
     const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : SOCKET_LAG_BYTES_MAX;
-    const keepsUp = isTaken && this.#backlogBytes <= bytesMax && this.#backlog.messages <= SOCKET_LAG_MESSAGES_MAX;
+    const keepsUp = isTaken && this.#backlogBytes <= bytesMax && this.#backlog.messages <= this.#route.lag.messagesMax;
     if (!keepsUp) this.#fallBehind(raw);
     if (this.#totals.backlogBytes > this.#totals.backlogBytesMax) this.#totals.cutLongest();
   }

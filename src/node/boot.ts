@@ -317,6 +317,7 @@ export class RingbookNode {
       registry: () => this.#gateway.registry.rows(),
       fail: (reason) => this.fail(reason),
       withdrawals: () => this.#gateway.withdrawals.all(),
+      settlements: () => this.#gateway.settlements.all(),
       evm: {
         entry: this.#threads.entryOf(EVM),
         logLevel: config.logLevel,
@@ -340,7 +341,9 @@ export class RingbookNode {
         else this.#log.error({ chain, ...stopped }, 'the chain is stopped: nothing is credited or approved on it');
       },
     });
-    await this.#chains.start();
+    const chains = this.#chains;
+    await chains.start();
+    this.#gateway.settlementChains = (chainId) => chains.readiness(chainId);
     this.#waiting.delete('chains');
   }
 

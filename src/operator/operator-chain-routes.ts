@@ -3,7 +3,7 @@
  * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and write JSON; ChainOperations
  * performs the operations.
  *
- * Not here: settlements and escapes.
+ * Not here: escapes.
  */
 
 import {
@@ -12,6 +12,7 @@ import {
   type ChainVault,
   DEFAULT_SENDER,
   type DepositRequest,
+  type ExecuteSettlement,
   type ExecuteWithdrawal,
 } from '../chain/chain-operations.ts';
 import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
@@ -34,6 +35,20 @@ type Ask = (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<O
 const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
 const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
+const SETTLEMENT_OVERRIDES = [
+  'caller',
+  'settler',
+  'token_in',
+  'amount_in_base_units',
+  'token_out',
+  'amount_out_base_units',
+  'mode',
+  'nonce',
+  'valid_until',
+  'signature',
+];
+const EXECUTOR = ['allowance_base_units', 'returns_base_units', 'reenter'];
+const ACCOUNTS = { min: 0, max: SUB_ACCOUNTS_MAX - 1 };
 const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
 const COUNTER_FORM = /^(?:0|[1-9][0-9]{0,15})$/;
 const U8 = { min: 0, max: 255 };
@@ -67,6 +82,7 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
   return [
     route('POST', 'deposits', deposit),
     route('POST', 'withdrawals/execute', withdraw),
+    route('POST', 'settlements/execute', settle),
     route('POST', 'mine', mine),
     route('POST', 'reorg', reorganise),
     route('POST', 'providers', setProvider),
@@ -231,6 +247,55 @@ async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall):
     ...(changed.has('signatures') ? { signatures: signatureList(changed) } : {}),
   };
   return changed.failure ?? mapped(await chains.withdraw(chain, { user, nonce, overrides, confirm }), transactionView);
+}
+
+async function settle(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['user', 'sub_account', 'nonce', 'overrides', 'executor', 'confirm']);
+  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
+  const subAccount = reader.integer('sub_account', ACCOUNTS, undefined);
+  const nonce = reader.integer('nonce', NONCES, undefined);
+  const confirm = reader.flag('confirm', true);
+  if (reader.failure !== null) return reader.failure;
+  const overrides = settlementOverrides(
+    new BodyReader(reader.raw('overrides') ?? {}, SETTLEMENT_OVERRIDES, 'overrides.'),
+  );
+  if (!overrides.ok) return overrides;
+  const conduct = new BodyReader(reader.raw('executor') ?? {}, EXECUTOR, 'executor.');
+  const executor = {
+    allowance: conduct.integerTextOrNull('allowance_base_units', AMOUNT, null),
+    returns: conduct.integerTextOrNull('returns_base_units', AMOUNT, null),
+    reenter: conduct.flag('reenter', false),
+  };
+  if (conduct.failure !== null) return conduct.failure;
+  const request = { user, subAccount, nonce, overrides: overrides.value, executor, confirm };
+  return mapped(await chains.settle(chain, request), transactionView);
+}
+
+function settlementOverrides(reader: BodyReader): Outcome<ExecuteSettlement['overrides']> {
+  const address = (name: string): string => reader.form(name, parseAddress, 'an address is', undefined, '');
+  const units = (name: string): bigint => reader.integerText(name, AMOUNT, undefined);
+  const number = (name: string): bigint => BigInt(reader.integer(name, NONCES, undefined));
+  const given: ExecuteSettlement['overrides'] = {
+    ...(reader.has('caller') ? { caller: address('caller') } : {}),
+    ...(reader.has('settler')
+      ? { settler: reader.form('settler', parseUserId, 'an Ed25519 key is', undefined, '' as UserId) }
+      : {}),
+    ...(reader.has('token_in') ? { tokenIn: address('token_in') } : {}),
+    ...(reader.has('amount_in_base_units') ? { baseUnitsIn: units('amount_in_base_units') } : {}),
+    ...(reader.has('token_out') ? { tokenOut: address('token_out') } : {}),
+    ...(reader.has('amount_out_base_units') ? { baseUnitsOut: units('amount_out_base_units') } : {}),
+    ...(reader.has('mode') ? { mode: reader.word('mode', ['spot', 'margin'], undefined) } : {}),
+    ...(reader.has('nonce') ? { nonce: number('nonce') } : {}),
+    ...(reader.has('valid_until') ? { validUntil: number('valid_until') } : {}),
+    ...(reader.has('signature')
+      ? { signature: reader.form('signature', parseSignature, 'a hex text is', undefined, '') }
+      : {}),
+  };
+  return reader.failure ?? accepted(given);
+}
+
+function parseSignature(text: string): string | null {
+  return SIGNATURE_FORM.test(text) ? text.replace(/^0x/, '').toLowerCase() : null;
 }
 
 function signatureList(reader: BodyReader): readonly string[] {

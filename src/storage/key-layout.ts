@@ -25,6 +25,8 @@
  *   2a vault token                 chain 9, token 32
  *   2d isolated lot                user 32, place 1, asset id
  *   2e unclaimed deposit           chain 9, user 32, counter 8
+ *   2b settlement                  user 32, place 1
+ *   2c settlement counter          chain 9, user 32, sub-account 1
  *   30 open order                  market 4, order sequence 8                         its record
  *   31 block of finished orders    market 4, order sequence 8                         records, that one the first (order-blocks.ts)
  *   32   runs of a user's          user 32, market 4, timestamp 8, order id           run of: that, order sequence 8, block 8
@@ -80,6 +82,8 @@ export const TABLE = {
   signers: 0x2f,
   lot: 0x2d,
   unclaimed: 0x2e,
+  settlement: 0x2b,
+  settlementCounter: 0x2c,
   openOrder: 0x30,
   orderBlock: 0x31,
   finishedRun: 0x32,
@@ -202,9 +206,9 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Of a user, the first byte behind it a place. */
-  withdrawal(user: UserId, place: number): Uint8Array {
-    this.#begin(TABLE.withdrawal);
+  /** Withdrawal or settlement: of a user, the first byte behind it a place. */
+  placed(table: Table, user: UserId, place: number): Uint8Array {
+    this.#begin(table);
     this.#writer.hex(user, 32);
     this.#writer.u8(place);
     return this.#writer.end();
@@ -238,6 +242,14 @@ export class KeyWriter {
     this.#begin(table);
     this.#writer.hex(chainId, 9);
     this.#writer.hex(name, 32);
+    return this.#writer.end();
+  }
+
+  settlementCounter(chainId: ChainId, user: UserId, subAccount: number): Uint8Array {
+    this.#begin(TABLE.settlementCounter);
+    this.#writer.hex(chainId, 9);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(subAccount);
     return this.#writer.end();
   }
 

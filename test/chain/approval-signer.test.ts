@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { APPROVALS_PER_HOUR_MAX, KeySigner, type SigningRequest } from '../../src/chain/approval-signer.ts';
+import {
+  APPROVALS_PER_HOUR_MAX,
+  KeySigner,
+  SETTLEMENTS_PER_USER_HOUR_MAX,
+  type SigningRequest,
+} from '../../src/chain/approval-signer.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
 import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
@@ -28,22 +33,53 @@ const APPROVAL = {
   target: address('7c'),
 };
 const VAULT = { key: `${address('0d')}@${CHAIN}`, address: address('0d'), administrators: [ADMINISTRATOR], quorum: 1 };
-const REQUEST: SigningRequest = { chainId: CHAIN, vault: VAULT, approval: APPROVAL, validity: 3_600 };
+type WithdrawalRequest = Extract<SigningRequest, { kind: 'withdrawal' }>;
+const REQUEST: WithdrawalRequest = {
+  kind: 'withdrawal',
+  chainId: CHAIN,
+  vault: VAULT,
+  approval: APPROVAL,
+  validFrom: 1_900_000_000 - 3_600,
+};
+
+type SettlementRequest = Extract<SigningRequest, { kind: 'settlement' }>;
+const SETTLEMENT_SIGNATURE =
+  '49b5c840ead9548c38f5a4449fea7fd3bd4f51af872181d011e827f5162f48757abdabff22cd6d33d50eb447ef87d3b03c665aa64ee626726161b04b5f5aa2c61c';
+const SETTLEMENT: SettlementRequest = {
+  kind: 'settlement',
+  chainId: CHAIN,
+  vault: VAULT,
+  approval: {
+    tokenOut: address('6b'),
+    baseUnitsOut: 2_500n,
+    tokenIn: address('5a'),
+    baseUnitsIn: 1_000_000n,
+    mode: 'margin',
+    user: USER_42 as UserId,
+    account: 3,
+    nonce: 0n,
+    validUntil: 1_900_000_000n,
+    settler: USER_42 as UserId,
+  },
+  validFrom: 1_900_000_000 - 3_600,
+};
 
 function request(
-  approval: Partial<SigningRequest['approval']>,
+  approval: Partial<WithdrawalRequest['approval']>,
   vault: Partial<SigningRequest['vault']> = {},
-): SigningRequest {
-  return { ...REQUEST, approval: { ...APPROVAL, ...approval }, vault: { ...VAULT, ...vault } };
+): WithdrawalRequest {
+  const changed = { ...APPROVAL, ...approval };
+  const validFrom = Number(changed.validUntil) - 3_600;
+  return { ...REQUEST, approval: changed, vault: { ...VAULT, ...vault }, validFrom };
 }
 
-suite('approval signer', () => {
-  const signer = (): KeySigner => new KeySigner([KEY], () => 0);
-  const refusal = async (one: KeySigner, given: SigningRequest): Promise<string | null> => {
-    const signed = await one.sign(given);
-    return signed.kind === 'refused' ? signed.reason : null;
-  };
+const signer = (): KeySigner => new KeySigner([KEY], () => 0);
+const refusal = async (one: KeySigner, given: SigningRequest): Promise<string | null> => {
+  const signed = await one.sign(given);
+  return signed.kind === 'refused' ? signed.reason : null;
+};
 
+suite('approval signer', () => {
   test('APR-01 to APR-05: signs the vector of wire.md 13, the same bytes each time, also by another signer', async () => {
     const one = signer();
     for (const each of [one, one, signer()]) {
@@ -222,5 +258,65 @@ suite('withdrawal approvals', () => {
     await approvals.tick();
     assert.deepEqual(commands, []);
     await approvals.stop();
+  });
+});
+
+suite('approvals of settlements', () => {
+  test('APR-01 to APR-04, V-8: signs the settlement vector of wire.md 13 with one key, the same bytes each time', async () => {
+    const one = signer();
+    for (const each of [one, one, signer()]) {
+      assert.deepEqual(await each.sign(SETTLEMENT), { kind: 'signed', signatures: [SETTLEMENT_SIGNATURE] });
+    }
+    const administrators = ['11'.repeat(20), ADMINISTRATOR];
+    const many = { ...SETTLEMENT, vault: { ...VAULT, administrators, quorum: 2 } };
+    assert.deepEqual(
+      await signer().sign(many),
+      { kind: 'signed', signatures: [SETTLEMENT_SIGNATURE] },
+      'any administrator',
+    );
+    assert.match((await refusal(new KeySigner([], () => 0), SETTLEMENT)) ?? '', /too few keys/);
+    for (const nothing of [{ baseUnitsOut: 0n }, { baseUnitsIn: 0n }]) {
+      const approval = { ...SETTLEMENT.approval, ...nothing };
+      assert.match((await refusal(signer(), { ...SETTLEMENT, approval })) ?? '', /pays nothing/);
+    }
+  });
+
+  test('NON-02, NON-03: a counter is of a user, a sub-account, a chain and a kind; two approvals for one never live at one time', async () => {
+    const one = signer();
+    await one.sign(SETTLEMENT);
+    const of = (
+      approval: Partial<SettlementRequest['approval']>,
+      more: Partial<SettlementRequest> = {},
+    ): SettlementRequest => ({
+      ...SETTLEMENT,
+      ...more,
+      approval: { ...SETTLEMENT.approval, ...approval },
+    });
+    assert.match((await refusal(one, of({ baseUnitsOut: 1n }))) ?? '', /may still live/);
+    assert.equal(await refusal(one, of({ account: 4 })), null);
+    assert.equal(await refusal(one, of({ nonce: 1n })), null);
+    assert.equal(await refusal(one, of({}, { chainId: '000000000000000001' as ChainId })), null);
+    assert.equal(await refusal(one, request({ user: SETTLEMENT.approval.user })), null, 'a withdrawal');
+    const until = SETTLEMENT.approval.validUntil;
+    const early = of({ baseUnitsOut: 2n, validUntil: until + 10n }, { validFrom: Number(until) - 1 });
+    assert.match((await refusal(one, early)) ?? '', /may still live/);
+    const later = of({ baseUnitsOut: 2n, validUntil: until + 10n }, { validFrom: Number(until) });
+    assert.equal(await refusal(one, later), null);
+  });
+
+  test('an hour has a number of settlements of each user, apart from withdrawals', async () => {
+    let nowMs = 0;
+    const one = new KeySigner([KEY], () => nowMs);
+    const at = (nonce: number, of = SETTLEMENT.approval.user): SettlementRequest => ({
+      ...SETTLEMENT,
+      approval: { ...SETTLEMENT.approval, user: of, nonce: BigInt(nonce) },
+    });
+    for (let nonce = 0; nonce < SETTLEMENTS_PER_USER_HOUR_MAX; nonce += 1) await one.sign(at(nonce));
+    assert.match((await refusal(one, at(9_999))) ?? '', /of this user/);
+    assert.equal(await refusal(one, at(0)), null, 'the same again is no other approval');
+    assert.equal(await refusal(one, at(0, 'ab'.repeat(32) as UserId)), null);
+    assert.equal(await refusal(one, REQUEST), null);
+    nowMs = 3_600_000;
+    assert.equal(await refusal(one, at(9_999)), null);
   });
 });

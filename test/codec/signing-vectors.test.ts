@@ -6,6 +6,7 @@ import { decodeAuth } from '../../src/codec/auth-request.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal } from '../../src/codec/signed-withdrawal.ts';
 import { toHex } from '../../src/core/hex.ts';
@@ -21,6 +22,7 @@ const DECODERS: Readonly<Record<Vector['kind'], Decoder>> = {
   transfer: decodeTransfer,
   'close-position': decodeClosePosition,
   withdrawal: decodeWithdrawal,
+  settlement: decodeSettlement,
 };
 
 function signedBytes(kind: Vector['kind'], body: string): Uint8Array {

@@ -52,20 +52,13 @@ const AREAS = [
 /** Without a test of its own, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Funds on chains: withdrawals and settlements.
-  'DEP-23': 'settlements are not made',
-  'IDN-08': 'the vault of a settlement',
-  'IDN-09': 'settlers act in settlements',
-  'SIG-12': 'the signed view of a settlement',
-  'WS-17': 'pending settlements',
-  'STR-07': 'pending settlements',
   'LIM-23': 'the withdrawal queue',
   'VER-06': 'approvals',
-  'NON-03': 'nonces of settlements',
 };
 
 /** Decisions without a test of their own, by what their turn comes with. */
 const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
-  'withdrawals and settlements': [14, 81, 82, 83, 85, 106, 135, 137],
+  'withdrawals and settlements': [83, 85, 106, 135],
   'stamps of latency, which are optional and not offered': [125],
 };
 

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
+import { NO_CHAINS } from '../../src/gateway/settlements.ts';
 import { SignerQueries } from '../../src/gateway/signers.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
@@ -37,6 +38,8 @@ function actionsOf(clearing: ClearingClient): AccountActions {
     sessions: { refuseNonce: () => null, consumeNonce: () => undefined },
     setAsides: new OrderFixture().manager.setAsides,
     withdrawals: { form: 'hex' },
+    settlements: { decided: async () => null },
+    chains: NO_CHAINS,
     assetOfToken: () => null,
     isKnown: () => true,
     hasAccount: () => true,

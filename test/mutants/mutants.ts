@@ -1206,6 +1206,81 @@ const CHAINS: readonly Mutant[] = [
   },
 ];
 
+const SETTLEMENTS: readonly Mutant[] = [
+  {
+    breaks: 'a unit of a vault is promised once, to a withdrawal or to a settlement',
+    site: 'units-of-settlements',
+    change: assigns('units - promised.units'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'an approval does not outlive the expiry that was signed',
+    site: 'settlement-expiry',
+    change: assigns('latest'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'the settler of a settlement is registered on its chain',
+    site: 'settler-registered',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'a named nonce is not in use',
+    site: 'settlement-nonce',
+    change: swap(/ && live\.every\(.*\)/, ''),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'a margin account keeps its margin without what a settlement locks',
+    site: 'settlement-margin',
+    change: assigns('true'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'an approval that was signed is not taken back',
+    site: 'settlement-refused-once-signed',
+    change: condition('row === null'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'an approval ends by a block past its expiry',
+    site: 'settlement-lapse',
+    change: condition('row === null || input.counter > row.nonce'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'a settlement is booked once, however often the chain shows it',
+    site: 'settled-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'only market makers read pending settlements',
+    site: 'makers-only',
+    change: condition('false'),
+    caughtBy: 'test/http/pending-settlements-stream',
+  },
+  {
+    breaks: 'the order of a maker is signed by the maker',
+    site: 'maker-signature',
+    change: assigns('null'),
+    caughtBy: 'test/contract/settlements',
+  },
+  {
+    breaks: 'a delegated settlement names its maker',
+    site: 'maker-matches',
+    change: condition('false'),
+    caughtBy: 'test/contract/settlements',
+  },
+  {
+    breaks: 'one user cannot take the approvals of all',
+    site: 'approvals-of-one-user',
+    change: condition('false'),
+    caughtBy: 'test/chain/approval-signer',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...STORAGE,
   ...NODE,
@@ -1220,4 +1295,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...WIRE,
   ...RING_AND_BOOK,
   ...CHAINS,
+  ...SETTLEMENTS,
 ];

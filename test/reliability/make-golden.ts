@@ -31,7 +31,7 @@ import { EMPTY_ORDER } from '../support/empty-order.ts';
 import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from '../support/golden-data.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
-const SEED = 22;
+const SEED = 23;
 const OPERATIONS = 1_300;
 const CHAIN = '000000000000007a69';
 const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
@@ -47,6 +47,32 @@ function deposited(
 ): AskedInput {
   const tx = String(event.depositNonce).repeat(64);
   return { kind: 'deposit', request, chainId: CHAIN as ChainId, tx, logIndex: 0, user: SETTLER, ...event };
+}
+
+/** The name of the settlement before; its time is filled in. */
+const SETTLEMENT = { user: SETTLER, place: 0, requestedNs: 0n as TimestampNs };
+
+function settlement(request: number): AskedInput {
+  const amount = (10n ** 17n) as Amount18;
+  return {
+    kind: 'settle',
+    request,
+    user: SETTLER,
+    subAccount: 0,
+    chainId: CHAIN as ChainId,
+    vault: null,
+    mode: 'spot',
+    tokenOut: TOKEN,
+    amountOut: amount,
+    tokenIn: TOKEN,
+    amountIn: amount,
+    settler: SETTLER,
+    maker: null,
+    nonce: null,
+    expiresNs: null,
+    blockTime: 1,
+    shortfall: null,
+  };
 }
 
 /** What no simulated user or operator does. */
@@ -212,6 +238,26 @@ const OPERATING: readonly AskedInput[] = [
   },
   { kind: 'lotsDue' },
   { kind: 'creditUnclaimed', request: 28, chainId: CHAIN as ChainId, user: SETTLER, counter: 2 },
+  settlement(31),
+  { kind: 'settlementSigned', request: 32, ...SETTLEMENT, signature: '11'.repeat(65) },
+  {
+    kind: 'settled',
+    request: 33,
+    chainId: CHAIN as ChainId,
+    user: SETTLER,
+    subAccount: 0,
+    nonce: 0,
+    tokenOut: TOKEN,
+    baseUnitsOut: 100_000n,
+    tokenIn: TOKEN,
+    baseUnitsIn: 100_000n,
+    mode: 'spot',
+    settler: SETTLER,
+  },
+  settlement(34),
+  { kind: 'settlementRefused', request: 35, ...SETTLEMENT },
+  settlement(36),
+  { kind: 'settlementLapsed', request: 37, ...SETTLEMENT, blockTime: 2 ** 40, counter: 1 },
   { kind: 'restarted', clean: false },
 ];
 
@@ -276,10 +322,12 @@ function coSigned(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenR
 
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
+  let requestedNs = after;
   return mustInputs(OPERATING).map((input, at) => {
     const timeNs = (after + BigInt(at + 1)) as TimestampNs;
+    if (input.kind === 'settle') requestedNs = timeNs;
     const batch = new BatchBuffer();
-    batch.addPlain(input as NodeInput, timeNs);
+    batch.addPlain(('requestedNs' in input ? { ...input, requestedNs } : input) as NodeInput, timeNs);
     return { timeNs, payload: batch.seal(timeNs, []).slice() };
   });
 }

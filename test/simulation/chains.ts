@@ -148,6 +148,7 @@ export class LifeChains {
         }
       },
       withdrawals: () => node.gateway.withdrawals.all(),
+      settlements: () => node.gateway.settlements.all(),
       holdings: {
         booked: async () => [...node.clearing.ledger.vaultTokens.values()],
         changed: () => undefined,
@@ -335,7 +336,8 @@ export async function preloadSigner(): Promise<void> {
     epochHash: SENDER,
     target: SENDER,
   };
-  const signed = await signer.sign({ chainId: vaultAt(0).chainId, vault, approval, validity: 1 });
+  const { chainId } = vaultAt(0);
+  const signed = await signer.sign({ kind: 'withdrawal', chainId, vault, approval, validFrom: 0 });
   assert.ok(signed.kind === 'signed');
   await signerOf(SENDER, must(signed.signatures[0], 'a quorum of one signs once'));
 }

@@ -262,6 +262,7 @@ export class Listeners implements UserEventStreams {
 
   accountStats(): void {}
   atRisk(): void {}
+  pendingSettlement(): void {}
   endSessions(): void {}
   flush(): void {}
 

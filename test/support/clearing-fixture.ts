@@ -58,6 +58,7 @@ export class ClearingFixture {
       registry: () => this.world.state,
       fail: (reason) => this.failures.push(reason),
       withdrawals: () => [...this.world.state.withdrawals.all()].map(({ row }) => row),
+      settlements: () => [...this.world.state.settlements.all()],
       evm: {
         entry: new URL('file:///none'),
         logLevel: 'error',

@@ -319,6 +319,7 @@ function keyOf(write: RowWrite): string {
     case 'market':
       return String(write.row.definition.marketIndex).padStart(6, '0');
     case 'withdrawal':
+    case 'settlement':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
@@ -331,6 +332,8 @@ function keyOf(write: RowWrite): string {
       return `${write.row.user}/${write.row.asset}`;
     case 'withdrawalCounter':
       return `${write.row.chainId}/${write.row.user}`;
+    case 'settlementCounter':
+      return `${write.row.chainId}/${write.row.user}/${String(write.row.subAccount).padStart(3, '0')}`;
     case 'vaultToken':
       return `${write.row.chainId}/${write.row.token}`;
     case 'asset':

@@ -47,6 +47,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'trade':
       return `${row.marketIndex} ${String(row.tradeId).padStart(16, '0')}`;
     case 'withdrawal':
+    case 'settlement':
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
@@ -59,6 +60,8 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.user} ${row.asset}`;
     case 'withdrawalCounter':
       return `${row.chainId} ${row.user}`;
+    case 'settlementCounter':
+      return `${row.chainId} ${row.user} ${String(row.subAccount).padStart(3, '0')}`;
     case 'vaultToken':
       return `${row.chainId} ${row.token}`;
     case 'asset':

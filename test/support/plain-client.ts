@@ -17,6 +17,8 @@ import {
   type ReplaceWords,
   replaceBody,
   replaceText,
+  type SettlementWords,
+  settlementText,
   type TransferWords,
   transferText,
   type WithdrawalWords,
@@ -194,6 +196,14 @@ export class PlainClient {
 
   cancelWithdrawal(asset: string, nonce: number): Promise<HttpAnswer> {
     return this.post('/withdrawal/cancel', innerBody(this.key, withdrawalCancelText(this.id, asset, nonce)));
+  }
+
+  settlementBody(words: SettlementWords): string {
+    return innerBody(this.key, settlementText(this.id, words));
+  }
+
+  settle(words: SettlementWords): Promise<HttpAnswer> {
+    return this.post('/settlement/init', this.settlementBody(words));
   }
 
   // ---- sockets

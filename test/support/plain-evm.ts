@@ -141,6 +141,10 @@ export class PlainProvider implements ChainProvider {
     return this.fault === 'unreachable' || this.#hash(at.number) !== at.hash ? null : 0;
   }
 
+  async settlementCount(vault: string, user: string, _account: number, at: Anchor): Promise<number | null> {
+    return this.withdrawalCount(vault, user, at);
+  }
+
   get #head(): number {
     return this.fault === 'lagging' ? Math.max(0, this.#chain.head - 3) : this.#chain.head;
   }
@@ -230,6 +234,7 @@ export class EvmFixture {
       },
       providers: this.providers,
       confirmations: () => this.confirmations,
+      approvalValidityS: () => null,
       offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
       log,
     });

@@ -17,6 +17,7 @@ import type {
   PositionRow,
   PriceRow,
   RowWrite,
+  SettlementRow,
   SignedTextRow,
   SignerConfigRow,
   SubAccountRow,
@@ -339,6 +340,29 @@ const unclaimedRow: Arbitrary<UnclaimedRow> = record({
   credited: fc.boolean(),
 });
 
+const settlementRow: Arbitrary<SettlementRow> = record({
+  user,
+  place: fc.integer({ min: 0, max: 63 }),
+  subAccount: fc.integer({ min: 0, max: 255 }),
+  chainId: chain,
+  mode: fc.constantFrom('spot', 'margin'),
+  tokenOut: hex(32),
+  assetOut: asset,
+  amountOut: amount,
+  baseUnitsOut: wide,
+  tokenIn: hex(32),
+  assetIn: asset,
+  amountIn: amount,
+  baseUnitsIn: wide,
+  settler: user,
+  nonce: safe,
+  status: fc.constantFrom('locked', 'approved', 'executed', 'expired', 'refused'),
+  requestedNs: time,
+  validFrom: safe,
+  validUntil: safe,
+  signature: fc.oneof(fc.constant(''), hex(65)),
+});
+
 const tallyRow: Arbitrary<TallyRow> = record({
   name: fc.constantFrom(
     'trades',
@@ -399,6 +423,8 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   vaultToken: record({ token: hex(32), chainId: chain, asset, baseUnits: wide }),
   withdrawalCounter: record({ chainId: chain, user, next: safe }),
   withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
+  settlement: settlementRow,
+  settlementCounter: record({ chainId: chain, user, subAccount: fc.integer({ min: 0, max: 255 }), next: safe }),
   signers: signersRow,
   lot: lotRow,
   pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),

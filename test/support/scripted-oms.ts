@@ -167,6 +167,13 @@ export class ScriptedOms implements GatewayServices {
     withdraw: async (request, user) => this.#account('withdraw', request.inner, user),
     addSigner: async (request, user) => this.#account('addSigner', request.inner, user),
     cancelWithdrawal: async (request, user) => this.#account('cancelWithdrawal', request.inner, user),
+    settle: async (request, user) => {
+      const verdict = await this.#account('settle', request.inner, user);
+      if (!verdict.ok) return verdict;
+      return verdict.value === null
+        ? rejected(STOPPING)
+        : accepted({ kind: 'refused' as const, refusal: verdict.value });
+    },
     rename: async (request) => {
       const verdict = await this.#account('rename', request, request.user);
       return verdict.ok ? accepted(null) : verdict;
@@ -174,6 +181,12 @@ export class ScriptedOms implements GatewayServices {
   };
 
   readonly withdrawals: GatewayServices['withdrawals'] = { queueOf: () => '[]' };
+  readonly settlements: GatewayServices['settlements'] = { signaturesOf: () => '[]' };
+  readonly makers: Set<UserId> = new Set();
+
+  isMarketMaker(user: UserId): boolean {
+    return this.makers.has(user);
+  }
 
   #scriptedEntry(): GatewayServices['entry'] {
     const isStopping = (): boolean => this.#isStopping;

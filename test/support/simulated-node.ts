@@ -335,6 +335,7 @@ export class SimulatedNode {
       positions: () => undefined,
       accountStats: () => undefined,
       atRisk: () => undefined,
+      pendingSettlement: () => undefined,
       listens: () => false,
       listenersOf: () => [],
       endSessions: () => undefined,

@@ -201,6 +201,39 @@ export function withdrawalCancelText(user: string, asset: string, nonce: number)
   return `{"tplus_user":"${user}","asset_address":"${asset}","nonce":${nonce}}`;
 }
 
+export interface SettlementWords {
+  readonly subAccount?: number;
+  readonly settler?: string | null;
+  readonly mode?: 'margin' | 'spot';
+  readonly assetIn: string;
+  readonly amountIn: string;
+  readonly assetOut: string;
+  readonly amountOut: string;
+  readonly chainId?: string;
+  readonly nonce?: number;
+  readonly expiresNs?: bigint | null;
+  readonly maker?: string | null;
+  readonly vault?: string;
+}
+
+const quoted = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
+
+/** What is signed (wire.md 4.2); a nonce stands between chain and expiry. */
+export function settlementText(user: string, words: SettlementWords): string {
+  const { subAccount = 0, settler = null, mode = 'spot', assetIn, amountIn, assetOut, amountOut } = words;
+  const { chainId = '000000000000007a69', nonce, expiresNs = null, maker = null, vault } = words;
+  return (
+    `{"tplus_user":"${user}","sub_account_index":${subAccount},"settler":${quoted(settler)},"mode":"${mode}",` +
+    `"asset_in":"${assetIn}","amount_in":"${amountIn}","asset_out":"${assetOut}","amount_out":"${amountOut}",` +
+    `"chain_id":"${chainId}"${nonce === undefined ? '' : `,"nonce":${nonce}`},"expires_at":${expiresNs},` +
+    `"mm_pubkey":${quoted(maker)}${vault === undefined ? '' : `,"vault":"${vault}"`}}`
+  );
+}
+
+export function makerOrderText(maker: string, settler: string, expiresNs: bigint): string {
+  return `{"mm_pubkey":"${maker}","settler":"${settler}","expires_at":${expiresNs}}`;
+}
+
 // ---- wrappers (wire.md 7.4 to 7.6, 7.17)
 
 export function createBody(

@@ -7,7 +7,7 @@ export const USER_9D = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68
 
 export interface Vector {
   readonly name: string;
-  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position' | 'withdrawal';
+  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position' | 'withdrawal' | 'settlement';
   readonly user: string;
   readonly text: string;
   readonly byteLength: number;
@@ -44,6 +44,16 @@ export const VECTORS: readonly Vector[] = [
     '{"tplus_user":"PK","asset":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000@000000000000007a69","amount":"38d7ea4c68000","nonce":0,"target":"7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c000000000000000000000000"}',
     286,
     '9933451f2cce5f395903dbf2f60f4550be7ea3f115af893c5bb3084a1bf2db4b194e69aae472c226189f2adb9e636f5fbd2118049acfdd4020a8e2d6a0943609',
+  ]),
+  vector('wire.md settlement', 'settlement', USER_42, [
+    '{"tplus_user":"PK","sub_account_index":3,"settler":"PK","mode":"margin","asset_in":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000","amount_in":"de0b6b3a7640000","asset_out":"6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b000000000000000000000000","amount_out":"9c4","chain_id":"000000000000007a69","expires_at":null,"mm_pubkey":null}',
+    469,
+    '8464232a3f8847cee5755a0c251835a0419aba54e87398e4e6548ef607bd44d831a26f791a3ac202699ae0ac98c09a4b31768473d5351bb57b83773d80957f03',
+  ]),
+  vector('wire.md settlement with nonce', 'settlement', USER_42, [
+    '{"tplus_user":"PK","sub_account_index":3,"settler":"PK","mode":"margin","asset_in":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000","amount_in":"de0b6b3a7640000","asset_out":"6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b000000000000000000000000","amount_out":"9c4","chain_id":"000000000000007a69","nonce":0,"expires_at":null,"mm_pubkey":null}',
+    479,
+    '1a80dd209fdd3628d8c5795f7f79d4c796cb9d61926a3f4c886d35503cb35353cc3c8fd1e8b7792f1eeddb75beb9654f6a455141ac0c2ff0818f6ae9f375e908',
   ]),
   vector('V-1', 'create', USER_9D, [
     '{"signer":"PK","order_id":"mm-000001","base_asset":"1","book_price_decimals":2,"book_quantity_decimals":4,"details":{"Limit":{"limit_price":200000,"quantity":15000,"time_in_force":{"GTC":{"post_only":true}}}},"side":"Buy","trigger":null,"creation_timestamp_ns":1760000000123456789,"target":{"account":1,"is_spot":false},"reduce_only":false,"max_trading_fees_rate":1000,"protocol_version":1}',

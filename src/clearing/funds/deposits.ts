@@ -40,7 +40,8 @@ import { tallyDeposit } from '../tallies.ts';
 import { mayPool, recordPooled } from './deposit-caps.ts';
 import { depositFeeOf } from './rebalancing.ts';
 import { keepUnclaimed } from './unclaimed.ts';
-import { depositLowersUsage, fillQueue, moveVaultUnits } from './withdrawals.ts';
+import { moveVaultUnits } from './vault-units.ts';
+import { depositLowersUsage, fillQueue } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

@@ -19,13 +19,13 @@
  *
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
-import { add18, mulDivCeil, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
+import { add18, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
-import { type Amount18, HOUR_NS, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { type Amount18, HOUR_NS, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import {
   askingUser,
   balanceSlot,
@@ -47,11 +47,12 @@ import type {
   Withdrew,
 } from '../inputs.ts';
 import { tokenKey } from '../registry/registry-assets.ts';
-import { configList, configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
+import { configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
 import { borrowsOf } from '../risks.ts';
 import type { WithdrawalRow, WithdrawalStatus } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
 import { withdrawalFeeOf } from './rebalancing.ts';
+import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
   isLive,
   pooledAmount,
@@ -83,28 +84,10 @@ const DUE_MAX = 256;
 
 // ---- figures of the state
 
-/**
- * Units of a token that no live withdrawal is promised and that back no isolated lot.
- *
- * @param isolated what of the lots' backing is free nevertheless: that of the withdrawal in question.
- */
-export function freeUnits(state: ClearingState, token: string, chainId: ChainId, isolated: bigint = 0n): bigint {
-  const key = tokenKey(token, chainId) as AssetId;
-  const units = state.vaultTokens.get(key)?.baseUnits ?? 0n;
-  const promised = state.withdrawals.promised(token, chainId);
-  const lots = (state.totals.get(key)?.vaultHoldings ?? 0n) - promised.isolated - isolated;
-  // mutant: backing-of-lots
-  if (lots <= 0n) return units - promised.units;
-  return units - promised.units - mulDivCeil(lots, powerOfTen(decimalsOf(state, token, chainId)), ONE_18);
-}
-
-function decimalsOf(state: ClearingState, token: string, chainId: ChainId): number {
-  return must(state.tokenDecimals.get(tokenKey(token, chainId)), 'the decimals of a token are kept for ever');
-}
-
-/** Vault units of an asset without what live withdrawals will take, 18 decimals (AMB-77). */
+/** Vault units of an asset without what live withdrawals and settlements will take, 18 decimals (AMB-77). */
 function holdingsOf(state: ClearingState, asset: AssetId): bigint {
-  return totalsOf(state, asset).vaultHoldings - state.withdrawals.pending(asset);
+  const bound = state.withdrawals.pending(asset) + state.settlements.boundAmount(asset);
+  return totalsOf(state, asset).vaultHoldings - bound;
 }
 
 /** Changes the account's own usage by a change of holdings; an hour after its first accrual it begins anew (WDR-21). */
@@ -298,7 +281,7 @@ function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effect
 function refuse(state: ClearingState, { token, chainId, amount, target, user }: Withdraw): Reject | null {
   const registered = state.tokens.get(tokenKey(token, chainId));
   if (registered === undefined) return reject('ASSET_NOT_FOUND', 'no asset has this token on that chain', 'asset');
-  if (!hasVault(state, chainId)) return reject('VAULT_NOT_FOUND', 'this chain has no vault', 'asset');
+  if (vaultOf(state, chainId) === null) return reject('VAULT_NOT_FOUND', 'this chain has no vault', 'asset');
   if (amount <= 0n || amount > AMOUNT18_MAX || payoutOf(amount, registered.decimals) === 0n) {
     return reject('INVALID_REQUEST', 'the amount pays at least one base unit of the token', 'amount');
   }
@@ -313,10 +296,6 @@ function refuse(state: ClearingState, { token, chainId, amount, target, user }: 
     return reject('INVALID_REQUEST', `a user has at most ${WITHDRAWALS_PER_USER} live withdrawals`, 'inner');
   }
   return null;
-}
-
-function hasVault(state: ClearingState, chainId: ChainId): boolean {
-  return configList(state, 'vault').some(({ vault }) => String(vault).endsWith(`@${chainId}`));
 }
 
 /**
@@ -538,19 +517,4 @@ function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18, effec
   if (fee > 0n) setOwned(state, feeBalance, add18(feeBalance.owned, fee));
   if (takenOfLots > 0n) moveHoldings(state, tokenKey(token, chainId) as AssetId, subtract18(ZERO_18, takenOfLots));
   moveVaultUnits(state, { token, chainId, asset }, -payout, subtract18(feeOfLots, subtract18(value, paid)));
-}
-
-/** Units came into a vault or left it. @param value of them in the pool of the asset. */
-export function moveVaultUnits(
-  state: ClearingState,
-  { token, chainId, asset }: { readonly token: string; readonly chainId: ChainId; readonly asset: AssetId },
-  baseUnits: bigint,
-  value: Amount18,
-): void {
-  const key = tokenKey(token, chainId);
-  const held = state.vaultTokens.get(key)?.baseUnits ?? 0n;
-  state.vaultTokens.set(key, { token, chainId, asset, baseUnits: held + baseUnits });
-  state.dirty.vaultTokens.add(key);
-  moveHoldings(state, asset, value);
-  state.lots.capsChanged();
 }

@@ -13,6 +13,7 @@ import { DEFAULT_SIGNERS, MASTER_ALONE, refuseSigners, type SignerConfig, type S
 export const ACTION_TIERS: Readonly<Record<SignedInput['kind'], SignerTier>> = {
   closePosition: 'low',
   transfer: 'medium',
+  settle: 'medium',
   withdraw: 'high',
   cancelWithdrawal: 'high',
   addSigner: 'high',

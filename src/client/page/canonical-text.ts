@@ -1,6 +1,6 @@
 /**
  * The signed bytes, derived only from the published schema (wire.md 4.1): compact JSON, members in the order of the
- * schema, unset ones null. So `/api-doc.json` suffices for signing; the page signs this way, and a test compares it
+ * schema, unset ones null or left out. So `/api-doc.json` suffices for signing; the page signs this way, and a test compares it
  * with the node's own texts.
  */
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
@@ -24,9 +24,11 @@ export function canonicalText(shape: Shape, value: JsonValue): string {
 
 function objectText(shape: Shape, value: JsonObject): string {
   const properties = shape['properties'] as Readonly<Record<string, Shape>>;
-  const members = Object.entries(properties).map(([name, property]) => {
+  const members = Object.entries(properties).flatMap(([name, property]) => {
     const member = value.get(name) ?? null;
-    return `${JSON.stringify(name)}:${member === null ? 'null' : canonicalText(property, member)}`;
+    // Unset, a member that may be null signs as null, and any other is left out.
+    if (member === null && !checkShape(property, null).ok) return [];
+    return [`${JSON.stringify(name)}:${member === null ? 'null' : canonicalText(property, member)}`];
   });
   return `{${members.join(',')}}`;
 }

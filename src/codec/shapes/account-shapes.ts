@@ -23,6 +23,7 @@ import {
   optional,
   type Shape,
   SIDE,
+  SIGNATURE,
   SUB_ACCOUNT,
   TEXT,
   U64,
@@ -341,23 +342,96 @@ export const WITHDRAWAL_QUEUE: Shape = named(
   ),
 );
 
+const CHAIN_GIVEN = Type.String({ pattern: '^(?:0[xX])?[0-9a-fA-F]{18}$', description: 'chain id, 18 hex digits' });
+
+const SETTLEMENT: Shape = named(
+  'Settlement',
+  'The signed object of a settlement, in this order. `asset_in` enters the vault, `asset_out` leaves it',
+  closed({
+    tplus_user: USER_ID_GIVEN,
+    sub_account_index: ACCOUNT_INDEX,
+    settler: optional(
+      nullable(described(USER_ID_GIVEN, 'registered on the chain; without it and a maker order, the user')),
+    ),
+    mode: described(words('margin', 'spot'), 'margin settles in a margin account'),
+    asset_in: ADDRESS,
+    amount_in: AMOUNT_TEXT,
+    asset_out: ADDRESS,
+    amount_out: described(AMOUNT_TEXT, 'locked in the sub-account, and bound in the vault, until the settlement ends'),
+    chain_id: CHAIN_GIVEN,
+    nonce: optional(described(COUNT, 'of this sub-account and chain; left out: the next managed one')),
+    expires_at: optional(
+      nullable(described(U64, 'nanoseconds; the approval does not outlive it. Needed with `mm_pubkey`')),
+    ),
+    mm_pubkey: optional(nullable(described(USER_ID_GIVEN, 'delegated flow: equals that of `maker_order`'))),
+    vault: optional(described(ADDRESS, 'the vault of the chain; any other is refused')),
+  }),
+);
+export const SETTLEMENT_REQUEST: Shape = named(
+  'SettlementRequest',
+  'A signed settlement; with `maker_order` the settler is the one that the market maker has signed',
+  Type.Object({
+    inner: SETTLEMENT,
+    ...ACTION_SIGNING,
+    maker_order: optional(
+      nullable(
+        Type.Object({
+          inner: closed({ mm_pubkey: USER_ID_GIVEN, settler: USER_ID_GIVEN, expires_at: U64 }),
+          signature: SIGNATURE,
+        }),
+      ),
+    ),
+  }),
+);
+
+const SETTLEMENT_APPROVAL = Type.Object({
+  inner: Type.Object({ nonce: COUNT, signature: described(TEXT, '65 bytes in hex') }),
+  expiry: described(COUNT, '`validUntil` of the vault call, seconds'),
+});
+export const SETTLEMENT_APPROVALS: Shape = named(
+  'SettlementApprovals',
+  'Approvals that were neither executed nor expired, by chain, sub-account and nonce',
+  listOf(SETTLEMENT_APPROVAL),
+);
+
+/** wire.md 9.3, G14. */
+export const PENDING_SETTLEMENT: Shape = named(
+  'PendingSettlement',
+  'An approved settlement as market makers see it',
+  Type.Object({
+    settlement_id: described(TEXT, '`<chain>:<user>:<sub_account>:<nonce>`'),
+    asset_id: ASSET_ID,
+    side: SIDE,
+    quantity: DECIMAL,
+    price: nullable(described(DECIMAL, 'USD of one unit, rounded down; null when neither asset is USD')),
+    user: USER_ID,
+    sub_account: SUB_ACCOUNT,
+    timestamp_ns: NANOSECONDS,
+  }),
+);
+
+const REFUSED_BY_CLEARING = Type.Object({
+  success: Type.Literal(false),
+  details: Type.Object({
+    code: TEXT,
+    message: TEXT,
+    retryable: FLAG,
+    field: optional(TEXT),
+    last_nonce: optional(described(U64, 'of INVALID_NONCE: the last one used')),
+  }),
+});
+
+export const SETTLEMENT_RESULT: Shape = named(
+  'SettlementResult',
+  'Approved: the arguments of the vault call; or rejected by clearing',
+  either(Type.Object({ success: Type.Literal(true), approval: SETTLEMENT_APPROVAL }), REFUSED_BY_CLEARING),
+);
+
 /** wire.md 5.1: a rejection by clearing has status 200. */
 export const ACTION_RESULT: Shape = named(
   'ActionResult',
   'Done, or rejected by clearing: then `success` is false and `details` contain the reason',
-  either(
-    Type.Object({ success: Type.Literal(true) }),
-    Type.Object({
-      success: Type.Literal(false),
-      details: Type.Object({
-        code: TEXT,
-        message: TEXT,
-        retryable: FLAG,
-        field: optional(TEXT),
-        last_nonce: optional(described(U64, 'of INVALID_NONCE: the last one used')),
-      }),
-    }),
-  ),
+  either(Type.Object({ success: Type.Literal(true) }), REFUSED_BY_CLEARING),
 );
 
 export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(

@@ -155,8 +155,6 @@ export const RESERVED_CODES: readonly RejectName[] = [
   'CE_COMMUNICATION_ERROR',
   'TOO_MANY_SUB_ACCOUNTS',
   'ORDERS_NOT_FOUND',
-  // Of the operator API, with settlements not supported yet.
-  'SETTLEMENT_NOT_FOUND',
 ];
 
 /** Where a code occurs. */

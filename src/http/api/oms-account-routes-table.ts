@@ -8,6 +8,9 @@ import {
   MULTISIG_CONFIG,
   RENAME_REQUEST,
   RENAMED,
+  SETTLEMENT_APPROVALS,
+  SETTLEMENT_REQUEST,
+  SETTLEMENT_RESULT,
   SIGNER_ACCOUNTS,
   SIGNER_SEARCH,
   TRANSFER_REQUEST,
@@ -21,6 +24,7 @@ import type { RouteDoc } from './api-table.ts';
 import { BOOLEAN_WORD, SUB_ACCOUNT_QUERY } from './query-docs.ts';
 
 const TOKEN = '5a'.repeat(20).padEnd(64, '0');
+const TOKEN_OUT = '6b'.repeat(20).padEnd(64, '0');
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
 const ACTION = { area: 'Account', cost: 'action' } as const;
 const SIGNER_ERRORS: readonly RejectName[] = [
@@ -137,6 +141,38 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     example: {
       reply: `[{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","status":{"type":"queued"}}]`,
     },
+  },
+  {
+    ...ACTION,
+    method: 'POST',
+    path: '/settlement/init',
+    auth: 'signed',
+    summary: 'Settle with a vault',
+    description:
+      'Locks `amount_out` of the sub-account, binds it in the vault, and answers with the approval that the executor of the settler passes to `executeAtomicSettlement`. ' +
+      'The vault settles in the order of nonces. When it has, the amount is debited and `amount_in` is credited; without it the lock ends once a confirmed block is past `expiry`. ' +
+      'A rejection by clearing has status 200. `TIMEOUT_UNKNOWN_STATE`: it is locked; look among the signatures.',
+    body: SETTLEMENT_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    signs: 'inner',
+    reply: SETTLEMENT_RESULT,
+    errors: [...SIGNER_ERRORS, 'SERVICE_UNAVAILABLE'],
+    example: {
+      body: `{"inner":{"tplus_user":"{user_id}","sub_account_index":0,"settler":"{user_id}","mode":"spot","asset_in":"${TOKEN}","amount_in":"de0b6b3a7640000","asset_out":"${TOKEN_OUT}","amount_out":"9c4","chain_id":"000000000000007a69","expires_at":null,"mm_pubkey":null},"signature":[],"additional_signers":[]}`,
+      reply:
+        '{"success":false,"details":{"code":"SETTLER_NOT_FOUND","message":"this settler is not registered on the chain","retryable":false,"field":"settler"}}',
+    },
+  },
+  {
+    method: 'GET',
+    path: '/settlement/signatures/{user_id}',
+    area: 'Account',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Your settlement approvals',
+    description: 'Those that were neither executed nor expired.',
+    reply: SETTLEMENT_APPROVALS,
+    example: { reply: '[]' },
   },
   {
     ...ACTION,

@@ -1,5 +1,5 @@
 /** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
-import { AT_RISK, MARGIN, POSITIONS } from '../../codec/shapes/account-shapes.ts';
+import { AT_RISK, MARGIN, PENDING_SETTLEMENT, POSITIONS } from '../../codec/shapes/account-shapes.ts';
 import { USER_TRADE } from '../../codec/shapes/order-reply-shapes.ts';
 import { U64 } from '../../codec/shapes/shape-kit.ts';
 import {
@@ -213,6 +213,27 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
           '{"timestamp_ns":1770000004000000000,"assets":{"2":{"long":{"quantity":"4","liquidation_price":"2900"},"short":{"quantity":"0","liquidation_price":null}}}}',
       },
       ...COMMON,
+    ],
+  },
+  {
+    path: '/sync/pending_settlements',
+    area: 'Account',
+    auth: 'session',
+    channel: 'pending_settlements',
+    summary: 'Settlements of all users, once approved; for market makers',
+    description:
+      'Other users get a frame with the code `unauthorized`, then close 1000, and so does a market maker that is none any more. ' +
+      'No frame is kept: a reader that is 256 frames behind has to connect again.',
+    resync: 'nothing: what was missed is not kept',
+    sends: [
+      {
+        name: 'PendingSettlement',
+        summary: 'One approved settlement',
+        shape: PENDING_SETTLEMENT,
+        example: `{"settlement_id":"000000000000007a69:${USER}:1:0","asset_id":"2","side":"Buy","quantity":"1","price":"3150","user":"${USER}","sub_account":1,"timestamp_ns":1770000004000000000}`,
+      },
+      ...COMMON,
+      REFUSAL,
     ],
   },
   {

@@ -1,0 +1,173 @@
+/**
+ * The chain's side of settlements (STL-01, AMB-82): signatures, at once, and approvals that lapse. Clearing decides and
+ * journals each step; here is what makes the next one due.
+ *
+ *   locked ──the signer's signature──▶ approved
+ *   locked ──the signer refuses what it has never signed──▶ refused: the lock ends, the caller gets the reason
+ *   locked, approved ──a confirmed block past `validUntil`, the vault's counter not past the nonce──▶ expired
+ *   locked, approved ──a `Settled` event──▶ executed (evm-watch.ts, simulated-settlements.ts)
+ *
+ * Every step may be repeated: clearing takes each once, and the signer signs the same bytes again. So nothing is kept here
+ * that a restart needs. A row that was locked before the start may have been signed then: a refusal does not end it.
+ *
+ * Here are the lapses of EVM chains; those of simulated chains are in simulated-settlements.ts. A stopped chain has no
+ * signature and no lapse (AMB-74).
+ */
+import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { SettlementRow } from '../clearing/rows.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import type { SettlementApproval } from './approval-digests.ts';
+import type { Signed, SigningRequest } from './approval-signer.ts';
+import type { VaultSettings } from './chain-rows.ts';
+import type { CounterAt } from './evm-watch.ts';
+import type { ChainProgress } from './withdrawal-approvals.ts';
+
+const TICK_MS = 250;
+/** Rows in one tick; the others follow in the next. */
+const STEPS_MAX = 64;
+
+export interface SettlementApprovalParts {
+  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  /** The vault of a chain that is not stopped; null: nothing is signed now. */
+  readonly vault: (chainId: ChainId) => VaultSettings | null;
+  /** null: not now. */
+  readonly sign: (request: SigningRequest) => Promise<Signed | null>;
+  /** Of an EVM chain; undefined of any other, and before its first poll. */
+  readonly progress: (chainId: ChainId) => ChainProgress | undefined;
+  /** null: not now. */
+  readonly settlementCount: (chainId: ChainId, user: UserId, subAccount: number) => Promise<CounterAt | null>;
+  readonly refused: (chainId: ChainId, reason: string) => void;
+}
+
+/** What the signer signs for a row. */
+export function settlementApprovalOf(row: SettlementRow): SettlementApproval {
+  return {
+    tokenOut: row.tokenOut,
+    baseUnitsOut: row.baseUnitsOut,
+    tokenIn: row.tokenIn,
+    baseUnitsIn: row.baseUnitsIn,
+    mode: row.mode,
+    user: row.user,
+    account: row.subAccount,
+    nonce: BigInt(row.nonce),
+    validUntil: BigInt(row.validUntil),
+    settler: row.settler,
+  };
+}
+
+/** Whether a confirmed block of that time has ended the approval, where the vault's counter has not passed it. */
+export function isPast({ validUntil }: SettlementRow, blockTime: number): boolean {
+  return blockTime > validUntil;
+}
+
+export class SettlementApprovals {
+  readonly #parts: SettlementApprovalParts;
+  /** Live rows by user and place. */
+  readonly #rows = new Map<string, SettlementRow>();
+  /** Names of rows that were locked before the start. */
+  readonly #inherited = new Set<string>();
+  /** Keys of rows that are with the signer or with clearing. */
+  readonly #steps = new Map<string, Promise<void>>();
+  /** A refusal of the signer is logged once for each chain and reason. */
+  readonly #refusals = new Map<ChainId, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
+
+  constructor(parts: SettlementApprovalParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a step is with clearing or the signer. */
+  get isBusy(): boolean {
+    return this.#steps.size > 0;
+  }
+
+  /** @param rows those of before the start. */
+  start(rows: Iterable<SettlementRow>): void {
+    for (const row of rows) {
+      if (row.status === 'locked') this.#inherited.add(nameOf(row));
+      this.#rows.set(keyOf(row), row);
+    }
+    this.#timer = setInterval(() => this.tick(), TICK_MS);
+    this.#timer.unref();
+    this.tick();
+  }
+
+  /** Clearing has flushed this row; a locked one is signed at once. */
+  changed(row: SettlementRow): void {
+    if (row.status === 'locked' || row.status === 'approved') this.#rows.set(keyOf(row), row);
+    else this.#rows.delete(keyOf(row));
+    if (row.status !== 'locked') this.#inherited.delete(nameOf(row));
+    else this.#step(row);
+  }
+
+  /** Resolves when the running steps have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await Promise.all(this.#steps.values());
+  }
+
+  /** What was not signed at once, and what has lapsed. */
+  tick(): void {
+    let steps = 0;
+    for (const row of this.#rows.values()) {
+      if (steps >= STEPS_MAX) return;
+      if (row.status !== 'locked' && !this.#isLapsed(row)) continue;
+      steps += 1;
+      this.#step(row);
+    }
+  }
+
+  #isLapsed(row: SettlementRow): boolean {
+    const progress = this.#parts.progress(row.chainId);
+    return progress !== undefined && progress.stopped === null && isPast(row, progress.blockTime);
+  }
+
+  #step(row: SettlementRow): void {
+    const key = keyOf(row);
+    if (this.#isStopped || this.#steps.has(key)) return;
+    const step = (this.#isLapsed(row) ? this.#lapse(row) : this.#sign(row)).finally(() => this.#steps.delete(key));
+    this.#steps.set(key, step);
+  }
+
+  async #sign(row: SettlementRow): Promise<void> {
+    const { chainId, user, place, requestedNs, validFrom } = row;
+    const vault = this.#parts.vault(chainId);
+    if (vault === null) return;
+    const approval = settlementApprovalOf(row);
+    const signed = await this.#parts.sign({ kind: 'settlement', chainId, vault, approval, validFrom });
+    if (signed === null) return;
+    const name = { user, place, requestedNs };
+    const [signature] = signed.kind === 'signed' ? signed.signatures : [];
+    if (signature !== undefined) {
+      this.#refusals.delete(chainId);
+      await this.#parts.command({ kind: 'settlementSigned', ...name, signature });
+      return;
+    }
+    this.#refuse(chainId, signed.kind === 'refused' ? signed.reason : 'there is no signature');
+    if (!this.#inherited.has(nameOf(row))) await this.#parts.command({ kind: 'settlementRefused', ...name });
+  }
+
+  #refuse(chainId: ChainId, reason: string): void {
+    if (this.#refusals.get(chainId) === reason) return;
+    this.#refusals.set(chainId, reason);
+    this.#parts.refused(chainId, reason);
+  }
+
+  /** Clearing compares counter and time with the row once more. */
+  async #lapse({ user, place, requestedNs, chainId, subAccount, nonce }: SettlementRow): Promise<void> {
+    const found = await this.#parts.settlementCount(chainId, user, subAccount);
+    // By a counter that has passed the row it was executed: its event is on the way.
+    if (found === null || found.counter > nonce) return;
+    await this.#parts.command({ kind: 'settlementLapsed', user, place, requestedNs, ...found });
+  }
+}
+
+function keyOf({ user, place }: Pick<SettlementRow, 'user' | 'place'>): string {
+  return `${user}/${place}`;
+}
+
+function nameOf(row: SettlementRow): string {
+  return `${keyOf(row)}/${row.requestedNs}`;
+}

@@ -1,0 +1,413 @@
+/**
+ * Settlements (service spec 4.3, STL-01 to STL-14, AMB-82, AMB-137): a sub-account gives `amount_out` for `amount_in` through
+ * the vault of a chain, which an executor calls with the approval of this node.
+ *
+ *   request ─▶ locked ──signature journaled──▶ approved ──Settled──▶ executed
+ *                │ │                              │
+ *                │ └──── block past validUntil ───┴──────────▶ expired
+ *                └─ the signer refused what it has never signed ─▶ refused
+ *
+ *   locked     `amountOut` left what is owned and is in `locked`; the vault units of it are bound, the nonce and `validUntil` are
+ *              fixed. A signature may exist in this node; none has left it
+ *   approved   the signature is journaled and published: the user, or who was given it, may have it executed
+ *   executed   the value of what left is debited, what came in is credited, the rest of the lock returned
+ *   expired    a confirmed block is past `validUntil` and the vault's counter has not passed the nonce: everything returned
+ *   refused    everything returned, and the nonce is free again: no signature was ever made
+ *
+ *   who may move it   request: the user; approved, refused: this node's signer, over exactly the row; executed, expired: the
+ *                     chain alone. There is no cancel: an approval cannot be taken back
+ *   timeout           of the caller: none of the row; the approval appears among the signatures. Of the chain: expired
+ *
+ * Each change is one journaled input, so a kill leaves the row before or behind it; a locked row is signed again at the next
+ * start, with the same bytes. At most one live row has a nonce of (user, sub-account, chain), so there are never two approvals
+ * for one counter that both could be used.
+ *
+ * Signatures and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
+ */
+import { add18, mulDivCeil, normalizeDeposit, powerOfTen, subtract18 } from '../../core/arithmetic.ts';
+import { assert, must } from '../../core/assert.ts';
+import type { ChainId, UserId } from '../../core/ids.ts';
+import { USD } from '../../core/ids.ts';
+import { AMOUNT18_MAX } from '../../core/limits.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import { type Amount18, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { isMarginType, mayHold } from '../../risk/account-types.ts';
+import { capacityWith, isMarginBound } from '../account-margin.ts';
+import { askingUser, balanceSlot, setFunds, setOwned } from '../balances.ts';
+import type { Effect } from '../effects.ts';
+import { availableOf } from '../holds.ts';
+import type {
+  Settle,
+  Settled,
+  SettlementLapsed,
+  SettlementName,
+  SettlementRefused,
+  SettlementSigned,
+} from '../inputs.ts';
+import { tokenKey } from '../registry/registry-assets.ts';
+import { configOf } from '../registry/registry-config.ts';
+import { riskSlot } from '../risks.ts';
+import type { SettlementRow, SettlementStatus } from '../rows.ts';
+import type { BalanceSlot, ClearingState, RegisteredToken, SubAccountSlot } from '../state.ts';
+import { isLiveSettlement, SETTLEMENTS_PER_USER } from './settlement-book.ts';
+import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
+import { payoutOf, payoutValue } from './withdrawal-figures.ts';
+import { fillQueue } from './withdrawals.ts';
+
+type View = Readonly<Record<string, unknown>>;
+
+/** Where a row may go from each state. */
+const NEXT: Readonly<Record<SettlementStatus, readonly SettlementStatus[]>> = {
+  locked: ['approved', 'executed', 'expired', 'refused'],
+  approved: ['executed', 'expired'],
+  executed: [],
+  expired: [],
+  refused: [],
+};
+
+const U256_MAX = (1n << 256n) - 1n;
+
+/** A request with what it is about. */
+interface Terms {
+  readonly account: SubAccountSlot;
+  readonly out: RegisteredToken;
+  readonly in: RegisteredToken;
+  readonly baseUnitsOut: bigint;
+  readonly baseUnitsIn: bigint;
+  /** Seconds. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+}
+
+// ---- figures
+
+/** Base units that the vault takes: rounded up (wire.md 2.2). */
+function intakeOf(amount: Amount18, decimals: number): bigint {
+  return mulDivCeil(amount, powerOfTen(decimals), ONE_18);
+}
+
+function counterKey(chainId: ChainId, user: UserId, subAccount: number): string {
+  return `${chainId}/${user}/${subAccount}`;
+}
+
+function counterOf(state: ClearingState, chainId: ChainId, user: UserId, subAccount: number): number {
+  return state.settlementCounters.get(counterKey(chainId, user, subAccount)) ?? 0;
+}
+
+/** The next managed nonce: the smallest from the vault's counter up that no live row has (STL-05). */
+function managedNonce(state: ClearingState, { chainId, user, subAccount }: Settle): number {
+  const taken = new Set(state.settlements.liveOf(user, chainId, subAccount).map(({ nonce }) => nonce));
+  let nonce = counterOf(state, chainId, user, subAccount);
+  while (taken.has(nonce)) nonce += 1;
+  return nonce;
+}
+
+// ---- refusals
+
+function invalid(field: string, message: string): ReturnType<typeof rejected> {
+  return rejected(reject('INVALID_REQUEST', message, field));
+}
+
+/** Chain, vault, settler and tokens are registered (IDN-08, IDN-09); amounts are whole units; the account may have what comes. */
+function readTerms(state: ClearingState, input: Settle, nowNs: TimestampNs): Outcome<Terms> {
+  const { user, subAccount, chainId, tokenOut, tokenIn, amountOut, amountIn } = input;
+  const chain = configOf(state, 'chain', chainId);
+  if (chain === null) return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
+  const vault = vaultOf(state, chainId);
+  if (vault === null || (input.vault !== null && input.vault !== vault)) {
+    return rejected(reject('VAULT_NOT_FOUND', 'this is not the vault of the chain', 'vault'));
+  }
+  const unregistered = refuseSettler(state, input);
+  if (unregistered !== null) return rejected(unregistered);
+  const out = state.tokens.get(tokenKey(tokenOut, chainId));
+  if (out === undefined) return rejected(noToken('asset_out'));
+  const into = state.tokens.get(tokenKey(tokenIn, chainId));
+  if (into === undefined) return rejected(noToken('asset_in'));
+  const isPaid = amountOut > 0n && amountOut <= AMOUNT18_MAX;
+  const baseUnitsOut = isPaid ? payoutOf(amountOut, out.decimals) : 0n;
+  if (baseUnitsOut <= 0n || baseUnitsOut > U256_MAX)
+    return invalid('amount_out', 'at least one base unit of the token');
+  const isTaken = amountIn > 0n && amountIn <= AMOUNT18_MAX;
+  const baseUnitsIn = isTaken ? intakeOf(amountIn, into.decimals) : 0n;
+  if (baseUnitsIn <= 0n || baseUnitsIn > U256_MAX) return invalid('amount_in', 'the amount is above zero');
+  const account = askingUser(state, user).subAccounts.get(subAccount);
+  if (account === undefined) return invalid('sub_account_index', 'this sub-account does not exist');
+  if (input.mode === 'margin' && !isMarginType(account.row)) {
+    return invalid('mode', 'a settlement of mode margin needs a margin account');
+  }
+  if (!mayHold(account.row, into.asset, riskSlot(state, into.asset).risk)) {
+    return invalid('asset_in', 'the sub-account does not take this asset');
+  }
+  const validFrom = Math.max(Number(nowNs / SECOND_NS), input.blockTime);
+  const latest = validFrom + Number(chain['approval_validity_s']);
+  // mutant: settlement-expiry
+  const validUntil = input.expiresNs === null ? latest : Math.min(latest, Number(input.expiresNs / SECOND_NS));
+  if (validUntil <= validFrom) return invalid('expires_at', 'the settlement has expired');
+  return accepted({ account, out, in: into, baseUnitsOut, baseUnitsIn, validFrom, validUntil });
+}
+
+function noToken(field: string): Reject {
+  return reject('ASSET_NOT_FOUND', 'no asset has this token on that chain', field);
+}
+
+/** The settler is registered on the chain; a maker's order is of a registered settler or of a market maker (AMB-137). */
+function refuseSettler(state: ClearingState, { settler, maker, chainId }: Settle): Reject | null {
+  const isSettler = (key: UserId): boolean => configOf(state, 'settler', key)?.['chain_id'] === chainId;
+  // mutant: settler-registered
+  if (!isSettler(settler)) return reject('SETTLER_NOT_FOUND', 'this settler is not registered on the chain', 'settler');
+  if (maker === null || isSettler(maker) || state.users.get(maker)?.row.isMarketMaker === true) return null;
+  return reject('SETTLER_NOT_FOUND', 'the maker is neither a registered settler nor a market maker', 'mm_pubkey');
+}
+
+/** An explicit nonce neither collides with a live one nor lies below the counter (STL-06). */
+function refuseNonce(state: ClearingState, input: Settle): Reject | null {
+  const { nonce, chainId, user, subAccount } = input;
+  if (nonce === null) return null;
+  const expected = managedNonce(state, input);
+  const live = state.settlements.liveOf(user, chainId, subAccount);
+  // mutant: settlement-nonce
+  const isFree = nonce >= counterOf(state, chainId, user, subAccount) && live.every((row) => row.nonce !== nonce);
+  return isFree
+    ? null
+    : reject('INVALID_NONCE', `the next nonce of this sub-account and chain is ${expected}`, 'nonce');
+}
+
+/** The vault has the units, the account has the amount, and keeps its margin without it. */
+function refuseFunds(
+  state: ClearingState,
+  { amountOut, shortfall, tokenOut, chainId }: Settle,
+  { account, baseUnitsOut }: Terms,
+  slot: BalanceSlot,
+  nowNs: TimestampNs,
+): Reject | null {
+  if (amountOut > availableOf(slot) || shortfall === 'INSUFFICIENT_INVENTORY') {
+    return reject('INSUFFICIENT_INVENTORY', 'the sub-account has less available', 'amount_out');
+  }
+  if (freeUnits(state, tokenOut, chainId) < baseUnitsOut) {
+    return reject('INSUFFICIENT_INVENTORY', 'the vault of the chain has fewer free units of this token', 'asset_out');
+  }
+  if (!isMarginType(account.row)) return null;
+  if (account.liquidation !== null) {
+    return reject('INSUFFICIENT_MARGIN', 'the sub-account is under liquidation', 'sub_account_index');
+  }
+  const owned = subtract18(slot.owned, amountOut);
+  // mutant: settlement-margin
+  const isBearable = !isMarginBound(account, nowNs) || capacityWith(account, { slot, owned }, nowNs) >= 0n;
+  if (isBearable && shortfall === null) return null;
+  return reject('INSUFFICIENT_MARGIN', 'the sub-account needs this as margin', 'amount_out');
+}
+
+/** What comes in can be owned; a margin account takes no more collateral than its cap (CAP-09). */
+function refuseIntake(state: ClearingState, terms: Terms): Reject | null {
+  const { account, baseUnitsIn } = terms;
+  const { asset, decimals } = terms.in;
+  const value = normalizeDeposit(baseUnitsIn, decimals);
+  const owned = account.balances.get(asset)?.owned ?? ZERO_18;
+  const claims = state.totals.get(asset)?.claims ?? ZERO_18;
+  if (owned + value > AMOUNT18_MAX || claims + value > AMOUNT18_MAX) {
+    return reject('INVALID_REQUEST', 'the sub-account would own too much of this asset', 'amount_in');
+  }
+  const { risk, collateral } = riskSlot(state, asset);
+  const isExchanged = asset !== USD && asset !== terms.out.asset;
+  if (!isMarginType(account.row) || !isExchanged || risk.maxCollateral === null) return null;
+  return collateral + value > risk.maxCollateral
+    ? reject('PROTOCOL_CAP_EXCEEDED', 'no more of this asset is taken as collateral', 'amount_in')
+    : null;
+}
+
+// ---- changes
+
+function balanceOf(state: ClearingState, { user, subAccount, assetOut }: SettlementRow): BalanceSlot {
+  return balanceSlot(state, must(state.users.get(user), 'a user with a settlement is known'), subAccount, assetOut);
+}
+
+/** Ends a lock. @param returned of it; the rest leaves the account. */
+function release(state: ClearingState, slot: BalanceSlot, locked: Amount18, returned: Amount18): void {
+  setFunds(state, slot, { owned: add18(slot.owned, returned), locked: subtract18(slot.locked, locked) });
+}
+
+function move(
+  state: ClearingState,
+  row: SettlementRow,
+  change: Pick<SettlementRow, 'status'> & Partial<SettlementRow>,
+  effects: Effect[],
+): void {
+  assert(NEXT[row.status].includes(change.status), `a settlement goes from ${row.status} to ${change.status}`);
+  const next: SettlementRow = { ...row, ...change };
+  state.settlements.replace(next);
+  changed(state, next, effects);
+}
+
+function changed(state: ClearingState, row: SettlementRow, effects: Effect[]): void {
+  state.dirty.settlements.set(`${row.user}/${row.place}`, row);
+  effects.push({ kind: 'settlementChanged', row });
+}
+
+/** Ends a row of which nothing was executed: the lock returns and the units are free. */
+function giveBack(
+  state: ClearingState,
+  row: SettlementRow,
+  status: 'expired' | 'refused',
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  const balance = balanceOf(state, row);
+  move(state, row, { status }, effects);
+  release(state, balance, row.amountOut, row.amountOut);
+  fillQueue(state, row.assetOut, row.chainId, nowNs, effects);
+}
+
+/** The live row of that name. */
+function named(state: ClearingState, { user, place, requestedNs }: SettlementName): SettlementRow | null {
+  const row = state.settlements.find(user, place);
+  return row !== null && row.requestedNs === requestedNs ? row : null;
+}
+
+function notFound(): Outcome<View> {
+  return rejected(reject('SETTLEMENT_NOT_FOUND', 'there is no such settlement'));
+}
+
+// ---- inputs
+
+/**
+ * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82).
+ *
+ * @returns `{"place","requested_ns"}` of the locked row; CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLER_NOT_FOUND, ASSET_NOT_FOUND,
+ *   INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED; then nothing changed.
+ */
+export function applySettle(state: ClearingState, input: Settle, nowNs: TimestampNs, effects: Effect[]): Outcome<View> {
+  const { user, subAccount, chainId, mode, tokenOut, amountOut, tokenIn, amountIn, settler } = input;
+  const terms = readTerms(state, input, nowNs);
+  if (!terms.ok) return terms;
+  const { out, in: into, baseUnitsOut, baseUnitsIn, validFrom, validUntil } = terms.value;
+  const place = state.settlements.freePlace(user);
+  if (place === null) return invalid('inner', `a user has at most ${SETTLEMENTS_PER_USER} live settlements`);
+  const slot = balanceSlot(state, askingUser(state, user), subAccount, out.asset);
+  const refusal =
+    refuseNonce(state, input) ??
+    refuseFunds(state, input, terms.value, slot, nowNs) ??
+    refuseIntake(state, terms.value);
+  if (refusal !== null) return rejected(refusal);
+
+  // After this point the settlement must be locked. Its user owns something, so it is known.
+  const row: SettlementRow = {
+    user,
+    place,
+    subAccount,
+    chainId,
+    mode,
+    tokenOut,
+    assetOut: out.asset,
+    amountOut,
+    baseUnitsOut,
+    tokenIn,
+    assetIn: into.asset,
+    amountIn,
+    baseUnitsIn,
+    settler,
+    nonce: input.nonce ?? managedNonce(state, input),
+    status: 'locked',
+    requestedNs: nowNs,
+    validFrom,
+    validUntil,
+    signature: '',
+  };
+  state.settlements.add(row);
+  setFunds(state, slot, { owned: subtract18(slot.owned, amountOut), locked: add18(slot.locked, amountOut) });
+  changed(state, row, effects);
+  return accepted({ place, requested_ns: nowNs });
+}
+
+/** @returns SETTLEMENT_NOT_FOUND for a row that is not locked. */
+export function applySettlementSigned(state: ClearingState, input: SettlementSigned, effects: Effect[]): Outcome<View> {
+  const row = named(state, input);
+  if (row === null || row.status !== 'locked') return notFound();
+  move(state, row, { status: 'approved', signature: input.signature }, effects);
+  return accepted({});
+}
+
+/** @returns SETTLEMENT_NOT_FOUND for a row that is not locked: of an approved one a signature exists. */
+export function applySettlementRefused(
+  state: ClearingState,
+  input: SettlementRefused,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const row = named(state, input);
+  // mutant: settlement-refused-once-signed
+  if (row === null || row.status !== 'locked') return notFound();
+  giveBack(state, row, 'refused', nowNs, effects);
+  return accepted({});
+}
+
+/** The approval can never be used any more. @returns SETTLEMENT_NOT_FOUND while it can, or when it was. */
+export function applySettlementLapsed(
+  state: ClearingState,
+  input: SettlementLapsed,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const row = named(state, input);
+  // mutant: settlement-lapse
+  if (row === null || input.blockTime <= row.validUntil || input.counter > row.nonce) return notFound();
+  giveBack(state, row, 'expired', nowNs, effects);
+  return accepted({});
+}
+
+/** Whether the event is what the row approved, in every member. */
+function isOf(row: SettlementRow, input: Settled): boolean {
+  return (
+    row.nonce === input.nonce &&
+    row.tokenOut === input.tokenOut &&
+    row.baseUnitsOut === input.baseUnitsOut &&
+    row.tokenIn === input.tokenIn &&
+    row.baseUnitsIn === input.baseUnitsIn &&
+    row.mode === input.mode &&
+    row.settler === input.settler
+  );
+}
+
+/**
+ * A `Settled` event of the vault (STL-04, DEP-23): the row at that counter is complete, in whatever live state it is. Taken
+ * once by the vault's counter, so that a block that comes again after a reorganisation changes nothing. An event without
+ * its row contradicts the ledger: nothing changes, the chain has to be looked at.
+ *
+ * @returns `{"result":"executed" | "duplicate" | "unmatched","next":…}`.
+ */
+export function applySettled(
+  state: ClearingState,
+  input: Settled,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const { chainId, user, subAccount, nonce } = input;
+  const next = counterOf(state, chainId, user, subAccount);
+  // mutant: settled-once
+  if (nonce < next) return accepted({ result: 'duplicate', next });
+  const row = state.settlements.liveOf(user, chainId, subAccount).find((one) => isOf(one, input));
+  if (nonce !== next || row === undefined || !isLiveSettlement(row)) return accepted({ result: 'unmatched', next });
+  const balance = balanceOf(state, row);
+  const value = payoutValue(row.baseUnitsOut, decimalsOf(state, row.tokenOut, chainId));
+  const credit = normalizeDeposit(row.baseUnitsIn, decimalsOf(state, row.tokenIn, chainId));
+  const account = must(state.users.get(user)?.subAccounts.get(subAccount), 'sub-accounts are never deleted');
+  const { claims, vaultHoldings } = state.totals.get(row.assetIn) ?? { claims: ZERO_18, vaultHoldings: ZERO_18 };
+  const owned = account.balances.get(row.assetIn)?.owned ?? ZERO_18;
+  // A deposit in between may have brought the asset to the bound of what a ledger can hold.
+  if ([owned, claims, vaultHoldings].some((sum) => sum + credit > AMOUNT18_MAX)) {
+    return accepted({ result: 'unmatched', next });
+  }
+
+  // After this point the settlement must be booked.
+  state.settlementCounters.set(counterKey(chainId, user, subAccount), nonce + 1);
+  state.dirty.settlementCounters.add(counterKey(chainId, user, subAccount));
+  move(state, row, { status: 'executed' }, effects);
+  release(state, balance, row.amountOut, subtract18(row.amountOut, value));
+  const credited = balanceSlot(state, must(state.users.get(user), 'its account is known'), subAccount, row.assetIn);
+  setOwned(state, credited, add18(credited.owned, credit));
+  const { tokenOut, assetOut, baseUnitsOut, tokenIn, assetIn, baseUnitsIn } = row;
+  moveVaultUnits(state, { token: tokenOut, chainId, asset: assetOut }, -baseUnitsOut, subtract18(ZERO_18, value));
+  moveVaultUnits(state, { token: tokenIn, chainId, asset: assetIn }, baseUnitsIn, credit);
+  fillQueue(state, assetIn, chainId, nowNs, effects);
+  return accepted({ result: 'executed', next: nonce + 1 });
+}
