@@ -11,6 +11,7 @@ import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
 import { ORDER_RECORD, type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
 import {
+  ADD_SIGNER_REQUEST,
   AUTH_REQUEST,
   CLOSE_POSITION_REQUEST,
   RENAME_REQUEST,
@@ -26,6 +27,7 @@ import {
 } from '../../src/codec/shapes/order-shapes.ts';
 import { checkShape, readShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
+import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
@@ -54,6 +56,7 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'a replace (RPL-01)', shape: REPLACE_REQUEST, decode: decodeReplace },
   { what: 'a cancel (CAN-01)', shape: CANCEL_REQUEST, decode: decodeCancel },
   { what: 'a transfer (TRF-01)', shape: TRANSFER_REQUEST, decode: decodeTransfer },
+  { what: 'an add-signer (MSG-39, AMB-13)', shape: ADD_SIGNER_REQUEST, decode: decodeAddSigner },
   { what: 'a key (MSG-41)', shape: SIGNER_SEARCH, decode: (bytes) => decodeSignerKey(bytes) },
   { what: 'a batch of creates (BAT-01)', shape: BATCH_CREATE_REQUEST, decode: ofBatch(createItems) },
   { what: 'a close-position (POS-04)', shape: CLOSE_POSITION_REQUEST, decode: decodeClosePosition },

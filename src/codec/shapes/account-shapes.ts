@@ -459,18 +459,23 @@ const NEW_SIGNER = { signer: SIGNER_KEY, weight: Type.Integer({ minimum: 1, maxi
 const DURATION = described(nullable(U64), 'the signer expires so long after it is added; null never');
 const CE_NONCE = described(COUNT, 'the ce_nonce of GET /nonce');
 
+const OMS_NONCE = Type.String({
+  pattern: '^[!#-\\[\\]-~]{1,64}$',
+  description: 'the value of GET /nonce; it is consumed when the signer was added',
+});
+
 export const ADD_SIGNER_REQUEST: Shape = named(
   'AddSignerRequest',
   'A further signer of the account; the order of the members of `inner` is that of the signed text',
   Type.Object({
     inner: either(
-      closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: DURATION, ce_nonce: CE_NONCE }),
+      closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: optional(DURATION), ce_nonce: CE_NONCE }),
       closed({
         user: USER_ID_GIVEN,
-        oms_nonce: described(TEXT, 'the value of GET /nonce; it is consumed when the signer was added'),
+        oms_nonce: OMS_NONCE,
         ce_nonce: CE_NONCE,
         ...NEW_SIGNER,
-        session_duration_ns: DURATION,
+        session_duration_ns: optional(DURATION),
       }),
     ),
     ...ACTION_SIGNING,
