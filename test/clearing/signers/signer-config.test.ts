@@ -17,6 +17,7 @@ import {
 import type { SignerKey, SignerScheme } from '../../../src/codec/signatures.ts';
 import type { UserId } from '../../../src/core/ids.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
+import { nameOf, plainCode } from '../../support/plain-signers.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const NOW = 1_800_000_000_000_000_000n as TimestampNs;
@@ -167,30 +168,6 @@ suite('the signers of an account', () => {
     assert.equal(seen.size, 5, 'every outcome was met');
   });
 });
-
-function nameOf({ scheme, key }: SignerKey): string {
-  return `${scheme} ${Buffer.from(key).toString('hex')}`;
-}
-
-/** Sets, maps and whole numbers of any size, one rule after the other. */
-function plainCode(of: SignerConfig, { hasMaster, coSigners }: SignedBy, tier: SignerTier, at: bigint): string | null {
-  const registered = new Map(of.signers.map((one) => [nameOf(one), one]));
-  const counted = new Set<string>();
-  let weight = BigInt(hasMaster ? of.masterWeight : 0);
-  for (const name of coSigners.map(nameOf)) {
-    const found = registered.get(name);
-    if (found === undefined) return 'SIGNER_UNKNOWN';
-    if (counted.has(name)) return 'SIGNER_DUPLICATE';
-    counted.add(name);
-    const ends = [
-      found.expiresAtNs,
-      found.maxSigningWindowNs === null ? null : found.addedNs + found.maxSigningWindowNs,
-    ];
-    if (ends.some((end) => end !== null && end <= at)) return 'SIGNER_EXPIRED';
-    weight += BigInt(found.weight);
-  }
-  return weight >= BigInt(of.thresholds[tier]) ? null : 'INSUFFICIENT_SIGNER_WEIGHT';
-}
 
 suite('a configuration that an account may have', () => {
   const refusal = (of: SignerConfig): string | null => checkConfig(of, USER)?.code ?? null;
