@@ -1204,6 +1204,12 @@ const CHAINS: readonly Mutant[] = [
     change: removed,
     caughtBy: 'test/clearing/funds/withdrawals',
   },
+  {
+    breaks: 'withdrawals that are due at one time end in one order, whatever the order of their rows',
+    site: 'due-in-one-order',
+    change: removed,
+    caughtBy: 'test/clearing/funds/withdrawals',
+  },
 ];
 
 const SETTLEMENTS: readonly Mutant[] = [

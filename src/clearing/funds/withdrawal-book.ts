@@ -53,7 +53,10 @@ export class WithdrawalBook {
   /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
   readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
-  /** Ascending; an entry whose row has changed since is found out when it is due. */
+  /**
+   * Ascending by time, request and place, which does not depend on the order in which rows were loaded; an entry whose row has
+   * changed since is found out when it is due.
+   */
   readonly #due: Due[] = [];
   #sequence = 0;
 
@@ -166,7 +169,7 @@ export class WithdrawalBook {
     let high = this.#due.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#due[middle] as Due).ns <= ns) low = middle + 1;
+      if (isDueBefore(this.#due[middle] as Due, { ns, slot })) low = middle + 1;
       else high = middle;
     }
     this.#due.splice(low, 0, { ns, slot });
@@ -215,4 +218,12 @@ export class WithdrawalBook {
 
 function isBefore(a: WithdrawalRow, b: WithdrawalRow): boolean {
   return a.requestedNs < b.requestedNs || (a.requestedNs === b.requestedNs && a.sequence < b.sequence);
+}
+
+function isDueBefore(a: Due, b: Due): boolean {
+  if (a.ns !== b.ns) return a.ns < b.ns;
+  const [first, second] = [a.slot.row, b.slot.row];
+  // mutant: due-in-one-order
+  if (first.sequence !== second.sequence) return first.sequence < second.sequence;
+  return first.place <= second.place;
 }

@@ -79,7 +79,7 @@ const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
 const NO_TARGET = '0'.repeat(64);
 /** Behind an address of 20 bytes: what is signed is exactly what is paid. */
 const PADDING = '0'.repeat(24);
-/** Rows looked at by one `withdrawalsDue`. */
+/** Rows changed by one `withdrawalsDue`, those that their end fills not counted. */
 const DUE_MAX = 256;
 
 // ---- figures of the state
@@ -380,19 +380,30 @@ export function applyCancelWithdrawal(
   return accepted({ success: true });
 }
 
-/** Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another. */
+/** Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another; DUE_MAX at a time. */
 export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
-  for (const slot of state.withdrawals.takeDue(nowNs, DUE_MAX)) {
-    const { row } = slot;
-    if (!state.withdrawals.ofUser(row.user).includes(slot)) continue;
-    if (row.status === 'queued' && nowNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
-      giveBack(state, slot, 'expired', nowNs, effects);
-    } else if (row.status === 'queued') {
-      fillQueue(state, row.asset, row.chainId, nowNs, effects);
-    } else if (!isLive(row) && nowNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
-      move(state, slot, 'gone', {}, effects);
-      state.withdrawals.remove(slot);
+  // What changes nothing does not count: after a start there are other such entries than before.
+  for (let left = DUE_MAX; left > 0; ) {
+    const slots = state.withdrawals.takeDue(nowNs, left);
+    if (slots.length === 0) return;
+    for (const slot of slots) {
+      const before = effects.length;
+      makeDue(state, slot, nowNs, effects);
+      if (effects.length > before) left -= 1;
     }
+  }
+}
+
+function makeDue(state: ClearingState, slot: WithdrawalSlot, nowNs: TimestampNs, effects: Effect[]): void {
+  const { row } = slot;
+  if (!state.withdrawals.ofUser(row.user).includes(slot)) return;
+  if (row.status === 'queued' && nowNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
+    giveBack(state, slot, 'expired', nowNs, effects);
+  } else if (row.status === 'queued') {
+    fillQueue(state, row.asset, row.chainId, nowNs, effects);
+  } else if (!isLive(row) && nowNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
+    move(state, slot, 'gone', {}, effects);
+    state.withdrawals.remove(slot);
   }
 }
 

@@ -422,6 +422,25 @@ suite('withdrawals', () => {
     assert.equal(hashes[1], hashes[0]);
   });
 
+  test('what is due at one time comes in the order of requests, also after a start (WDR-12)', () => {
+    const world = FundsWorld.opened(100);
+    for (const user of [ALICE, BOB]) world.fund(user, USD, '1000');
+    // Bob, whose rows are loaded later, was the first.
+    world.withdraw(usd(900), { user: BOB });
+    world.withdraw(usd(900));
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    const hashes = [world.state, tables.load()].map((state) => {
+      world.state = state;
+      world.nowNs = (world.nowNs + DAY_NS) as TimestampNs;
+      const changes = effectsOf(world.send({ kind: 'withdrawalsDue' }), 'withdrawalChanged');
+      world.nowNs = (world.nowNs - DAY_NS) as TimestampNs;
+      assert.deepEqual([changes[0]?.row.user, changes[0]?.row.status], [BOB, 'expired']);
+      return stateHash(state);
+    });
+    assert.equal(hashes[1], hashes[0]);
+  });
+
   test('a user has 64 withdrawals: finished ones make room, live ones do not', () => {
     const world = FundsWorld.opened();
     for (let count = 0; count < 64; count += 1) assert.equal(refusal(world.withdraw(usd(1))), null);
