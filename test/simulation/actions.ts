@@ -6,6 +6,7 @@
  */
 import type { AssetId } from '../../src/core/ids.ts';
 import type { OrderWish } from '../support/order-fixture.ts';
+import type { Registered } from './vaults.ts';
 
 /** Index into the people of the world. */
 export type Who = number;
@@ -68,7 +69,10 @@ export type FundsAction =
     }
   /** The logs of the transaction so many before the last one. */
   | { readonly kind: 'replay'; readonly vault: number; readonly back: number }
-  | { readonly kind: 'resume'; readonly vault: number };
+  | { readonly kind: 'resume'; readonly vault: number }
+  /** The operator gives an asset these tokens and no others. */
+  | { readonly kind: 'tokens'; readonly asset: AssetId; readonly registered: readonly Registered[] }
+  | Mine<'creditUnclaimed', { readonly vault: number; readonly counter: number }>;
 
 export type Action =
   | Mine<'create', { readonly order: OrderPlan; readonly isControl: boolean; readonly isTied?: true }>

@@ -90,7 +90,10 @@ export class ChainDisk implements ChainFiles {
   }
 }
 
-export type ChainAction = Exclude<FundsAction, { readonly kind: 'withdraw' | 'cancelWithdrawal' }>;
+export type ChainAction = Exclude<
+  FundsAction,
+  { readonly kind: 'withdraw' | 'cancelWithdrawal' | 'tokens' | 'creditUnclaimed' }
+>;
 
 interface Parts {
   readonly node: SimulatedNode;

@@ -5,17 +5,18 @@
  * Not here: how often each is drawn (drawing.ts), carrying it out (chains.ts, performing.ts).
  */
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
-import { must } from '../../src/core/assert.ts';
+import { assert } from '../../src/core/assert.ts';
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, FundsAction, Who } from './actions.ts';
 import { USERS, userAt } from './people.ts';
-import { nameOf, PROVIDERS, TOKENS, tokenAt, VAULTS } from './vaults.ts';
+import { nameOf, PROVIDERS, REGISTERED_FIRST, type Registered, TOKENS, tokenAt, VAULTS } from './vaults.ts';
 
 const ONE = 10n ** 18n;
 
 export class FundsDrawing {
   readonly #random: SeededRandom;
+  #registered: readonly Registered[] = REGISTERED_FIRST;
 
   constructor(random: SeededRandom) {
     this.#random = random;
@@ -63,6 +64,15 @@ export class FundsDrawing {
         return { kind, vault: this.#random.below(VAULTS.length), back: this.#random.below(8) };
       case 'resume':
         return { kind, vault: this.#random.below(VAULTS.length) };
+      case 'tokens':
+        return this.#tokens();
+      case 'creditUnclaimed': {
+        const rows = [...node.clearing.ledger.unclaimed.values()];
+        if (rows.length === 0) return { kind, who, vault: 0, counter: 0 };
+        const { user, chainId, counter } = this.#pick(rows);
+        const vault = VAULTS.findIndex((one) => one.chainId === chainId);
+        return { kind, who: USERS.indexOf(user), vault, counter };
+      }
     }
   }
 
@@ -73,6 +83,16 @@ export class FundsDrawing {
     const millionths = BigInt(1 + this.#random.below(3_000_000)) * 10n ** BigInt(decimals - 6);
     const baseUnits = this.#once(12) ? BigInt(this.#random.below(150)) : millionths + BigInt(this.#random.below(7));
     return { kind: 'deposit', who, token, baseUnits: String(baseUnits), confirm: this.#once(3) };
+  }
+
+  /** Caps that some deposits are beyond, or none; now and then a token less, and with the next change of it again. */
+  #tokens(): Action {
+    const token = this.#random.below(TOKENS.length);
+    const { asset } = tokenAt(token);
+    const changed = { token, most: this.#pick([null, 1, 4, 30]), hourly: this.#pick([null, null, 1, 5]) };
+    const others = this.#registered.filter((one) => one.token !== token);
+    this.#registered = this.#once(4) ? others : [...others, changed];
+    return { kind: 'tokens', asset, registered: this.#registered.filter((one) => tokenAt(one.token).asset === asset) };
   }
 
   /** All that is owned, a part of it, or more; mostly with the counter left to the node. */
@@ -107,7 +127,8 @@ export class FundsDrawing {
   }
 
   #pick<T>(from: readonly T[]): T {
-    return must(from[this.#random.below(from.length)], 'there is something to pick from');
+    assert(from.length > 0, 'there is something to pick from');
+    return from[this.#random.below(from.length)] as T;
   }
 }
 

@@ -72,6 +72,8 @@ const FUNDS_WEIGHTS: Weights = [
   ['provider', 12],
   ['replay', 6],
   ['resume', 16],
+  ['tokens', 12],
+  ['creditUnclaimed', 6],
   ['pass', 36],
   ['create', 24],
   ['cancel', 8],
@@ -165,6 +167,8 @@ export class Drawing {
       case 'provider':
       case 'replay':
       case 'resume':
+      case 'tokens':
+      case 'creditUnclaimed':
         return this.#funds.draw(kind, node, who);
       default:
         return this.#operator(kind, who);

@@ -122,10 +122,13 @@ function isSame(a: Moved | undefined, b: Pick<Moved, 'token' | 'units'> | undefi
 }
 
 export class FundsBook {
+  /** Deposits that took their counter: credited, or unclaimed until an operator credits them. */
+  readonly taken: Map<Place, Moved> = new Map();
+  readonly #counters = new Map<string, number>();
   readonly credited: Map<Place, Moved> = new Map();
   readonly paid: Map<Place, Moved> = new Map();
-  /** `<kind> <place>` that an operator has accepted as gone. */
-  readonly #accepted = new Set<string>();
+  /** `<kind> <place>` that an operator has accepted as gone; true: while a majority of the providers showed that it was. */
+  readonly #accepted = new Map<string, boolean>();
   readonly #signed = new Map<Place, Approval[]>();
   /** Signatures whose signer is not yet recovered. */
   #signatures = 0;
@@ -225,23 +228,15 @@ export class FundsBook {
   // ---- the journal
 
   noted({ inputs }: Batch, effects: readonly Effect[]): void {
+    for (const input of inputs) if (input.kind === 'deposit') this.#took(input);
     for (const effect of effects) {
       if (effect.kind === 'depositLanded') {
         const { chainId, user, depositNonce, amount } = effect.row;
-        const input = inputs.find(
-          (one) =>
-            one.kind === 'deposit' && one.chainId === chainId && one.user === user && one.depositNonce === depositNonce,
-        );
-        assert.ok(input?.kind === 'deposit');
         const place = `${chainId}/${user}/${depositNonce}`;
         assert.equal(this.credited.has(place), false, `deposit ${place} is credited once`);
-        const move = { place, user, counter: depositNonce, token: input.token, units: input.baseUnits, block: 0 };
+        const move = must(this.taken.get(place), 'what is credited was deposited');
         this.credited.set(place, move);
-        assert.equal(
-          amount,
-          worthOf(tokenOf(chainId, input.token), input.baseUnits),
-          `deposit ${place} is worth its units`,
-        );
+        assert.equal(amount, worthOf(tokenOf(chainId, move.token), move.units), `deposit ${place} is worth its units`);
       } else if (effect.kind === 'withdrawalCompleted') {
         const { chainId, user, nonce, token, payout } = effect.row;
         const place = `${chainId}/${user}/${nonce}`;
@@ -252,6 +247,15 @@ export class FundsBook {
     }
   }
 
+  /** A deposit takes the next counter of its user on its chain, and no other does (DEP-10). */
+  #took({ chainId, user, depositNonce, token, baseUnits }: Extract<OperatorCommand, { kind: 'deposit' }>): void {
+    const counter = this.#counters.get(`${chainId}/${user}`) ?? 0;
+    if (depositNonce !== counter) return;
+    this.#counters.set(`${chainId}/${user}`, counter + 1);
+    const place = `${chainId}/${user}/${depositNonce}`;
+    this.taken.set(place, { place, user, counter: depositNonce, token, units: baseUnits, block: 0 });
+  }
+
   // ---- at rest
 
   /** @throws AssertionError where chain, journal and ledger differ. */
@@ -259,33 +263,34 @@ export class FundsBook {
     for (const plan of VAULTS) {
       const state = disk.state(plan.chainId);
       if (stopped.has(plan.chainId) || !isHonest(state)) continue;
-      assert.equal(this.#hasVanished(plan, state), false, `${plan.chainId} stops when what was booked is gone`);
-      this.#checkChain(plan, disk, 'deposit', this.credited);
+      const vanished = [...this.#vanishedOf(plan, state)].filter((place) => !this.#accepted.has(place));
+      assert.deepEqual(vanished, [], `${plan.chainId} stops when what was booked is gone`);
+      this.#checkChain(plan, disk, 'deposit', this.taken);
       this.#checkChain(plan, disk, 'withdrawal', this.paid);
     }
     for (const token of TOKENS) this.#checkToken(token, ledger, disk);
+    this.#checkUnclaimed(ledger);
     checkLocks(ledger);
   }
 
   /** A chain is stopped only where something that was booked is gone, or a majority may say so. */
   stops(chainId: ChainId, { reason }: Stopped, disk: ChainDisk): void {
     const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
-    assert.ok(!isHonest(state) || (reason === 'reorg' && this.#hasVanished(plan, state)), `${chainId}: ${reason}`);
-  }
-
-  #hasVanished(plan: VaultPlan, state: ChainState | null): boolean {
-    return [...this.#vanishedOf(plan, state)].some((place) => !this.#accepted.has(place));
+    const isNew = [...this.#vanishedOf(plan, state)].some((place) => this.#accepted.get(place) !== true);
+    assert.ok(!isHonest(state) || (reason === 'reorg' && isNew), `${chainId} is stopped without a reason: ${reason}`);
   }
 
   /** The operator has resumed a chain: what is booked and not on it stays booked (AMB-74). */
   accept(chainId: ChainId, disk: ChainDisk): void {
-    const plan = vaultOf(chainId);
-    for (const place of this.#vanishedOf(plan, disk.state(chainId))) this.#accepted.add(place);
+    const state = disk.state(chainId);
+    for (const place of this.#vanishedOf(vaultOf(chainId), state)) {
+      this.#accepted.set(place, isHonest(state) || this.#accepted.get(place) === true);
+    }
   }
 
   /** What is booked and not on the chain as it was booked. */
   *#vanishedOf(plan: VaultPlan, state: ChainState | null): Generator<string> {
-    for (const [kind, booked] of [['deposit', this.credited] as const, ['withdrawal', this.paid] as const]) {
+    for (const [kind, booked] of [['deposit', this.taken] as const, ['withdrawal', this.paid] as const]) {
       const places = new Map(movesOf(plan, state, kind).map((move) => [move.place, move]));
       for (const [place, move] of booked) {
         if (place.startsWith(plan.chainId) && !isSame(places.get(place), move)) yield `${kind} ${place}`;
@@ -299,6 +304,14 @@ export class FundsBook {
       const isBooked = isSame(move, booked.get(move.place));
       assert.ok(isBooked || this.#accepted.has(`${kind} ${move.place}`), `the final ${kind} ${move.place} is booked`);
     }
+  }
+
+  /** What took its counter and is not credited waits for an operator, and nothing else does. */
+  #checkUnclaimed(ledger: ClearingState): void {
+    const waiting = [...this.taken.keys()].filter((place) => !this.credited.has(place));
+    const rows = [...ledger.unclaimed.values()];
+    const shown = rows.map(({ chainId, user, counter }) => `${chainId}/${user}/${counter}`);
+    assert.deepEqual(shown.sort(), waiting.sort(), 'what is unclaimed is what was deposited and not credited');
   }
 
   /** The ledger has of each vault what was booked; what is not booked, or not on the chain, is the rest of the vault's balance. */
@@ -350,8 +363,9 @@ function checkLocks(ledger: ClearingState): void {
   const locks = new Map<string, bigint>();
   for (const { row } of ledger.withdrawals.all()) {
     if (!['queued', 'filled', 'signing', 'approved'].includes(row.status)) continue;
-    const key = `${row.user} ${row.asset}`;
-    locks.set(key, (locks.get(key) ?? 0n) + row.amount + row.fee);
+    const [pool, lots] = [`${row.user} ${row.asset}`, `${row.user} ${row.token}@${row.chainId}`];
+    locks.set(pool, (locks.get(pool) ?? 0n) + row.amount + row.fee - row.isolated);
+    locks.set(lots, (locks.get(lots) ?? 0n) + row.isolated);
   }
   for (const { row, subAccounts } of ledger.users.values()) {
     for (const [asset, { locked }] of subAccounts.get(0)?.balances ?? []) {

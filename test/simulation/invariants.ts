@@ -32,7 +32,7 @@ import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { HeardOrder, Listener, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import type { Readers } from './reading.ts';
-import { nameOf, TOKENS } from './vaults.ts';
+import { nameOf, pooledOf, TOKENS } from './vaults.ts';
 
 /** The interval of LIQ-01, and the time that a check takes. */
 const CHECK_INTERVAL_NS = 1_100_000_000n;
@@ -244,13 +244,18 @@ function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): 
 }
 
 /**
- * Balances and positions added up from fills and account events are the inventory and what withdrawals lock, as the queue
+ * Balances and positions added up from fills and account events are the inventory, lots included, and what withdrawals lock, as the queue
  * shows it (QRY-09, STR-05, FIL-01, WDR-01, WDR-25).
  */
 function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener): void {
   const { accounts } = node.gateway.queries.inventory(user, null);
   const locked = lockedOf(node, user);
+  const isLot = new Set(TOKENS.map(nameOf));
   for (const [index, { spot, margins }] of accounts) {
+    for (const [asset, amount] of spot) {
+      const key = `${index} ${pooledOf(asset as AssetId)}`;
+      if (isLot.has(asset as AssetId)) locked.set(key, (locked.get(key) ?? 0n) + amountOf(amount));
+    }
     const name = `by events, in account ${index} of ${user.slice(0, 4)}`;
     let usd = amountOf(spot.get(USD) ?? '0') + (locked.get(`${index} ${USD}`) ?? 0n);
     for (const asset of MARKETS) {
@@ -269,7 +274,7 @@ function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener):
 }
 
 /** What the queue of a user shows as not ended, by `0 asset`. */
-function lockedOf(node: SimulatedNode, user: UserId): ReadonlyMap<string, bigint> {
+function lockedOf(node: SimulatedNode, user: UserId): Map<string, bigint> {
   interface Shown {
     readonly asset: AssetId;
     readonly amount: string;
@@ -322,7 +327,7 @@ export function rereadAccount(node: SimulatedNode, listener: Listener, index: nu
   }
   for (const [key, account] of node.gateway.queries.inventory(listener.user, null).accounts) {
     if (Number(key) !== index) continue;
-    for (const [asset, amount] of account.spot) listener.credit(index, asset as AssetId, amountOf(amount));
+    for (const [asset, amount] of account.spot) listener.credit(index, pooledOf(asset as AssetId), amountOf(amount));
     for (const [asset, { base, quote }] of account.margins) {
       listener.bases.set(`${index} ${asset}`, netOf(base));
       listener.credit(index, USD, netOf(quote));

@@ -18,6 +18,7 @@ import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-event
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';
+import { pooledOf } from './vaults.ts';
 
 /** Raw figures of a market with two price and four quantity decimals, in 18 decimals. */
 export const LOT_18: bigint = 10n ** 14n;
@@ -45,7 +46,7 @@ export class Listener {
   /** Ids with an event since the last look. */
   readonly touched: Set<string> = new Set();
   /**
-   * By `account asset`, 18 decimals. USD is that of the spot balance and of all quote legs together: the streams do not
+   * By `account asset`, 18 decimals; lots count as the asset that they are pooled into, which no event shows. USD is that of the spot balance and of all quote legs together: the streams do not
    * show in which order a position was folded and its last fills were confirmed.
    */
   readonly owned: Map<string, bigint> = new Map();
@@ -171,7 +172,7 @@ export class Listener {
 
   accountEvent(event: AccountEvent): void {
     if (event.kind === 'positionCleared') this.cleared.add(event.subAccount);
-    else if (event.kind === 'depositLanded') this.credit(0, event.asset, event.amount);
+    else if (event.kind === 'depositLanded') this.credit(0, pooledOf(event.asset), event.amount);
     else if (event.kind === 'withdrawalCompleted') this.credit(0, event.asset, -BigInt(event.amount));
     else if (event.kind === 'transferred') {
       this.credit(event.sourceIndex, event.asset, -event.amount);

@@ -24,6 +24,7 @@ import type { LifeChains } from './chains.ts';
 import type { Listeners } from './listening.ts';
 import { PEOPLE, userAt } from './people.ts';
 import { cancelOf, closeOf, createOf, replaceOf, transferOf, withdrawalCancelOf, withdrawalOf } from './signing.ts';
+import { putTokens, vaultAt } from './vaults.ts';
 
 // What operators and oracles do, as the commands that clearing gets.
 
@@ -34,6 +35,12 @@ function commandOf(action: Action): Asked {
     case 'faucet': {
       const { who, account, asset, amount } = action;
       return { kind: 'faucet', body: { user_id: userAt(who), sub_account: account, asset_id: asset, amount } };
+    }
+    case 'tokens':
+      return putTokens(action.asset, action.registered);
+    case 'creditUnclaimed': {
+      const { chainId } = vaultAt(action.vault);
+      return { kind: 'creditUnclaimed', chainId, user: userAt(action.who), counter: action.counter };
     }
     case 'patchMarket':
       return { kind: 'putMarket', method: 'patch', assetId: action.asset, body: action.body };
@@ -141,6 +148,8 @@ export class Performer {
       case 'resume':
         this.#chains.perform(action);
         break;
+      case 'tokens':
+      case 'creditUnclaimed':
       case 'price':
       case 'faucet':
       case 'patchMarket':

@@ -4,6 +4,7 @@ import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
+import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import { MARKETS } from './people.ts';
 
@@ -63,6 +64,34 @@ export function nameOf({ token, vault }: TokenPlan): AssetId {
   return `${token}@${vaultAt(vault).chainId}` as AssetId;
 }
 
+/** The asset that a token is pooled into; any other asset is its own. */
+export function pooledOf(asset: AssetId): AssetId {
+  return TOKENS.find((token) => nameOf(token) === asset)?.asset ?? asset;
+}
+
+/** Of a token that an asset has; caps in whole units, null for none. */
+export interface Registered {
+  /** Index into TOKENS. */
+  readonly token: number;
+  readonly most: number | null;
+  readonly hourly: number | null;
+}
+
+/** Of all tokens, in their order. */
+export const REGISTERED_FIRST: readonly Registered[] = TOKENS.map((_, token) => ({ token, most: null, hourly: null }));
+
+/** An asset with exactly these tokens. */
+export function putTokens(assetId: AssetId, registered: readonly Registered[]): Asked {
+  const inUnits = (cap: number | null): string | null => (cap === null ? null : `${cap}${'0'.repeat(18)}`);
+  const tokens = registered.map(({ token: index, most, hourly }) => {
+    const { token, vault, decimals } = tokenAt(index);
+    const caps = { max_deposits: inUnits(most), max_1hr_deposits: inUnits(hourly) };
+    return { token, chain_id: vaultAt(vault).chainId, decimals, ...caps };
+  });
+  const symbol = assetId === USD ? 'USD' : `A${assetId}`;
+  return { kind: 'putAsset', method: 'put', assetId, body: { symbol, tokens } };
+}
+
 /** Registers chains, vaults and tokens, once. */
 export function prepareVaults(node: SimulatedNode): void {
   for (const { chainId, address: vault, confirmations } of VAULTS) {
@@ -84,12 +113,11 @@ export function prepareVaults(node: SimulatedNode): void {
     });
   }
   for (const assetId of new Set(TOKENS.map(({ asset }) => asset))) {
-    const tokens = TOKENS.filter(({ asset }) => asset === assetId).map(({ token, vault, decimals }) => ({
-      token,
-      chain_id: vaultAt(vault).chainId,
-      decimals,
-    }));
-    const symbol = assetId === USD ? 'USD' : `A${assetId}`;
-    node.command({ kind: 'putAsset', method: 'put', assetId, body: { symbol, tokens } });
+    node.command(
+      putTokens(
+        assetId,
+        REGISTERED_FIRST.filter(({ token }) => tokenAt(token).asset === assetId),
+      ),
+    );
   }
 }
