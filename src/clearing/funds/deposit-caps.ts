@@ -27,7 +27,7 @@ import { PooledHour } from './pooled-hour.ts';
 import { depositLowersUsage, fillQueue } from './withdrawals.ts';
 
 /** Lots that one input pools at most; the next input goes on. */
-const CONVERTED_MAX = 256;
+const CONVERTED_MAX = 64;
 
 /** What of a token's units in its vault is pooled, 18 decimals; below zero while rebates of its asset are more. */
 function pooledUnits(state: ClearingState, asset: AssetId, { decimals }: RegisteredToken): bigint {
