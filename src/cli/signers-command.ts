@@ -1,7 +1,8 @@
 /** `ringbook signers`: shows the signers of an account, adds one, and finds the accounts that list a key. */
+import { existsSync } from 'node:fs';
 import type { MultisigConfig } from '../client/account.ts';
 import { RingbookClient } from '../client/client.ts';
-import { parsePublicKey, publicKeyText } from '../client/co-signer-files.ts';
+import { loadCoSigner, parsePublicKey, publicKeyText } from '../client/co-signer-files.ts';
 import type { SignerKey } from '../codec/signatures.ts';
 import {
   ADDRESS_HELP,
@@ -42,12 +43,14 @@ function durationNs(text: string | undefined): bigint | null {
   return BigInt(count) * unitNs;
 }
 
+/** A public key, or the file of a key: what is public of it. @throws CliError 64. */
 function keyArgument(text = ''): SignerKey {
   const key = parsePublicKey(text);
-  if (key === null) {
+  if (key !== null) return key;
+  if (text === '' || !existsSync(text)) {
     throw usageError(`a public key is written as secp256k1:02…, also ed25519, p256, webauthn; not "${text}"`);
   }
-  return key;
+  return loadCoSigner(text).signer;
 }
 
 /** The configuration as a table. */
@@ -93,7 +96,7 @@ export const signersCommand: Command = {
        ringbook signers of PUBLIC_KEY [options]
 
 Without arguments: who may sign for the account, with what weight, and what its actions need. PUBLIC_KEY is printed by
-"ringbook keygen FILE --scheme …", e.g. secp256k1:02ab…. "of" lists the accounts that list a key.
+"ringbook keygen FILE --scheme …", e.g. secp256k1:02ab…; the key file itself will do. "of" lists the accounts that list a key.
 
   --weight N         what the new signer's signature counts  (default 1)
   --for DURATION     how long it may sign, from now on: 90s, 15m, 12h, 30d  (default: for ever)

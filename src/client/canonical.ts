@@ -6,7 +6,7 @@
  *
  * The wrappers around the signed objects are in signed-actions.ts.
  */
-import type { SignerKey } from '../codec/signatures.ts';
+import { SCHEMES, type SignerKey } from '../codec/signatures.ts';
 import { type AssetId, parseAssetId, parseOrderId, type UserId } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
 
@@ -142,6 +142,20 @@ export interface AddSignerRequest {
   readonly omsNonce?: string;
 }
 
+/** The configuration of an account that a first deposit sets up; the arguments of the vault's `deposit` (wire.md 12.1). */
+export interface DepositConfig {
+  readonly masterWeight: number;
+  readonly thresholds: { readonly low: number; readonly medium: number; readonly high: number };
+  readonly signers: readonly {
+    readonly signer: SignerKey;
+    readonly weight: number;
+    /** 0: for ever. */
+    readonly expiresAtNs: bigint;
+    /** Counted from the deposit; 0: without an end. */
+    readonly maxSigningWindowNs: bigint;
+  }[];
+}
+
 const PROTOCOL_VERSION = 1;
 const WEIGHT_MAX = 0xffff_ffff;
 
@@ -264,6 +278,41 @@ export function addSignerText(request: AddSignerRequest): string {
   return omsNonce === undefined
     ? `{"user":"${user}",${key},${terms},"ce_nonce":${ceNonce}}`
     : `{"user":"${user}","oms_nonce":"${nonceText(omsNonce)}","ce_nonce":${ceNonce},${key},${terms}}`;
+}
+
+/** What the account's key signs for `masterConfigSignature` of the vault's `deposit`: a key in 32 bytes, its type, its prefix. */
+export function depositConfigText({ masterWeight, thresholds, signers }: DepositConfig): string {
+  const { low, medium, high } = thresholds;
+  const rows = signers.map(({ signer, weight, expiresAtNs, maxSigningWindowNs }) => {
+    const { key, keyType, keyPrefix } = vaultKey(signer);
+    return (
+      `{"key":[${key.join(',')}],"key_type":${keyType},"key_prefix":${keyPrefix},"weight":${u32Text(weight, 'a weight')},` +
+      `"expires_at_ns":${u64Text(expiresAtNs)},"max_signing_window_ns":${u64Text(maxSigningWindowNs)}}`
+    );
+  });
+  return (
+    `{"master_weight":${u32Text(masterWeight, 'a weight')},"low_threshold":${u32Text(low, 'a threshold')},` +
+    `"medium_threshold":${u32Text(medium, 'a threshold')},"high_threshold":${u32Text(high, 'a threshold')},` +
+    `"signers":[${rows.join(',')}]}`
+  );
+}
+
+/** A key as the vault takes it: the x of a compressed point, with its first byte as the prefix; Ed25519 has prefix 0. */
+export function vaultKey({ scheme, key }: SignerKey): {
+  readonly key: Uint8Array;
+  readonly keyType: number;
+  readonly keyPrefix: number;
+} {
+  const keyType = SCHEMES.indexOf(scheme);
+  if (scheme === 'Ed25519') return { key, keyType, keyPrefix: 0 };
+  return { key: key.subarray(1), keyType, keyPrefix: key[0] ?? 0 };
+}
+
+function u32Text(value: number, what: string): string {
+  if (!Number.isInteger(value) || value < 0 || value > WEIGHT_MAX) {
+    throw invalidArgument(`${what} is an integer from 0 to 2^32-1`);
+  }
+  return String(value);
 }
 
 function nonceText(nonce: string): string {

@@ -16,7 +16,7 @@ const DER_SIGNATURE_BYTES_MAX = 72;
 /** SubjectPublicKeyInfo of a P-256 key, up to its compressed point. */
 const SPKI_HEAD = Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex');
 /** Keys in OpenSSL's form: 120 µs to make one, twice the time of a verification, and about 3 KiB each. */
-const KEYS_MAX = 1_024;
+export const KEYS_MAX = 1_024;
 
 const keys = new Map<string, KeyObject>();
 
@@ -29,6 +29,11 @@ export function verifyP256(signature: Uint8Array, text: Uint8Array, key: Uint8Ar
   const publicKey = keyObject(key);
   if (publicKey === null) return false;
   return verify('sha256', text, { key: publicKey, dsaEncoding: form === 'raw' ? 'ieee-p1363' : 'der' }, signature);
+}
+
+/** How many keys are kept. */
+export function keptKeys(): number {
+  return keys.size;
 }
 
 /** @returns null for bytes that are no point of the curve; those are not kept. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { signText } from '../../src/client/action-signers.ts';
-import { addSignerText, type Order } from '../../src/client/canonical.ts';
+import { addSignerText, depositConfigText, type Order, vaultKey } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import {
   createCoSigner,
@@ -193,6 +193,20 @@ suite('co-signers in the SDK', () => {
       () => addSignerText({ ...request, signer: { scheme: 'Ed25519', key: signer.key } }),
       refused(/32 bytes/),
     );
+  });
+
+  test('the configuration of a deposit has the text and the signature of wire.md 13 (MSG-04)', () => {
+    const signer = { scheme: 'Secp256k1', key: Uint8Array.from([2, ...new Array<number>(32).fill(7)]) } as const;
+    const row = { signer, weight: 1, expiresAtNs: 0n, maxSigningWindowNs: 0n };
+    const config = { masterWeight: 1, thresholds: { low: 1, medium: 1, high: 1 }, signers: [row] };
+    const text = depositConfigText(config);
+    assert.equal(text.length, 246);
+    assert.equal(
+      Buffer.from(MASTER.sign(Buffer.from(text))).toString('hex'),
+      '94bada0729ca5c253bb92f65e8d16296b28990a9ee96e7d863aa89008b3cd79a8adadec3485479ebf156977e2746a09bcde7b09f418be6015079114da1c29c0b',
+    );
+    assert.deepEqual(vaultKey(must(CO_SIGNERS[0], 'Ed25519').signer).keyPrefix, 0);
+    assert.throws(() => depositConfigText({ ...config, masterWeight: -1 }), RingbookError);
   });
 
   test('what every node refuses is refused before it is sent: no signature, a key twice, seventeen of them (AMB-124, AMB-136, MSG-31)', () => {

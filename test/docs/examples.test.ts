@@ -11,7 +11,7 @@ import { DocRunner, examplesOf } from '../support/doc-runner.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
-const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md', 'docs/margin.md'];
+const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md', 'docs/margin.md', 'docs/signers.md'];
 const STREAMS = [
   '/orders',
   '/orders?sequence=true',
