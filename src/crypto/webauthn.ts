@@ -5,7 +5,8 @@
  *
  * The signature is ECDSA over P-256 of `authenticatorData ‖ SHA-256(clientDataJSON)`, as 64 bytes or DER. Checked besides: the
  * user-present flag, the type, the hash of the relying party, the origin, and that the challenge is the signed text itself,
- * as base64url without padding. User verification is not required, and the counter is not kept (AMB-119).
+ * as base64url without padding. User verification is not required, and the counter is not kept (AMB-119). Refused besides: what was
+ * signed inside of a frame of another site, bytes behind the authenticator's data, flags that contradict each other.
  *
  * Without a policy, no assertion is valid.
  */
@@ -31,16 +32,23 @@ interface ClientData {
   readonly type: string;
   readonly challenge: string;
   readonly origin: string;
+  /** The page was in a frame of another origin, which may lay anything over it. */
+  readonly isFramed: boolean;
 }
 
 const ASSERTION = objectShape('refuse', ['authenticatorData', 'clientDataJSON', 'signature']);
 /** Browsers add members of their own. */
-const CLIENT_DATA = objectShape('skip', ['type', 'challenge', 'origin']);
+const CLIENT_DATA = objectShape('skip', ['type', 'challenge', 'origin', 'crossOrigin?', 'topOrigin?']);
 const TYPE = 'webauthn.get';
 /** Hash of the relying party, flags, counter. */
-const AUTHENTICATOR_DATA_BYTES_MIN = 37;
+const AUTHENTICATOR_DATA_BYTES = 37;
 const RP_ID_HASH_BYTES = 32;
+/** Flags of authenticatorData (WebAuthn L2, 6.1). */
 const USER_PRESENT = 0x01;
+const MAY_BE_BACKED_UP = 0x08;
+const IS_BACKED_UP = 0x10;
+/** Attested credential data or extensions follow behind the counter. */
+const HAS_MORE = 0xc0;
 const RAW_SIGNATURE_BYTES = 64;
 const PADDING = /={1,2}$/;
 
@@ -64,15 +72,22 @@ export function verifyAssertion(
   );
 }
 
-function isOfPolicy(authenticatorData: Buffer, { type, origin }: ClientData, policy: WebAuthnPolicy): boolean {
-  const flags = authenticatorData[RP_ID_HASH_BYTES] ?? 0;
+function isOfPolicy(authenticatorData: Buffer, clientData: ClientData, policy: WebAuthnPolicy): boolean {
   return (
-    authenticatorData.length >= AUTHENTICATOR_DATA_BYTES_MIN &&
-    (flags & USER_PRESENT) !== 0 &&
-    type === TYPE &&
-    policy.origins.includes(origin) &&
+    isWellFormed(authenticatorData) &&
+    clientData.type === TYPE &&
+    !clientData.isFramed &&
+    policy.origins.includes(clientData.origin) &&
     sha256(Buffer.from(policy.rpId, 'utf8')).equals(authenticatorData.subarray(0, RP_ID_HASH_BYTES))
   );
+}
+
+/** With a user present, and flags that agree with each other and with the length. */
+function isWellFormed({ length, [RP_ID_HASH_BYTES]: flags = 0 }: Buffer): boolean {
+  const hasMore = (flags & HAS_MORE) !== 0;
+  const isLong = length > AUTHENTICATOR_DATA_BYTES;
+  const isBackupPossible = (flags & IS_BACKED_UP) === 0 || (flags & MAY_BE_BACKED_UP) !== 0;
+  return length >= AUTHENTICATOR_DATA_BYTES && hasMore === isLong && (flags & USER_PRESENT) !== 0 && isBackupPossible;
 }
 
 function isSigned({ authenticatorData, clientDataJson, signature }: Assertion, key: Uint8Array): boolean {
@@ -99,11 +114,15 @@ function readAssertion(bytes: Uint8Array): Assertion | null {
 }
 
 function readClientData(json: Buffer): ClientData | null {
-  const read = { type: '', challenge: '', origin: '' };
+  const read = { type: '', challenge: '', origin: '', isFramed: false };
   cursor.reset(json, 0, json.length);
   cursor.enterObject();
   for (let name = cursor.nextMember(CLIENT_DATA); name !== null; name = cursor.nextMember(CLIENT_DATA)) {
-    read[name] = cursor.readString();
+    if (name === 'crossOrigin') read.isFramed ||= cursor.readBoolean();
+    else if (name === 'topOrigin') {
+      cursor.skipValue();
+      read.isFramed = true;
+    } else read[name] = cursor.readString();
   }
   return cursor.finish() ? read : null;
 }

@@ -158,6 +158,22 @@ suite('co-signers in the SDK', () => {
     }
   });
 
+  test('no text is the text of two kinds of actions: what was signed for one is none of another (SIG-10, SIG-11)', () => {
+    const members = ['order', 'request', 'cancel', 'inner'];
+    for (const [action] of ACTIONS) {
+      const readers = new Set<unknown>();
+      for (const [, decode] of ACTIONS) {
+        for (const member of members) {
+          const outer = `"signature":[${new Array(64).fill(1).join(',')}],"signer":"${USER}","asset_id":"2","post_sign_timestamp":1`;
+          const body = Buffer.from(`{"${member}":${action.text},${outer}}`);
+          const read = decode(body, 0, body.length);
+          if (read.ok && Buffer.from(read.value.text).toString() === action.text) readers.add(decode);
+        }
+      }
+      assert.equal(readers.size, 1, action.kind);
+    }
+  });
+
   test('without co-signers the body of an order has no member for them, and that of other actions an empty one (wire.md 4.4)', () => {
     for (const [action] of ACTIONS) {
       const body = signAction(MASTER, action, 9n);

@@ -214,11 +214,15 @@ suite('WebAuthn assertions', () => {
       data[FLAGS_AT] = value;
       return data;
     };
-    for (const value of [0x01, 0x05, 0xc1]) assert.equal(isValid(withParts({ authenticatorData: flags(value) })), true);
-    for (const value of [0x00, 0x04, 0xfe])
+    for (const value of [0x01, 0x05, 0x09, 0x1d])
+      assert.equal(isValid(withParts({ authenticatorData: flags(value) })), true);
+    for (const value of [0x00, 0x04, 0x1c, 0x11, 0x41, 0x81])
       assert.equal(isValid(withParts({ authenticatorData: flags(value) })), false);
     const short = flags(1).subarray(0, 36);
     assert.equal(isValid(withParts({ authenticatorData: short })), false, 'without its counter');
+    const more = Buffer.from([0xa1, 0x61, 0x61, 0xf5]);
+    assert.equal(isValid(withParts({ authenticatorData: Buffer.concat([flags(0x81), more]) })), true, 'extensions');
+    assert.equal(isValid(withParts({ authenticatorData: Buffer.concat([flags(0x01), more]) })), false, 'bytes behind');
   });
 
   test('the type is webauthn.get (MSG-24)', () => {
@@ -239,6 +243,18 @@ suite('WebAuthn assertions', () => {
     }
     for (const origin of ['http://app.example.com', 'https://app.example.com/', 'https://example.com', 'null', '']) {
       assert.equal(isValid(entry(new SoftwareAuthenticator(SECRET, { ...OPTIONS, origin }))), false, origin);
+    }
+  });
+
+  test('what was signed in a frame of another site is refused (MSG-26)', () => {
+    for (const [changes, expected] of [
+      [{ crossOrigin: false }, true],
+      [{ crossOrigin: undefined }, true],
+      [{ crossOrigin: true }, false],
+      [{ crossOrigin: 'false' }, false],
+      [{ crossOrigin: false, topOrigin: 'https://evil.example' }, false],
+    ] as const) {
+      assert.equal(isValid(withParts({ clientDataJson: clientData(changes) })), expected, JSON.stringify(changes));
     }
   });
 
