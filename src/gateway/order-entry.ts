@@ -378,6 +378,7 @@ export class OrderEntry {
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
+    // mutant: signatures-are-paid
     const further = coSigners.length - (signature.length === 0 ? 1 : 0);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
     if (notPaid !== null) done(notPaid);
@@ -728,6 +729,7 @@ function claimed(at: number): number {
 /** What a repeated create has as well: its signature, or of an order with co-signers a digest of all of them. */
 function signatureIdentity(request: CreateRequest): Uint8Array {
   const { signature, additionalSigners } = request;
+  // mutant: retry-of-all-signatures
   return additionalSigners.length === 0 ? signature : createHash('sha256').update(storedSignatures(request)).digest();
 }
 

@@ -271,7 +271,7 @@ suite('co-signed orders', () => {
     ]);
   });
 
-  test('CTL-01 to CTL-03, MSG-12, MSG-30, MSG-31: /control answers with the same codes as PascalCase reasons, in both versions', async () => {
+  test('CTL-01 to CTL-03, BAT-05, MSG-12, MSG-30, MSG-31: /control answers with the same codes as PascalCase reasons, in both versions', async () => {
     const own = node.stranger();
     const token = /Bearer (.*)/.exec(alice.session()['authorization'] ?? '')?.[1] ?? '';
     Object.assign(own, { key: { ...alice.key, id: alice.userId }, token });
@@ -301,6 +301,14 @@ suite('co-signed orders', () => {
         assert.equal(await say(tag, of(hands([{ ...SECP, sign: STRANGER.sign }]))), 'InvalidSignature', tag);
       }
       assert.equal(await say('ReplaceOrderRequest', orders.replaceBody(id, hands([P256]))), 'Received');
+      const [good, bad] = [orders.text(), orders.text()];
+      const bodies = [orders.createBody(good, hands([SECP])), orders.createBody(bad, hands([STRANGER]))];
+      assert.match(await say('BatchCreateRequest', `{"orders":[${bodies}]}`), /submitted/);
+      const items = [await socket.frame(), await socket.frame()];
+      const itemOf = (text: string): string =>
+        items.find((frame) => frame.includes(`"order_id":"${idOf(text)}"`)) ?? '';
+      assert.match(itemOf(good), /"status":"Received","reason":null/);
+      assert.match(itemOf(bad), /"status":"Rejected","reason":"SignerUnknown"/);
       assert.equal(await say('CancelOrderRequest', orders.cancelBody(id, hands([ED]))), 'Received');
     }
   });

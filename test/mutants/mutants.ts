@@ -902,6 +902,18 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/clearing/order-verdict',
   },
   {
+    breaks: 'a create with other co-signatures is no retry of the first',
+    site: 'retry-of-all-signatures',
+    change: swap(/additionalSigners\.length === 0/, 'additionalSigners.length >= 0'),
+    caughtBy: 'test/gateway/order-entry-signers',
+  },
+  {
+    breaks: 'each signature beyond the first is paid',
+    site: 'signatures-are-paid',
+    change: swap(/coSigners\.length/, '0 * coSigners.length'),
+    caughtBy: 'test/gateway/order-entry-signers',
+  },
+  {
     breaks: 'a cancel without a signature needs a session that co-signers opened',
     site: 'cancel-of-co-signers',
     change: swap(/byCoSigners && /, ''),
