@@ -11,6 +11,7 @@
 import type { NodeNews } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
+import { ConfigError } from '../core/config-error.ts';
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -27,6 +28,7 @@ import type {
   DepositRequest,
   ExecuteSettlement,
   ExecuteWithdrawal,
+  ForceWithdrawRequest,
   MintRequest,
   Reorganised,
 } from './chain-operations.ts';
@@ -44,7 +46,7 @@ import { encodeConfig } from './deposit-config.ts';
 import type { Stopped } from './evm-cursor.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
-import type { Mined, ProviderFault, Reorganisation, SimulatedChain } from './simulated-chain.ts';
+import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
 import { approvalOf } from './simulated-withdrawals.ts';
 import { type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
@@ -88,6 +90,10 @@ export interface ChainActorParts {
     /** An approval is not signed. */
     readonly refused: (chainId: ChainId, reason: string) => void;
   };
+  /** Chains on whose vault in escape mode the node may start: the operator's word (AMB-85). */
+  readonly acceptsEscape: readonly string[];
+  /** Escape mode of a simulated vault has begun, or ended by the operator's word. */
+  readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
   readonly holdings: Pick<HoldingsParts, 'booked' | 'changed'>;
   /** A simulated chain is stopped (AMB-74), or resumed: then null. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
@@ -111,6 +117,7 @@ export class ChainActor implements ChainOperations {
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
   readonly #holdings: VaultHoldings;
+  readonly #withheld = new Set<ChainId>();
   #comparing: NodeJS.Timeout | null = null;
   readonly #settlements: SettlementApprovals;
   /** Of simulated vaults: dev and test have one key, which is public. */
@@ -137,6 +144,7 @@ export class ChainActor implements ChainOperations {
         return administrators.filter((address) => addresses.has(address)).length >= quorum;
       },
       sign: (request) => this.#evm.sign(request),
+      isWithheld: (chainId) => this.#withheld.has(chainId),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
       refused: evm.refused,
       nowMs: () => performance.now(),
@@ -149,6 +157,21 @@ export class ChainActor implements ChainOperations {
       settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
       refused: evm.refused,
     });
+  }
+
+  /** @throws ConfigError for a vault in escape mode without the operator's word (AMB-85). */
+  async #refuseEscape(): Promise<void> {
+    const { files, clock, acceptsEscape } = this.#parts;
+    for (const [chainId, { vault, escapeTimeoutNs }] of simulatedChains(this.#parts.registry())) {
+      const state = vault === null || acceptsEscape.includes(chainId) ? null : await files.load(chainId);
+      const chain = state === null ? null : new SimulatedChain(state);
+      if (chain === null) continue;
+      if (!chain.escape.isOpen && !chain.isSilent(clock.nowNs(), escapeTimeoutNs)) continue;
+      throw new ConfigError(
+        `the vault of chain ${chainId} is in escape mode: its users may have withdrawn without the node; set ` +
+          `RINGBOOK_ACCEPT_ESCAPE=${chainId} to debit that and to end escape mode`,
+      );
+    }
   }
 
   /** Of every chain with a vault. */
@@ -173,6 +196,7 @@ export class ChainActor implements ChainOperations {
   /** Opens every chain of the registry; resolves when deposits of simulated chains confirmed earlier are credited. */
   async start(): Promise<void> {
     for (const row of this.#parts.withdrawals()) this.#approvals.changed(row);
+    await this.#refuseEscape();
     await this.#follow();
     this.#comparing = setInterval(() => void this.#holdings.compare(), COMPARE_MS);
     this.#comparing.unref();
@@ -227,7 +251,8 @@ export class ChainActor implements ChainOperations {
   /** The vault of a chain on which approvals are signed: it is not stopped. */
   #signingVault(chainId: ChainId): VaultSettings | null {
     const lane = this.#lanes.get(chainId);
-    if (lane !== undefined) return lane.state()?.stopped === null ? lane.settings.vault : null;
+    if (lane !== undefined) return lane.mayApprove ? lane.settings.vault : null;
+    if (this.#withheld.has(chainId)) return null;
     const state = this.#evm.states().find((chain) => chain.chainId === chainId);
     return state?.stopped === null ? (this.#evmSettings(chainId)?.vault ?? null) : null;
   }
@@ -400,9 +425,51 @@ export class ChainActor implements ChainOperations {
       balances: chain.holdings(vault.address),
       administrators: vault.administrators,
       quorum: vault.quorum,
-      escapeMode: false,
-      lastCheckpointNs: lane.withdrawals.lastCheckpointNs as TimestampNs | null,
+      escapeMode: chain.escape.isOpen,
+      lastCheckpointNs: chain.escape.checkpointNs as TimestampNs | null,
     }));
+  }
+
+  async escape(chainId: ChainId): Promise<Outcome<ChainVault>> {
+    const lane = this.#lanes.get(chainId);
+    if (lane === undefined) return rejected(unknownChain(chainId));
+    if (lane.settings.vault === null) return rejected(noVault(chainId));
+    const wasOpen = await lane.change((chain) => {
+      const { isOpen } = chain.escape;
+      chain.setEscape(true);
+      return isOpen;
+    });
+    if (!wasOpen.ok) return wasOpen;
+    if (!wasOpen.value) this.#parts.escaped(chainId, true);
+    return this.vault(chainId);
+  }
+
+  /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; a vault that is not in escape mode reverts. */
+  async forceWithdraw(chainId: ChainId, request: ForceWithdrawRequest): Promise<Outcome<ChainTransaction>> {
+    const { lane, vault } = this.#laneWithVault(chainId);
+    if (lane === null) return rejected(unknownChain(chainId));
+    if (vault === null) return rejected(noVault(chainId));
+    const { confirm, ...call } = request;
+    if (tokenOnChain(this.#parts.registry(), chainId, call.token) === null) return rejected(unknownToken(chainId));
+    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const nowNs = this.#parts.clock.nowNs();
+      const forced = chain.forceWithdraw({ ...call, vault: vault.address }, nowNs);
+      if (confirm && forced.revert === null) chain.mine(Math.max(lane.settings.withdrawalConfirmations, 1) - 1, nowNs);
+      return accepted(transaction(forced, chain.head));
+    });
+    return mined.ok ? mined.value : mined;
+  }
+
+  /** Hook: no checkpoint, heartbeat or approval on a chain from now on, or on all of them again: then null. */
+  async withhold(chainId: ChainId | null): Promise<void> {
+    if (chainId === null) this.#withheld.clear();
+    else this.#withheld.add(chainId);
+    await Promise.all([...this.#lanes].map(([id, lane]) => lane.withhold(this.#withheld.has(id))));
+  }
+
+  get withheld(): readonly ChainId[] {
+    return [...this.#withheld];
   }
 
   async reorganise(chainId: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>> {
@@ -467,7 +534,17 @@ export class ChainActor implements ChainOperations {
       }
       const { clock, command, fail, stopped, files: store } = this.#parts;
       const { refused } = this.#parts.evm;
-      const use = { clock, command, fail, stopped, refused, signer: this.#signer };
+      const acceptsEscape = this.#parts.acceptsEscape.includes(chainId);
+      const use = {
+        acceptsEscape,
+        escaped: this.#parts.escaped,
+        clock,
+        command,
+        fail,
+        stopped,
+        refused,
+        signer: this.#signer,
+      };
       const opened = new ChainLane({ chainId, store, ...use }, settings);
       this.#lanes.set(chainId, opened);
       for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);

@@ -78,6 +78,9 @@ export const SETTLED_TOPIC: string = keccakText(
   'Settled(bytes32,uint64,uint256,address,uint256,address,uint256,uint8,bytes32)',
 );
 
+/** Of simulated vaults: wire.md has no form of a forced withdrawal. Its nonce is a counter of its own. */
+export const FORCED_TOPIC: string = keccakText('ForceWithdrew(bytes32,uint256,address,uint256)');
+
 const WORD_DIGITS = 64;
 const ADDRESS_DIGITS = 40;
 const ADDRESS_PADDING = '0'.repeat(WORD_DIGITS - ADDRESS_DIGITS);
@@ -108,16 +111,22 @@ export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEv
   return { user, nonce: Number(nonce), token, baseUnits };
 }
 
-/** Topics and data of a `Withdrew` event. */
-export function encodeWithdrawal(event: DepositEvent): Pick<ChainLog, 'topics' | 'data'> {
+/** Topics and data of a `Withdrew` event, or of a forced one. */
+export function encodeWithdrawal(
+  event: DepositEvent,
+  topic: string = WITHDREW_TOPIC,
+): Pick<ChainLog, 'topics' | 'data'> {
   const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
-  return { topics: [WITHDREW_TOPIC, event.user, word(BigInt(event.nonce))], data: token + word(event.baseUnits) };
+  return { topics: [topic, event.user, word(BigInt(event.nonce))], data: token + word(event.baseUnits) };
 }
 
 /** @returns null for a log that is not a well-formed withdrawal. */
-export function decodeWithdrawal(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+export function decodeWithdrawal(
+  log: Pick<ChainLog, 'topics' | 'data'>,
+  topic: string = WITHDREW_TOPIC,
+): DepositEvent | null {
   const [topic0, userTopic = '', nonceTopic = ''] = log.topics;
-  if (log.topics.length !== 3 || topic0 !== WITHDREW_TOPIC || log.data.length !== 2 * WORD_DIGITS) return null;
+  if (log.topics.length !== 3 || topic0 !== topic || log.data.length !== 2 * WORD_DIGITS) return null;
   const user = parseUserId(userTopic);
   const nonce = uint256(nonceTopic);
   const token = addressWord(log.data.slice(0, WORD_DIGITS));

@@ -17,9 +17,9 @@ import { assert, must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { Clock } from '../core/units.ts';
+import { type Clock, MILLISECOND_NS, SECOND_NS } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
-import { type ChainLog, SETTLED_TOPIC, WITHDREW_TOPIC } from './chain-events.ts';
+import { type ChainLog, FORCED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
@@ -38,6 +38,8 @@ const WAITING_MAX = 1_024;
 /** Clearing may be busy for a short time: number and interval of the attempts to pass a deposit. */
 const OFFERS_MAX = 400;
 const OFFER_MS = 25;
+/** The heartbeat in the file is at most so much behind that of the vault. */
+const HEARTBEAT_SAVED_NS = 60n * SECOND_NS;
 
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is busy, try again');
 const STOPPED: Reject = reject('SERVICE_UNAVAILABLE', 'the node stops');
@@ -52,6 +54,10 @@ export interface LaneParts {
   readonly refused: (chainId: ChainId, reason: string) => void;
   /** The chain is stopped from now on, or was at the start; null: it is resumed. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
+  /** Escape mode of the vault has begun, or ended by the operator's word. */
+  readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
+  /** The operator's word for a start on a vault in escape mode. */
+  readonly acceptsEscape: boolean;
 }
 
 export class ChainLane {
@@ -59,6 +65,8 @@ export class ChainLane {
   #watch = new VaultWatch(null);
   #savedChanges = 0;
   #held: Units | null = null;
+  #isWithheld = false;
+  #heartbeatSavedNs = 0n;
   /** Events that were offered to clearing since the start. */
   #offers = 0;
   readonly withdrawals: SimulatedWithdrawals;
@@ -89,6 +97,11 @@ export class ChainLane {
     return this.#waiting > 0;
   }
 
+  /** Whether something may be signed: the chain is open and not stopped, its vault not in escape mode, nothing is withheld. */
+  get mayApprove(): boolean {
+    return this.#chain !== null && this.#watch.stopped === null && this.#watch.mayApprove;
+  }
+
   get offers(): number {
     return this.#offers;
   }
@@ -104,8 +117,19 @@ export class ChainLane {
       this.#watch = new VaultWatch(await store.loadWatch(chainId));
       if (this.#watch.stopped !== null) this.#parts.stopped(chainId, this.#watch.stopped);
       this.#mineDue(this.#chain);
+      if (this.#parts.acceptsEscape) {
+        // What the vault has paid meanwhile is debited before anything else, and then escape mode ends.
+        await this.#act(this.#chain);
+        await this.#endEscape(this.#chain);
+      }
       await this.#act(this.#chain);
     });
+  }
+
+  /** Hook: no checkpoint, no heartbeat, no approval (operator-api.md 7.3). */
+  withhold(isWithheld: boolean): Promise<Outcome<void>> {
+    this.#isWithheld = isWithheld;
+    return this.read(() => undefined);
   }
 
   /**
@@ -127,7 +151,8 @@ export class ChainLane {
     this.#mineDue(this.#chain);
     const chain = this.#chain;
     const sight = this.#sight(chain);
-    if (this.#watch.stopped !== null) return;
+    if (this.#isHeartbeatDue(chain, sight)) void this.#run(() => this.#act(chain));
+    if (this.#watch.stopped !== null || this.isBusy) return;
     const isDue = this.withdrawals.isDue(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
     const isSettling = this.settlements.isDue(sight, this.#watch, this.#current);
     if (isDue || isSettling || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
@@ -200,7 +225,8 @@ export class ChainLane {
       if (block.number > sight.head || block.log === null) return block.number > sight.head;
       const [topic] = block.log.topics;
       if (topic === SETTLED_TOPIC) return block.number > sight.confirmed(settlementConfirmations);
-      return block.number > sight.confirmed(topic === WITHDREW_TOPIC ? withdrawalConfirmations : depositConfirmations);
+      const isWithdrawal = topic === WITHDREW_TOPIC || topic === FORCED_TOPIC;
+      return block.number > sight.confirmed(isWithdrawal ? withdrawalConfirmations : depositConfirmations);
     };
     const units = new Map(chain.holdings(vault.address));
     for (const [token, change] of chain.changesOf(vault.address, counted)) {
@@ -216,8 +242,50 @@ export class ChainLane {
       const wasStopped = this.#watch.stopped !== null;
       this.#watch.resume(this.#sight(this.#opened).views);
       if (wasStopped) this.#parts.stopped(this.#parts.chainId, null);
+      await this.#endEscape(this.#opened);
       await this.#act(this.#opened);
     });
+  }
+
+  async #endEscape(chain: SimulatedChain): Promise<void> {
+    const nowNs = this.#parts.clock.nowNs();
+    const { isOpen } = chain.escape;
+    if (!isOpen && !chain.isSilent(nowNs, this.#current.escapeTimeoutNs)) return;
+    chain.setEscape(false);
+    chain.checkpoint(nowNs);
+    await this.#parts.store.save(chain.state());
+    this.#parts.escaped(this.#parts.chainId, false);
+  }
+
+  #mayCommit({ head }: ChainSight): boolean {
+    return !this.#isWithheld && this.#watch.stopped === null && head >= 0;
+  }
+
+  #isHeartbeatDue(chain: SimulatedChain, sight: ChainSight): boolean {
+    const { vault, checkpointIntervalMs, escapeTimeoutNs } = this.#current;
+    const { checkpointNs, isOpen } = chain.escape;
+    if (vault === null || isOpen) return false;
+    const nowNs = this.#parts.clock.nowNs();
+    if (!this.#mayCommit(sight)) return chain.isSilent(nowNs, escapeTimeoutNs);
+    return checkpointNs === null || nowNs - checkpointNs >= BigInt(checkpointIntervalMs) * MILLISECOND_NS;
+  }
+
+  /**
+   * Commits a checkpoint to the vault, or begins its escape mode when there was none for too long (AMB-85). A jump of the
+   * clock is no silence of a node that runs: its checkpoint comes first. The file may be behind by HEARTBEAT_SAVED_NS.
+   */
+  async #heartbeat(chain: SimulatedChain, sight: ChainSight): Promise<void> {
+    if (!this.#isHeartbeatDue(chain, sight)) return;
+    const nowNs = this.#parts.clock.nowNs();
+    const mayCommit = this.#mayCommit(sight);
+    if (mayCommit) chain.checkpoint(nowNs);
+    else chain.setEscape(true);
+    const { escapeTimeoutNs } = this.#current;
+    const savedNs = escapeTimeoutNs / 4n < HEARTBEAT_SAVED_NS ? escapeTimeoutNs / 4n : HEARTBEAT_SAVED_NS;
+    if (mayCommit && nowNs - this.#heartbeatSavedNs < savedNs) return;
+    this.#heartbeatSavedNs = nowNs;
+    await this.#parts.store.save(chain.state());
+    if (!mayCommit) this.#parts.escaped(this.#parts.chainId, true);
   }
 
   /** As for an EVM chain; null before the chain is open. */
@@ -285,6 +353,8 @@ export class ChainLane {
   async #act(chain: SimulatedChain): Promise<boolean> {
     const sight = this.#sight(chain);
     const wasStopped = this.#watch.stopped !== null;
+    await this.#heartbeat(chain, sight);
+    this.#watch.mayApprove = !this.#isWithheld && !chain.escape.isOpen;
     const isActedOn = !this.#watch.mayBook(sight.views) || (await this.#book(sight));
     const { stopped } = this.#watch;
     if (this.#watch.changes > this.#savedChanges) {
@@ -297,8 +367,8 @@ export class ChainLane {
   }
 
   async #book(sight: ChainSight): Promise<boolean> {
-    const areCredited = await this.#actOnDeposits(sight);
-    if (!areCredited) return false;
+    const areBooked = (await this.#actOnDeposits(sight)) && (await this.#actOnForced(sight));
+    if (!areBooked) return false;
     const arePaid = await this.withdrawals.act(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
     return arePaid && this.settlements.act(sight, this.#watch, this.#current);
   }
@@ -314,6 +384,25 @@ export class ChainLane {
         const nextNonce = reply['next_nonce'];
         assert(typeof nextNonce === 'number', 'clearing returns the next counter');
         this.#watch.deposits.answered(deposit, nextNonce);
+      }
+    }
+  }
+
+  /** Forced withdrawals, with the confirmations of withdrawals. @returns false when clearing did not answer in time. */
+  async #actOnForced({ views }: ChainSight): Promise<boolean> {
+    const { vault, withdrawalConfirmations: confirmations } = this.#current;
+    if (vault === null) return true;
+    for (;;) {
+      const due = this.#watch.forced.due(views, { vault: vault.address.slice(0, 40), confirmations });
+      if (due.length === 0) return true;
+      for (const event of due) {
+        const { user, token, nonce, baseUnits } = event;
+        const { chainId } = this.#parts;
+        const reply = await this.#offer({ kind: 'forcedWithdrawal', chainId, user, token, nonce, baseUnits });
+        if (reply === null) return false;
+        const { next } = reply;
+        assert(typeof next === 'number', 'clearing returns the next counter');
+        this.#watch.forced.answered(event, next);
       }
     }
   }

@@ -75,6 +75,12 @@ export interface MintRequest {
   readonly baseUnits: bigint;
 }
 
+/** A withdrawal without approval, to `to`. */
+export interface ForceWithdrawRequest extends MintRequest {
+  readonly user: UserId;
+  readonly confirm: boolean;
+}
+
 /** Members have their names on the wire. */
 export interface ChainTransaction {
   /** 64 hex. */
@@ -138,6 +144,13 @@ export interface ChainOperations {
   /** VAULT_NOT_FOUND when the chain has none. */
   vault(chain: ChainId): Promise<Outcome<ChainVault>>;
   providers(chain: ChainId): Promise<Outcome<readonly ChainProvider[]>>;
+  /** The vault allows forced withdrawals from now on. VAULT_NOT_FOUND. */
+  escape(chain: ChainId): Promise<Outcome<ChainVault>>;
+  forceWithdraw(chain: ChainId, request: ForceWithdrawRequest): Promise<Outcome<ChainTransaction>>;
+  /** No checkpoint, heartbeat or approval on this chain any more; null: on all chains again. */
+  withhold(chain: ChainId | null): Promise<void>;
+  /** Chains without checkpoints. */
+  readonly withheld: readonly ChainId[];
   /** INVALID_REQUEST with its field; a waiting withdrawal or deposit is acted on before the answer. */
   reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>>;
   /** INVALID_REQUEST for a provider that is not configured. @returns all of them. */

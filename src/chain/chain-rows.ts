@@ -3,7 +3,7 @@ import { droppedTokens, tokenKey } from '../clearing/registry/registry-assets.ts
 import type { AssetRow, ConfigRow, TokenDefinition } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
-import { MILLISECOND_NS, ZERO_18 } from '../core/units.ts';
+import { MILLISECOND_NS, SECOND_NS, ZERO_18 } from '../core/units.ts';
 
 export interface ChainRegistry {
   readonly assets: ReadonlyMap<AssetId, AssetRow>;
@@ -30,6 +30,7 @@ export interface ChainSettings {
   readonly settlementConfirmations: number;
   readonly checkpointIntervalMs: number;
   readonly approvalValidityS: number;
+  readonly escapeTimeoutNs: bigint;
   readonly vault: VaultSettings | null;
 }
 
@@ -59,6 +60,7 @@ type ChainJson = {
   readonly confirmations: Confirmations;
   readonly checkpoint_interval_ms: number;
   readonly approval_validity_s: number;
+  readonly escape_timeout_s: number;
 } & (
   | {
       readonly kind: 'simulated';
@@ -82,6 +84,7 @@ export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, C
     ...common,
     checkpointIntervalMs: chain.checkpoint_interval_ms,
     approvalValidityS: chain.approval_validity_s,
+    escapeTimeoutNs: BigInt(chain.escape_timeout_s) * SECOND_NS,
     blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
     autoMine: chain.auto_mine,
     providers: chain.providers,

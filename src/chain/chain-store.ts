@@ -18,6 +18,7 @@ import {
   type ChainCall,
   type ChainState,
   type DepositCall,
+  type EscapeState,
   type Fork,
   PROVIDER_FAULTS,
   type ProviderFault,
@@ -86,12 +87,13 @@ export function decodeChain(text: string): ChainState {
   const blocks = READ.list(root['blocks']).map((item) => block(READ.object(item), format === 1));
   const past =
     format === 1
-      ? { transactions: blocks.length, forks: [], replaced: [], providers: [] }
+      ? { transactions: blocks.length, forks: [], replaced: [], providers: [], escape: NO_ESCAPE }
       : {
           transactions: READ.count(root['transactions']),
           forks: READ.list(root['forks']).map((item) => fork(READ.object(item))),
           replaced: READ.list(root['replaced']).map((item) => block(READ.object(item), false)),
           providers: READ.list(root['providers']).map((item) => providerFault(READ.object(item))),
+          escape: escapeState(READ.object(root['escape'])),
         };
   const state: ChainState = {
     chainId,
@@ -111,6 +113,12 @@ export function decodeChain(text: string): ChainState {
     'a balance is not negative',
   );
   return state;
+}
+
+const NO_ESCAPE: EscapeState = { checkpointNs: null, isOpen: false };
+
+function escapeState({ checkpointNs, isOpen }: Json): EscapeState {
+  return { checkpointNs: checkpointNs === null ? null : READ.whole(checkpointNs), isOpen: isOpen === true };
 }
 
 function fork(json: Json): Fork {
@@ -159,6 +167,10 @@ function chainCall({ kind, call }: Json): ChainCall {
       return { kind, call: settleCall(json) };
     case 'mint':
       return { kind, call: { token: address(json['token']), to: address(json['to']), baseUnits: units(json) } };
+    case 'forceWithdraw': {
+      const mint = { token: address(json['token']), to: address(json['to']), baseUnits: units(json) };
+      return { kind, call: { ...mint, vault: address(json['vault']), user: READ.user(json['user']) } };
+    }
     default:
       throw READ.damaged('a call is of no known kind');
   }

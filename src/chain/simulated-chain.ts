@@ -35,6 +35,7 @@ import {
   encodeDeposit,
   encodeSettlement,
   encodeWithdrawal,
+  FORCED_TOPIC,
   keccakText,
   SETTLED_TOPIC,
   U256_MAX,
@@ -56,6 +57,7 @@ const FORKS_MAX = 1_024;
 /** Blocks that were replaced and are still known, the latest ones. */
 const REPLACED_MAX = 1_024;
 const NO_BLOCK = '0'.repeat(64);
+const CLOSED: EscapeState = { checkpointNs: null, isOpen: false };
 export const NO_FAULT: ProviderFault = { fault: 'none', lagBlocks: 0 };
 
 /** Error names of wire.md 12.2 for deposits. */
@@ -68,6 +70,7 @@ export type DepositRevert =
   | 'TransferFromFailed';
 
 /** Error names of wire.md 12.2 for withdrawals. */
+export type ForcedRevert = 'EscapeClosed' | 'ZeroAmount' | 'TransferFailed';
 export type WithdrawalRevert = 'Expired' | 'MissedQuorum' | 'InvalidNonce' | 'InvalidSignature' | 'TransferFailed';
 
 /** The vault's data of a token: its `decimals()` and the configured minimum. */
@@ -120,12 +123,20 @@ export interface MintCall {
   readonly baseUnits: bigint;
 }
 
+/** A withdrawal without approval, of a vault in escape mode (AMB-85). */
+export interface ForceWithdrawCall extends MintCall {
+  /** 64 hex, right-padded. */
+  readonly vault: string;
+  readonly user: UserId;
+}
+
 /** A transaction as it was sent; a reorganisation that keeps it executes it again. */
 export type ChainCall =
   | { readonly kind: 'deposit'; readonly call: DepositCall }
   | { readonly kind: 'withdraw'; readonly call: WithdrawCall }
   | { readonly kind: 'settle'; readonly call: SettleCall }
-  | { readonly kind: 'mint'; readonly call: MintCall };
+  | { readonly kind: 'mint'; readonly call: MintCall }
+  | { readonly kind: 'forceWithdraw'; readonly call: ForceWithdrawCall };
 
 /** Base units that a balance, `<token>/<holder>`, got; negative: lost. */
 export type BalanceChange = readonly [string, bigint];
@@ -150,7 +161,7 @@ export interface Reorganisation {
 export interface Mined {
   /** 64 hex. */
   readonly tx: string;
-  readonly revert: DepositRevert | WithdrawalRevert | SettlementRevert | null;
+  readonly revert: DepositRevert | WithdrawalRevert | SettlementRevert | ForcedRevert | null;
   readonly block: number;
   /** The user's counter that the call used; null without one. */
   readonly nonce: number | null;
@@ -183,6 +194,14 @@ export interface ProviderFault {
   readonly lagBlocks: number;
 }
 
+/** The vault's side of the escape hatch (AMB-85). */
+export interface EscapeState {
+  /** The last checkpoint that the node committed, its heartbeat; null before the first. */
+  readonly checkpointNs: bigint | null;
+  /** Whether forced withdrawals are allowed: then no checkpoint is accepted. */
+  readonly isOpen: boolean;
+}
+
 /** Blocks that were mined one after another. */
 interface BlockRun {
   readonly from: number;
@@ -209,6 +228,7 @@ export interface ChainState {
   readonly replaced: readonly Block[];
   /** By number; those beyond the list have no fault. */
   readonly providers: readonly ProviderFault[];
+  readonly escape: EscapeState;
 }
 
 /** The data of one RPC provider about the chain. */
@@ -221,7 +241,7 @@ export interface ProviderView {
 }
 
 export function emptyChain(chainId: ChainId, nowNs: bigint): ChainState {
-  const nothing = { blocks: [], balances: [], transactions: 0, forks: [], replaced: [], providers: [] };
+  const nothing = { blocks: [], balances: [], transactions: 0, forks: [], replaced: [], providers: [], escape: CLOSED };
   return { chainId, head: 0, headNs: nowNs, ...nothing };
 }
 
@@ -237,6 +257,8 @@ export class SimulatedChain implements ProviderView {
   #forks: readonly Fork[];
   #replaced: readonly Block[];
   #providers: readonly ProviderFault[];
+  #escape: EscapeState;
+  readonly #forced = new Map<string, number>();
   readonly #counters = new Map<string, number>();
   readonly #withdrawals = new Map<string, number>();
   /** By user and sub-account. */
@@ -255,6 +277,7 @@ export class SimulatedChain implements ProviderView {
     this.#forks = state.forks;
     this.#replaced = state.replaced;
     this.#providers = state.providers;
+    this.#escape = state.escape;
     for (const { log } of this.#blocks) if (log !== null) this.#count(log, 1);
   }
 
@@ -274,7 +297,7 @@ export class SimulatedChain implements ProviderView {
     const headNs = this.#headNs;
     const lists = { blocks: [...this.#blocks], balances: [...this.#balances] };
     const past = { transactions: this.#transactions, forks: this.#forks, replaced: this.#replaced };
-    return { chainId, head, headNs, ...lists, ...past, providers: this.#providers };
+    return { chainId, head, headNs, ...lists, ...past, providers: this.#providers, escape: this.#escape };
   }
 
   /** Mines empty blocks. @param count 0 to MINE_MAX. */
@@ -336,6 +359,33 @@ export class SimulatedChain implements ProviderView {
    */
   settle(call: SettleCall, nowNs: bigint): Mined {
     return this.#transact({ kind: 'settle', call }, nowNs);
+  }
+
+  /** Calls `forceWithdraw` of the vault in its own block. */
+  forceWithdraw(call: ForceWithdrawCall, nowNs: bigint): Mined {
+    return this.#transact({ kind: 'forceWithdraw', call }, nowNs);
+  }
+
+  get escape(): EscapeState {
+    return this.#escape;
+  }
+
+  /** Commits a checkpoint of the node. @returns whether the vault accepts it: not in escape mode. */
+  checkpoint(nowNs: bigint): boolean {
+    if (this.#escape.isOpen) return false;
+    this.#escape = { checkpointNs: nowNs, isOpen: false };
+    return true;
+  }
+
+  /** Whether there was no checkpoint for so long; never before the first. */
+  isSilent(nowNs: bigint, timeoutNs: bigint): boolean {
+    const { checkpointNs } = this.#escape;
+    return checkpointNs !== null && nowNs - checkpointNs > timeoutNs;
+  }
+
+  /** Escape mode begins, or ends by the operator's word. */
+  setEscape(isOpen: boolean): void {
+    this.#escape = { ...this.#escape, isOpen };
   }
 
   /** Mints in its own block. @returns null, without a change, when the holder's balance would exceed a uint256. */
@@ -536,6 +586,8 @@ export class SimulatedChain implements ProviderView {
         return this.#executeWithdrawal(sent.call, nowNs);
       case 'settle':
         return this.#executeSettlement(sent.call, nowNs);
+      case 'forceWithdraw':
+        return this.#executeForced(sent.call);
       case 'mint': {
         const { token, to, baseUnits } = sent.call;
         // Executed again, it may find a balance that has grown.
@@ -585,6 +637,16 @@ export class SimulatedChain implements ProviderView {
     return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
   }
 
+  #executeForced({ vault, user, token, baseUnits, to }: ForceWithdrawCall): Executed {
+    if (!this.#escape.isOpen) return { revert: 'EscapeClosed', event: null };
+    if (baseUnits === 0n) return { revert: 'ZeroAmount', event: null };
+    if (this.balanceOf(token, vault) < baseUnits) return { revert: 'TransferFailed', event: null };
+    const nonce = this.#forced.get(user) ?? 0;
+    this.#move(token, { from: vault, to, baseUnits });
+    const event = encodeWithdrawal({ user, nonce, token, baseUnits }, FORCED_TOPIC);
+    return { revert: null, event: { address: vault.slice(0, 40), nonce, ...event } };
+  }
+
   /** Undoes the newest stored block. */
   #undo(block: Block): void {
     assert(this.#blocks.pop() === block && block.sent !== null, 'the newest block is undone, which has its changes');
@@ -600,10 +662,15 @@ export class SimulatedChain implements ProviderView {
   }
 
   #count({ topics: [topic0, user = '', account = ''] }: ChainLog, change: 1 | -1): void {
-    const isSettled = topic0 === SETTLED_TOPIC;
-    const counters = isSettled ? this.#settlements : topic0 === WITHDREW_TOPIC ? this.#withdrawals : this.#counters;
-    const owner = isSettled ? `${user}/${Number(`0x${account}`)}` : user;
+    const owner = topic0 === SETTLED_TOPIC ? `${user}/${Number(`0x${account}`)}` : user;
+    const counters = this.#countersOf(topic0);
     counters.set(owner, (counters.get(owner) ?? 0) + change);
+  }
+
+  #countersOf(topic: string | undefined): Map<string, number> {
+    if (topic === SETTLED_TOPIC) return this.#settlements;
+    if (topic === WITHDREW_TOPIC) return this.#withdrawals;
+    return topic === FORCED_TOPIC ? this.#forced : this.#counters;
   }
 
   #balanceAt(key: string): bigint {

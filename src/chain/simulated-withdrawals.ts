@@ -55,11 +55,6 @@ export class SimulatedWithdrawals {
     this.#parts = parts;
   }
 
-  /** Node time of the last checkpoint; null before the first. */
-  get lastCheckpointNs(): bigint | null {
-    return this.#checkpointNs === 0n ? null : this.#checkpointNs;
-  }
-
   /** Clearing has flushed the row. */
   changed(row: WithdrawalRow): void {
     const key = `${row.user}/${row.place}`;
@@ -82,8 +77,8 @@ export class SimulatedWithdrawals {
     if (dueEvents(sight, watch, settings).length > 0) return true;
     const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
     for (const row of this.#rows.values()) {
-      if (row.status === 'signing' || isLapsed(row, blockTime)) return true;
-      if (row.status === 'filled' && this.#isCheckpointDue(sight, settings, nowNs)) return true;
+      if (isLapsed(row, blockTime) || (watch.mayApprove && row.status === 'signing')) return true;
+      if (watch.mayApprove && row.status === 'filled' && this.#isCheckpointDue(sight, settings, nowNs)) return true;
     }
     return false;
   }
@@ -95,7 +90,7 @@ export class SimulatedWithdrawals {
     if (watch.stopped !== null) return true;
     const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
     const isFilled = [...this.#rows.values()].some(({ status }) => status === 'filled');
-    if (isFilled && this.#isCheckpointDue(sight, settings, nowNs)) {
+    if (watch.mayApprove && isFilled && this.#isCheckpointDue(sight, settings, nowNs)) {
       this.#checkpointNs = nowNs;
       const { chainId } = this.#parts;
       if ((await this.#parts.offer({ kind: 'vaultCheckpoint', chainId, blockTime })) === null) return false;
@@ -103,7 +98,7 @@ export class SimulatedWithdrawals {
     for (const row of [...this.#rows.values()]) {
       const isAnswered = isLapsed(row, blockTime)
         ? await this.#lapse(row, blockTime, sight.withdrawalCount(row.user))
-        : row.status !== 'signing' || (await this.#sign(row, settings));
+        : row.status !== 'signing' || !watch.mayApprove || (await this.#sign(row, settings));
       if (!isAnswered) return false;
     }
     return true;

@@ -158,7 +158,16 @@ function newBalance(state: ClearingState, account: SubAccountSlot, asset: AssetI
 
 /** Sets what is owned. The caller has checked that it is not negative. */
 export function setOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
-  assert(owned >= 0n, 'a spot balance is never negative');
+  assert(owned >= 0n || owned >= slot.owned, 'a spot balance becomes negative by a forced withdrawal alone');
+  writeOwned(state, slot, owned);
+}
+
+/** Takes what a vault has paid without the node (AMB-85): the balance may become negative. */
+export function debitBelowZero(state: ClearingState, slot: BalanceSlot, amount: Amount18): void {
+  writeOwned(state, slot, subtract18(slot.owned, amount));
+}
+
+function writeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(slot, owned);

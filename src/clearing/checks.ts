@@ -52,7 +52,7 @@ export function checkLedger(state: ClearingState): void {
  * found, was counted from those very rows.
  */
 export function checkSums(state: ClearingState): void {
-  const sums = new Recount();
+  const sums = new Recount(state);
   for (const user of allUsers(state)) {
     checkUser(user);
     for (const account of user.subAccounts.values()) {
@@ -99,9 +99,16 @@ interface RiskSums {
 class Recount {
   readonly #claims = new Map<AssetTotals, bigint>();
   readonly #risks = new Map<RiskSlot, RiskSums>();
+  /** Users with forced withdrawals: their account 0 may be negative. */
+  readonly #forced: ReadonlySet<string>;
 
-  balance({ owned, locked, planned, isChanged, totals, collateral }: BalanceSlot): void {
-    assert(owned >= 0n && locked >= 0n, 'no balance is negative');
+  constructor({ forcedCounters }: ClearingState) {
+    this.#forced = new Set([...forcedCounters.keys()].map((key) => key.split('/')[1] ?? ''));
+  }
+
+  balance({ user, subAccount, owned, locked, planned, isChanged, totals, collateral }: BalanceSlot): void {
+    const mayBeNegative = subAccount === SPOT_ACCOUNT && this.#forced.has(user);
+    assert((owned >= 0n || mayBeNegative) && locked >= 0n, 'no balance is negative');
     assert(planned === null && !isChanged, UNPLANNED);
     this.#claim(totals, owned + locked);
     if (collateral !== null && owned !== 0n) this.#risk(collateral).collateral += owned;

@@ -19,6 +19,7 @@ import type { Effect } from './effects.ts';
 import { applyClosePosition } from './funds/close-position.ts';
 import { convertLots } from './funds/deposit-caps.ts';
 import { applyDeposit, applyFaucet } from './funds/deposits.ts';
+import { applyForcedWithdrawal } from './funds/forced-withdrawals.ts';
 import {
   applySettle,
   applySettled,
@@ -280,6 +281,8 @@ function applyNodeInput(
       return applySettlementLapsed(state, input, nowNs, effects);
     case 'settled':
       return applySettled(state, input, nowNs, effects);
+    case 'forcedWithdrawal':
+      return applyForcedWithdrawal(state, input, effects);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
     case 'addSigner':

@@ -357,6 +357,18 @@ export interface Settled extends FromNode {
   readonly settler: UserId;
 }
 
+/** A confirmed forced withdrawal of a vault in escape mode. */
+export interface ForcedWithdrawal extends FromNode {
+  readonly kind: 'forcedWithdrawal';
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  /** The vault's counter of the user's forced withdrawals before this one. */
+  readonly nonce: number;
+  readonly baseUnits: bigint;
+}
+
 /** Between two spot balances of one user. */
 export interface Transfer extends FromNode, Signed {
   readonly kind: 'transfer';
@@ -516,6 +528,7 @@ export type NodeInput =
   | SettlementRefused
   | SettlementLapsed
   | Settled
+  | ForcedWithdrawal
   | Transfer
   | ClosePosition
   | AddSigner

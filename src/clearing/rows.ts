@@ -48,7 +48,7 @@ export function isGiven(row: SubAccountRow): boolean {
   return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
 }
 
-/** Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative. */
+/** Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative, but for `owned` of account 0 after a forced withdrawal (AMB-85). */
 export interface BalanceRow {
   readonly user: UserId;
   readonly subAccount: number;
@@ -284,6 +284,13 @@ export interface WithdrawalCounterRow {
   readonly next: number;
 }
 
+/** The same counter of forced withdrawals (AMB-85). Key: (chain, user). */
+export interface ForcedCounterRow {
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  readonly next: number;
+}
+
 /** Withdrawal usage of an account and asset (AMB-77); 0 is the same fact as none. Key: (user, asset). */
 export interface WithdrawalUsageRow {
   readonly user: UserId;
@@ -504,6 +511,7 @@ export interface Tables {
   withdrawal: WithdrawalRow;
   vaultToken: VaultTokenRow;
   withdrawalCounter: WithdrawalCounterRow;
+  forcedCounter: ForcedCounterRow;
   withdrawalUsage: WithdrawalUsageRow;
   signers: SignerConfigRow;
   lot: LotRow;

@@ -195,6 +195,7 @@ function* withdrawalLines(state: ClearingState): Generator<string> {
   }
   for (const [key, { asset, baseUnits }] of sorted(state.vaultTokens)) yield `vault token|${key}|${asset}|${baseUnits}`;
   for (const [key, next] of sorted(state.withdrawalCounters)) yield `withdrawal counter|${key}|${next}`;
+  for (const [key, next] of sorted(state.forcedCounters)) yield `forced counter|${key}|${next}`;
   for (const [key, { usage, startedNs }] of sorted(state.withdrawalUsage)) {
     if (usage !== 0n) yield `withdrawal usage|${key}|${usage}|${startedNs}`;
   }

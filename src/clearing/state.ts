@@ -3,7 +3,7 @@
  * for their unit, verdicts on their way). Plain data; the rules live in the files named after them.
  *
  * Invariants
- *   (1) A balance is never negative, and `claims` of an asset is the sum of owned and locked over all balances and of its
+ *   (1) A balance is never negative, but by a forced withdrawal (AMB-85), and `claims` of an asset is the sum of owned and locked over all balances and of its
  *       legs over all positions: base legs of the asset, quote legs of USD.
  *   (2) claims + faucet + backstop credits + rebalancing pool = vault holdings, per asset, after every batch (AMB-116). An
  *       asset in address form has what is isolated of its token, an index what is pooled.
@@ -249,6 +249,7 @@ export interface Dirty {
   /** Keys of their maps. */
   readonly vaultTokens: Set<string>;
   readonly withdrawalCounters: Set<string>;
+  readonly forcedCounters: Set<string>;
   readonly withdrawalUsage: Set<string>;
   readonly signers: Set<UserId>;
   /** By LotBook.keyOf. */
@@ -300,6 +301,8 @@ export interface ClearingState {
   readonly vaultTokens: Map<string, VaultTokenRow>;
   /** Executed withdrawals by `<chain>/<user>`. */
   readonly withdrawalCounters: Map<string, number>;
+  /** Forced withdrawals by `<chain>/<user>`. */
+  readonly forcedCounters: Map<string, number>;
   /** By `<user>/<asset>`. */
   readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;
   readonly signers: SignerConfigs;
@@ -349,6 +352,7 @@ function emptyDirty(): Dirty {
     withdrawals: new Set(),
     vaultTokens: new Set(),
     withdrawalCounters: new Set(),
+    forcedCounters: new Set(),
     withdrawalUsage: new Set(),
     signers: new Set(),
     lots: new Set(),
@@ -409,6 +413,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     withdrawals: new WithdrawalBook(),
     vaultTokens: new Map(),
     withdrawalCounters: new Map(),
+    forcedCounters: new Map(),
     withdrawalUsage: new Map(),
     signers: new SignerConfigs(),
     lots: new LotBook(dirty.lots),

@@ -166,6 +166,14 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
         return { chainId, user, next: must(withdrawalCounters.get(key), 'a dirty counter exists') };
       }),
   },
+  forcedCounter: {
+    load: (state, { chainId, user, next }) => state.forcedCounters.set(`${chainId}/${user}`, next),
+    takeChanged: ({ dirty, forcedCounters }) =>
+      taken(dirty.forcedCounters, (key) => {
+        const [chainId, user] = key.split('/') as [ChainId, UserId];
+        return { chainId, user, next: must(forcedCounters.get(key), 'a dirty counter exists') };
+      }),
+  },
   withdrawalUsage: {
     load: (state, row) => state.withdrawalUsage.set(`${row.user}/${row.asset}`, row),
     takeChanged: ({ dirty, withdrawalUsage }) =>

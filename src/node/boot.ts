@@ -325,6 +325,11 @@ export class RingbookNode {
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
       },
+      acceptsEscape: config.acceptsEscape,
+      escaped: (chain, isOpen) => {
+        if (isOpen) this.#log.error({ chain }, 'the vault is in escape mode: users withdraw without the node');
+        else this.#log.warn({ chain }, 'escape mode of the vault has ended');
+      },
       holdings: {
         booked: async () => {
           const reply = await this.#clearingClient.ask({ kind: 'vaultTokens' });

@@ -184,6 +184,8 @@ export interface NodeConfig extends Profile {
   readonly opsPort: number;
   readonly dataDirectory: string;
   readonly token: string;
+  /** Chains on whose vault in escape mode this start is accepted (RINGBOOK_ACCEPT_ESCAPE, with commas between them). */
+  readonly acceptsEscape: readonly string[];
 }
 
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
@@ -206,6 +208,7 @@ export function loadConfig(environment: Environment): NodeConfig {
     opsPort: port(environment, 'RINGBOOK_OPS_PORT', 9464),
     dataDirectory: resolve(environment['RINGBOOK_DATA_DIR'] ?? join('data', profile.profile)),
     token: environment['RINGBOOK_OPERATOR_TOKEN'] ?? profile.operatorToken ?? '',
+    acceptsEscape: (environment['RINGBOOK_ACCEPT_ESCAPE'] ?? '').split(',').filter((chain) => chain !== ''),
   };
   refuseUnsafe(config);
   return config;

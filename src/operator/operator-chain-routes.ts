@@ -2,8 +2,6 @@
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
  * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and write JSON; ChainOperations
  * performs the operations.
- *
- * Not here: escapes.
  */
 
 import {
@@ -87,6 +85,8 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     route('POST', 'reorg', reorganise),
     route('POST', 'providers', setProvider),
     route('POST', 'logs/replay', replay),
+    route('POST', 'escape', openEscape),
+    route('POST', 'force-withdraw', forceWithdraw),
     route('POST', 'tokens/mint', mint),
     route('GET', 'counters', counters),
     route('GET', 'balances', balance),
@@ -336,6 +336,24 @@ async function setProvider(chains: ChainOperations, chain: ChainId, call: OpsCal
   const lagBlocks = isLagging ? reader.integer('lag_blocks', BLOCKS, 1) : 0;
   if (reader.failure !== null) return reader.failure;
   return mapped(await chains.setProvider(chain, provider, { fault, lagBlocks }), (providers) => ({ providers }));
+}
+
+async function openEscape(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['accept']);
+  if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
+  return reader.failure ?? mapped(await chains.escape(chain), vaultView);
+}
+
+async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+  const reader = new BodyReader(call.body, ['user', 'token', 'amount_base_units', 'target', 'confirm']);
+  const request = {
+    user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
+    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
+    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
+    to: reader.form('target', parseAddress, 'an address is', undefined, ''),
+    confirm: reader.flag('confirm', true),
+  };
+  return reader.failure ?? mapped(await chains.forceWithdraw(chain, request), transactionView);
 }
 
 async function replay(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {

@@ -5,15 +5,17 @@
  * Not here: the hooks of the simulated chains (operator-chain-routes.ts).
  */
 
+import type { ChainOperations } from '../chain/chain-operations.ts';
 import { CRASH_POINTS } from '../clearing/clearing-hooks.ts';
 import type { Reply } from '../clearing/inputs.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
-import { type AssetId, parseAssetId, USD } from '../core/ids.ts';
+import { type AssetId, type ChainId, parseAssetId, parseChainId, USD } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { BodyReader } from './body-reader.ts';
 import { readRejectFill } from './commands.ts';
 import { change, request, seenByAll } from './operator-change.ts';
+import { chainOf } from './operator-config-routes.ts';
 import { injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
@@ -31,8 +33,9 @@ const TRANSACTIONS = { min: 0, max: 1_000_000_000 };
 const CLOCK_NS_MAX = 9_000_000_000_000_000_000n;
 const NOT_AT_REST: Reject = reject('TIMEOUT', 'the node did not come to rest in time');
 
-export function hookRoutes(parts: OpsParts): readonly OpsRoute[] {
-  const clearing = new ClearingHooks(parts);
+/** @param chains returns null until the chains have started. */
+export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
+  const clearing = new ClearingHooks(parts, chains);
   const faucet = (body: Body): Promise<Reply> => request(parts, { kind: 'faucet', body });
   return [
     { method: 'GET', pattern: '/operator/clock', whileRecovering: true, handler: () => accepted(clockView(parts)) },
@@ -93,12 +96,14 @@ async function barrier(parts: OpsParts, body: Body): Promise<Reply> {
 /** `/operator/clearing`: most of it is a command to clearing or a hook of its thread; stalls apply to the markets. */
 class ClearingHooks {
   readonly #parts: OpsParts;
+  readonly #chains: () => ChainOperations | null;
   /** Stalled markets: market index → asset. */
   readonly #stalled = new Map<number, AssetId>();
   #isDropped = false;
 
-  constructor(parts: OpsParts) {
+  constructor(parts: OpsParts, chains: () => ChainOperations | null) {
     this.#parts = parts;
+    this.#chains = chains;
   }
 
   async view(): Promise<Reply> {
@@ -111,7 +116,22 @@ class ClearingHooks {
       remaining: 1,
     }));
     const drops = this.#isDropped ? [{ kind: 'drop_snapshot', remaining: 1 }] : [];
-    return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls, ...drops] });
+    return accepted({ hold, held_fills, delay_ms, faults: [...faults, ...stalls, ...drops, ...this.#withheld()] });
+  }
+
+  #withheld(): readonly Body[] {
+    const chains = this.#chains()?.withheld ?? [];
+    return chains.map((chain) => ({ kind: 'withhold_checkpoints', chain_id: chain, remaining: 1 }));
+  }
+
+  async #withhold(value: unknown): Promise<Reply> {
+    const reader = new BodyReader(value, ['kind', 'chain_id'], 'fault.');
+    const chainId = reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as ChainId);
+    if (reader.failure !== null) return reader.failure;
+    const chain = chainOf(this.#parts, chainId);
+    if (!chain.ok) return chain;
+    await this.#chains()?.withhold(chainId);
+    return accepted({});
   }
 
   async apply(body: Body): Promise<Reply> {
@@ -145,6 +165,7 @@ class ClearingHooks {
       for (const market of this.#stalled.keys()) this.#parts.stallMarket(market, false);
       this.#stalled.clear();
       this.#drop(false);
+      await this.#chains()?.withhold(null);
       return change(this.#parts, { kind: 'release', fills: null });
     }
     const reader = new BodyReader(value, ['fills']);
@@ -164,7 +185,15 @@ class ClearingHooks {
       const taken = await this.#parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
       return taken.ok ? change(this.#parts, { kind: 'fault', fault: null }) : taken;
     }
-    const kinds = ['reject_fill', 'inject_order', 'inject_fill', 'drop_snapshot', 'stall_market', 'crash'] as const;
+    const kinds = [
+      'reject_fill',
+      'inject_order',
+      'inject_fill',
+      'drop_snapshot',
+      'stall_market',
+      'withhold_checkpoints',
+      'crash',
+    ] as const;
     const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     const reader = new BodyReader(value, members);
     const kind = reader.word('kind', kinds, undefined);
@@ -173,6 +202,7 @@ class ClearingHooks {
     if (kind === 'inject_order') return injectOrder(this.#parts, value);
     if (kind === 'inject_fill') return injectFill(this.#parts, value);
     if (kind === 'drop_snapshot') return this.#dropSnapshot(value);
+    if (kind === 'withhold_checkpoints') return this.#withhold(value);
     return kind === 'stall_market' ? this.#stall(value) : this.#crash(value);
   }
 

@@ -25,7 +25,7 @@ export class OpsServer {
    * @param log receives audit lines and failures.
    */
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
-    const hooks = parts.config.hooks ? [...hookRoutes(parts), ...chainHookRoutes(parts, chains)] : [];
+    const hooks = parts.config.hooks ? [...hookRoutes(parts, chains), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
       ...openRoutes(parts, async () => ({
         opsRequests: this.#http.requestCounts(),

@@ -12,6 +12,7 @@
  *   17 use of auto-deleveraging    market 4
  *   18 pooled in the last hour     token's address form
  *   19 rebalancing pool            asset id
+ *   1a forced withdrawal counter   chain 9, user 32
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
@@ -68,6 +69,7 @@ export const TABLE = {
   adlUsage: 0x17,
   pooledCredits: 0x18,
   rebalancingPool: 0x19,
+  forcedCounter: 0x1a,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,

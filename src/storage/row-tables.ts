@@ -317,6 +317,11 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     key: (keys, row) => keys.onChain(TABLE.withdrawalCounter, row.chainId, row.user),
     layout: struct<Tables['withdrawalCounter']>({ chainId: hex9, user: hex32, next: safe }),
   },
+  forcedCounter: {
+    table: TABLE.forcedCounter,
+    key: (keys, row) => keys.onChain(TABLE.forcedCounter, row.chainId, row.user),
+    layout: struct<Tables['forcedCounter']>({ chainId: hex9, user: hex32, next: safe }),
+  },
   withdrawalUsage: {
     table: TABLE.withdrawalUsage,
     key: (keys, row) => keys.withdrawalUsage(row.user, row.asset),

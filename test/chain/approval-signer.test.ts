@@ -186,6 +186,7 @@ suite('withdrawal approvals', () => {
         return accepted({});
       },
       state: () => ({ ...current, blockTime: shown.blockTime }),
+      isWithheld: () => false,
       canSign: () => shown.hasKeys,
       sign: (given) => signer.sign(given),
       withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: 0 }),

@@ -194,7 +194,7 @@ suite('chain store', () => {
       ['"headNs":"', '"headNs":"-'],
       ['"logIndex":0', '"logIndex":0.5'],
       ['"topics":["', '"topics":["zz'],
-      [']}\n', ''],
+      ['}\n', ''],
     ];
     for (const [from, to] of damages) {
       assert.ok(text.includes(from), from);

@@ -186,6 +186,15 @@ const OPERATING: readonly AskedInput[] = [
     nonce: 0,
     baseUnits: 300_000n,
   },
+  {
+    kind: 'forcedWithdrawal',
+    request: 18,
+    chainId: CHAIN as ChainId,
+    user: SETTLER,
+    token: TOKEN,
+    nonce: 0,
+    baseUnits: 1_000n,
+  },
   { kind: 'vaultCheckpoint', request: 19, chainId: CHAIN as ChainId, blockTime: 1 },
   { kind: 'approvalLapsed', request: 20, user: SETTLER, place: 1, sequence: 2, blockTime: 2 ** 40, counter: 1 },
   {

@@ -135,6 +135,8 @@ export class LifeChains {
       directory: '/nowhere',
       files: disk,
       clock: { nowNs: () => node.nowNs as never },
+      acceptsEscape: [],
+      escaped: () => undefined,
       minesByItself: false,
       command: (command) => this.#command(command),
       registry: () => node.gateway.registry.rows(),

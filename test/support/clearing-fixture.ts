@@ -20,6 +20,7 @@ export class ClearingFixture {
   readonly failures: string[] = [];
   readonly stops: (readonly [ChainId, string | null])[] = [];
   readonly deviations: (readonly [AssetId, bigint])[] = [];
+  acceptsEscape: readonly string[] = [];
   chains: ChainActor;
   /** What stands between the chains and clearing; null lets everything through. */
   fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
@@ -66,6 +67,8 @@ export class ClearingFixture {
         died: (reason) => this.failures.push(reason),
         refused: (_chain, reason) => this.failures.push(reason),
       },
+      acceptsEscape: this.acceptsEscape,
+      escaped: () => undefined,
       holdings: {
         booked: async () => [...this.world.state.vaultTokens.values()],
         changed: (asset, deviation) => void this.deviations.push([asset, deviation]),

@@ -330,6 +330,7 @@ function keyOf(write: RowWrite): string {
       return write.row.asset;
     case 'withdrawalUsage':
       return `${write.row.user}/${write.row.asset}`;
+    case 'forcedCounter':
     case 'withdrawalCounter':
       return `${write.row.chainId}/${write.row.user}`;
     case 'settlementCounter':

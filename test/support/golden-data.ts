@@ -58,6 +58,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   settlementRefused: true,
   settlementLapsed: true,
   settled: true,
+  forcedWithdrawal: true,
   renameSubAccount: true,
   addSigner: true,
   hold: true,

@@ -58,6 +58,7 @@ function keyOf({ table, row }: RowWrite): string {
       return row.asset;
     case 'withdrawalUsage':
       return `${row.user} ${row.asset}`;
+    case 'forcedCounter':
     case 'withdrawalCounter':
       return `${row.chainId} ${row.user}`;
     case 'settlementCounter':

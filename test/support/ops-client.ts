@@ -10,6 +10,7 @@ import type {
   DepositRequest,
   ExecuteSettlement,
   ExecuteWithdrawal,
+  ForceWithdrawRequest,
   MintRequest,
   Reorganised,
 } from '../../src/chain/chain-operations.ts';
@@ -120,6 +121,7 @@ const TRANSACTION: ChainTransaction = {
 /** Records its requests. */
 export class PlainChains implements ChainOperations {
   readonly asked: unknown[] = [];
+  withheld: readonly ChainId[] = [];
   watchedChains: readonly WatchedChain[] = [];
   held: ReadonlyMap<AssetId, bigint | null> = new Map();
   beyond: ReadonlyMap<AssetId, bigint> = new Map();
@@ -175,6 +177,20 @@ export class PlainChains implements ChainOperations {
 
   async providers(): Promise<Outcome<readonly ChainProvider[]>> {
     return accepted([{ provider: 0, fault: 'none' }]);
+  }
+
+  escape(chain: ChainId): Promise<Outcome<ChainVault>> {
+    this.asked.push([chain, 'escape']);
+    return this.vault(chain);
+  }
+
+  async forceWithdraw(chain: ChainId, request: ForceWithdrawRequest): Promise<Outcome<ChainTransaction>> {
+    this.asked.push([chain, request]);
+    return accepted(TRANSACTION);
+  }
+
+  async withhold(chain: ChainId | null): Promise<void> {
+    this.withheld = chain === null ? [] : [...this.withheld, chain];
   }
 
   async reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>> {

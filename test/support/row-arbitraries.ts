@@ -422,6 +422,7 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   withdrawal: withdrawalRow,
   vaultToken: record({ token: hex(32), chainId: chain, asset, baseUnits: wide }),
   withdrawalCounter: record({ chainId: chain, user, next: safe }),
+  forcedCounter: record({ chainId: chain, user, next: safe }),
   withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
   settlement: settlementRow,
   settlementCounter: record({ chainId: chain, user, subAccount: fc.integer({ min: 0, max: 255 }), next: safe }),

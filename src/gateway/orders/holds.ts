@@ -362,12 +362,12 @@ export class Holds {
   }
 
   /**
-   * Clearing's absolute balance; it contains every fill confirmed before it. No hold depends on it.
+   * Clearing's absolute balance; it contains every fill confirmed before it. No hold depends on it. Negative after a forced
+   * withdrawal (AMB-85).
    *
    * @returns the balance as it is now.
    */
   setOwned(key: BalanceKey, owned: Amount18): Balance {
-    assert(owned >= 0n, 'a spot balance is never negative');
     const balance = this.balance(key);
     this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
     balance.owned = owned;
