@@ -318,6 +318,43 @@ suite('powers of the simulated chains', () => {
     assert.deepEqual(await queue(user), ['approved']);
   });
 
+  for (const [name, vmId, confirmations] of [
+    ['DEP-17', 1, 4],
+    ['DEP-18', 42_161, 15],
+    ['DEP-19', 143, 15],
+    ['DEP-20', 8_453, 10],
+  ] as const) {
+    test(`${name}, DEP-08, DEP-21: chain ${vmId} credits with confirmation ${confirmations}, or with those of its vault`, async () => {
+      const chain = vmId.toString(16).padStart(18, '0');
+      const token = address((0x70 + confirmations).toString(16));
+      const vault = `${vmId === 1 ? address('0e') : address('0f')}@${chain}`;
+      const administrators = ['5d5c99edf529335160ff180fa141dd4967fc00d2'];
+      await node.operate('PUT', `/operator/chains/${chain}`, { kind: 'simulated', block_time_ms: 1000, providers: 3 });
+      await node.operate('PUT', `/operator/vaults/${vault}`, { administrators, quorum: 1 });
+      const index = String(40 + vmId);
+      const tokens = [{ token, chain_id: chain, decimals: 6 }];
+      await node.operate('PUT', `/operator/assets/${index}`, { symbol: 'T', tokens });
+      const user = await node.user({});
+      const send = (confirm: boolean): Promise<Json> =>
+        call(chain, 'deposits', { user: user.id, token, amount_base_units: '5000000', confirm });
+      const credited = async (): Promise<string> => {
+        await node.rest();
+        const body = await node.operate('GET', `/operator/users/${user.id}`);
+        const accounts = body['sub_accounts'] as Record<string, { balances: Record<string, { owned: string }> }>;
+        return accounts['0']?.balances[index]?.owned ?? '0';
+      };
+      await send(false);
+      await call(chain, 'mine', { blocks: confirmations - 2 });
+      assert.equal(await credited(), '0');
+      await call(chain, 'mine', { blocks: 1 });
+      assert.equal(await credited(), '5');
+      await send(false);
+      const own = { deposit: 1, withdrawal: 1, settlement: 0 };
+      await node.operate('PUT', `/operator/vaults/${vault}`, { administrators, quorum: 1, confirmations: own });
+      assert.equal(await credited(), '10', 'the vault has its own');
+    });
+  }
+
   const ledger = async (asset = '0'): Promise<Record<string, string | null>> => {
     const { assets } = await node.operate('GET', '/operator/ledger');
     return (assets as Record<string, Record<string, string | null>>)[asset] ?? {};
