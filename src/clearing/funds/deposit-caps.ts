@@ -4,7 +4,8 @@
  *   deposit ── fits both caps of its token ──▶ pooled in account 0
  *      └────── else, the whole of it ────────▶ a lot of `token@chain` in account 0 ── a cap allows it ──▶ pooled
  *
- *   max_deposits       pooled units of the token in its vault: what deposits and conversions pooled, net of what was paid out
+ *   max_deposits       pooled units of the token in its vault: what deposits, conversions and settlements brought, net of what
+ *                      was paid out; a settlement is judged by no cap
  *   max_1hr_deposits   what was pooled while younger than 3600 s, withdrawals not deducted
  *
  * A cap judges what a deposit brings, before a fee or rebate of rebalancing: that is what the pool has more of. Equal is
