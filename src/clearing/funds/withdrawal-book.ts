@@ -42,7 +42,8 @@ export function isLive({ status }: WithdrawalRow): boolean {
   return status === 'queued' || status === 'filled' || status === 'signing' || status === 'approved';
 }
 
-interface Due {
+/** Something was to be looked at then; the row may have gone on since. */
+export interface Due {
   readonly ns: bigint;
   readonly slot: WithdrawalSlot;
 }
@@ -157,10 +158,10 @@ export class WithdrawalBook {
   }
 
   /** Takes rows of which something may be due, at most `max`. */
-  takeDue(nowNs: TimestampNs, max: number): WithdrawalSlot[] {
+  takeDue(nowNs: TimestampNs, max: number): Due[] {
     let count = 0;
     while (count < max && count < this.#due.length && (this.#due[count] as Due).ns <= nowNs) count += 1;
-    return this.#due.splice(0, count).map(({ slot }) => slot);
+    return this.#due.splice(0, count);
   }
 
   /** Something is due of the row at that time. */

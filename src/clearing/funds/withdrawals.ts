@@ -54,6 +54,7 @@ import type { BalanceSlot, ClearingState } from '../state.ts';
 import { withdrawalFeeOf } from './rebalancing.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
+  type Due,
   isLive,
   pooledAmount,
   WITHDRAWAL_LIFE_NS,
@@ -384,24 +385,28 @@ export function applyCancelWithdrawal(
 export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
   // What changes nothing does not count: after a start there are other such entries than before.
   for (let left = DUE_MAX; left > 0; ) {
-    const slots = state.withdrawals.takeDue(nowNs, left);
-    if (slots.length === 0) return;
-    for (const slot of slots) {
+    const taken = state.withdrawals.takeDue(nowNs, left);
+    if (taken.length === 0) return;
+    for (const due of taken) {
       const before = effects.length;
-      makeDue(state, slot, nowNs, effects);
+      makeDue(state, due, nowNs, effects);
       if (effects.length > before) left -= 1;
     }
   }
 }
 
-function makeDue(state: ClearingState, slot: WithdrawalSlot, nowNs: TimestampNs, effects: Effect[]): void {
+/**
+ * What is due of a row is judged by the time of the entry: a row that has gone on has entries of before, which a state that was
+ * loaded has not, and they must do nothing, however late they are taken.
+ */
+function makeDue(state: ClearingState, { ns: dueNs, slot }: Due, nowNs: TimestampNs, effects: Effect[]): void {
   const { row } = slot;
   if (!state.withdrawals.ofUser(row.user).includes(slot)) return;
-  if (row.status === 'queued' && nowNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
+  if (row.status === 'queued' && dueNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
     giveBack(state, slot, 'expired', nowNs, effects);
   } else if (row.status === 'queued') {
     fillQueue(state, row.asset, row.chainId, nowNs, effects);
-  } else if (!isLive(row) && nowNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
+  } else if (!isLive(row) && dueNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
     move(state, slot, 'gone', {}, effects);
     state.withdrawals.remove(slot);
   }
@@ -509,6 +514,8 @@ export function applyWithdrew(
   payOut(state, slot.row, value, effects);
   effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
   renumber(state, user, chainId, effects);
+  // A place of the user is free again, and what a fee took of lots backs none any more.
+  fillQueue(state, slot.row.asset, chainId, nowNs, effects);
   return accepted({ result: 'executed', next: nonce + 1 });
 }
 
