@@ -46,7 +46,15 @@ const TABLE: Readonly<Record<string, Module>> = {
   },
   cli: {
     modules: [...DOMAIN, 'client', 'operator', 'tools', 'node'],
-    packages: ['node:', 'cli-progress', 'hdr-histogram-js', 'lmdb', 'sodium-native', 'uWebSockets.js'],
+    packages: [
+      'node:',
+      'cli-progress',
+      'hdr-histogram-js',
+      'lmdb',
+      'sodium-native',
+      'tiny-secp256k1',
+      'uWebSockets.js',
+    ],
   },
 };
 

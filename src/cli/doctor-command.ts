@@ -30,6 +30,7 @@ const NATIVE_MODULES: readonly { readonly name: string; load(): Promise<unknown>
   { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
   { name: 'lmdb', load: () => import('lmdb') },
   { name: 'sodium-native', load: () => import('sodium-native') },
+  { name: 'tiny-secp256k1', load: () => import('tiny-secp256k1') },
 ];
 
 async function nativeModule(module: (typeof NATIVE_MODULES)[number]): Promise<Finding> {

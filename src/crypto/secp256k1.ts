@@ -10,12 +10,15 @@
  *
  * s is normalized to its low form before it is verified: a signature and its twin are both valid (MSG-21, AMB-31).
  *
- * The library is loaded at the first signature (13 ms and 11 MB): a node without such co-signers does not pay for it.
+ * The library is loaded at the first signature (13 ms and 11 MB): a node without such co-signers does not pay for it. WebAssembly
+ * reserves 10 GiB of address space for each thread that loads it, unless Node runs with `--disable-wasm-trap-handler`. Where the
+ * address space of the process is limited, nothing is loaded and no such signature is valid: the verdict is the same in each thread,
+ * and no signature ends the node.
  */
-import { createHash } from 'node:crypto';
+import { createECDH, createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { must } from '../core/assert.ts';
+import { areAddressesBounded, ownLimits } from '../runtime/address-limit.ts';
 
 export const COMPRESSED_KEY_BYTES = 33;
 export const RAW_SIGNATURE_BYTES = 64;
@@ -40,8 +43,9 @@ export function personalMessageHash(text: Uint8Array): Uint8Array {
 
 /** @param privateKey 32 bytes, a key of the curve. @returns its address on EVM chains: 40 hex digits. */
 export function addressOfKey(privateKey: Uint8Array): string {
-  const point = must(library().pointFromScalar(privateKey, false), 'a private key has a public key');
-  return Buffer.from(keccak_256(point.subarray(1)).subarray(-ADDRESS_BYTES)).toString('hex');
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(privateKey);
+  return Buffer.from(keccak_256(curve.getPublicKey().subarray(1)).subarray(-ADDRESS_BYTES)).toString('hex');
 }
 
 function isRecoveryByte(v: number | undefined): boolean {
@@ -49,10 +53,11 @@ function isRecoveryByte(v: number | undefined): boolean {
 }
 
 function isValid(digest: Uint8Array, key: Uint8Array, signature: Uint8Array): boolean {
-  const { verify } = library();
+  const secp256k1 = library();
+  if (secp256k1 === null) return false;
   try {
     // Not strict: s above half of the order is normalized first.
-    return verify(digest, key, signature, false);
+    return secp256k1.verify(digest, key, signature, false);
   } catch (error) {
     // Its words for a key that is no point, and for r or s at or above the order.
     if (error instanceof TypeError) return false;
@@ -64,9 +69,22 @@ function sha256(text: Uint8Array): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
-let loaded: typeof import('tiny-secp256k1') | null = null;
+type Library = typeof import('tiny-secp256k1');
 
-function library(): typeof import('tiny-secp256k1') {
-  loaded ??= createRequire(import.meta.url)('tiny-secp256k1') as typeof import('tiny-secp256k1');
+/** Undefined before the first signature. */
+let loaded: Library | null | undefined;
+
+function library(): Library | null {
+  if (loaded === undefined) {
+    loaded = canVerifySecp256k1() ? (createRequire(import.meta.url)('tiny-secp256k1') as Library) : null;
+  }
   return loaded;
+}
+
+const NO_RESERVATION = '--disable-wasm-trap-handler';
+
+/** Whether this process may reserve the address space that the library takes, or need not. */
+export function canVerifySecp256k1(): boolean {
+  const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
+  return flags.includes(NO_RESERVATION) || !areAddressesBounded(ownLimits());
 }

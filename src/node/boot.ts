@@ -17,6 +17,7 @@ import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
+import { canVerifySecp256k1 } from '../crypto/secp256k1.ts';
 import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { GatewayActor } from '../gateway/gateway-actor.ts';
@@ -122,6 +123,9 @@ export class RingbookNode {
       entry: threads.entryOf(VERIFY),
       webauthn: webauthnPolicy(config),
     });
+    if (!canVerifySecp256k1()) {
+      this.#log.warn('limited address space: co-signatures of secp256k1 are refused (--disable-wasm-trap-handler)');
+    }
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),

@@ -258,7 +258,7 @@ suite('a node that answers', () => {
       assert.equal(code, 1);
       assert.match(stdout, /^FAIL +running node +at \S+ waits for clearing, markets/m);
       assert.match(stdout, /^FAIL +data directory +\S+ cannot be written/m);
-      for (const name of ['uWebSockets.js', 'lmdb', 'sodium-native']) {
+      for (const name of ['uWebSockets.js', 'lmdb', 'sodium-native', 'tiny-secp256k1']) {
         assert.match(stdout, new RegExp(`^ok +${name} +loads`, 'm'));
       }
     } finally {
