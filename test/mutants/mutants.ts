@@ -1187,6 +1187,12 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/chain-faults',
   },
   {
+    breaks: 'a forced withdrawal is debited once',
+    site: 'forced-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
     breaks: 'clearing receives an event of a simulated chain only after the file of the chain contains it',
     site: 'file-before-clearing',
     change: removed,

@@ -38,6 +38,7 @@ export function applyForcedWithdrawal(
 ): Outcome<View> {
   const key = `${chainId}/${user}`;
   const next = state.forcedCounters.get(key) ?? 0;
+  // mutant: forced-once
   if (nonce !== next) return accepted({ result: nonce < next ? 'duplicate' : 'gap', next });
 
   // After this point it must be booked: the vault has paid.
