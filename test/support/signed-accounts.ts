@@ -13,10 +13,11 @@ import {
   type Hands,
   type NewSigner,
 } from './wire-signers.ts';
-import { closePositionText, transferText, withdrawalCancelText, withdrawalText } from './wire-texts.ts';
+import { closePositionText, settlementText, transferText, withdrawalCancelText, withdrawalText } from './wire-texts.ts';
 
 const CHAIN = '000000000000007a69';
 const TOKEN = `${'5a'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
+const OTHER_TOKEN = '6b'.repeat(20).padEnd(64, '0');
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
 const USD_1 = '1000000000000000000';
 
@@ -65,6 +66,12 @@ export function actions(
       '/account/transfer/sub-account',
       transferText(client.id, { source: 0, target: 0, asset: '0', amount: USD_1, nonce: 1 }),
       '200 INVALID_REQUEST',
+    ],
+    [
+      'medium',
+      '/settlement/init',
+      settlementText(client.id, { assetIn: OTHER_TOKEN, amountIn: 'a', assetOut: TOKEN.slice(0, 64), amountOut: 'a' }),
+      '200 SETTLER_NOT_FOUND',
     ],
     [
       'high',

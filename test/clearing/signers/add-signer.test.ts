@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AddSigner } from '../../../src/clearing/inputs.ts';
 import type { SignedBy } from '../../../src/clearing/signers/signer-config.ts';
+import { ACTION_TIERS } from '../../../src/clearing/signers/signer-configs.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { SignerKey } from '../../../src/codec/signatures.ts';
 import type { UserId } from '../../../src/core/ids.ts';
@@ -69,9 +70,23 @@ suite('signers in clearing', () => {
           ...{ nonce: null, isShort: false, ...signed },
         },
         { kind: 'cancelWithdrawal' as const, user, ...chain, nonce: 0, ...signed },
+        {
+          ...{
+            kind: 'settle' as const,
+            user,
+            subAccount: 1,
+            chainId: chain.chainId,
+            vault: null,
+            mode: 'spot' as const,
+          },
+          ...{ tokenOut: '5a'.repeat(32), amountOut: 1n as never, tokenIn: '6b'.repeat(32), amountIn: 1n as never },
+          ...{ settler: BOB, maker: null, nonce: null, expiresNs: null, blockTime: 0, shortfall: null, ...signed },
+        },
         adding(world, { ceNonce: 1, signer: OTHER, ...signed }),
       ];
     };
+    const kinds = actions().map(({ kind }) => kind);
+    assert.deepEqual(kinds.sort(), Object.keys(ACTION_TIERS).sort(), 'every signed action');
     for (const signedBy of [undefined, of()]) {
       for (const input of actions(signedBy)) {
         assert.equal(codeOf(reply(world.send(input))), 'INSUFFICIENT_SIGNER_WEIGHT', input.kind);
@@ -85,7 +100,7 @@ suite('signers in clearing', () => {
     assert.equal(stateHash(world.state), hash);
     const low = actions(of(KEY)).map((input) => codeOf(reply(world.send(input))));
     const weak = 'INSUFFICIENT_SIGNER_WEIGHT';
-    assert.deepEqual(low, [weak, 'POSITION_NOT_FOUND', weak, weak, weak]);
+    assert.deepEqual(low, [weak, 'POSITION_NOT_FOUND', weak, weak, weak, weak]);
     world.nowNs = (world.nowNs + 5n) as TimestampNs;
     assert.equal(codeOf(reply(world.send(actions(of(KEY))[1] ?? assert.fail()))), 'SIGNER_EXPIRED');
   });
