@@ -8,6 +8,8 @@
  *   (2) Nothing is signed for the zero address or amount. An hour has at most APPROVALS_PER_HOUR_MAX approvals of withdrawals and
  *       as many of settlements, of these SETTLEMENTS_PER_USER_HOUR_MAX of one user: settlements need no checkpoint, and
  *       one user cannot take the approvals of all.
+ *   (3) An hour has at most the configured base units of a token (`approval_limits`): what a fault of the ledger, or a thief
+ *       of its host, can pay before an operator looks.
  *
  * Keys stay in this object: never in a log, a message or a file of the node. Another signer, with a module of hardware or on
  * another machine, has the same method.
@@ -52,20 +54,27 @@ export interface Signer {
   sign(request: SigningRequest): Promise<Signed>;
 }
 
+/** Base units an hour, by `<token>@<chain id>`; a token without an entry has no limit. */
+export type AmountLimits = ReadonlyMap<string, bigint>;
+
 export class KeySigner implements Signer {
   /** Keys by their address, 40 hex. */
   readonly #keys: ReadonlyMap<string, Hex>;
   readonly #nowMs: () => number;
+  readonly #limits: AmountLimits;
   readonly #signed = new Map<string, { readonly digest: string; readonly validUntil: bigint }>();
   #hourStartedMs: number;
   #inHour: Record<Approval['kind'], number> = { withdrawal: 0, settlement: 0 };
   /** Settlements of this hour. */
   readonly #ofUser = new Map<UserId, number>();
+  /** Base units of this hour, of tokens with a limit. */
+  readonly #paid = new Map<string, bigint>();
 
   /** @param keys 64 hex each. @param nowMs real time that never goes back. */
-  constructor(keys: readonly string[], nowMs: () => number) {
+  constructor(keys: readonly string[], nowMs: () => number, limits: AmountLimits = new Map()) {
     this.#keys = new Map(keys.map((key) => [privateKeyToAddress(`0x${key}`).slice(2).toLowerCase(), `0x${key}`]));
     this.#nowMs = nowMs;
+    this.#limits = limits;
     this.#hourStartedMs = nowMs();
   }
 
@@ -115,14 +124,22 @@ export class KeySigner implements Signer {
   }
 
   /** Counts an approval in its hour. @returns why there is none left; then nothing was counted. */
-  #takeHour({ kind, approval: { user } }: SigningRequest): string | null {
+  #takeHour(request: SigningRequest): string | null {
+    const { kind, approval } = request;
+    const { user } = approval;
     const nowMs = this.#nowMs();
     if (nowMs - this.#hourStartedMs >= HOUR_MS) {
       this.#hourStartedMs = nowMs;
       this.#inHour = { withdrawal: 0, settlement: 0 };
       this.#ofUser.clear();
+      this.#paid.clear();
     }
     if (this.#inHour[kind] >= APPROVALS_PER_HOUR_MAX) return 'too many approvals in an hour';
+    const { token, baseUnits } = payoutOf(request);
+    const paid = (this.#paid.get(token) ?? 0n) + baseUnits;
+    const limit = this.#limits.get(token);
+    // mutant: approvals-by-amount
+    if (limit !== undefined && paid > limit) return `more than ${limit} base units of ${token} in an hour`;
     const ofUser = this.#ofUser.get(user) ?? 0;
     if (kind === 'settlement') {
       // mutant: approvals-of-one-user
@@ -130,8 +147,16 @@ export class KeySigner implements Signer {
       this.#ofUser.set(user, ofUser + 1);
     }
     this.#inHour[kind] += 1;
+    if (limit !== undefined) this.#paid.set(token, paid);
     return null;
   }
+}
+
+/** What leaves the vault. */
+function payoutOf(request: SigningRequest): { readonly token: string; readonly baseUnits: bigint } {
+  const { kind, chainId, approval } = request;
+  if (kind === 'withdrawal') return { token: `${approval.token}@${chainId}`, baseUnits: approval.baseUnits };
+  return { token: `${approval.tokenOut}@${chainId}`, baseUnits: approval.baseUnitsOut };
 }
 
 /** The counter of the vault that an approval is for: of a user, for settlements of a sub-account. */

@@ -17,7 +17,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
-import type { KeySigner, Signer } from './approval-signer.ts';
+import type { AmountLimits, KeySigner, Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
 import type {
   ChainCounters,
@@ -85,6 +85,8 @@ export interface ChainActorParts {
     readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
     /** Files of approval keys; null: the key of dev and test. */
     readonly approvalKeys: readonly string[] | null;
+    /** As the signer's. */
+    readonly approvalLimits: AmountLimits;
     /** The thread died and begins anew. */
     readonly died: (reason: string) => void;
     /** An approval is not signed. */

@@ -17,7 +17,7 @@ import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
-import type { Signed, SigningRequest } from './approval-signer.ts';
+import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
@@ -34,6 +34,8 @@ export interface EvmWorkerData {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   /** Files of approval keys; null: the key of dev and test. */
   readonly approvalKeys: readonly string[] | null;
+  /** Base units an hour, by `<token>@<chain id>`: at most so much of a token is approved. */
+  readonly approvalLimits: AmountLimits;
 }
 
 export type ToWatcher =
@@ -196,11 +198,11 @@ export class EvmThread {
   }
 
   #begin(): void {
-    const { dataDirectory, logLevel, approvalKeys, entry } = this.#parts;
+    const { dataDirectory, logLevel, approvalKeys, approvalLimits, entry } = this.#parts;
     // The new thread counts anew; readings of before are not compared.
     for (const chainId of this.#held.keys()) this.#messages.set(chainId, Number.POSITIVE_INFINITY);
     const worker = new Worker(entry, {
-      workerData: { dataDirectory, logLevel, approvalKeys } satisfies EvmWorkerData,
+      workerData: { dataDirectory, logLevel, approvalKeys, approvalLimits } satisfies EvmWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.#worker = worker;

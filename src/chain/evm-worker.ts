@@ -259,10 +259,10 @@ function countOf(
 export function runEvmWorker(): void {
   assert(!isMainThread, 'EVM chains are watched on their own thread');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, logLevel, approvalKeys } = workerData as EvmWorkerData;
+  const { dataDirectory, logLevel, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel });
   const store = new EvmCursorStore(dataDirectory);
-  const signer = new KeySigner(approvalKeys?.map(readKeyFile) ?? [PUBLIC_KEY], () => performance.now());
+  const signer = new KeySigner(approvalKeys?.map(readKeyFile) ?? [PUBLIC_KEY], () => performance.now(), approvalLimits);
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);

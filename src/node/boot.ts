@@ -52,7 +52,7 @@ import { openReader } from '../storage/environment.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
-import { type NodeConfig, webauthnPolicy } from './config.ts';
+import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { whenAtRest } from './quiescence.ts';
@@ -326,6 +326,7 @@ export class RingbookNode {
         entry: this.#threads.entryOf(EVM),
         logLevel: config.logLevel,
         approvalKeys: config.approval_keys ?? (config.profile === 'production' ? [] : null),
+        approvalLimits: approvalLimits(config),
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
       },

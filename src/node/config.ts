@@ -30,6 +30,9 @@ const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Path = Type.String({ minLength: 1 });
 /** A host name, as browsers compare it: lower case, no port. */
+/** `<token>@<chain id>`, as outputs have it. */
+const TOKEN_FORM = '^[0-9a-f]{64}@[0-9a-f]{18}$';
+const BASE_UNITS_FORM = '^(0|[1-9][0-9]{0,77})$';
 const RP_ID_FORM = '^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$';
 /** An Android application as an origin: the hash of the certificate that signed it. */
 const ANDROID_ORIGIN = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;
@@ -72,6 +75,12 @@ const ProfileShape: TSchema = Type.Object(
     rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
     selfServiceMarkets: Type.Boolean(),
     approval_keys: Type.Optional(Type.Array(Path, { maxItems: 64 })),
+    approval_limits: Type.Optional(
+      Type.Record(Type.String({ pattern: TOKEN_FORM }), Type.String({ pattern: BASE_UNITS_FORM }), {
+        ...Strict,
+        maxProperties: 1_024,
+      }),
+    ),
     webauthn: Type.Optional(
       Type.Union([
         Type.Null(),
@@ -141,6 +150,8 @@ export interface Profile {
   readonly selfServiceMarkets: boolean;
   /** Files of the keys that sign approvals (operator-api.md 1): 64 hex digits, mode 600. Left out: in dev and test the public one. */
   readonly approval_keys?: readonly string[];
+  /** At most so many base units of a token are approved in an hour, by `<token>@<chain id>`; without an entry any number. */
+  readonly approval_limits?: Readonly<Record<string, string>>;
   /** The relying party and origins of WebAuthn co-signers (operator-api.md 1). Left out or null: every assertion is refused. */
   readonly webauthn?: { readonly rp_id: string; readonly origins: readonly string[] } | null;
   /** The accounts of fees and of the backstop until an operator sets others; null: those of the seed. */
@@ -224,6 +235,13 @@ function approvalAddresses({ approval_keys: paths, profile }: Profile): readonly
       throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
   });
+}
+
+/** The limits of the approval signer. */
+export function approvalLimits({
+  approval_limits: limits,
+}: Pick<Profile, 'approval_limits'>): ReadonlyMap<string, bigint> {
+  return new Map(Object.entries(limits ?? {}).map(([token, baseUnits]) => [token, BigInt(baseUnits)]));
 }
 
 /** What assertions of co-signers are judged by; null: none is valid. */

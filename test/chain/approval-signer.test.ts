@@ -127,6 +127,30 @@ suite('approval signer', () => {
     assert.equal(await refusal(one, request({ nonce: 9_999n })), null);
   });
 
+  test('an hour has at most the configured base units of a token, withdrawals and settlements together', async () => {
+    let nowMs = 0;
+    const limits = new Map([
+      [`${address('5a')}@${CHAIN}`, 2_500n],
+      [`${address('6b')}@${CHAIN}`, 3_000n],
+    ]);
+    const one = new KeySigner([KEY], () => nowMs, limits);
+    const pays = (nonce: bigint, baseUnits: bigint): SigningRequest => request({ nonce, baseUnits });
+    assert.equal(await refusal(one, pays(0n, 1_000n)), null);
+    assert.match((await refusal(one, pays(1n, 1_501n))) ?? '', /more than 2500 base units/);
+    assert.equal(await refusal(one, pays(1n, 1_500n)), null, 'what was refused took nothing');
+    assert.equal(await refusal(one, pays(0n, 1_000n)), null, 'what was signed before is signed again');
+    assert.match((await refusal(one, pays(2n, 1n))) ?? '', /more than 2500 base units/);
+    assert.equal(await refusal(one, request({ nonce: 2n, token: address('77') })), null, 'no limit of this token');
+
+    assert.equal(await refusal(one, SETTLEMENT), null, '2,500 of 3,000 leave');
+    assert.match(
+      (await refusal(one, request({ nonce: 3n, token: address('6b'), baseUnits: 501n }))) ?? '',
+      /more than 3000/,
+    );
+    nowMs = 3_600_000;
+    assert.equal(await refusal(one, pays(9n, 2_500n)), null);
+  });
+
   test('a key file has 64 hex digits of a key, for its owner alone; faults do not show its content', () => {
     const path = join(temporaryDirectory(), 'key');
     const write = (text: string, mode = 0o600): void => {

@@ -1303,6 +1303,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     change: condition('false'),
     caughtBy: 'test/chain/approval-signer',
   },
+  {
+    breaks: 'an hour has at most the configured amount of a token',
+    site: 'approvals-by-amount',
+    change: condition('false'),
+    caughtBy: 'test/chain/approval-signer',
+  },
 ];
 
 export const MUTANTS: readonly Mutant[] = [

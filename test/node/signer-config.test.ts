@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { privateKeyToAddress } from 'viem/accounts';
 import { ConfigError } from '../../src/core/config-error.ts';
-import { loadConfig, type NodeConfig, webauthnPolicy } from '../../src/node/config.ts';
+import { approvalLimits, loadConfig, type NodeConfig, webauthnPolicy } from '../../src/node/config.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 suite('the configuration of signers', () => {
@@ -74,5 +74,20 @@ suite('the configuration of signers', () => {
     assert.deepEqual(load({ approval_keys: paths }).approvalAddresses, addresses);
     chmodSync(paths[0] ?? '', 0o644);
     assert.throws(() => load({ approval_keys: paths }), /"approval_keys": .*chmod 600/);
+  });
+
+  test('limits of approvals are base units by token and chain, and nothing else', () => {
+    const token = `${'5a'.repeat(20).padEnd(64, '0')}@000000000000007a69`;
+    assert.deepEqual(approvalLimits(load({ approval_limits: { [token]: '2500' } })), new Map([[token, 2_500n]]));
+    assert.deepEqual(approvalLimits(load({})), new Map());
+    for (const wrong of [
+      { USD: '1' },
+      { [token.toUpperCase()]: '1' },
+      { [token]: '1.5' },
+      { [token]: 1 },
+      { [token]: '-1' },
+    ]) {
+      assert.throws(() => load({ approval_limits: wrong }), ConfigError, JSON.stringify(wrong));
+    }
   });
 });

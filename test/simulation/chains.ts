@@ -162,6 +162,7 @@ export class LifeChains {
         entry: new URL('file:///nowhere'),
         logLevel: 'error',
         approvalKeys: null,
+        approvalLimits: new Map(),
         died: fail,
         refused: (_chain, reason) => count(`approval refused: ${reason}`),
       },

@@ -64,6 +64,7 @@ export class ClearingFixture {
         entry: new URL('file:///none'),
         logLevel: 'error',
         approvalKeys: null,
+        approvalLimits: new Map(),
         died: (reason) => this.failures.push(reason),
         refused: (_chain, reason) => this.failures.push(reason),
       },
