@@ -501,7 +501,9 @@ export function applyWithdrew(
     slot === undefined ||
     !isApproved ||
     slot.row.token !== token ||
-    slot.row.payout !== baseUnits
+    slot.row.payout !== baseUnits ||
+    // A forced withdrawal took what this one was promised (AMB-85): the vault paid with units of no event.
+    (state.vaultTokens.get(tokenKey(token, chainId))?.baseUnits ?? 0n) < baseUnits
   ) {
     return accepted({ result: 'unmatched', next });
   }

@@ -125,6 +125,19 @@ suite('forced withdrawals', () => {
     assert.deepEqual(statuses, ['filled', 'filled', 'queued']);
   });
 
+  test('AMB-85, WDR-11: a payout of units that a forced withdrawal took from the ledger is unmatched: the chain stops, nothing is booked', () => {
+    const world = EscapeWorld.opened();
+    world.deposit(ALICE, 100);
+    assert.equal(world.withdraw(ALICE, 100), null);
+    world.pass(3_600n * SECOND_NS);
+    world.send({ kind: 'vaultCheckpoint', request: world.request(), chainId: CHAIN_ID, blockTime: 0 });
+    world.force(BOB, 100);
+    const paid = { chainId: CHAIN_ID, user: ALICE, token: TOKEN, nonce: 0, baseUnits: 100n * UNIT };
+    const answer = reply(world.send({ kind: 'withdrew', request: world.request(), ...paid }));
+    assert.deepEqual(acceptedValue(answer), { result: 'unmatched', next: 0 });
+    assert.equal(world.units(), 0);
+  });
+
   test('AMB-85: the sums stay equal whatever is forced, and a start from the rows is the same state', () => {
     const step = fc.record({
       user: fc.constantFrom(ALICE, BOB),
