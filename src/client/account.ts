@@ -9,20 +9,23 @@ import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../
 import { SCHEMES, type Signatures, type SignerKey } from '../codec/signatures.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signText } from './action-signers.ts';
-import type { ClosePositionRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
+import type { ClosePositionRequest, SettlementRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
 import { invalidArgument, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
 import { readObject } from './replies.ts';
 import {
   bodyOf,
+  type MakerOrder,
   type UnsignedAction,
   unsignedAddSigner,
   unsignedClosePosition,
+  unsignedSettlement,
   unsignedTransfer,
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
   WRAPPERS,
+  withMakerOrder,
 } from './signed-actions.ts';
 
 export type AccountEvent =
@@ -61,6 +64,15 @@ export interface Withdrawal {
   readonly status: string;
   /** One for each administrator of the quorum; empty unless approved. */
   readonly approvals: readonly { readonly signature: string; readonly expiry: number; readonly epochHash: string }[];
+}
+
+/** What the executor of a settler passes to the vault's `executeAtomicSettlement`. */
+export interface SettlementApproval {
+  readonly nonce: number;
+  /** 65 bytes in hex. */
+  readonly signature: string;
+  /** `validUntil`, seconds. */
+  readonly expiry: number;
 }
 
 /** A co-signer of an account. */
@@ -133,6 +145,34 @@ export class AccountClient {
     also?: CoSignatures,
   ): Promise<void> {
     return this.submit(unsignedWithdrawalCancel(this.#user, request), also);
+  }
+
+  /**
+   * Settles with the vault of a chain: the amount that is given is locked, and the approval comes with the reply. A
+   * TIMEOUT_UNKNOWN_STATE: it is locked, and its approval will be in `settlementSignatures`.
+   *
+   * @param makerOrder of a delegated settlement. @throws RingbookError with the clearing engine's code.
+   */
+  async settle(
+    request: Omit<SettlementRequest, 'user' | 'maker'>,
+    { makerOrder, ...also }: CoSignatures & { readonly makerOrder?: MakerOrder } = {},
+  ): Promise<SettlementApproval> {
+    const maker = makerOrder?.maker ?? null;
+    const action = unsignedSettlement(this.#user, { ...request, maker });
+    const body = bodyOf(action, signText(this.#parts.signers(), action.text, also), 0n);
+    const { method, path } = WRAPPERS[action.kind];
+    const whole = makerOrder === undefined ? body : withMakerOrder(body, makerOrder);
+    const reply = await this.#parts.exchange({ method, path, body: whole });
+    throwRefusal(reply);
+    return readObject(reply, 'settlement', (reader) => readApproval(reader.object('approval')));
+  }
+
+  /** Approvals of settlements that were neither executed nor expired, by chain, sub-account and nonce. */
+  async settlementSignatures(): Promise<readonly SettlementApproval[]> {
+    const path = `/settlement/signatures/${this.#user}`;
+    const reply = await this.#parts.exchange({ method: 'GET', path });
+    if (!Array.isArray(reply)) throw invalidResponse('settlement signatures', 'expected an array');
+    return reply.map(readApproval);
   }
 
   /**
@@ -258,6 +298,16 @@ function readWithdrawal(value: JsonValue): Withdrawal {
     nonce: reader.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
     target: reader.string('target'),
     ...readStatus(reader.object('status')),
+  }));
+}
+
+function readApproval(value: JsonValue): SettlementApproval {
+  return readObject(value, 'approval', (reader) => ({
+    ...readObject(reader.object('inner'), 'inner', (inner) => ({
+      nonce: inner.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
+      signature: inner.string('signature'),
+    })),
+    expiry: reader.integer('expiry', 0, Number.MAX_SAFE_INTEGER),
   }));
 }
 

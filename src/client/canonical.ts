@@ -129,6 +129,34 @@ export interface WithdrawalRequest {
   readonly amountText?: 'hex' | 'decimal';
 }
 
+/** A settlement of a sub-account with the vault of a chain: `out` leaves the account, `in` comes. */
+export interface SettlementRequest {
+  readonly user: UserId;
+  readonly subAccount: number;
+  /** Default `spot`; `margin` settles in a margin account. */
+  readonly mode?: 'spot' | 'margin';
+  /** 64 or 40 hex digits each. */
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  /** 18-decimal internal units, greater than zero; the vault takes `in` rounded up, and pays `out` rounded down. */
+  readonly amountIn18: bigint;
+  readonly amountOut18: bigint;
+  /** 18 hex digits. */
+  readonly chainId: string;
+  /** The registered settler; null: the user itself, or with a maker order the one that it names. */
+  readonly settler?: UserId | null;
+  /** Of this sub-account and chain; left out: the next managed one. */
+  readonly nonce?: number;
+  /** The approval does not outlive it; needed with a maker order. */
+  readonly expiresNs?: bigint | null;
+  /** The market maker whose order is attached. */
+  readonly maker?: UserId | null;
+  /** 64 or 40 hex digits; left out: the vault of the chain. */
+  readonly vault?: string;
+  /** As the node's setting `amount_text`. */
+  readonly amountText?: 'hex' | 'decimal';
+}
+
 export interface AddSignerRequest {
   readonly user: UserId;
   readonly signer: SignerKey;
@@ -261,6 +289,38 @@ export function withdrawalCancelText(
 ): string {
   checkCount(request.nonce, 'nonce');
   return `{"tplus_user":"${request.user}","asset_address":"${tokenText(request)}","nonce":${request.nonce}}`;
+}
+
+/** The view of wire.md 4.2: what is unset signs as null, but the nonce and the vault, which are left out. */
+export function settlementText(request: SettlementRequest): string {
+  const {
+    amountIn18,
+    amountOut18,
+    nonce,
+    vault,
+    mode = 'spot',
+    settler = null,
+    maker = null,
+    expiresNs = null,
+  } = request;
+  if (amountIn18 <= 0n || amountOut18 <= 0n) throw invalidArgument('a settlement exchanges more than nothing');
+  if (!/^[0-9a-f]{18}$/.test(request.chainId)) throw invalidArgument('a chain id is 18 hex digits');
+  checkCount(request.subAccount, 'sub-account');
+  if (nonce !== undefined) checkCount(nonce, 'nonce');
+  const base = (request.amountText ?? 'hex') === 'hex' ? 16 : 10;
+  return (
+    `{"tplus_user":"${request.user}","sub_account_index":${request.subAccount},"settler":${JSON.stringify(settler)},` +
+    `"mode":"${mode}","asset_in":"${addressText(request.tokenIn)}","amount_in":"${amountIn18.toString(base)}",` +
+    `"asset_out":"${addressText(request.tokenOut)}","amount_out":"${amountOut18.toString(base)}",` +
+    `"chain_id":"${request.chainId}"${nonce === undefined ? '' : `,"nonce":${nonce}`},` +
+    `"expires_at":${expiresNs === null ? 'null' : u64Text(expiresNs)},"mm_pubkey":${JSON.stringify(maker)}` +
+    `${vault === undefined ? '' : `,"vault":"${addressText(vault)}"`}}`
+  );
+}
+
+/** What a market maker signs for a delegated settlement. */
+export function makerOrderText(maker: UserId, settler: UserId, expiresNs: bigint): string {
+  return `{"mm_pubkey":"${maker}","settler":"${settler}","expires_at":${u64Text(expiresNs)}}`;
 }
 
 /** The text of wire.md G9: with `omsNonce` the other one of the two. */

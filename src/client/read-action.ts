@@ -14,6 +14,7 @@ import type {
   MarketOrder,
   MarketSize,
   Order,
+  SettlementRequest,
   TargetAccountType,
   TimeInForce,
   Trigger,
@@ -28,6 +29,7 @@ import {
   unsignedClosePosition,
   unsignedCreate,
   unsignedReplace,
+  unsignedSettlement,
   unsignedTransfer,
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
@@ -75,6 +77,7 @@ const KIND_OF_MEMBER: readonly (readonly [member: string, kind: ActionKind])[] =
   ['asset_identifier', 'close-position'],
   ['target', 'withdrawal'],
   ['asset_address', 'withdrawal-cancel'],
+  ['asset_out', 'settlement'],
   ['session_duration_ns', 'add-signer'],
   ['order_id', 'cancel'],
 ];
@@ -199,20 +202,14 @@ const READERS: Readonly<Record<ActionKind, Reader>> = {
       ],
     };
   },
+  settlement: readSettlement,
   'add-signer': readAddSigner,
 };
 
 function readWithdrawal(reader: TextReader, { amountText }: ReadOptions): ActionRead {
   const user = reader.user('tplus_user');
   const token = tokenOf(reader.text('asset'));
-  const amount = reader.text('amount');
-  const form = amountText === 'hex' ? /^[0-9a-f]{1,32}$/ : /^[0-9]{1,39}$/;
-  if (!form.test(amount)) {
-    throw invalidArgument(
-      `the amount "${amount}" is not ${amountText}: is the node's setting amount_text another one?`,
-    );
-  }
-  const amount18 = BigInt(amountText === 'hex' ? `0x${amount}` : amount);
+  const amount18 = amountOf(reader.text('amount'), amountText);
   const nonce = reader.optionalCount('nonce');
   const request: Omit<WithdrawalRequest, 'user'> = {
     ...token,
@@ -230,6 +227,52 @@ function readWithdrawal(reader: TextReader, { amountText }: ReadOptions): Action
       ['token', `${token.token}@${token.chainId}`],
       ['paid to', request.target],
       ['nonce', nonce === null ? 'the smallest that is free' : String(nonce)],
+    ],
+  };
+}
+
+function amountOf(text: string, amountText: ReadOptions['amountText']): bigint {
+  const form = amountText === 'hex' ? /^[0-9a-f]{1,32}$/ : /^[0-9]{1,39}$/;
+  if (!form.test(text)) {
+    throw invalidArgument(`the amount "${text}" is not ${amountText}: is the node's setting amount_text another one?`);
+  }
+  return BigInt(amountText === 'hex' ? `0x${text}` : text);
+}
+
+function readSettlement(reader: TextReader, { amountText }: ReadOptions): ActionRead {
+  const user = reader.user('tplus_user');
+  const orNull = <T>(name: string, read: () => T): T | null => (reader.value(name) === null ? null : read());
+  const mode = reader.text('mode') === 'margin' ? 'margin' : 'spot';
+  const request: Omit<SettlementRequest, 'user'> = {
+    subAccount: reader.count('sub_account_index'),
+    settler: orNull('settler', () => reader.user('settler')),
+    mode,
+    tokenIn: reader.text('asset_in'),
+    amountIn18: amountOf(reader.text('amount_in'), amountText),
+    tokenOut: reader.text('asset_out'),
+    amountOut18: amountOf(reader.text('amount_out'), amountText),
+    chainId: reader.text('chain_id'),
+    ...(reader.has('nonce') ? { nonce: reader.count('nonce') } : {}),
+    expiresNs: orNull('expires_at', () => reader.u64('expires_at')),
+    maker: orNull('mm_pubkey', () => reader.user('mm_pubkey')),
+    ...(reader.has('vault') ? { vault: reader.text('vault') } : {}),
+    amountText,
+  };
+  return {
+    action: unsignedSettlement(user, request),
+    meaning: [
+      ['action', `settle with a vault (${mode})`],
+      ['account', user],
+      ['sub-account', String(request.subAccount)],
+      [
+        'gives',
+        `${format18(request.amountOut18)} of ${request.tokenOut}@${request.chainId} (the text is ${amountText})`,
+      ],
+      ['gets', `${format18(request.amountIn18)} of ${request.tokenIn}@${request.chainId}`],
+      ['settler', request.settler ?? (request.maker == null ? 'the account itself' : `as ${request.maker} has signed`)],
+      ['nonce', request.nonce === undefined ? 'the next managed one' : String(request.nonce)],
+      ['expires', request.expiresNs == null ? 'as the node decides' : `${request.expiresNs} ns`],
+      ['vault', request.vault ?? 'the one of the chain'],
     ],
   };
 }

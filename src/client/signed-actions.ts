@@ -19,12 +19,15 @@ import {
   type LimitOrder,
   type MarketOrder,
   type MarketSize,
+  makerOrderText,
   type Order,
   type OrderTarget,
   orderText,
   type ReplaceRequest,
   replaceText,
+  type SettlementRequest,
   type SideWord,
+  settlementText,
   type TimeInForce,
   type TransferRequest,
   type Trigger,
@@ -192,6 +195,7 @@ export type ActionKind =
   | 'close-position'
   | 'withdrawal'
   | 'withdrawal-cancel'
+  | 'settlement'
   | 'add-signer';
 
 /** The route of an action and the member that holds its signed text (wire.md 4.2). */
@@ -209,6 +213,7 @@ export const WRAPPERS: Readonly<Record<ActionKind, Wrapper>> = {
   'close-position': { member: 'inner', method: 'POST', path: '/account/transfer/close-position' },
   withdrawal: { member: 'inner', method: 'POST', path: '/withdrawal/init' },
   'withdrawal-cancel': { member: 'inner', method: 'POST', path: '/withdrawal/cancel' },
+  settlement: { member: 'inner', method: 'POST', path: '/settlement/init' },
   'add-signer': { member: 'inner', method: 'POST', path: '/multisig/add-signer' },
 };
 
@@ -268,6 +273,29 @@ export function unsignedWithdrawalCancel(
   request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
 ): UnsignedAction {
   return { kind: 'withdrawal-cancel', user, text: withdrawalCancelText({ ...request, user }) };
+}
+
+export function unsignedSettlement(user: UserId, request: Omit<SettlementRequest, 'user'>): UnsignedAction {
+  return { kind: 'settlement', user, text: settlementText({ ...request, user }) };
+}
+
+/** A market maker's order: who attaches it to a settlement may settle through this settler until it expires. */
+export interface MakerOrder {
+  readonly maker: UserId;
+  readonly settler: UserId;
+  readonly expiresNs: bigint;
+  readonly signature: Uint8Array;
+}
+
+export function signMakerOrder(key: SigningKey, settler: UserId, expiresNs: bigint): MakerOrder {
+  const text = makerOrderText(key.userId, settler, expiresNs);
+  return { maker: key.userId, settler, expiresNs, signature: key.sign(new TextEncoder().encode(text)) };
+}
+
+/** The body of a settlement with the order of a market maker. */
+export function withMakerOrder(body: string, { maker, settler, expiresNs, signature }: MakerOrder): string {
+  const inner = makerOrderText(maker, settler, expiresNs);
+  return `${body.slice(0, -1)},"maker_order":{"inner":${inner},"signature":[${signature.join(',')}]}}`;
 }
 
 export function unsignedAddSigner(user: UserId, request: Omit<AddSignerRequest, 'user'>): UnsignedAction {

@@ -120,7 +120,7 @@ export function readVault(key: string, body: unknown): Outcome<ChangeOf<'vault'>
   if (parseAddress(address) !== address || parseChainId(chain) !== chain) {
     return invalid('<address>@<chain id> is expected', 'vault');
   }
-  const reader = new BodyReader(body, ['administrators', 'quorum', 'confirmations']);
+  const reader = new BodyReader(body, ['administrators', 'quorum', 'confirmations', 'abi']);
   const given = reader.list('administrators', undefined);
   const administrators = given.map(shortAddress).filter((item) => item !== null);
   if (new Set(administrators).size !== given.length) {
@@ -130,7 +130,8 @@ export function readVault(key: string, body: unknown): Outcome<ChangeOf<'vault'>
   const counts = reader.raw('confirmations') ?? null;
   const confirmations = counts === null ? accepted(null) : readConfirmations(counts);
   if (!confirmations.ok) return confirmations;
-  const value = { administrators, quorum, confirmations: confirmations.value };
+  const abi = reader.word('abi', ['v1', 'v2'], 'v1');
+  const value = { administrators, quorum, confirmations: confirmations.value, abi };
   return reader.failure ?? accepted({ config: 'vault', key, value });
 }
 

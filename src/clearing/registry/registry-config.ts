@@ -37,6 +37,8 @@ export type ConfigChange =
         readonly administrators: readonly string[];
         readonly quorum: number;
         readonly confirmations: Partial<Confirmations> | null;
+        /** Types of nonces in calls of the vault: informs clients (wire.md 12.1). */
+        readonly abi?: 'v1' | 'v2';
       };
     }
   /** null removes it. */
@@ -83,13 +85,13 @@ function chainOfVault(vault: string): string {
 function changedVault(state: ClearingState, { key, value }: ChangeOf<'vault'>): Outcome<View> {
   const fault = vaultFault(state, key);
   if (fault !== null) return rejected(fault);
-  const { administrators, quorum } = value;
+  const { administrators, quorum, abi = 'v1' } = value;
   const ofChain = configOf(state, 'chain', chainOfVault(key))?.['confirmations'] as Confirmations;
   const confirmations = value.confirmations === null ? null : { ...ofChain, ...value.confirmations };
   // GET answers in order of registration, which a table sorted by key does not keep.
   const vaults = [...state.configs.values()].filter((row) => row.kind === 'vault').length;
   const registration = configOf(state, 'vault', key)?.['registration'] ?? vaults;
-  return accepted({ administrators, quorum, confirmations, registration });
+  return accepted({ administrators, quorum, confirmations, abi, registration });
 }
 
 function changedSettler(state: ClearingState, { key, value }: ChangeOf<'settler'>): Outcome<View | null> {
@@ -187,7 +189,7 @@ export function configView(kind: ConfigRow['kind'], key: string, view: View): Vi
       return { chain_id: key, ...view };
     case 'vault': {
       const { registration: _, ...shown } = view;
-      return { vault: key, ...shown };
+      return { vault: key, ...shown, abi: shown['abi'] ?? 'v1' };
     }
     case 'settler':
       return { settler: key, ...view };
