@@ -291,6 +291,7 @@ suite('operator objects', () => {
     assert.deepEqual(acceptedValue(put(world, 'vault', vault('0d', CHAIN), body)), {
       vault: vault('0d', CHAIN),
       ...body,
+      abi: 'v1',
     });
     assert.equal(codeOf(put(world, 'vault', vault('0c', CHAIN), body)), 'VAULT_EXISTS');
     assert.equal(codeOf(put(world, 'vault', vault('0a', '000000000000000001'), body)), null);

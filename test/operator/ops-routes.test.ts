@@ -182,9 +182,9 @@ describe('chains, vaults, settlers, settings, delays', () => {
 
     const body = { administrators: ['5d'.repeat(20)], quorum: 1 };
     const short = `/operator/vaults/${'0d'.repeat(20)}@${CHAIN}`;
-    assert.deepEqual(await fixture.ok('PUT', short, body), { vault, ...body, confirmations: null });
+    assert.deepEqual(await fixture.ok('PUT', short, body), { vault, ...body, confirmations: null, abi: 'v1' });
     assert.deepEqual(await fixture.ok('GET', '/operator/vaults'), {
-      vaults: [{ vault, ...body, confirmations: null }],
+      vaults: [{ vault, ...body, confirmations: null, abi: 'v1' }],
     });
     await fixture.refused(409, 'VAULT_EXISTS', 'PUT', `/operator/vaults/${'0e'.repeat(20)}@${CHAIN}`, body);
     await fixture.refused(
