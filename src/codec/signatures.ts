@@ -77,8 +77,10 @@ export function readAdditionalSigners(cursor: JsonCursor): readonly AdditionalSi
     const signer = readEntry(cursor);
     signers.push(signer);
     bytes += coSignerBytes(signer);
-    if (signers.length > ADDITIONAL_SIGNERS_MAX) cursor.fail(`at most ${ADDITIONAL_SIGNERS_MAX} additional signers`);
-    else if (bytes > CO_SIGNERS_BYTES_MAX) cursor.fail(`at most ${CO_SIGNERS_BYTES_MAX} bytes of keys and signatures`);
+    if (signers.length > ADDITIONAL_SIGNERS_MAX) {
+      cursor.fail(`at most ${ADDITIONAL_SIGNERS_MAX} additional signers`, 'additional_signers');
+    } else if (bytes > CO_SIGNERS_BYTES_MAX)
+      cursor.fail(`at most ${CO_SIGNERS_BYTES_MAX} bytes of keys and signatures`, 'additional_signers');
   }
   return signers;
 }

@@ -95,5 +95,13 @@ suite('multisig', () => {
       `${signer},"weight":1,"session_duration_ns":1,"ce_nonce":0,"oms_nonce":null`,
     ];
     for (const inner of wrong) assert.equal(code(await add(inner)), '400 INVALID_REQUEST', inner);
+    const entry = `{"signer":{"Ed25519":[${new Array(32).fill(2)}]},"signature":[${new Array(64).fill(1)}]}`;
+    const many = `"additional_signers":[${new Array(17).fill(entry).join(',')}],"signature":[]`;
+    const body = Buffer.from(`{"inner":{"user":"${ALICE}",${good[0]}},${many}}`);
+    const refused = await ask(listener.port, '/multisig/add-signer', { method: 'POST', headers, body });
+    assert.deepEqual(
+      [code(refused), JSON.parse(refused.text).error.details.field],
+      ['400 INVALID_REQUEST', 'additional_signers'],
+    );
   });
 });
