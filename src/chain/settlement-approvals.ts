@@ -146,6 +146,7 @@ export class SettlementApprovals {
       return;
     }
     this.#refuse(chainId, signed.kind === 'refused' ? signed.reason : 'there is no signature');
+    // mutant: settlement-refused-after-restart
     if (!this.#inherited.has(nameOf(row))) await this.#parts.command({ kind: 'settlementRefused', ...name });
   }
 
