@@ -376,6 +376,7 @@ export class ChainActor implements ChainOperations {
   /** The node's clock was moved by hand: checkpoints and blocks may be due. */
   wake(): void {
     for (const lane of this.#lanes.values()) lane.tick();
+    this.#settlements.tick();
   }
 
   async mine(chainId: ChainId, blocks: number): Promise<Outcome<number>> {

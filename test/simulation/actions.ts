@@ -72,6 +72,23 @@ export type FundsAction =
   | { readonly kind: 'resume'; readonly vault: number }
   /** The operator gives an asset these tokens and no others. */
   | { readonly kind: 'tokens'; readonly asset: AssetId; readonly registered: readonly Registered[] }
+  /** `out`, `into`: tokens of one vault; amounts are 18-decimal units in hex. */
+  | Mine<
+      'settle',
+      {
+        readonly account: number;
+        readonly out: number;
+        readonly into: number;
+        readonly amountOut: string;
+        readonly amountIn: string;
+        readonly nonce: number | null;
+      }
+    >
+  /** The executor presents the last approval of a counter. */
+  | Mine<
+      'executeSettlement',
+      { readonly vault: number; readonly account: number; readonly nonce: number; readonly confirm: boolean }
+    >
   | Mine<'creditUnclaimed', { readonly vault: number; readonly counter: number }>;
 
 export type Action =

@@ -39,6 +39,18 @@ export class BrokenLaw extends Error {
   }
 }
 
+/** No timer fires in a history: what is due comes with its events. Those that the node sets are forgotten. */
+async function withoutTimers<T>(play: () => Promise<T>): Promise<T> {
+  const { setInterval: interval, setTimeout: timeout } = globalThis;
+  const never = (): { unref(): void } => ({ unref: () => undefined });
+  Object.assign(globalThis, { setInterval: never, setTimeout: never });
+  try {
+    return await play();
+  } finally {
+    Object.assign(globalThis, { setInterval: interval, setTimeout: timeout });
+  }
+}
+
 class Director {
   readonly #random: SeededRandom;
   readonly #drawing: Drawing;
@@ -97,31 +109,35 @@ export async function playSeed(
   const director = new Director(seed, topic);
   const first = director.lifeOptions();
   const events: ScriptEvent[] = [];
-  try {
-    const player = new Player(seed, first, tally);
-    for (let done = 0; done < operations; ) {
-      const event = director.next(player);
-      events.push(event);
-      if (event.do === 'act') done += operationsOf(event.action);
-      await player.play(event);
+  await withoutTimers(async () => {
+    try {
+      const player = new Player(seed, first, tally);
+      for (let done = 0; done < operations; ) {
+        const event = director.next(player);
+        events.push(event);
+        if (event.do === 'act') done += operationsOf(event.action);
+        await player.play(event);
+      }
+      await player.finish(topic);
+      ended(player.journal);
+    } catch (error) {
+      throw new BrokenLaw({ seed, topic, first, events }, error);
     }
-    await player.finish();
-    ended(player.journal);
-  } catch (error) {
-    throw new BrokenLaw({ seed, first, events }, error);
-  }
+  });
   return tally;
 }
 
 /** Plays a script as it stands. @returns what broke, or null. */
-export async function playScript({ seed, first, events }: Script): Promise<unknown> {
+export async function playScript({ seed, topic, first, events }: Script): Promise<unknown> {
   await preloadSigner();
-  try {
-    const player = new Player(seed, first);
-    for (const event of events) await player.play(event);
-    await player.finish();
-    return null;
-  } catch (error) {
-    return error;
-  }
+  return withoutTimers(async () => {
+    try {
+      const player = new Player(seed, first);
+      for (const event of events) await player.play(event);
+      await player.finish(topic);
+      return null;
+    } catch (error) {
+      return error;
+    }
+  });
 }

@@ -92,7 +92,7 @@ export class ChainDisk implements ChainFiles {
 
 export type ChainAction = Exclude<
   FundsAction,
-  { readonly kind: 'withdraw' | 'cancelWithdrawal' | 'tokens' | 'creditUnclaimed' }
+  { readonly kind: 'withdraw' | 'cancelWithdrawal' | 'settle' | 'tokens' | 'creditUnclaimed' }
 >;
 
 interface Parts {
@@ -150,6 +150,7 @@ export class LifeChains {
           this.stopped.add(chainId);
           // One that was resumed shortly before a kill is still stopped after it.
           if (this.#isOpen) parts.stops(chainId, stopped);
+          else parts.book.isStillStopped(chainId);
         }
       },
       withdrawals: () => node.gateway.withdrawals.all(),
@@ -173,7 +174,9 @@ export class LifeChains {
   start(): void {
     this.#isStarted = true;
     for (const row of this.#parts.node.gateway.withdrawals.all()) this.#keep(row);
+    const { gateway } = this.#parts.node;
     const opened = this.#actor.start().then(() => {
+      gateway.settlementChains = (chainId) => this.#actor.readiness(chainId);
       this.#isOpen = true;
     });
     this.#call(opened);
@@ -238,6 +241,14 @@ export class LifeChains {
         const { chainId } = vaultAt(vault);
         const request = { user: userAt(action.who), nonce, overrides: this.#overrides(action), confirm };
         this.#operate('execute', actor.withdraw(chainId, request));
+        break;
+      }
+      case 'executeSettlement': {
+        const { vault, account: subAccount, nonce, confirm } = action;
+        const name = { user: userAt(action.who), subAccount, nonce };
+        const executor = { allowance: null, returns: null, reenter: false };
+        const request = { ...name, overrides: {}, executor, confirm };
+        this.#operate('executeSettlement', actor.settle(vaultAt(vault).chainId, request));
         break;
       }
       case 'reorg': {

@@ -41,8 +41,8 @@ export class FundsDrawing {
         return {
           kind,
           vault: this.#random.below(VAULTS.length),
-          depth: this.#pick([1, 1, 2, 2, 3, 5]),
-          keeps: this.#pick([0xff, 0xff, 0xff, this.#random.below(256)]),
+          depth: this.#pick([1, 1, 2, 3, 5]),
+          keeps: this.#pick([0xff, 0xff, this.#random.below(256)]),
           isReversed: this.#once(6),
           more: this.#pick([0, 1, 1, 4]),
         };
@@ -64,6 +64,17 @@ export class FundsDrawing {
         return { kind, vault: this.#random.below(VAULTS.length), back: this.#random.below(8) };
       case 'resume':
         return { kind, vault: this.#random.below(VAULTS.length) };
+      case 'settle':
+        return this.#settle(node, who);
+      case 'executeSettlement': {
+        const rows = [...node.gateway.settlements.all()];
+        const confirm = this.#once(2);
+        if (rows.length === 0) return { kind, who, vault: 0, account: 0, nonce: this.#random.below(3), confirm };
+        const { user, chainId, subAccount, nonce } = this.#pick(rows);
+        const vault = VAULTS.findIndex((one) => one.chainId === chainId);
+        const other = this.#once(6) ? Math.max(0, nonce - 1) : nonce;
+        return { kind, who: USERS.indexOf(user), vault, account: subAccount, nonce: other, confirm };
+      }
       case 'tokens':
         return this.#tokens();
       case 'creditUnclaimed': {
@@ -106,6 +117,21 @@ export class FundsDrawing {
     return { kind: 'withdraw', who, token, amount: (amount === 0n ? 1n : amount).toString(16), nonce, target };
   }
 
+  /** One token of a vault for the other, out of a spot account or a margin account. */
+  #settle(node: SimulatedNode, who: Who): Action {
+    const out = this.#random.below(TOKENS.length);
+    const { asset, vault } = tokenAt(out);
+    const into = TOKENS.findIndex((token, index) => token.vault === vault && index !== out);
+    const account = this.#random.below(2);
+    const accounts = node.clearing.ledger.users.get(userAt(who))?.subAccounts;
+    const owned = accounts?.get(account)?.balances.get(asset)?.owned ?? 0n;
+    const amount = this.#pick([owned, owned / 5n, owned / 31n, ONE / 900n, 3n]);
+    const amountOut = (amount === 0n ? ONE : amount).toString(16);
+    const amountIn = this.#pick([ONE / 3n, ONE / 7_000n, 1n]).toString(16);
+    const nonce = this.#once(6) ? this.#random.below(4) : null;
+    return { kind: 'settle', who, account, out, into, amountOut, amountIn, nonce };
+  }
+
   #execute(node: SimulatedNode, who: Who): Action {
     const row = this.#row(node, ['approved']);
     const confirm = this.#once(2);
@@ -132,7 +158,8 @@ export class FundsDrawing {
   }
 }
 
-function placeOf(row: WithdrawalRow): { readonly who: Who; readonly token: number; readonly nonce: number } {
+/** How an action names a withdrawal. */
+export function placeOf(row: WithdrawalRow): { readonly who: Who; readonly token: number; readonly nonce: number } {
   const name = `${row.token}@${row.chainId}`;
   return { who: USERS.indexOf(row.user), token: TOKENS.findIndex((token) => nameOf(token) === name), nonce: row.nonce };
 }

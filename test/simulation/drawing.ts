@@ -14,6 +14,7 @@ import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { Action, ActionKind, ChangePlan, OrderPlan, Who } from './actions.ts';
 import { FundsDrawing } from './drawing-funds.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
+import type { Script } from './script.ts';
 
 const LIMIT_TIFS: readonly Tif[] = [TIF.gtc, TIF.gtc, TIF.gtc, TIF.gtd, TIF.ioc, TIF.fok];
 const FIRST_DOLLARS = 2_000;
@@ -27,7 +28,7 @@ const LIFE_NS_MAX = 40_000_000;
 type Weights = readonly (readonly [ActionKind, number])[];
 
 /** What a history is mostly about. */
-export type Topic = 'markets' | 'funds';
+export type Topic = Script['topic'];
 
 /** How often each happens, of all of them together. */
 const MARKET_WEIGHTS: Weights = [
@@ -73,6 +74,8 @@ const FUNDS_WEIGHTS: Weights = [
   ['replay', 6],
   ['resume', 16],
   ['tokens', 12],
+  ['settle', 24],
+  ['executeSettlement', 24],
   ['creditUnclaimed', 6],
   ['pass', 36],
   ['create', 24],
@@ -168,6 +171,8 @@ export class Drawing {
       case 'replay':
       case 'resume':
       case 'tokens':
+      case 'settle':
+      case 'executeSettlement':
       case 'creditUnclaimed':
         return this.#funds.draw(kind, node, who);
       default:

@@ -8,21 +8,23 @@
  *   at rest ───────────────▶ check()     chain = journal = ledger
  */
 import assert from 'node:assert/strict';
-import { domainHash, withdrawalDigest } from '../../src/chain/approval-digests.ts';
+import { domainHash, settlementDigest, withdrawalDigest } from '../../src/chain/approval-digests.ts';
 import { signerOf } from '../../src/chain/approval-signer.ts';
-import { DEPOSITED_TOPIC, WITHDREW_TOPIC } from '../../src/chain/chain-events.ts';
+import { DEPOSITED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from '../../src/chain/chain-events.ts';
 import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import { settlementApprovalOf } from '../../src/chain/settlement-approvals.ts';
 import type { ChainState } from '../../src/chain/simulated-chain.ts';
 import { approvalOf } from '../../src/chain/simulated-withdrawals.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Batch, OperatorCommand } from '../../src/clearing/inputs.ts';
+import type { SettlementRow } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { ChainDisk } from './chains.ts';
-import { PROVIDERS, TOKENS, type TokenPlan, VAULTS, type VaultPlan, vaultAt } from './vaults.ts';
+import { costOf, PROVIDERS, TOKENS, type TokenPlan, VAULTS, type VaultPlan, vaultAt, worthOf } from './vaults.ts';
 
 const ADDRESS_DIGITS = 40;
 const WORD = 64;
@@ -51,6 +53,18 @@ interface Approval {
 }
 
 type Kind = 'deposit' | 'withdrawal';
+
+/** What a vault gave and took by one settlement, as `<chain>/<user>/<sub-account>/<counter>`. */
+interface Swapped {
+  readonly place: Place;
+  readonly user: string;
+  readonly account: number;
+  readonly tokenOut: string;
+  readonly unitsOut: bigint;
+  readonly tokenIn: string;
+  readonly unitsIn: bigint;
+  readonly block: number;
+}
 
 /** What a command is sent by. */
 export interface Standing {
@@ -95,6 +109,32 @@ function finalOf(plan: VaultPlan, disk: ChainDisk, kind: Kind): readonly Moved[]
   return movesOf(plan, state, kind).filter(({ block }) => block <= last);
 }
 
+/** The settlements of a vault, oldest first. */
+function swapsOf({ chainId, address }: VaultPlan, state: ChainState | null): readonly Swapped[] {
+  const swaps: Swapped[] = [];
+  for (const { log, number: block } of state?.blocks ?? []) {
+    if (log === null || log.address !== address.slice(0, ADDRESS_DIGITS) || log.topics[0] !== SETTLED_TOPIC) continue;
+    const [, user = '', account = '', counter = ''] = log.topics;
+    const word = (at: number): string => log.data.slice(at * WORD, (at + 1) * WORD);
+    swaps.push({
+      place: `${chainId}/${user}/${BigInt(`0x${account}`)}/${BigInt(`0x${counter}`)}`,
+      user,
+      account: Number(BigInt(`0x${account}`)),
+      tokenOut: padded(word(0)),
+      unitsOut: BigInt(`0x${word(1)}`),
+      tokenIn: padded(word(2)),
+      unitsIn: BigInt(`0x${word(3)}`),
+      block,
+    });
+  }
+  return swaps;
+}
+
+function isSameSwap(a: Swapped | undefined, b: Omit<Swapped, 'block' | 'place' | 'user' | 'account'>): boolean {
+  if (a === undefined || a.tokenOut !== b.tokenOut || a.unitsOut !== b.unitsOut) return false;
+  return a.tokenIn === b.tokenIn && a.unitsIn === b.unitsIn;
+}
+
 function readMoves({ chainId, address }: VaultPlan, state: ChainState, kind: Kind): readonly Moved[] {
   const moves: Moved[] = [];
   for (const { log, number } of state.blocks) {
@@ -127,6 +167,7 @@ export class FundsBook {
   readonly #counters = new Map<string, number>();
   readonly credited: Map<Place, Moved> = new Map();
   readonly paid: Map<Place, Moved> = new Map();
+  readonly settled: Map<Place, Swapped> = new Map();
   /** `<kind> <place>` that an operator has accepted as gone; true: while a majority of the providers showed that it was. */
   readonly #accepted = new Map<string, boolean>();
   readonly #signed = new Map<Place, Approval[]>();
@@ -145,6 +186,16 @@ export class FundsBook {
       case 'withdrew':
         mustRun(command.chainId, stopped);
         this.#isFinal('withdrawal', { ...command, counter: command.nonce }, disk);
+        break;
+      case 'settled':
+        mustRun(command.chainId, stopped);
+        this.#isSettled(command, disk);
+        break;
+      case 'settlementSigned':
+        mustRun(this.#settlementApproved(command, node), stopped);
+        break;
+      case 'settlementLapsed':
+        mustRun(this.#settlementLapsed(command, node, disk), stopped);
         break;
       case 'vaultCheckpoint':
         mustRun(command.chainId, stopped);
@@ -182,7 +233,6 @@ export class FundsBook {
     assert.ok(depth >= plan.confirmations[kind], `${name} is final when it is booked`);
   }
 
-  /** Never two different approvals of one counter that can both still be executed (WDR-08, APR-05). */
   #approved(command: Extract<OperatorCommand, { kind: 'approvalSigned' }>, node: SimulatedNode): ChainId {
     const rows = [...node.gateway.withdrawals.all()];
     const is = must(
@@ -191,17 +241,8 @@ export class FundsBook {
     );
     const { address, chainId } = vaultOf(is.chainId);
     const digest = withdrawalDigest(domainHash(address, chainId), approvalOf(is));
-    const place = `${chainId}/${is.user}/${is.nonce}`;
-    const before = this.#signed.get(place) ?? [];
-    const nowS = node.nowNs / SECOND_NS;
-    for (const { digest: other, validUntil } of before) {
-      const isOver = validUntil < nowS;
-      assert.ok(other === digest || isOver, `one approval of ${place} may live at a time`);
-    }
-    assert.equal(this.paid.has(place), false, `${place} is signed again after it was paid`);
-    this.#signed.set(place, [...before, { digest, validUntil: BigInt(is.validUntil) }]);
-    this.#signatures += 1;
-    if (this.#signatures % SIGNATURES_PER_CHECK === 1) this.#unchecked.push({ digest, signatures: command.signatures });
+    this.#signs(`${chainId}/${is.user}/${is.nonce}`, node, { digest, validUntil: BigInt(is.validUntil) });
+    this.#willCheck(digest, command.signatures);
     return chainId;
   }
 
@@ -218,11 +259,65 @@ export class FundsBook {
     );
     const state = must(disk.state(chainId), 'a chain with a withdrawal was written');
     assert.ok(BigInt(blockTime) <= state.headNs / SECOND_NS, 'the block that ends an approval was mined');
-    const timeOf = new Map(state.blocks.map((block) => [block.number, block.timeNs / SECOND_NS]));
+    const times = timesOf(state);
     const own = movesOf(vaultOf(chainId), state, 'withdrawal').filter((move) => move.user === user);
-    const inTime = own.filter(({ block }) => must(timeOf.get(block), 'a block has a time') <= BigInt(validUntil));
+    const inTime = own.filter(({ block }) => must(times.get(block), 'a block has a time') <= BigInt(validUntil));
     assert.ok(counter >= inTime.length && counter <= own.length, 'the counter has every payout that was in time');
     return chainId;
+  }
+
+  /** The chain's file has exactly this settlement (STL-04). */
+  #isSettled(event: Extract<OperatorCommand, { kind: 'settled' }>, disk: ChainDisk): void {
+    const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn } = event;
+    const place = `${chainId}/${user}/${subAccount}/${nonce}`;
+    const found = swapsOf(vaultOf(chainId), disk.state(chainId)).find((swap) => swap.place === place);
+    const seen = { tokenOut, unitsOut: baseUnitsOut, tokenIn, unitsIn: baseUnitsIn };
+    assert.ok(isSameSwap(found, seen), `the settlement ${place} is on the chain as it was read`);
+  }
+
+  #settlementApproved(command: Extract<OperatorCommand, { kind: 'settlementSigned' }>, node: SimulatedNode): ChainId {
+    const row = settlementRowOf(command, node);
+    const { address, chainId } = vaultOf(row.chainId);
+    const digest = settlementDigest(domainHash(address, chainId), settlementApprovalOf(row));
+    this.#signs(`${chainId}/${row.user}/${row.subAccount}/${row.nonce}`, node, {
+      digest,
+      validUntil: BigInt(row.validUntil),
+    });
+    this.#willCheck(digest, [command.signature]);
+    return chainId;
+  }
+
+  #settlementLapsed(
+    command: Extract<OperatorCommand, { kind: 'settlementLapsed' }>,
+    node: SimulatedNode,
+    disk: ChainDisk,
+  ): ChainId {
+    const { chainId, user, subAccount, validUntil } = settlementRowOf(command, node);
+    const state = must(disk.state(chainId), 'a chain with a settlement was written');
+    assert.ok(BigInt(command.blockTime) <= state.headNs / SECOND_NS, 'the block that ends an approval was mined');
+    const times = timesOf(state);
+    const own = swapsOf(vaultOf(chainId), state).filter((swap) => swap.user === user && swap.account === subAccount);
+    const inTime = own.filter(({ block }) => must(times.get(block), 'a block has a time') <= BigInt(validUntil));
+    const { counter } = command;
+    assert.ok(counter >= inTime.length && counter <= own.length, 'the counter has every settlement that was in time');
+    return chainId;
+  }
+
+  /** Never two different approvals of one counter that can both still be executed. */
+  #signs(place: Place, node: SimulatedNode, approval: Approval): void {
+    const before = this.#signed.get(place) ?? [];
+    const nowS = node.nowNs / SECOND_NS;
+    for (const { digest, validUntil } of before) {
+      assert.ok(digest === approval.digest || validUntil < nowS, `one approval of ${place} may live at a time`);
+    }
+    const isBooked = this.paid.has(place) || this.settled.has(place);
+    assert.equal(isBooked, false, `${place} is signed again after it was executed`);
+    this.#signed.set(place, [...before, approval]);
+  }
+
+  #willCheck(digest: string, signatures: readonly string[]): void {
+    this.#signatures += 1;
+    if (this.#signatures % SIGNATURES_PER_CHECK === 1) this.#unchecked.push({ digest, signatures });
   }
 
   // ---- the journal
@@ -237,6 +332,8 @@ export class FundsBook {
         const move = must(this.taken.get(place), 'what is credited was deposited');
         this.credited.set(place, move);
         assert.equal(amount, worthOf(tokenOf(chainId, move.token), move.units), `deposit ${place} is worth its units`);
+      } else if (effect.kind === 'settlementChanged' && effect.row.status === 'executed') {
+        this.#swapped(effect.row);
       } else if (effect.kind === 'withdrawalCompleted') {
         const { chainId, user, nonce, token, payout } = effect.row;
         const place = `${chainId}/${user}/${nonce}`;
@@ -245,6 +342,14 @@ export class FundsBook {
         this.paid.set(place, { place, user, counter: nonce, token, units: payout, block: 0 });
       }
     }
+  }
+
+  #swapped(row: SettlementRow): void {
+    const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn } = row;
+    const place = `${chainId}/${user}/${subAccount}/${nonce}`;
+    assert.equal(this.settled.has(place), false, `settlement ${place} is booked once`);
+    const units = { tokenOut, unitsOut: baseUnitsOut, tokenIn, unitsIn: baseUnitsIn };
+    this.settled.set(place, { place, user, account: subAccount, ...units, block: 0 });
   }
 
   /** A deposit takes the next counter of its user on its chain, and no other does (DEP-10). */
@@ -267,6 +372,10 @@ export class FundsBook {
       assert.deepEqual(vanished, [], `${plan.chainId} stops when what was booked is gone`);
       this.#checkChain(plan, disk, 'deposit', this.taken);
       this.#checkChain(plan, disk, 'withdrawal', this.paid);
+      for (const swap of swapsOf(plan, state)) {
+        const booked = this.settled.get(swap.place);
+        assert.ok(booked !== undefined && isSameSwap(swap, booked), `the settlement ${swap.place} is booked`);
+      }
     }
     for (const token of TOKENS) this.#checkToken(token, ledger, disk);
     this.#checkUnclaimed(ledger);
@@ -278,6 +387,11 @@ export class FundsBook {
     const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
     const isNew = [...this.#vanishedOf(plan, state)].some((place) => this.#accepted.get(place) !== true);
     assert.ok(!isHonest(state) || (reason === 'reorg' && isNew), `${chainId} is stopped without a reason: ${reason}`);
+  }
+
+  /** A chain is still stopped at a start: if it was resumed before, the kill came first. */
+  isStillStopped(chainId: ChainId): void {
+    for (const place of this.#accepted.keys()) if (place.includes(chainId)) this.#accepted.set(place, false);
   }
 
   /** The operator has resumed a chain: what is booked and not on it stays booked (AMB-74). */
@@ -320,11 +434,29 @@ export class FundsBook {
     const isIt = (move: Moved): boolean => move.token === token && move.place.startsWith(plan.chainId);
     const sum = (moves: Iterable<Moved>): bigint => [...moves].filter(isIt).reduce((all, { units }) => all + units, 0n);
     const units = ledger.vaultTokens.get(`${token}@${plan.chainId}`)?.baseUnits ?? 0n;
-    assert.equal(units, sum(this.credited.values()) - sum(this.paid.values()), `units of ${token} are what was booked`);
+    const booked = sum(this.credited.values()) - sum(this.paid.values());
+    const swapped = this.#swappedUnits(this.settled.values(), plan, token);
+    assert.equal(units, booked + swapped, `units of ${token} are what was booked`);
     const state = disk.state(plan.chainId);
     const balance = new Map(state?.balances ?? []).get(`${token}/${plan.address}`) ?? 0n;
     const [into, outOf] = (['deposit', 'withdrawal'] as const).map((kind) => movesOf(plan, state, kind));
-    assert.equal(sum(into ?? []) - sum(outOf ?? []), balance, `the vault has of ${token} what its events say`);
+    const onChain = this.#swappedUnits(swapsOf(plan, state), plan, token);
+    assert.equal(
+      sum(into ?? []) - sum(outOf ?? []) + onChain,
+      balance,
+      `the vault has of ${token} what its events say`,
+    );
+  }
+
+  /** Base units of a token that settlements brought to a vault, less what they took. */
+  #swappedUnits(swaps: Iterable<Swapped>, { chainId }: VaultPlan, token: string): bigint {
+    let sum = 0n;
+    for (const { place, tokenIn, unitsIn, tokenOut, unitsOut } of swaps) {
+      if (!place.startsWith(chainId)) continue;
+      if (tokenIn === token) sum += unitsIn;
+      if (tokenOut === token) sum -= unitsOut;
+    }
+    return sum;
   }
 
   /** What operators see of an asset is what final events of its vaults bring beyond what was booked (AMB-116). */
@@ -342,7 +474,9 @@ export class FundsBook {
       const sum = (moves: Iterable<Moved>): bigint =>
         [...moves].filter(isIt).reduce((all, move) => all + move.units, 0n);
       const onChain = sum(finalOf(vaultAt(vault), disk, 'deposit')) - sum(finalOf(vaultAt(vault), disk, 'withdrawal'));
-      const beyond = onChain - (sum(this.credited.values()) - sum(this.paid.values()));
+      const swapped = this.#swappedUnits(swapsOf(vaultAt(vault), disk.state(chainId)), vaultAt(vault), token);
+      const isBooked = this.#swappedUnits(this.settled.values(), vaultAt(vault), token);
+      const beyond = onChain + swapped - isBooked - (sum(this.credited.values()) - sum(this.paid.values()));
       const inUnits = beyond < 0n ? -worthOf(plan, -beyond) : worthOf(plan, beyond);
       sums.set(asset, (sums.get(asset) ?? 0n) + inUnits);
     }
@@ -358,22 +492,41 @@ export class FundsBook {
   }
 }
 
+/** Seconds, by number of a block with a transaction. */
+function timesOf(state: ChainState): ReadonlyMap<number, bigint> {
+  return new Map(state.blocks.map((block) => [block.number, block.timeNs / SECOND_NS]));
+}
+
+/** The published row that a command names. */
+function settlementRowOf(
+  { user, place, requestedNs }: Pick<SettlementRow, 'user' | 'place' | 'requestedNs'>,
+  node: SimulatedNode,
+): SettlementRow {
+  const rows = [...node.gateway.settlements.all()];
+  const found = rows.find((row) => row.user === user && row.place === place && row.requestedNs === requestedNs);
+  return must(found, 'a settlement was published before it is signed or ends');
+}
+
 /** What is locked is what live rows lock, user by user and asset by asset (WDR-01, AMB-72). */
 function checkLocks(ledger: ClearingState): void {
   const locks = new Map<string, bigint>();
+  const lock = (key: string, amount: bigint): void => {
+    locks.set(key, (locks.get(key) ?? 0n) + amount);
+  };
   for (const { row } of ledger.withdrawals.all()) {
     if (!['queued', 'filled', 'signing', 'approved'].includes(row.status)) continue;
-    const [pool, lots] = [`${row.user} ${row.asset}`, `${row.user} ${row.token}@${row.chainId}`];
-    locks.set(pool, (locks.get(pool) ?? 0n) + row.amount + row.fee - row.isolated);
-    locks.set(lots, (locks.get(lots) ?? 0n) + row.isolated);
+    lock(`${row.user} 0 ${row.asset}`, row.amount + row.fee - row.isolated);
+    lock(`${row.user} 0 ${row.token}@${row.chainId}`, row.isolated);
+  }
+  for (const { user, subAccount, assetOut, amountOut } of ledger.settlements.all()) {
+    lock(`${user} ${subAccount} ${assetOut}`, amountOut);
   }
   for (const { row, subAccounts } of ledger.users.values()) {
-    for (const [asset, { locked }] of subAccounts.get(0)?.balances ?? []) {
-      assert.equal(
-        locked,
-        locks.get(`${row.user} ${asset}`) ?? 0n,
-        `what ${row.user.slice(0, 4)} has locked of ${asset}`,
-      );
+    for (const [index, { balances }] of subAccounts) {
+      for (const [asset, { locked }] of balances) {
+        const name = `what ${row.user.slice(0, 4)} has locked of ${asset} in ${index}`;
+        assert.equal(locked, locks.get(`${row.user} ${index} ${asset}`) ?? 0n, name);
+      }
     }
   }
 }
@@ -390,16 +543,4 @@ function tokenOf(chainId: ChainId, token: string): TokenPlan {
     TOKENS.find((one) => one.token === token && vaultAt(one.vault).chainId === chainId),
     'a token of the world',
   );
-}
-
-/** What units cost in the ledger: 18 decimals, rounded up (AMB-11). */
-function costOf({ decimals }: TokenPlan, units: bigint): bigint {
-  if (decimals <= 18) return units * 10n ** BigInt(18 - decimals);
-  const part = 10n ** BigInt(decimals - 18);
-  return (units + part - 1n) / part;
-}
-
-/** What units are worth in the ledger: 18 decimals, rounded down (AMT-06). */
-function worthOf({ decimals }: TokenPlan, units: bigint): bigint {
-  return decimals <= 18 ? units * 10n ** BigInt(18 - decimals) : units / 10n ** BigInt(decimals - 18);
 }

@@ -273,7 +273,7 @@ function checkHeardMoney(node: SimulatedNode, { user, owned, bases }: Listener):
   }
 }
 
-/** What the queue of a user shows as not ended, by `0 asset`. */
+/** What the queue of a user shows as not ended and outstanding settlements, by `account asset`. */
 function lockedOf(node: SimulatedNode, user: UserId): Map<string, bigint> {
   interface Shown {
     readonly asset: AssetId;
@@ -287,6 +287,10 @@ function lockedOf(node: SimulatedNode, user: UserId): Map<string, bigint> {
     assert.ok(token !== undefined, 'a token of the world');
     const key = `0 ${token.asset}`;
     locked.set(key, (locked.get(key) ?? 0n) + BigInt(`0x${amount}`));
+  }
+  for (const row of node.gateway.settlements.all()) {
+    const key = `${row.subAccount} ${row.assetOut}`;
+    if (row.user === user) locked.set(key, (locked.get(key) ?? 0n) + row.amountOut);
   }
   return locked;
 }

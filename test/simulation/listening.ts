@@ -10,6 +10,7 @@
  */
 import assert from 'node:assert/strict';
 import { DEFAULT_SETTINGS } from '../../src/clearing/registry/settings.ts';
+import type { SettlementRow } from '../../src/clearing/rows.ts';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
@@ -18,7 +19,7 @@ import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-event
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';
-import { pooledOf } from './vaults.ts';
+import { costOf, planOf, pooledOf, worthOf } from './vaults.ts';
 
 /** Raw figures of a market with two price and four quantity decimals, in 18 decimals. */
 export const LOT_18: bigint = 10n ** 14n;
@@ -180,6 +181,12 @@ export class Listener {
     }
   }
 
+  /** The user sees on the chain that a settlement was executed. */
+  settled({ subAccount, assetOut, tokenOut, baseUnitsOut, assetIn, tokenIn, baseUnitsIn }: SettlementRow): void {
+    this.credit(subAccount, assetOut, -costOf(planOf(tokenOut), baseUnitsOut));
+    this.credit(subAccount, assetIn, worthOf(planOf(tokenIn), baseUnitsIn));
+  }
+
   /** All that the account held is the backstop's now (BKS-02). */
   emptied(account: number): void {
     for (const sums of [this.owned, this.bases]) {
@@ -245,6 +252,10 @@ export class Listeners implements UserEventStreams {
 
   accountEvent(user: UserId, event: AccountEvent): void {
     if (this.#isHeard(user)) this.of(user).accountEvent(event);
+  }
+
+  settlementChanged(row: SettlementRow): void {
+    if (this.isListening && row.status === 'executed') this.of(row.user).settled(row);
   }
 
   /** The backstop has streams like any user, and no reader. */

@@ -23,7 +23,16 @@ import type { Action, ChangePlan, OrderPlan } from './actions.ts';
 import type { LifeChains } from './chains.ts';
 import type { Listeners } from './listening.ts';
 import { PEOPLE, userAt } from './people.ts';
-import { cancelOf, closeOf, createOf, replaceOf, transferOf, withdrawalCancelOf, withdrawalOf } from './signing.ts';
+import {
+  cancelOf,
+  closeOf,
+  createOf,
+  replaceOf,
+  settlementOf,
+  transferOf,
+  withdrawalCancelOf,
+  withdrawalOf,
+} from './signing.ts';
 import { putTokens, vaultAt } from './vaults.ts';
 
 // What operators and oracles do, as the commands that clearing gets.
@@ -142,6 +151,7 @@ export class Performer {
       case 'deposit':
       case 'mine':
       case 'execute':
+      case 'executeSettlement':
       case 'reorg':
       case 'provider':
       case 'replay':
@@ -383,6 +393,11 @@ export class Performer {
         this.#later(accountActions.withdraw(withdrawalOf(action, user), user));
         break;
       }
+      case 'settle': {
+        const user = userAt(action.who);
+        this.#wait(accountActions.settle(settlementOf(action, user), user));
+        break;
+      }
       case 'cancelWithdrawal': {
         const user = userAt(action.who);
         this.#later(accountActions.cancelWithdrawal(withdrawalCancelOf(action, user), user));
@@ -406,6 +421,12 @@ export class Performer {
       const refusal = ok ? ((value ?? null) as Reject | null) : (reject ?? null);
       this.#refused(refusal?.code === undefined ? null : refusal);
     });
+  }
+
+  /** Answered when it is signed, which a stopped chain puts off: this answer is not counted on. */
+  #wait(promise: Promise<{ readonly ok: boolean; readonly reject?: Reject }>): void {
+    this.#promised = true;
+    void promise.then(({ ok, reject }) => this.#count(ok ? 'settlement answered' : `settlement ${reject?.code}`));
   }
 
   // ---- operators, oracles

@@ -11,6 +11,7 @@ import assert from 'node:assert/strict';
 import type { Stopped } from '../../src/chain/evm-cursor.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import { isLive } from '../../src/clearing/funds/withdrawal-book.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
@@ -24,24 +25,28 @@ import { liftedLimits } from '../support/lifted-limits.ts';
 import { createRequest } from '../support/order-fixture.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
-import { type ActionKind, operationsOf } from './actions.ts';
+import { type Action, type ActionKind, operationsOf } from './actions.ts';
 import { ChainDisk, LifeChains } from './chains.ts';
 import { Disk, historyOfDisk, PowerLost } from './disk.ts';
 import { isLiquidating } from './drawing.ts';
+import { placeOf } from './drawing-funds.ts';
 import { FundsBook } from './funds-book.ts';
 import { checkAtRest, checkMargins, reread, rereadAccount } from './invariants.ts';
 import { isOfNode, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
 import { Readers } from './reading.ts';
-import type { LifeOptions, ScriptEvent } from './script.ts';
-import { prepareVaults } from './vaults.ts';
+import type { LifeOptions, Script, ScriptEvent } from './script.ts';
+import { PROVIDERS, prepareVaults, VAULTS } from './vaults.ts';
 
 const BATCH_RECORDS_MAX = 64;
 /** Of the ids that a life used, those that are sent again after it. */
 const SENT_AGAIN = 5;
 /** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
 const SMALLEST_ORDER = 11n * 10n ** 15n;
+/** At the end of a history of funds: a request lives one, an approval less. */
+const DRAINING_DAYS = 3;
+
 /** Actions after which something may be due on a chain. */
 const WAKES: ReadonlySet<ActionKind> = new Set([
   ...['deposit', 'mine', 'execute', 'reorg', 'provider', 'replay', 'resume', 'pass'],
@@ -116,10 +121,40 @@ export class Player {
   }
 
   /** The last rest, and the end of the last life. */
-  async finish(): Promise<void> {
+  async finish(topic: Script['topic']): Promise<void> {
     await this.play({ do: 'rest' });
+    if (topic === 'funds') await this.#drain();
     this.#checkJournal();
     this.#life.chains.abandon();
+  }
+
+  /**
+   * Providers are healthy and chains resumed, users cancel what they may, blocks come and days pass: nothing stays locked, whatever has happened (WDR-10,
+   * WDR-12, STL-14).
+   */
+  async #drain(): Promise<void> {
+    const act = (action: Action): Promise<void> => this.play({ do: 'act', action, turns: 0, seed: 1 });
+    for (let day = 0; day < DRAINING_DAYS; day += 1) {
+      for (const vault of VAULTS.keys()) {
+        for (let provider = 0; provider < PROVIDERS; provider += 1) {
+          await act({ kind: 'provider', vault, provider, fault: 'none', lagBlocks: 0 });
+        }
+        await this.play({ do: 'rest' });
+        await act({ kind: 'resume', vault });
+        await act({ kind: 'mine', vault, blocks: 4 });
+      }
+      await this.play({ do: 'rest' });
+      for (const row of [...this.node.gateway.withdrawals.all()]) {
+        // A session that has ended begins again with the first refusal.
+        const isOpen = row.status === 'queued' || row.status === 'filled';
+        for (let turn = 0; isOpen && turn < 2; turn += 1) await act({ kind: 'cancelWithdrawal', ...placeOf(row) });
+      }
+      await this.play({ do: 'rest' });
+      await act({ kind: 'pass', seconds: 90_000 });
+    }
+    const { withdrawals, settlements } = this.node.clearing.ledger;
+    const live = [...withdrawals.all()].filter(({ row }) => isLive(row)).map(({ row }) => row.status);
+    assert.deepEqual([...live, ...[...settlements.all()].map(({ status }) => status)], [], 'nothing is outstanding');
   }
 
   async #playUnharmed(event: ScriptEvent): Promise<void> {
@@ -264,7 +299,10 @@ export class Player {
       history: historyOfDisk(disk),
       limits: liftedLimits(startNs as TimestampNs, SIMULATED_RATES),
       batchRecordsMax: BATCH_RECORDS_MAX,
-      published: (news) => made.chains?.onNews(news),
+      published: (news) => {
+        if (news.kind === 'settlementChanged') listeners.settlementChanged(news.row);
+        made.chains?.onNews(news);
+      },
       listeners: {
         streams: listeners,
         data: (wiring) => {

@@ -29,6 +29,8 @@ export type ScriptEvent =
 
 export interface Script {
   readonly seed: number;
+  /** What the history is mostly about; those of funds end when nothing is outstanding. */
+  readonly topic: 'markets' | 'funds';
   readonly first: LifeOptions;
   readonly events: readonly ScriptEvent[];
 }
@@ -38,7 +40,7 @@ export function parseScript(text: string): Script {
 }
 
 /** One event a line, so that a short history can be read. */
-export function scriptText({ seed, first, events }: Script): string {
+export function scriptText({ seed, topic, first, events }: Script): string {
   const lines = events.map((event) => `  ${JSON.stringify(event)}`);
-  return `{"seed":${seed},"first":${JSON.stringify(first)},"events":[\n${lines.join(',\n')}\n]}\n`;
+  return `{"seed":${seed},"topic":"${topic}","first":${JSON.stringify(first)},"events":[\n${lines.join(',\n')}\n]}\n`;
 }

@@ -3,13 +3,14 @@
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
+import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
 import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
 import type { Action, ChangePlan, OrderPlan } from './actions.ts';
-import { nameOf, tokenAt } from './vaults.ts';
+import { nameOf, settlerOf, tokenAt, vaultAt } from './vaults.ts';
 
 const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };
 /** The highest taker fee that an operator of the simulation sets. */
@@ -100,6 +101,31 @@ export function withdrawalCancelOf(
   user: UserId,
 ): ActionRequest<SignedWithdrawalCancel> {
   return { ...UNSIGNED, inner: { user: { id: user, text: user }, asset: spelled(nameOf(tokenAt(token))), nonce } };
+}
+
+export function settlementOf(
+  { account, out, into, amountOut, amountIn, nonce }: Extract<Action, { kind: 'settle' }>,
+  user: UserId,
+): SettlementRequest {
+  const { vault, token } = tokenAt(out);
+  const { chainId } = vaultAt(vault);
+  const settler = settlerOf(vault);
+  const inner: SignedSettlement = {
+    user: { id: user, text: user },
+    subAccount: account,
+    settler: { id: settler, text: settler },
+    mode: account === 0 ? 'spot' : 'margin',
+    assetIn: { text: tokenAt(into).token, address: tokenAt(into).token },
+    amountIn,
+    assetOut: { text: token, address: token },
+    amountOut,
+    chainId: { id: chainId, text: chainId },
+    nonce,
+    expiresNs: null,
+    maker: null,
+    vault: null,
+  };
+  return { ...UNSIGNED, inner, otherText: null, makerOrder: null };
 }
 
 function spelled(asset: AssetId): { readonly id: AssetId; readonly text: string } {

@@ -1,12 +1,12 @@
 /** The chains of the simulation, each with one vault, and their tokens: of few and of many decimals, two of one asset. */
 
 import { must } from '../../src/core/assert.ts';
-import type { AssetId, ChainId } from '../../src/core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
 import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
-import { MARKETS } from './people.ts';
+import { MARKETS, userAt } from './people.ts';
 
 export interface VaultPlan {
   readonly chainId: ChainId;
@@ -92,6 +92,31 @@ export function putTokens(assetId: AssetId, registered: readonly Registered[]): 
   return { kind: 'putAsset', method: 'put', assetId, body: { symbol, tokens } };
 }
 
+/** By its address, of which no two vaults have the same. */
+export function planOf(token: string): TokenPlan {
+  return must(
+    TOKENS.find((plan) => plan.token === token),
+    'a token of the world',
+  );
+}
+
+/** What units cost in the ledger: 18 decimals, rounded up (AMB-11). */
+export function costOf({ decimals }: TokenPlan, units: bigint): bigint {
+  if (decimals <= 18) return units * 10n ** BigInt(18 - decimals);
+  const part = 10n ** BigInt(decimals - 18);
+  return (units + part - 1n) / part;
+}
+
+/** What units are worth in the ledger: 18 decimals, rounded down (AMT-06). */
+export function worthOf({ decimals }: TokenPlan, units: bigint): bigint {
+  return decimals <= 18 ? units * 10n ** BigInt(18 - decimals) : units / 10n ** BigInt(decimals - 18);
+}
+
+/** The settler of a vault, 64 hex: the user of the same number. */
+export function settlerOf(vault: number): UserId {
+  return userAt(vault);
+}
+
 /** Registers chains, vaults and tokens, once. */
 export function prepareVaults(node: SimulatedNode): void {
   for (const { chainId, address: vault, confirmations } of VAULTS) {
@@ -111,6 +136,10 @@ export function prepareVaults(node: SimulatedNode): void {
       method: 'put',
       body: administrators,
     });
+  }
+  for (const [index, { chainId }] of VAULTS.entries()) {
+    const body = { chain_id: chainId, executor: 'e3'.repeat(20) };
+    node.command({ kind: 'putConfig', config: 'settler', key: settlerOf(index), method: 'put', body });
   }
   for (const assetId of new Set(TOKENS.map(({ asset }) => asset))) {
     node.command(
