@@ -161,14 +161,17 @@ export class ChainActor implements ChainOperations {
     });
   }
 
-  /** @throws ConfigError for a vault in escape mode without the operator's word (AMB-85). */
+  /**
+   * A vault that was silent because the node was off is not in escape mode: nothing but this node calls a simulated vault, and
+   * its checkpoint comes first. One that was open when the node ended still is.
+   *
+   * @throws ConfigError for a vault in escape mode without the operator's word (AMB-85).
+   */
   async #refuseEscape(): Promise<void> {
-    const { files, clock, acceptsEscape } = this.#parts;
-    for (const [chainId, { vault, escapeTimeoutNs }] of simulatedChains(this.#parts.registry())) {
+    const { files, acceptsEscape } = this.#parts;
+    for (const [chainId, { vault }] of simulatedChains(this.#parts.registry())) {
       const state = vault === null || acceptsEscape.includes(chainId) ? null : await files.load(chainId);
-      const chain = state === null ? null : new SimulatedChain(state);
-      if (chain === null) continue;
-      if (!chain.escape.isOpen && !chain.isSilent(clock.nowNs(), escapeTimeoutNs)) continue;
+      if (state === null || !new SimulatedChain(state).escape.isOpen) continue;
       throw new ConfigError(
         `the vault of chain ${chainId} is in escape mode: its users may have withdrawn without the node; set ` +
           `RINGBOOK_ACCEPT_ESCAPE=${chainId} to debit that and to end escape mode`,

@@ -252,4 +252,21 @@ suite('chain actor', () => {
     assert.equal(refusal(await fixture.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
     assert.equal(fixture.chains.isBusy(), false);
   });
+
+  test('a node that was off for a month starts without a word: nothing else calls a simulated vault (AMB-85)', async () => {
+    const fixture = await seeded();
+    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    fixture.world.nowNs = (fixture.world.nowNs + 30n * 86_400_000_000_000n) as typeof fixture.world.nowNs;
+    await fixture.restart();
+    const vault = await fixture.chains.vault(DEV);
+    assert.ok(vault.ok);
+    assert.deepEqual([vault.value.escapeMode, vault.value.lastCheckpointNs], [false, fixture.world.nowNs]);
+
+    assert.ok((await fixture.chains.escape(DEV)).ok);
+    await assert.rejects(fixture.restart(), /is in escape mode/);
+    fixture.acceptsEscape = [DEV];
+    await fixture.restart();
+    const ended = await fixture.chains.vault(DEV);
+    assert.equal(ended.ok && ended.value.escapeMode, false);
+  });
 });
