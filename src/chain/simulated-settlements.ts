@@ -56,7 +56,7 @@ export interface SettleCall extends SettlementApproval {
   readonly caller: string;
   /** The executor that is registered for the settler; null for a settler that is not. */
   readonly registered: string | null;
-  /** Who signed the digest of the call, 40 hex; null for a signature that nobody could have made. */
+  /** Who signed the digest of the call, 40 hex; null for what is no signature. */
   readonly signer: string | null;
   readonly administrators: readonly string[];
   readonly conduct: ExecutorConduct;

@@ -269,7 +269,7 @@ export interface SettlementRow {
   readonly signature: string;
 }
 
-/** The vault's counter of executed settlements, as events say. Key: (chain, user, sub-account). */
+/** The vault's counter of executed settlements, from its events. Key: (chain, user, sub-account). */
 export interface SettlementCounterRow {
   readonly chainId: ChainId;
   readonly user: UserId;

@@ -18,7 +18,7 @@ import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
 
 export const APPROVAL_WAIT_MS = 4_500;
 
-/** What the gateway has to know of a chain before an amount is locked. */
+/** What has to hold of a chain before an amount is locked. */
 export type ChainReadiness =
   | {
       readonly kind: 'ready';

@@ -406,7 +406,7 @@ suite('settlements', () => {
 class PlainSettlements {
   readonly world = SettlementWorld.opened(100_000, 100);
   readonly tables = new PlainTables();
-  /** Every approval that ever left the node: anybody may execute it. */
+  /** Every approval that ever left the node, and may be executed. */
   readonly published: SettlementRow[] = [];
   readonly counters = new Map<number, number>();
   /** Events that the chain has, some of which it shows again. */
