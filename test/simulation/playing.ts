@@ -45,7 +45,7 @@ const SENT_AGAIN = 5;
 /** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
 const SMALLEST_ORDER = 11n * 10n ** 15n;
 /** At the end of a history of funds: a request lives one, an approval less. */
-const DRAINING_DAYS = 3;
+const DRAINING_DAYS = 4;
 
 /** Actions after which something may be due on a chain. */
 const WAKES: ReadonlySet<ActionKind> = new Set([
@@ -144,7 +144,9 @@ export class Player {
         await act({ kind: 'mine', vault, blocks: 4 });
       }
       await this.play({ do: 'rest' });
-      for (const row of [...this.node.gateway.withdrawals.all()]) {
+      // The last counter first: those behind one that ends move down.
+      const rows = [...this.node.gateway.withdrawals.all()].sort((a, b) => b.nonce - a.nonce);
+      for (const row of rows) {
         // A session that has ended begins again with the first refusal.
         const isOpen = row.status === 'queued' || row.status === 'filled';
         for (let turn = 0; isOpen && turn < 2; turn += 1) await act({ kind: 'cancelWithdrawal', ...placeOf(row) });
