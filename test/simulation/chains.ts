@@ -328,7 +328,7 @@ export class LifeChains {
     return new Promise((resolve) => this.#offer({ command, resolve }));
   }
 
-  /** A full ring is asked again at the next step. */
+  /** A command that does not fit is offered again at the next step. */
   #offer(one: Unsent): void {
     void this.#parts.node.errand(one.command as Asked).then((reply) => {
       const isFull = !reply.ok && reply.reject.code === 'SERVICE_UNAVAILABLE';

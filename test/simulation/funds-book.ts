@@ -382,7 +382,7 @@ export class FundsBook {
     checkLocks(ledger);
   }
 
-  /** A chain is stopped only where something that was booked is gone, or a majority may say so. */
+  /** A chain is stopped only where something that was booked is gone, or a majority may hide that it is there. */
   stops(chainId: ChainId, { reason }: Stopped, disk: ChainDisk): void {
     const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
     const isNew = [...this.#vanishedOf(plan, state)].some((place) => this.#accepted.get(place) !== true);
