@@ -219,6 +219,10 @@ export class ChainActor implements ChainOperations {
       return { kind: 'notReady', reason: 'the chain has not been read since the start' };
     }
     if (state.stopped !== null) return { kind: 'notReady', reason: 'the chain is stopped' };
+    // mutant: settled-while-withheld
+    if (lane === undefined ? this.#withheld.has(chainId) : !lane.mayApprove) {
+      return { kind: 'notReady', reason: 'approvals of this chain are withheld for now' };
+    }
     const addresses = lane === undefined ? this.#evm.signerAddresses : new Set([PUBLIC_APPROVAL_ADDRESS]);
     return settings.vault.administrators.some((address) => addresses.has(address))
       ? { kind: 'ready', blockTime: state.blockTime }

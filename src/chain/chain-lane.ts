@@ -31,7 +31,7 @@ import { ChainSight } from './simulated-providers.ts';
 import { SimulatedSettlements } from './simulated-settlements.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
 import type { Units } from './vault-holdings.ts';
-import { VaultWatch } from './vault-watch.ts';
+import { type ChainTimes, VaultWatch } from './vault-watch.ts';
 
 /** Maximum number of waiting calls per chain. */
 const WAITING_MAX = 1_024;
@@ -97,7 +97,7 @@ export class ChainLane {
     return this.#waiting > 0;
   }
 
-  /** Whether something may be signed: the chain is open and not stopped, its vault not in escape mode, nothing is withheld. */
+  /** Whether something may be signed: the chain is open and not stopped, its vault not in escape mode, nothing is withheld or missing. */
   get mayApprove(): boolean {
     return this.#chain !== null && this.#watch.stopped === null && this.#watch.mayApprove;
   }
@@ -154,7 +154,7 @@ export class ChainLane {
     if (this.#isHeartbeatDue(chain, sight)) void this.#run(() => this.#act(chain));
     if (this.#watch.stopped !== null || this.isBusy) return;
     const isDue = this.withdrawals.isDue(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
-    const isSettling = this.settlements.isDue(sight, this.#watch, this.#current);
+    const isSettling = this.settlements.isDue(sight, this.#watch, this.#current, this.#times(sight));
     if (isDue || isSettling || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
   }
 
@@ -194,7 +194,7 @@ export class ChainLane {
     return this.#run(async () => {
       const sight = this.#sight(this.#opened);
       const { vault, depositConfirmations, withdrawalConfirmations, settlementConfirmations } = this.#current;
-      if (vault === null || !this.#watch.mayBook(sight.views)) return;
+      if (vault === null || !this.#watch.mayBook(sight.views, this.#times(sight))) return;
       const policy = (confirmations: number): WatchPolicy => ({ vault: vault.address.slice(0, 40), confirmations });
       const { deposits, withdrawals, settlements } = this.#watch;
       for (const deposit of deposits.again(logs, sight.views, policy(depositConfirmations))) {
@@ -240,7 +240,8 @@ export class ChainLane {
   async resume(): Promise<Outcome<void>> {
     return this.#run(async () => {
       const wasStopped = this.#watch.stopped !== null;
-      this.#watch.resume(this.#sight(this.#opened).views);
+      const sight = this.#sight(this.#opened);
+      this.#watch.resume(sight.views, this.#times(sight));
       if (wasStopped) this.#parts.stopped(this.#parts.chainId, null);
       await this.#endEscape(this.#opened);
       await this.#act(this.#opened);
@@ -343,6 +344,16 @@ export class ChainLane {
     return new ChainSight(chain, this.#current.providers);
   }
 
+  #times(sight: ChainSight): ChainTimes {
+    const { withdrawalConfirmations, settlementConfirmations, approvalValidityS } = this.#current;
+    const nowS = Number(this.#parts.clock.nowNs() / SECOND_NS);
+    return {
+      latest: Math.max(nowS, sight.confirmedTime(0)),
+      final: sight.confirmedTime(Math.max(withdrawalConfirmations, settlementConfirmations)),
+      approvalValidity: approvalValidityS,
+    };
+  }
+
   #dueDeposits({ views }: ChainSight): readonly ConfirmedDeposit[] {
     const { vault, depositConfirmations: confirmations } = this.#current;
     if (vault === null) return [];
@@ -354,8 +365,8 @@ export class ChainLane {
     const sight = this.#sight(chain);
     const wasStopped = this.#watch.stopped !== null;
     await this.#heartbeat(chain, sight);
-    this.#watch.mayApprove = !this.#isWithheld && !chain.escape.isOpen;
-    const isActedOn = !this.#watch.mayBook(sight.views) || (await this.#book(sight));
+    this.#watch.isWithheld = this.#isWithheld || chain.escape.isOpen;
+    const isActedOn = !this.#watch.mayBook(sight.views, this.#times(sight)) || (await this.#book(sight));
     const { stopped } = this.#watch;
     if (this.#watch.changes > this.#savedChanges) {
       const { changes } = this.#watch;
@@ -370,7 +381,7 @@ export class ChainLane {
     const areBooked = (await this.#actOnDeposits(sight)) && (await this.#actOnForced(sight));
     if (!areBooked) return false;
     const arePaid = await this.withdrawals.act(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
-    return arePaid && this.settlements.act(sight, this.#watch, this.#current);
+    return arePaid && this.settlements.act(sight, this.#watch, this.#current, this.#times(sight));
   }
 
   /** @returns false when clearing did not answer in time. */

@@ -38,11 +38,13 @@ export interface ConfirmedDeposit extends DepositEvent {
 /** An event that clearing has answered, at its place on the chain. */
 export interface BookedEvent {
   readonly user: UserId;
+  /** Of a settlement; null for any other event. */
+  readonly account: number | null;
   readonly nonce: number;
   readonly block: number;
   /** 64 hex. */
   readonly hash: string;
-  /** Counter, token and base units, with `/` between them. */
+  /** Counter, token and base units, with `/` between them; of a settlement also sub-account, token in and its base units. */
   readonly what: string;
 }
 
@@ -82,7 +84,7 @@ export class DepositWatcher {
    */
   constructor(decode: Decode = decodeCredit, booked: readonly BookedEvent[] = []) {
     this.#decode = decode;
-    for (const event of booked) this.#booked.set(placeOf(event), event);
+    for (const event of booked) this.#booked.set(placeOfBooked(event), event);
   }
 
   get booked(): readonly BookedEvent[] {
@@ -115,7 +117,7 @@ export class DepositWatcher {
 
   /** What a majority does not show is no longer expected. */
   forget(vanished: readonly BookedEvent[]): void {
-    for (const event of vanished) this.#booked.delete(placeOf(event));
+    for (const event of vanished) this.#booked.delete(placeOfBooked(event));
     this.#changes += 1;
     this.rescan();
   }
@@ -185,10 +187,10 @@ export class DepositWatcher {
 
   #book({ deposit, hash }: Candidate): void {
     const { user, nonce, block } = deposit;
-    const key = placeOf(deposit);
+    const key = `${counterOwner(deposit)}/${nonce}`;
     // One with the counter of another is not taken in its place: that one has vanished.
     if (this.#booked.has(key)) return;
-    this.#booked.set(key, { user, nonce, block, hash, what: whatOf(deposit) });
+    this.#booked.set(key, { user, account: accountOf(deposit), nonce, block, hash, what: whatOf(deposit) });
     this.#changes += 1;
   }
 
@@ -220,7 +222,8 @@ export class DepositWatcher {
       if (event === null) continue;
       const { user, nonce } = event;
       const what = whatOf(event);
-      events.set(`${user}/${what}`, { user, nonce, block: log.blockNumber, hash: log.blockHash, what });
+      const place = { block: log.blockNumber, hash: log.blockHash };
+      events.set(`${user}/${what}`, { user, account: accountOf(event), nonce, ...place, what });
     }
     return events;
   }
@@ -262,10 +265,15 @@ function logKey(log: ChainLog): string {
   return [log.blockNumber, log.blockHash, log.tx, log.logIndex, log.address, ...log.topics, log.data].join('|');
 }
 
-function placeOf(event: Pick<DepositEvent, 'user' | 'nonce' | 'settled'>): string {
-  return `${counterOwner(event)}/${event.nonce}`;
+function placeOfBooked({ user, account, nonce }: BookedEvent): string {
+  return account === null ? `${user}/${nonce}` : `${user}/${account}/${nonce}`;
 }
 
-function whatOf({ nonce, token, baseUnits }: DepositEvent): string {
-  return `${nonce}/${token}/${baseUnits}`;
+function accountOf({ settled }: DepositEvent): number | null {
+  return settled?.account ?? null;
+}
+
+function whatOf({ nonce, token, baseUnits, settled }: DepositEvent): string {
+  const into = settled === undefined ? '' : `/${settled.account}/${settled.tokenIn}/${settled.baseUnitsIn}`;
+  return `${nonce}/${token}/${baseUnits}${into}`;
 }

@@ -6,6 +6,7 @@
  *   in ─▶ send token out ─▶ event
  *
  *   locked, approved ──a `Settled` event, as soon as a majority shows it──▶ executed
+ *   executed ──its event is gone and its approval has ended──▶ the chain is stopped (vault-watch.ts)
  *   locked, approved ──a block past `validUntil` with the confirmations of withdrawals, counter not past the nonce──▶ expired
  *
  * Clearing decides and journals each step and takes each once; nothing here has to survive a start.
@@ -20,7 +21,7 @@ import type { DepositWatcher } from './deposit-watcher.ts';
 import { bookingOf } from './evm-thread.ts';
 import { isPast } from './settlement-approvals.ts';
 import type { ChainSight } from './simulated-providers.ts';
-import type { VaultWatch } from './vault-watch.ts';
+import type { ChainTimes, VaultWatch } from './vault-watch.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -128,15 +129,17 @@ export class SimulatedSettlements {
   }
 
   /** Whether `act` would do something. */
-  isDue(sight: ChainSight, watch: VaultWatch, settings: ChainSettings): boolean {
+  isDue(sight: ChainSight, watch: VaultWatch, settings: ChainSettings, times: ChainTimes): boolean {
     if (settings.vault === null) return false;
+    if (watch.isLost(times)) return true;
     return this.#lapsed(sight, settings).length > 0 || dueEvents(sight, watch, settings).length > 0;
   }
 
   /** Makes every step that is due. @returns false when clearing did not answer in time. */
-  async act(sight: ChainSight, watch: VaultWatch, settings: ChainSettings): Promise<boolean> {
+  async act(sight: ChainSight, watch: VaultWatch, settings: ChainSettings, times: ChainTimes): Promise<boolean> {
     if (settings.vault === null || watch.stopped !== null) return true;
     if (!(await this.#book(sight, watch, settings))) return false;
+    watch.settle(times);
     if (watch.stopped !== null) return true;
     for (const lapse of this.#lapsed(sight, settings)) {
       if ((await this.#offer({ kind: 'settlementLapsed', ...lapse })) === null) return false;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
+import { parseExposition } from '../support/exposition.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { type Json, TestNode } from '../support/test-node.ts';
 import { makerOrderText, PlainKey, type SettlementWords, settlementText } from '../support/wire-texts.ts';
@@ -414,6 +415,71 @@ suite('settlements', () => {
     assert.deepEqual(await spot(), after);
     assert.equal(await counter(), next.inner.nonce + 1);
     await conserved();
+  });
+
+  const reorg = (body: object): Promise<Json> => node.operate('POST', `/operator/chains/${CHAIN}/reorg`, body);
+  const stopped = async (): Promise<number | undefined> => {
+    const text = await (await fetch(`${node.process.ops}/metrics`)).text();
+    const label = `ringbook_chain_stopped{chain="${CHAIN}"}`;
+    return parseExposition(text).get('ringbook_chain_stopped')?.samples.get(label);
+  };
+  const withdrawals = async (user: PlainClient): Promise<readonly string[]> => {
+    await node.rest();
+    const rows = (await user.read(`/withdrawal/queue/${user.id}`)) as readonly { status: { type: string } }[];
+    return rows.map(({ status }) => status.type);
+  };
+  const withdraw = (user: PlainClient, asset: string, amount: string): Promise<HttpAnswer> =>
+    user.withdraw({ asset: `${asset}@${CHAIN}`, amount, target: address('7c') });
+
+  test('DEP-23, AMB-74: while a booked settlement is gone nothing is approved on its chain, also after a kill; it comes again and approvals go on', async () => {
+    const { inner } = approvalOf(await settle({ amountOut: hex(0.1) }));
+    const { tx } = await execute(inner.nonce);
+    const owned = await spot();
+    assert.deepEqual((await reorg({ depth: 1 }))['dropped'], [tx]);
+    assert.equal(await stopped(), 0);
+    assert.deepEqual(await spot(), owned);
+    assert.equal(toldBy(await settle({ amountOut: hex(0.1) })), '503 SERVICE_UNAVAILABLE');
+    await withdraw(alice, USD, hex(100));
+    for (const _ of [1, 2, 3]) await node.advance(40n * SECOND);
+    assert.deepEqual(await withdrawals(alice), ['filled']);
+    await node.restart('SIGKILL');
+    await alice.login();
+    assert.equal(toldBy(await settle({ amountOut: hex(0.1) })), '503 SERVICE_UNAVAILABLE');
+    await node.advance(40n * SECOND);
+    assert.deepEqual(await withdrawals(alice), ['filled']);
+    assert.deepEqual(await spot(), { ...owned, '0': String(Number(owned['0']) - 100) }, 'nothing else is locked');
+    assert.equal(await counter(), inner.nonce);
+  });
+
+  test('AMB-74, DEP-23: a settlement that is gone and whose approval has ended stops its chain, after a kill too', async () => {
+    await node.advance(BigInt(VALIDITY_S) * SECOND);
+    await mine(3);
+    assert.equal(await stopped(), 1, 'its final block is past every approval');
+    assert.match(node.process.stderr(), /"reason":"reorg".*the chain is stopped/);
+    assert.deepEqual(await withdrawals(alice), ['filled']);
+    assert.equal(toldBy(await settle({ amountOut: hex(0.1) })), '503 SERVICE_UNAVAILABLE');
+    await node.restart('SIGKILL');
+    await alice.login();
+    assert.equal(await stopped(), 1);
+    await node.operate('POST', `/operator/chains/${CHAIN}/resume`, { accept: true });
+    assert.equal(await stopped(), 0);
+    await node.advance(40n * SECOND);
+    assert.deepEqual(await withdrawals(alice), ['approved']);
+    await conserved();
+  });
+
+  test('SERVICE_UNAVAILABLE without a lock while checkpoints are withheld, and while the vault is in escape mode (STL-01, AMB-85)', async () => {
+    const before = await spot();
+    const refused = async (): Promise<void> => {
+      assert.equal(toldBy(await settle({ amountOut: hex(0.1) })), '503 SERVICE_UNAVAILABLE');
+      assert.deepEqual(await spot(), before);
+    };
+    await node.hook({ fault: { kind: 'withhold_checkpoints', chain_id: CHAIN } });
+    await refused();
+    await node.hook({ release: true });
+    await node.operate('POST', `/operator/chains/${CHAIN}/escape`, { accept: true });
+    await refused();
+    await node.operate('POST', `/operator/chains/${CHAIN}/resume`, { accept: true });
   });
 
   test('SERVICE_UNAVAILABLE without a lock where no approval could be signed (STL-01)', async () => {

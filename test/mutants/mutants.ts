@@ -1187,6 +1187,24 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/chain-faults',
   },
   {
+    breaks: 'a simulated chain stops on which a booked settlement is gone whose approval has ended',
+    site: 'simulated-lost-settlement',
+    change: condition('true'),
+    caughtBy: 'test/contract/settlements',
+  },
+  {
+    breaks: 'nothing is approved on a chain while a booked settlement is gone',
+    site: 'approved-while-missing',
+    change: swap(/ && this.#missing.length === 0/, ''),
+    caughtBy: 'test/contract/settlements',
+  },
+  {
+    breaks: 'nothing is locked for a settlement while approvals are withheld',
+    site: 'settled-while-withheld',
+    change: condition('false'),
+    caughtBy: 'test/contract/settlements',
+  },
+  {
     breaks: 'a forced withdrawal is debited once',
     site: 'forced-once',
     change: condition('false'),
