@@ -18,8 +18,8 @@ import { removeStaleOutputs } from './stale-outputs.ts';
 const FILE_MS_MAX = 720_000;
 /** Longest first, as measured on two quiet cores; everything else is shorter and goes by name. */
 const LONGEST = [
-  'simulation/million-first-half',
-  'simulation/million-second-half',
+  'simulation/long-first-half',
+  'simulation/long-second-half',
   'node/failing-threads',
   'clearing/recovery',
   'node/start-check',
