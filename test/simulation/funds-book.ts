@@ -231,6 +231,8 @@ export class FundsBook {
     assert.ok(isSame(found, { token: event.token, units: event.baseUnits }), `${name} is on the chain as it was read`);
     const depth = (state?.head ?? 0) - (found?.block ?? 0) + 1;
     assert.ok(depth >= plan.confirmations[kind], `${name} is final when it is booked`);
+    // The counter of one that is gone is used again: the node watches this one from now on, and stops when it is gone too.
+    if (this.#accepted.has(`${kind} ${place}`)) this.#accepted.set(`${kind} ${place}`, false);
   }
 
   #approved(command: Extract<OperatorCommand, { kind: 'approvalSigned' }>, node: SimulatedNode): ChainId {
