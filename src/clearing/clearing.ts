@@ -282,7 +282,7 @@ function applyNodeInput(
     case 'settled':
       return applySettled(state, input, nowNs, effects);
     case 'forcedWithdrawal':
-      return applyForcedWithdrawal(state, input, effects);
+      return applyForcedWithdrawal(state, input, nowNs, effects);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
     case 'addSigner':

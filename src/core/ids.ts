@@ -51,6 +51,15 @@ export function parseAddress(text: string): string | null {
   return short === null ? null : toHex(short).padEnd(64, '0');
 }
 
+const NO_ADDRESS = '0'.repeat(64);
+/** Behind an address of 20 bytes. */
+const ADDRESS_PADDING = '0'.repeat(24);
+
+/** Whether a vault may pay it: 20 bytes padded on the right, so that what is signed is what is paid, and not zero. */
+export function isPayable(address: string): boolean {
+  return address !== NO_ADDRESS && address.endsWith(ADDRESS_PADDING);
+}
+
 /** An index without a leading zero and at most 65535, or `<address>@<chain id>` in any accepted spelling. */
 export function parseAssetId(text: string): AssetId | null {
   const at = text.indexOf('@');

@@ -16,7 +16,7 @@ import {
 import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
 import { toHex } from '../core/hex.ts';
-import { type ChainId, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
+import { type ChainId, isPayable, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -235,7 +235,7 @@ async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall):
   const nonce = reader.integer('nonce', NONCES, undefined);
   const confirm = reader.flag('confirm', true);
   if (reader.failure !== null) return reader.failure;
-  const changed = new BodyReader(reader.raw('overrides') ?? {}, OVERRIDES, 'overrides');
+  const changed = new BodyReader(reader.raw('overrides') ?? {}, OVERRIDES, 'overrides.');
   const overrides: ExecuteWithdrawal['overrides'] = {
     ...(changed.has('amount_base_units') ? { baseUnits: changed.integerText('amount_base_units', AMOUNT, 0n) } : {}),
     ...(changed.has('target') ? { target: changed.form('target', parseAddress, 'an address is', undefined, '') } : {}),
@@ -353,6 +353,9 @@ async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: OpsC
     to: reader.form('target', parseAddress, 'an address is', undefined, ''),
     confirm: reader.flag('confirm', true),
   };
+  if (!isPayable(request.to)) {
+    reader.fail('target', 'the target is an address of 20 bytes, padded on the right, and not zero');
+  }
   return reader.failure ?? mapped(await chains.forceWithdraw(chain, request), transactionView);
 }
 

@@ -4,11 +4,14 @@ import { after, before, suite, test } from 'node:test';
 import { operator, startNode, stopNode } from '../support/node-process.ts';
 import type { PlainClient } from '../support/plain-client.ts';
 import { type Json, TestNode } from '../support/test-node.ts';
+import { PlainKey } from '../support/wire-texts.ts';
 
 const DEV = '000000000000007a69';
 const ONE = '000000000000000001';
 const address = (byte: string): string => byte.repeat(20).padEnd(64, '0');
-const USD = address('5a');
+const [USD, ETH] = [address('5a'), address('6b')];
+/** Registered by the seed. */
+const SETTLER = new PlainKey(0x03).id;
 const TARGET = address('7c');
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
@@ -75,9 +78,18 @@ suite('the escape hatch', () => {
     const forced = await force(user, 40);
     assert.deepEqual([forced['status'], forced['revert']], ['reverted', 'EscapeClosed']);
     assert.equal(await account(user), '100');
-    const bad = { user: user.id, token: USD, amount_base_units: '1', target: 'aa' };
-    const { status } = await operator(node.process, 'POST', `/operator/chains/${DEV}/force-withdraw`, bad);
-    assert.equal(status, 400);
+    for (const target of [
+      'aa',
+      '00'.repeat(20),
+      '0'.repeat(64),
+      `${'00'.repeat(20)}${'77'.repeat(12)}`,
+      '7c'.repeat(32),
+    ]) {
+      const bad = { user: user.id, token: USD, amount_base_units: '1', target };
+      const refused = await operator(node.process, 'POST', `/operator/chains/${DEV}/force-withdraw`, bad);
+      assert.equal(refused.status, 400);
+      assert.match(JSON.stringify(refused.body), /"code":"INVALID_REQUEST".*"field":"target"/);
+    }
     const unaccepted = await operator(node.process, 'POST', `/operator/chains/${DEV}/escape`, { accept: false });
     assert.equal(unaccepted.status, 400);
   });
@@ -163,6 +175,73 @@ suite('the escape hatch', () => {
     assert.equal((await force(user, 1))['revert'], 'EscapeClosed');
     await node.restart('SIGTERM');
     assert.equal(await account(user), '30', 'debited once, also after another start');
+    await node.ledgerAddsUp();
+  });
+
+  test('what was forced leaves by no other way: lots and queued withdrawals are debited first, and settlements of another account are refused (AMB-85, AMB-73, WDR-13, STL-01)', async () => {
+    const [alice, bob, other] = [await node.user({}), await node.user({}), await node.user({})];
+    const caps = (total: string | null): Promise<Json> =>
+      node.operate('PATCH', '/operator/assets/2', {
+        tokens: [{ token: ETH, chain_id: DEV, decimals: 18, max_deposits: total }],
+      });
+    const funds = async (user: PlainClient, subAccount = '0'): Promise<readonly (string | undefined)[]> => {
+      await node.rest();
+      const body = await node.operate('GET', `/operator/users/${user.id}`);
+      const accounts = body['sub_accounts'] as Record<string, { balances: Record<string, Json> }>;
+      const { owned = '0', locked = '0' } = (accounts[subAccount]?.balances['2'] ?? {}) as Record<string, string>;
+      const lots = body['isolated_lots'] as readonly { amount: string }[];
+      return [owned, locked, ...lots.map(({ amount }) => amount)];
+    };
+    const depositEth = async (user: PlainClient, eth: number): Promise<void> => {
+      await call('deposits', { user: user.id, token: ETH, amount_base_units: `${eth}000000000000000000` });
+      await node.rest();
+    };
+    const forceEth = (user: PlainClient, eth: number): Promise<Json> =>
+      force(user, 0, { token: ETH, amount_base_units: `${eth}000000000000000000` });
+    const withdrawEth = async (user: PlainClient, eth: number): Promise<string> => {
+      const amount = (BigInt(eth) * 10n ** 18n).toString(16);
+      return (await user.withdraw({ asset: `${ETH}@${DEV}`, amount, target: TARGET })).text;
+    };
+    await depositEth(other, 1_000);
+    await depositEth(bob, 100);
+    assert.equal(await withdrawEth(bob, 60), '{"success":true}');
+    const moved = { source: 0, target: 1, asset: '2', amount: (40n * 10n ** 18n).toString(), nonce: 1 };
+    assert.match((await bob.transfer(moved)).text, /"success":true/);
+    await depositEth(alice, 5);
+    await caps('0');
+    await depositEth(alice, 100);
+    assert.deepEqual(await funds(alice), ['5', '0', '100']);
+
+    await call('escape', { accept: true });
+    assert.equal((await forceEth(alice, 102))['revert'], null);
+    assert.deepEqual(await funds(alice), ['3', '0']);
+    assert.equal((await forceEth(bob, 100))['revert'], null);
+    assert.deepEqual(
+      [await funds(bob), await funds(bob, '1')],
+      [
+        ['-40', '0'],
+        ['40', '0'],
+      ],
+    );
+    assert.deepEqual(await queue(bob), ['cancelled']);
+    await call('resume', { accept: true });
+    assert.match(await withdrawEth(alice, 100), /INSUFFICIENT_INVENTORY/);
+    const settlement = { settler: SETTLER, assetIn: USD, amountIn: '1', assetOut: ETH, amountOut: 'de0b6b3a7640000' };
+    assert.match((await bob.settle({ ...settlement, subAccount: 1 })).text, /INSUFFICIENT_INVENTORY/);
+    await node.ledgerAddsUp();
+    await node.restart('SIGKILL');
+    await bob.login();
+    assert.deepEqual(
+      [await funds(alice), await funds(bob)],
+      [
+        ['3', '0'],
+        ['-40', '0'],
+      ],
+    );
+    await node.advance(40n * SECOND);
+    await node.advance(40n * SECOND);
+    assert.deepEqual(await queue(bob), ['cancelled']);
+    await caps(null);
     await node.ledgerAddsUp();
   });
 

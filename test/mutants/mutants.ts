@@ -1211,6 +1211,30 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/forced-withdrawals',
   },
   {
+    breaks: 'a forced withdrawal takes isolated lots of its token first',
+    site: 'forced-lots-first',
+    change: assigns('ZERO_18'),
+    caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
+    breaks: 'a forced withdrawal ends withdrawals that no approval may exist of, as far as it needs their funds',
+    site: 'forced-ends-withdrawals',
+    change: assigns('isCovered() ? [] : []'),
+    caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
+    breaks: 'nothing of an asset is withdrawn while account 0 owes some of it',
+    site: 'withdrawal-of-debtor',
+    change: swap(/pool\.owned >= 0n && /, ''),
+    caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
+    breaks: 'no sub-account settles an asset that account 0 owes',
+    site: 'settlement-of-debtor',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
     breaks: 'clearing receives an event of a simulated chain only after the file of the chain contains it',
     site: 'file-before-clearing',
     change: removed,

@@ -21,7 +21,7 @@
  */
 import { add18, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
-import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
+import { type AssetId, type ChainId, isPayable, type UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -77,9 +77,6 @@ const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
   gone: [],
 };
 
-const NO_TARGET = '0'.repeat(64);
-/** Behind an address of 20 bytes: what is signed is exactly what is paid. */
-const PADDING = '0'.repeat(24);
 /** Rows changed by one `withdrawalsDue`, those that their end fills not counted. */
 const DUE_MAX = 256;
 
@@ -181,8 +178,19 @@ function changed(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]):
   effects.push({ kind: 'withdrawalChanged', row: slot.row });
 }
 
-/** Ends a row whose funds return: cancelled or expired. */
+/** Ends a row whose funds return: cancelled or expired. What that frees fills the queue. */
 function giveBack(
+  state: ClearingState,
+  slot: WithdrawalSlot,
+  status: 'cancelled' | 'expired',
+  nowNs: TimestampNs,
+  effects: Effect[],
+): void {
+  returnFunds(state, slot, status, nowNs, effects);
+  fillQueue(state, slot.row.asset, slot.row.chainId, nowNs, effects);
+}
+
+function returnFunds(
   state: ClearingState,
   slot: WithdrawalSlot,
   status: 'cancelled' | 'expired',
@@ -198,7 +206,31 @@ function giveBack(
   release(state, pool, subtract18(add18(amount, fee), isolated), ZERO_18);
   accrue(state, { user, asset }, { before, after: before + pooledAmount(slot.row) }, nowNs);
   renumber(state, user, chainId, effects);
-  fillQueue(state, asset, chainId, nowNs, effects);
+}
+
+/**
+ * Cancels withdrawals of an asset of which no approval may exist, the youngest first, until their funds cover what a vault
+ * paid without the node (AMB-85). The queue of each of their chains is the caller's to fill, after its debit.
+ *
+ * @param isCovered evaluated after each one.
+ * @returns the chains of the cancelled ones.
+ */
+export function cancelUnsigned(
+  state: ClearingState,
+  { user, asset }: { readonly user: UserId; readonly asset: AssetId },
+  isCovered: () => boolean,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): ReadonlySet<ChainId> {
+  const chains = new Set<ChainId>();
+  for (const slot of state.withdrawals.ofUser(user).reverse()) {
+    const isUnsigned = slot.row.status === 'queued' || slot.row.status === 'filled';
+    if (!isUnsigned || slot.row.asset !== asset) continue;
+    returnFunds(state, slot, 'cancelled', nowNs, effects);
+    chains.add(slot.row.chainId);
+    if (isCovered()) break;
+  }
+  return chains;
 }
 
 /** Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80). */
@@ -286,7 +318,7 @@ function refuse(state: ClearingState, { token, chainId, amount, target, user }: 
   if (amount <= 0n || amount > AMOUNT18_MAX || payoutOf(amount, registered.decimals) === 0n) {
     return reject('INVALID_REQUEST', 'the amount pays at least one base unit of the token', 'amount');
   }
-  if (target === NO_TARGET || !target.endsWith(PADDING)) {
+  if (!isPayable(target)) {
     return reject(
       'INVALID_REQUEST',
       'the target is an address of 20 bytes, padded on the right, and not zero',
@@ -323,7 +355,10 @@ export function applyWithdraw(
   const locked = add18(amount, fee);
   // mutant: lots-first
   const isolated = lots === null ? ZERO_18 : smaller(locked, availableOf(lots));
-  if (input.isShort || subtract18(locked, isolated) > availableOf(pool)) {
+  // While account 0 owes what a vault paid without the node, nothing of the asset leaves, lots included (AMB-85).
+  // mutant: withdrawal-of-debtor
+  const isCovered = pool.owned >= 0n && subtract18(locked, isolated) <= availableOf(pool);
+  if (input.isShort || !isCovered) {
     return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
   }
 

@@ -21,6 +21,7 @@ import { propertyParameters } from '../../support/property.ts';
 
 const CHAIN_ID = CHAIN as ChainId;
 const UNIT = 1_000_000n;
+const LOTS = `${TOKEN}@${CHAIN}` as AssetId;
 const VAULT = `${'0d'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
 
@@ -78,6 +79,34 @@ class EscapeWorld extends ClearingWorld {
 
   usd(user: UserId): number {
     return Number(this.owned(user, USD as AssetId) / ONE_18);
+  }
+
+  /** Deposits are over the cap from now on, or none is and what was isolated is pooled. */
+  isolate(isOver: boolean): void {
+    const token = { token: TOKEN, chain_id: CHAIN, decimals: 6, max_deposits: isOver ? '0' : null };
+    this.put('putAsset', USD, { symbol: 'USD', tokens: [token] });
+  }
+
+  /** Owned of the pool, owned isolated, and locked of both, of account 0. */
+  funds(user: UserId): readonly [number, number, number] {
+    const balances = this.state.users.get(user)?.subAccounts.get(0)?.balances;
+    const [pool, lots] = [balances?.get(USD as AssetId), balances?.get(LOTS)];
+    const locked = (pool?.locked ?? 0n) + (lots?.locked ?? 0n);
+    return [this.usd(user), Number((lots?.owned ?? 0n) / ONE_18), Number(locked / ONE_18)];
+  }
+
+  /** What the isolated lots of a user are, oldest first, without what is locked of them. */
+  lots(user: UserId): readonly number[] {
+    const shown = this.state.users.get(user)?.subAccounts.get(0)?.balances.get(LOTS)?.lots?.shown() ?? [];
+    return shown.map(({ amount }) => Number(amount / ONE_18));
+  }
+
+  statuses(user: UserId): readonly string[] {
+    return this.state.withdrawals.ofUser(user).map(({ row }) => row.status);
+  }
+
+  sign(): void {
+    this.send({ kind: 'vaultCheckpoint', request: this.request(), chainId: CHAIN_ID, blockTime: 0 });
   }
 
   units(): number {
@@ -138,40 +167,138 @@ suite('forced withdrawals', () => {
     assert.equal(world.units(), 0);
   });
 
-  test('AMB-85: the sums stay equal whatever is forced, and a start from the rows is the same state', () => {
+  test('AMB-85, AMB-73: isolated lots of the token are debited first, the oldest first, then the pool', () => {
+    const world = EscapeWorld.opened();
+    world.deposit(BOB, 500);
+    world.deposit(ALICE, 40);
+    world.isolate(true);
+    world.deposit(ALICE, 60);
+    world.deposit(ALICE, 30);
+    assert.deepEqual(
+      [world.funds(ALICE), world.lots(ALICE)],
+      [
+        [40, 90, 0],
+        [60, 30],
+      ],
+    );
+    world.force(ALICE, 70);
+    assert.deepEqual([world.funds(ALICE), world.lots(ALICE), world.units()], [[40, 20, 0], [20], 560]);
+    world.force(ALICE, 50);
+    assert.deepEqual([world.funds(ALICE), world.lots(ALICE), world.units()], [[10, 0, 0], [], 510]);
+    assert.equal(world.withdraw(ALICE, 11), 'INSUFFICIENT_INVENTORY');
+    world.force(ALICE, 20);
+    assert.deepEqual(world.funds(ALICE), [-10, 0, 0]);
+    world.deposit(ALICE, 50);
+    assert.deepEqual(world.funds(ALICE), [-10, 50, 0]);
+    assert.equal(world.withdraw(ALICE, 1), 'INSUFFICIENT_INVENTORY', 'lots do not leave while the pool is owed');
+    world.isolate(false);
+    assert.deepEqual(world.funds(ALICE), [40, 0, 0]);
+    assert.equal(world.withdraw(ALICE, 40), null);
+  });
+
+  test('AMB-85, WDR-13: queued and filled withdrawals end, the youngest first, until their funds cover the debit; those of others stay and are filled', () => {
+    const world = EscapeWorld.opened();
+    world.deposit(ALICE, 300);
+    assert.equal(world.withdraw(ALICE, 100), null);
+    world.isolate(true);
+    world.deposit(ALICE, 80);
+    assert.equal(world.withdraw(ALICE, 120), null);
+    assert.equal(world.withdraw(ALICE, 60), null);
+    assert.deepEqual(world.funds(ALICE), [100, 0, 280]);
+    world.isolate(false);
+    world.deposit(BOB, 100);
+    assert.equal(world.withdraw(BOB, 100), null);
+    world.pass(3_600n * SECOND_NS);
+    assert.deepEqual(world.statuses(ALICE), ['filled', 'filled', 'filled']);
+    world.force(ALICE, 130);
+    assert.deepEqual(world.statuses(ALICE), ['filled', 'filled', 'cancelled']);
+    assert.deepEqual(world.funds(ALICE), [30, 0, 220]);
+    world.force(ALICE, 150);
+    assert.deepEqual(world.statuses(ALICE), ['filled', 'cancelled', 'cancelled']);
+    assert.deepEqual([world.funds(ALICE), world.units()], [[0, 0, 100], 200]);
+    world.force(ALICE, 101);
+    assert.deepEqual([world.statuses(ALICE).join(), world.funds(ALICE)], ['cancelled,cancelled,cancelled', [-1, 0, 0]]);
+    assert.deepEqual([world.statuses(BOB), world.funds(BOB), world.units()], [['filled'], [0, 0, 100], 99]);
+  });
+
+  test('AMB-85, WDR-10: what the vault may have an approval of stays bound, and the balance becomes negative; its end fills it up', () => {
+    const world = EscapeWorld.opened();
+    world.deposit(BOB, 500);
+    world.deposit(ALICE, 100);
+    assert.equal(world.withdraw(ALICE, 60), null);
+    assert.equal(world.withdraw(ALICE, 40), null);
+    world.pass(3_600n * SECOND_NS);
+    world.sign();
+    assert.deepEqual(world.statuses(ALICE), ['signing', 'filled']);
+    world.force(ALICE, 100);
+    assert.deepEqual(
+      [world.statuses(ALICE), world.funds(ALICE)],
+      [
+        ['signing', 'cancelled'],
+        [-60, 0, 60],
+      ],
+    );
+    world.sign();
+    assert.deepEqual(world.statuses(ALICE), ['signing', 'cancelled'], 'nothing else is signed');
+    const row = world.state.withdrawals.ofUser(ALICE)[0]?.row;
+    assert.ok(row);
+    const { place, sequence, validUntil } = row;
+    const approval = { user: ALICE, place, sequence, blockTime: validUntil + 1, counter: 0 };
+    world.send({ kind: 'approvalLapsed', request: world.request(), ...approval });
+    assert.deepEqual([world.funds(ALICE), world.funds(BOB), world.units()], [[0, 0, 0], [500, 0, 0], 500]);
+  });
+
+  test('AMB-85: the sums stay equal whatever is forced, beside lots and live withdrawals, and a start from the rows is the same state', () => {
+    const kinds = ['deposit', 'deposit', 'force', 'withdraw', 'withdraw', 'pass', 'sign', 'isolate', 'pool'] as const;
     const step = fc.record({
       user: fc.constantFrom(ALICE, BOB),
       usd: fc.integer({ min: 1, max: 400 }),
-      kind: fc.constantFrom('deposit' as const, 'force' as const, 'withdraw' as const, 'pass' as const),
+      kind: fc.constantFrom(...kinds),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const world = EscapeWorld.opened();
         const tables = new PlainTables();
         let units = 0;
-        const owed = new Map<UserId, number>();
+        const worth = new Map<UserId, number>();
+        const gain = (user: UserId, usd: number): void => {
+          worth.set(user, (worth.get(user) ?? 0) + usd);
+          units += usd;
+        };
         for (const { user, usd, kind } of steps) {
-          const before = owed.get(user) ?? 0;
           if (kind === 'deposit') {
             world.deposit(user, usd);
-            units += usd;
-            owed.set(user, before + usd);
+            gain(user, usd);
           } else if (kind === 'force') {
             world.force(user, usd);
-            const paid = Math.min(usd, units);
-            units -= paid;
-            owed.set(user, before - paid);
+            gain(user, -Math.min(usd, units));
+            checkForced(world, user);
           } else if (kind === 'withdraw') {
-            if (world.withdraw(user, usd) === null) owed.set(user, before - usd);
-          } else world.pass(30n * SECOND_NS);
-          assert.equal(world.usd(user), owed.get(user) ?? 0);
+            const isOwed = world.usd(user) < 0;
+            if (world.withdraw(user, usd) === null) assert.ok(!isOwed, 'what is negative covers nothing');
+          } else if (kind === 'sign') world.sign();
+          else if (kind === 'pass') world.pass(30n * SECOND_NS);
+          else world.isolate(kind === 'isolate');
+          for (const one of [ALICE, BOB]) {
+            const sum = world.funds(one).reduce((all, part) => all + part, 0);
+            assert.equal(sum, worth.get(one) ?? 0, 'what a user has is what came less what was forced');
+          }
           assert.equal(world.units(), units);
           tables.checkpoint(world.state);
         }
         tables.checkpoint(world.state);
         assert.equal(stateHash(tables.load()), stateHash(world.state));
       }),
-      propertyParameters(30),
+      propertyParameters(60),
     );
   });
 });
+
+/** After a forced withdrawal only what an approval may exist of is left to a user whose pool is negative. */
+function checkForced(world: EscapeWorld, user: UserId): void {
+  const [pool, lots] = world.funds(user);
+  if (pool >= 0) return;
+  assert.equal(lots, 0, 'lots were taken first');
+  const unsigned = world.statuses(user).filter((status) => status === 'queued' || status === 'filled');
+  assert.deepEqual(unsigned, [], 'unsigned withdrawals were ended');
+}

@@ -191,6 +191,25 @@ suite('settlements', () => {
     assert.equal(world.state.settlements.size, 0);
   });
 
+  test('AMB-85, STL-01: while account 0 owes an asset to a vault that paid it by force, no sub-account settles it', () => {
+    const world = SettlementWorld.opened();
+    world.deposit(BOB, ETH_TOKEN, 100n * E18);
+    const terms = { user: ALICE, sourceIndex: 0, targetIndex: 1, amount: units(10), targetType: null, nonce: 1n };
+    assert.equal(refusal(world.send({ kind: 'transfer', request: world.request(), asset: ETH, ...terms })), null);
+    const forced = { chainId: CHAIN, user: ALICE, token: ETH_TOKEN, nonce: 0, baseUnits: 10n * E18 };
+    world.send({ kind: 'forcedWithdrawal', request: world.request(), ...forced });
+    assert.deepEqual(
+      [world.balance(ETH), world.balance(ETH, 1)],
+      [
+        ['-10', '0'],
+        ['10', '0'],
+      ],
+    );
+    assert.equal(refusal(world.settle({ subAccount: 1 })), 'INSUFFICIENT_INVENTORY');
+    world.deposit(ALICE, ETH_TOKEN, 10n * E18);
+    assert.equal(refusal(world.settle({ subAccount: 1 })), null);
+  });
+
   test('AMT-06, AMT-07, AMB-11: in is rounded up, out down; the rest of the lock returns, the excess that came in is credited', () => {
     const world = SettlementWorld.opened();
     const amountOut = (10n ** 12n + 7n) as Amount18;
