@@ -57,7 +57,7 @@ export class BodyReader {
   }
 
   fail(name: string, message: string): void {
-    const field = `${this.#path}${name}`;
+    const field = name === '' ? this.#path.replace(/\.$/, '') : `${this.#path}${name}`;
     this.keep(field === '' ? reject('INVALID_REQUEST', message) : reject('INVALID_REQUEST', message, field));
   }
 

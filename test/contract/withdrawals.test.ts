@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
+import { operator } from '../support/node-process.ts';
 import { type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
@@ -104,6 +105,21 @@ suite('withdrawals', () => {
     assert.equal(refusal(stranger), 'INSUFFICIENT_INVENTORY');
     assert.equal((await queue()).length, before);
     assert.equal(await owned(), '1000');
+  });
+
+  test('a bad override of an execution is refused with the name of its member (operator-api.md 8)', async () => {
+    const route = `/operator/chains/${CHAIN}/withdrawals/execute`;
+    const cases: readonly (readonly [unknown, string])[] = [
+      [{ signatures: 'none' }, 'overrides.signatures'],
+      [{ target: 'aa' }, 'overrides.target'],
+      [{ more: 1 }, 'overrides.more'],
+      [5, 'overrides'],
+    ];
+    for (const [overrides, field] of cases) {
+      const { status, text } = await operator(node.process, 'POST', route, { user: alice.id, nonce: 0, overrides });
+      assert.equal(status, 400);
+      assert.match(text, new RegExp(`"field":"${field}"`), text);
+    }
   });
 
   test('who signs is the user of the session, and every byte counts (SIG-01, SIG-09, SIG-11)', async () => {
