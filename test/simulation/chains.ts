@@ -150,7 +150,6 @@ export class LifeChains {
           this.stopped.add(chainId);
           // One that was resumed shortly before a kill is still stopped after it.
           if (this.#isOpen) parts.stops(chainId, stopped);
-          else parts.book.isStillStopped(chainId);
         }
       },
       withdrawals: () => node.gateway.withdrawals.all(),

@@ -168,8 +168,8 @@ export class FundsBook {
   readonly credited: Map<Place, Moved> = new Map();
   readonly paid: Map<Place, Moved> = new Map();
   readonly settled: Map<Place, Swapped> = new Map();
-  /** `<kind> <place>` that an operator has accepted as gone; true: while a majority of the providers showed that it was. */
-  readonly #accepted = new Map<string, boolean>();
+  /** `<kind> <place>` that an operator has accepted as gone. */
+  readonly #accepted = new Set<string>();
   readonly #signed = new Map<Place, Approval[]>();
   /** Signatures whose signer is not yet recovered. */
   #signatures = 0;
@@ -231,8 +231,6 @@ export class FundsBook {
     assert.ok(isSame(found, { token: event.token, units: event.baseUnits }), `${name} is on the chain as it was read`);
     const depth = (state?.head ?? 0) - (found?.block ?? 0) + 1;
     assert.ok(depth >= plan.confirmations[kind], `${name} is final when it is booked`);
-    // The counter of one that is gone is used again: the node watches this one from now on, and stops when it is gone too.
-    if (this.#accepted.has(`${kind} ${place}`)) this.#accepted.set(`${kind} ${place}`, false);
   }
 
   #approved(command: Extract<OperatorCommand, { kind: 'approvalSigned' }>, node: SimulatedNode): ChainId {
@@ -387,21 +385,14 @@ export class FundsBook {
   /** A chain is stopped only where something that was booked is gone, or a majority may hide that it is there. */
   stops(chainId: ChainId, { reason }: Stopped, disk: ChainDisk): void {
     const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
-    const isNew = [...this.#vanishedOf(plan, state)].some((place) => this.#accepted.get(place) !== true);
-    assert.ok(!isHonest(state) || (reason === 'reorg' && isNew), `${chainId} is stopped without a reason: ${reason}`);
-  }
-
-  /** A chain is still stopped at a start: if it was resumed before, the kill came first. */
-  isStillStopped(chainId: ChainId): void {
-    for (const place of this.#accepted.keys()) if (place.includes(chainId)) this.#accepted.set(place, false);
+    // Also one that was accepted: its counter may have been used again, and the node watches what has used it.
+    const isGone = !this.#vanishedOf(plan, state).next().done;
+    assert.ok(!isHonest(state) || (reason === 'reorg' && isGone), `${chainId} is stopped without a reason: ${reason}`);
   }
 
   /** The operator has resumed a chain: what is booked and not on it stays booked (AMB-74). */
   accept(chainId: ChainId, disk: ChainDisk): void {
-    const state = disk.state(chainId);
-    for (const place of this.#vanishedOf(vaultOf(chainId), state)) {
-      this.#accepted.set(place, isHonest(state) || this.#accepted.get(place) === true);
-    }
+    for (const place of this.#vanishedOf(vaultOf(chainId), disk.state(chainId))) this.#accepted.add(place);
   }
 
   /** What is booked and not on the chain as it was booked. */
