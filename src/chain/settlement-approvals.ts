@@ -127,7 +127,13 @@ export class SettlementApprovals {
   #step(row: SettlementRow): void {
     const key = keyOf(row);
     if (this.#isStopped || this.#steps.has(key)) return;
-    const step = (this.#isLapsed(row) ? this.#lapse(row) : this.#sign(row)).finally(() => this.#steps.delete(key));
+    const step = (this.#isLapsed(row) ? this.#lapse(row) : this.#sign(row)).finally(() => {
+      this.#steps.delete(key);
+      // One that is as it was, refused or without an answer, lets all others go first.
+      if (this.#rows.get(key) !== row) return;
+      this.#rows.delete(key);
+      this.#rows.set(key, row);
+    });
     this.#steps.set(key, step);
   }
 

@@ -109,6 +109,7 @@ export class WithdrawalApprovals {
       for (const row of due.slice(0, STEPS_MAX)) {
         if (isLapsed(row, state)) await this.#lapse(row);
         else await this.#sign(row, settings);
+        moveBehind(rows, row);
       }
     }
   }
@@ -170,6 +171,15 @@ export class WithdrawalApprovals {
     if (found === null || found.counter > nonce) return;
     await this.#parts.command({ kind: 'approvalLapsed', user, place, sequence, ...found });
   }
+}
+
+/** A row that had its step and is as it was, refused or without an answer, lets all others go first. */
+function moveBehind(rows: Map<string, WithdrawalRow>, row: WithdrawalRow): void {
+  const key = `${row.user}/${row.place}`;
+  // mutant: approvals-in-turn
+  if (rows.get(key) !== row) return;
+  rows.delete(key);
+  rows.set(key, row);
 }
 
 /** Wall clocks are no proof: the block that is past `validUntil` is one with all its withdrawals booked. */

@@ -244,6 +244,21 @@ suite('withdrawal approvals', () => {
     await approvals.stop();
   });
 
+  test('rows that the signer refuses hold up no other row, and no lapse', async () => {
+    const { approvals, commands } = world();
+    const user = (index: number): UserId => index.toString(16).padStart(64, '0') as UserId;
+    for (let index = 0; index < 100; index += 1) {
+      approvals.changed(row({ user: user(index), status: 'signing', payout: 0n }));
+    }
+    approvals.changed(row({ user: user(100), status: 'signing' }));
+    approvals.changed(row({ user: user(101), status: 'approved', validUntil: state.blockTime - 1 }));
+    await approvals.tick();
+    assert.deepEqual(commands, ['refused']);
+    await approvals.tick();
+    assert.deepEqual(commands.slice(1, 3), ['approvalSigned', 'approvalLapsed']);
+    await approvals.stop();
+  });
+
   test('without keys for the quorum no row is bound to an approval: it stays filled, and can be cancelled', async () => {
     const { approvals, commands, shown, time } = world();
     shown.hasKeys = false;

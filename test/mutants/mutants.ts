@@ -1352,6 +1352,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/chain/approval-signer',
   },
   {
+    breaks: 'a refused row lets all others go first',
+    site: 'approvals-in-turn',
+    change: condition('true'),
+    caughtBy: 'test/chain/approval-signer',
+  },
+  {
     breaks: 'an hour has at most the configured amount of a token',
     site: 'approvals-by-amount',
     change: condition('false'),
