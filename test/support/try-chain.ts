@@ -1,11 +1,12 @@
 /**
- * `npm run try:chain`: an EVM chain with a vault, a node that watches it through three addresses, a deposit and a
+ * `npm run try:chain`: an EVM chain with a vault, a node that watches it through three addresses, a deposit, a trade and a
  * withdrawal. With `--once` it ends then; otherwise it goes on until SIGINT.
  */
 import type { Address } from 'viem';
 import type { Withdrawal } from '../../src/client/account.ts';
 import { RingbookClient } from '../../src/client/client.ts';
-import { keyFromSeed } from '../../src/client/keys.ts';
+import { devKey, keyFromSeed } from '../../src/client/keys.ts';
+import type { AssetId } from '../../src/core/ids.ts';
 import { Anvil, deployVault, depositOnAnvil, padded } from './anvil.ts';
 import { operator, startNode, stopNode } from './node-process.ts';
 import { eventually } from './patience.ts';
@@ -48,6 +49,7 @@ await put(`/operator/vaults/${padded(contracts.vault)}@${chain}`, {
 });
 const token = { token: padded(contracts.token), chain_id: chain, decimals: 6 };
 await put(`/operator/assets/${ASSET}`, { symbol: 'TOKEN', tokens: [token] });
+await put(`/operator/markets/${ASSET}`, { book_price_decimals: 2, book_quantity_decimals: 2 });
 const key = keyFromSeed(new Uint8Array(32).fill(SEED_BYTE));
 const client = new RingbookClient({ oms: node.oms, mds: node.mds, key });
 line(`chain ${chain} at ${anvil.url}, vault ${contracts.vault}, token ${contracts.token}`);
@@ -68,6 +70,14 @@ line(
 );
 await client.login();
 line(`inventory of the user: ${plain(await client.inventory())}`);
+
+const buyer = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+await buyer.login();
+const terms = { assetId: ASSET as AssetId, price: '10', quantity: '1', target: { account: 0, isSpot: true } };
+await client.create(await client.order({ ...terms, side: 'Sell' }));
+await buyer.create(await buyer.order({ ...terms, side: 'Buy' }));
+await eventually(async () => (await client.trades()).items.length > 0);
+line(`sold 1 token at 10 to a user of the dev seed; inventory: ${plain(await client.inventory())}`);
 
 await client.account.withdraw({
   token: padded(contracts.token),
@@ -110,7 +120,7 @@ await eventually(async () => {
   units = figures?.spot ?? '0';
   return figures?.locks === '0';
 });
-line(`booked after ${CONFIRMATIONS} confirmations; ${units} are left`);
+line(`booked after ${CONFIRMATIONS} confirmations; all users together have ${units} left`);
 
 if (!process.argv.includes('--once')) {
   line('end it with Ctrl-C');
