@@ -157,7 +157,9 @@ class Recount {
 /** What withdrawals and settlements lock, and what all users owe in USD. */
 function checkLocks(state: ClearingState): void {
   const locked = new Map<string, bigint>();
+  let due = 0;
   for (const { row } of state.withdrawals.all()) {
+    if (row.status === 'queued' || !isLive(row)) due += 1;
     if (!isLive(row)) continue;
     assert(row.isolated >= 0n && row.isolated <= row.amount + row.fee, 'of lots at most all of a lock is taken');
     const isolated = tokenKey(row.token, row.chainId);
@@ -169,6 +171,10 @@ function checkLocks(state: ClearingState): void {
       locked.set(key, (locked.get(key) ?? 0n) + amount);
     }
   }
+  assert(
+    due === state.withdrawals.dueCount,
+    'withdrawals of which something is due by time are found by it, once each',
+  );
   for (const { user, subAccount, assetOut, amountOut } of state.settlements.all()) {
     const key = `${user}/${subAccount}/${assetOut}`;
     locked.set(key, (locked.get(key) ?? 0n) + amountOut);

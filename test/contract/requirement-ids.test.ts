@@ -58,7 +58,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Decisions without a test of their own, by what their turn comes with. */
 const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
-  'withdrawals and settlements': [83, 106, 135],
+  'withdrawals and settlements': [83, 106],
   'stamps of latency, which are optional and not offered': [125],
 };
 

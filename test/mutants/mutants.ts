@@ -1265,6 +1265,12 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/withdrawals',
   },
   {
+    breaks: 'a withdrawal whose place another has taken is due no more',
+    site: 'displaced-is-not-due',
+    change: removed,
+    caughtBy: 'test/clearing/funds/withdrawals',
+  },
+  {
     breaks: 'withdrawals that are due at one time end in one order, whatever the order of their rows',
     site: 'due-in-one-order',
     change: removed,

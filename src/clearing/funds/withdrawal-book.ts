@@ -4,10 +4,12 @@
  *
  *   user ──▶ places 0 … 63, a row each on disk; the place of a row that has gone is used again
  *   asset@chain ──▶ queued rows in the order of their requests (AMB-78)
- *   times ──▶ rows by the next instant at which something is due of them
+ *   times ──▶ rows by the next instant at which something is due of them, once each
  *
- * Bounded: WITHDRAWALS_PER_USER places a user; a new request displaces the oldest row that has ended, never a live one.
+ * Bounded: WITHDRAWALS_PER_USER places a user; a new request displaces the oldest row that has ended, never a live one. What
+ * is kept of a row by time goes with it: requests and their cancels, repeated for a day, take no more than the places.
  */
+import { smaller } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { type Amount18, DAY_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
@@ -35,6 +37,10 @@ const NOTHING_PROMISED: Promised = { units: 0n, isolated: 0n };
 
 export interface WithdrawalSlot {
   row: WithdrawalRow;
+  /** When something is due of it next, ns; null for not by time. Derived. */
+  dueNs: bigint | null;
+  /** Where it is in the heap of these times, while there is one. */
+  dueAt: number;
 }
 
 /** Whether it still locks funds. */
@@ -42,10 +48,78 @@ export function isLive({ status }: WithdrawalRow): boolean {
   return status === 'queued' || status === 'filled' || status === 'signing' || status === 'approved';
 }
 
-/** Something was to be looked at then; the row may have gone on since. */
+/** Something is due of the row since then. */
 export interface Due {
   readonly ns: bigint;
   readonly slot: WithdrawalSlot;
+}
+
+/** When something is due of a row next; null for not by time. */
+function nextDueOf(row: WithdrawalRow): bigint | null {
+  if (row.status === 'queued') return smaller(row.dueNs as bigint, row.requestedNs + WITHDRAWAL_LIFE_NS);
+  return isLive(row) ? null : row.endedNs + WITHDRAWAL_LIFE_NS;
+}
+
+/**
+ * Rows by the time at which something is due of them: a binary heap, in which each row knows its place. Every operation takes
+ * the logarithm of the rows there are. What comes first depends on times, requests and places alone, not on how rows came.
+ */
+class DueRows {
+  readonly #slots: WithdrawalSlot[] = [];
+
+  get size(): number {
+    return this.#slots.length;
+  }
+
+  get first(): WithdrawalSlot | null {
+    return this.#slots[0] ?? null;
+  }
+
+  /** The row is due then, and at no other time. @param ns null for never. */
+  set(slot: WithdrawalSlot, ns: bigint | null): void {
+    if (slot.dueNs !== null) this.#remove(slot);
+    slot.dueNs = ns;
+    if (ns === null) return;
+    this.#slots.push(slot);
+    this.#rise(slot, this.#slots.length - 1);
+  }
+
+  #remove({ dueAt }: WithdrawalSlot): void {
+    const last = this.#slots.pop() as WithdrawalSlot;
+    if (dueAt === this.#slots.length) return;
+    this.#rise(last, dueAt);
+    this.#sink(last, last.dueAt);
+  }
+
+  #rise(slot: WithdrawalSlot, from: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      const above = this.#slots[parent] as WithdrawalSlot;
+      if (!isDueBefore(slot, above)) break;
+      this.#put(above, at);
+      at = parent;
+    }
+    this.#put(slot, at);
+  }
+
+  #sink(slot: WithdrawalSlot, from: number): void {
+    let at = from;
+    for (let child = 2 * at + 1; child < this.#slots.length; child = 2 * at + 1) {
+      const [left, right] = [this.#slots[child] as WithdrawalSlot, this.#slots[child + 1]];
+      const below = right !== undefined && isDueBefore(right, left) ? right : left;
+      if (!isDueBefore(below, slot)) break;
+      const next = below.dueAt;
+      this.#put(below, at);
+      at = next;
+    }
+    this.#put(slot, at);
+  }
+
+  #put(slot: WithdrawalSlot, at: number): void {
+    this.#slots[at] = slot;
+    slot.dueAt = at;
+  }
 }
 
 export class WithdrawalBook {
@@ -54,11 +128,7 @@ export class WithdrawalBook {
   /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
   readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
-  /**
-   * Ascending by time, request and place, which does not depend on the order in which rows were loaded; an entry whose row has
-   * changed since is found out when it is due.
-   */
-  readonly #due: Due[] = [];
+  readonly #due = new DueRows();
   #sequence = 0;
 
   /** The next number of a request; they rise. */
@@ -124,10 +194,12 @@ export class WithdrawalBook {
 
   /** Adds a row in its place, also when it is loaded; what was there has ended. */
   add(row: WithdrawalRow): WithdrawalSlot {
-    const slot: WithdrawalSlot = { row };
+    const slot: WithdrawalSlot = { row, dueNs: null, dueAt: 0 };
     const slots = this.#users.get(row.user) ?? [];
     const before = slots[row.place] ?? null;
     assert(before === null || !isLive(before.row), 'a live withdrawal keeps its place');
+    // mutant: displaced-is-not-due
+    if (before !== null) this.#due.set(before, null);
     while (slots.length < row.place) slots.push(null);
     slots[row.place] = slot;
     this.#users.set(row.user, slots);
@@ -148,42 +220,36 @@ export class WithdrawalBook {
     assert(!isLive(slot.row), 'only finished withdrawals leave');
     const slots = this.#users.get(slot.row.user);
     if (slots === undefined) return;
+    this.#due.set(slot, null);
     slots[slot.row.place] = null;
     if (slots.every((other) => other === null)) this.#users.delete(slot.row.user);
   }
 
   /** When something is due next, null for never. */
   get nextDueNs(): bigint | null {
-    return this.#due[0]?.ns ?? null;
+    return this.#due.first?.dueNs ?? null;
   }
 
-  /** Takes rows of which something may be due, at most `max`. */
-  takeDue(nowNs: TimestampNs, max: number): Due[] {
-    let count = 0;
-    while (count < max && count < this.#due.length && (this.#due[count] as Due).ns <= nowNs) count += 1;
-    return this.#due.splice(0, count);
+  /** Rows of which something will be due by time. */
+  get dueCount(): number {
+    return this.#due.size;
   }
 
-  /** Something is due of the row at that time. */
-  watch(slot: WithdrawalSlot, ns: bigint): void {
-    let low = 0;
-    let high = this.#due.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isDueBefore(this.#due[middle] as Due, { ns, slot })) low = middle + 1;
-      else high = middle;
-    }
-    this.#due.splice(low, 0, { ns, slot });
+  /** Takes what is due first, null for nothing yet. A queued row expires later, unless it goes on before. */
+  takeDue(nowNs: TimestampNs): Due | null {
+    const slot = this.#due.first;
+    const ns = slot?.dueNs ?? null;
+    if (slot === null || ns === null || ns > nowNs) return null;
+    const expiresNs = slot.row.requestedNs + WITHDRAWAL_LIFE_NS;
+    this.#due.set(slot, slot.row.status === 'queued' && ns < expiresNs ? expiresNs : null);
+    return { ns, slot };
   }
 
   #index(slot: WithdrawalSlot): void {
     const { row } = slot;
     if (row.status === 'queued') this.#enqueue(slot);
     if (isLive(row)) this.#count(row, 1n);
-    if (row.status === 'queued') {
-      this.watch(slot, row.dueNs);
-      this.watch(slot, row.requestedNs + WITHDRAWAL_LIFE_NS);
-    } else if (!isLive(row)) this.watch(slot, row.endedNs + WITHDRAWAL_LIFE_NS);
+    this.#due.set(slot, nextDueOf(row));
   }
 
   #unindex(slot: WithdrawalSlot): void {
@@ -221,10 +287,10 @@ function isBefore(a: WithdrawalRow, b: WithdrawalRow): boolean {
   return a.requestedNs < b.requestedNs || (a.requestedNs === b.requestedNs && a.sequence < b.sequence);
 }
 
-function isDueBefore(a: Due, b: Due): boolean {
-  if (a.ns !== b.ns) return a.ns < b.ns;
-  const [first, second] = [a.slot.row, b.slot.row];
+/** By time, request and place; two rows of one request, parts of it, have different places. */
+function isDueBefore(a: WithdrawalSlot, b: WithdrawalSlot): boolean {
+  if (a.dueNs !== b.dueNs) return (a.dueNs as bigint) < (b.dueNs as bigint);
   // mutant: due-in-one-order
-  if (first.sequence !== second.sequence) return first.sequence < second.sequence;
-  return first.place <= second.place;
+  if (a.row.sequence !== b.row.sequence) return a.row.sequence < b.row.sequence;
+  return a.row.place < b.row.place;
 }

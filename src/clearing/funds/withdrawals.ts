@@ -55,7 +55,6 @@ import { withdrawalFeeOf } from './rebalancing.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
   type Due,
-  isLive,
   pooledAmount,
   WITHDRAWAL_LIFE_NS,
   WITHDRAWALS_PER_USER,
@@ -418,30 +417,24 @@ export function applyCancelWithdrawal(
 
 /** Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another; DUE_MAX at a time. */
 export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
-  // What changes nothing does not count: after a start there are other such entries than before.
+  // What changes nothing does not count: after a start, a queued row whose delay is over is due for that once more.
   for (let left = DUE_MAX; left > 0; ) {
-    const taken = state.withdrawals.takeDue(nowNs, left);
-    if (taken.length === 0) return;
-    for (const due of taken) {
-      const before = effects.length;
-      makeDue(state, due, nowNs, effects);
-      if (effects.length > before) left -= 1;
-    }
+    const due = state.withdrawals.takeDue(nowNs);
+    if (due === null) return;
+    const before = effects.length;
+    makeDue(state, due, nowNs, effects);
+    if (effects.length > before) left -= 1;
   }
 }
 
-/**
- * What is due of a row is judged by the time of the entry: a row that has gone on has entries of before, which a state that was
- * loaded has not, and they must do nothing, however late they are taken.
- */
+/** Judged by the time at which it was due, however late it is taken. */
 function makeDue(state: ClearingState, { ns: dueNs, slot }: Due, nowNs: TimestampNs, effects: Effect[]): void {
   const { row } = slot;
-  if (!state.withdrawals.ofUser(row.user).includes(slot)) return;
   if (row.status === 'queued' && dueNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
     giveBack(state, slot, 'expired', nowNs, effects);
   } else if (row.status === 'queued') {
     fillQueue(state, row.asset, row.chainId, nowNs, effects);
-  } else if (!isLive(row) && dueNs - row.endedNs >= WITHDRAWAL_LIFE_NS) {
+  } else {
     move(state, slot, 'gone', {}, effects);
     state.withdrawals.remove(slot);
   }

@@ -1,9 +1,15 @@
 /** Withdrawals in clearing: figures, states, queue, nonces, payout; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import { ensureUser } from '../../../src/clearing/balances.ts';
 import type { Effect } from '../../../src/clearing/effects.ts';
 import { ratesOf, withdrawalFee } from '../../../src/clearing/funds/rebalancing.ts';
+import {
+  WITHDRAWALS_PER_USER,
+  WithdrawalBook,
+  type WithdrawalSlot,
+} from '../../../src/clearing/funds/withdrawal-book.ts';
 import { delaySeconds, payoutOf, usageAfter, usageChange } from '../../../src/clearing/funds/withdrawal-figures.ts';
 import type { Withdraw } from '../../../src/clearing/inputs.ts';
 import { positionSlot, setLegs } from '../../../src/clearing/positions.ts';
@@ -11,6 +17,7 @@ import { DEFAULT_WITHDRAWAL_DELAY } from '../../../src/clearing/registry/registr
 import type { WithdrawalRow } from '../../../src/clearing/rows.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import { userView } from '../../../src/clearing/views.ts';
+import { must } from '../../../src/core/assert.ts';
 import { format18 } from '../../../src/core/decimal.ts';
 import type { ChainId, UserId } from '../../../src/core/ids.ts';
 import {
@@ -39,6 +46,7 @@ import {
   TOKEN,
   USD,
 } from '../../support/clearing-world.ts';
+import { propertyParameters } from '../../support/property.ts';
 
 const E18 = ONE_18;
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
@@ -473,5 +481,121 @@ suite('withdrawals', () => {
     world.cancel(63);
     assert.equal(refusal(world.withdraw(usd(1))), null);
     assert.equal(world.rows().length, 64);
+  });
+
+  test('requests and their cancels leave no more than a user’s places, and an hour of them is worked off (WDR-12, WDR-13, AMB-135)', () => {
+    const world = FundsWorld.opened();
+    for (let cycle = 0; cycle < 300; cycle += 1) {
+      world.nowNs = (world.nowNs + 12n * SECOND_NS) as TimestampNs;
+      assert.equal(refusal(world.withdraw(usd(1))), null);
+      assert.equal(refusal(world.cancel(0)), null);
+      assert.ok(world.state.withdrawals.size <= 64);
+      assert.equal(world.state.withdrawals.dueCount, world.state.withdrawals.size);
+    }
+    assert.deepEqual([world.state.withdrawals.size, world.usd()], [64, ['1000', '0']]);
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    assert.equal(stateHash(tables.load()), stateHash(world.state));
+    world.pass(DAY_NS);
+    assert.deepEqual([world.state.withdrawals.size, world.state.withdrawals.nextDueNs], [0, null]);
+  });
+});
+
+suite('the times of withdrawals', () => {
+  const START = 1_800_000_000n * SECOND_NS;
+  const rowOf = (place: number, sequence: number, more: Partial<WithdrawalRow> = {}): WithdrawalRow => ({
+    user: ALICE,
+    place,
+    sequence,
+    chainId: CHAIN as ChainId,
+    token: TOKEN,
+    asset: USD,
+    amount: E18 as Amount18,
+    fee: ZERO_18,
+    isolated: ZERO_18,
+    payout: 1_000_000n,
+    target: TARGET,
+    nonce: 0,
+    isExplicit: false,
+    status: 'queued',
+    requestedNs: START as TimestampNs,
+    dueNs: START as TimestampNs,
+    endedNs: 0n as TimestampNs,
+    validUntil: 0,
+    epochHash: '',
+    signatures: [],
+    ...more,
+  });
+
+  test('a request and a cancel after 20,000 others cost what they cost at first, and the book has no more times than rows (WDR-13, AMB-135)', () => {
+    const book = new WithdrawalBook();
+    let nowNs = START;
+    /** The best of some, in ms: what else the machine does is in none of the best. */
+    const best = (): number => {
+      let least = Number.POSITIVE_INFINITY;
+      for (let part = 0; part < 20; part += 1) {
+        const startedMs = performance.now();
+        for (let cycle = 0; cycle < 500; cycle += 1) {
+          nowNs += 20_000_000n;
+          const place = must(book.freePlace(ALICE), 'a finished row makes room');
+          const [requestedNs, dueNs] = [nowNs as TimestampNs, (nowNs + 30n * SECOND_NS) as TimestampNs];
+          const slot = book.add(rowOf(place, book.nextSequence(), { requestedNs, dueNs }));
+          book.change(slot, { ...slot.row, status: 'cancelled', endedNs: requestedNs });
+        }
+        least = Math.min(least, performance.now() - startedMs);
+        assert.equal(book.dueCount, book.size);
+        assert.ok(book.size <= WITHDRAWALS_PER_USER);
+      }
+      return least;
+    };
+    const first = best();
+    best();
+    const last = best();
+    assert.ok(last < 4 * first + 2, `500 cycles took ${first} ms at first and ${last} ms later`);
+  });
+
+  test('rows are due in the order of time, request and place, however they came and changed (WDR-12)', () => {
+    const step = fc.record({
+      place: fc.nat({ max: 40 }),
+      sequence: fc.integer({ min: 1, max: 9 }),
+      delay: fc.nat({ max: 5 }),
+      kind: fc.constantFrom('queue' as const, 'queue' as const, 'cancel' as const, 'fill' as const, 'take' as const),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+        const book = new WithdrawalBook();
+        const slots = new Map<number, WithdrawalSlot>();
+        const times = new Map<number, bigint>();
+        const least = (): [number, bigint] | undefined => {
+          const key = (place: number): number => must(slots.get(place), 'it is there').row.sequence * 100 + place;
+          return [...times].sort((a, b) => (a[1] === b[1] ? key(a[0]) - key(b[0]) : a[1] < b[1] ? -1 : 1))[0];
+        };
+        for (const { place, sequence, delay, kind } of steps) {
+          const slot = slots.get(place);
+          const ns = START + BigInt(delay) * SECOND_NS;
+          if (slot === undefined && kind === 'queue') {
+            slots.set(place, book.add(rowOf(place, sequence, { dueNs: ns as TimestampNs })));
+            times.set(place, ns);
+          } else if (slot?.row.status === 'queued' && kind === 'cancel') {
+            book.change(slot, { ...slot.row, status: 'cancelled', endedNs: ns as TimestampNs });
+            times.set(place, ns + DAY_NS);
+          } else if (slot?.row.status === 'queued' && kind === 'fill') {
+            book.change(slot, { ...slot.row, status: 'filled' });
+            times.delete(place);
+          } else if (kind === 'take') {
+            const expected = least();
+            const due = book.takeDue((START + 2n * DAY_NS) as TimestampNs);
+            assert.deepEqual([due?.slot.row.place, due?.ns], [expected?.[0], expected?.[1]]);
+            if (expected === undefined || due === null) continue;
+            times.delete(expected[0]);
+            // A queued row expires a day after its request.
+            if (due.slot.row.status === 'queued' && due.ns < START + DAY_NS) times.set(expected[0], START + DAY_NS);
+          }
+          assert.equal(book.dueCount, times.size);
+          assert.equal(book.nextDueNs, least()?.[1] ?? null);
+        }
+      }),
+      propertyParameters(200),
+    );
   });
 });
