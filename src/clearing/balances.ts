@@ -167,6 +167,17 @@ export function debitBelowZero(state: ClearingState, slot: BalanceSlot, amount: 
   writeOwned(state, slot, subtract18(slot.owned, amount));
 }
 
+/**
+ * Whether account 0 owes something that a vault paid without the node (AMB-85). Until it is filled up nothing of the user
+ * leaves the exchange, whatever the asset: what is owed could be exchanged for it.
+ */
+export function owesForced(user: UserSlot): boolean {
+  for (const { owned } of must(user.subAccounts.get(SPOT_ACCOUNT), 'account 0 exists').balances.values()) {
+    if (owned < 0n) return true;
+  }
+  return false;
+}
+
 function writeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));

@@ -228,6 +228,12 @@ suite('the escape hatch', () => {
     assert.match(await withdrawEth(alice, 100), /INSUFFICIENT_INVENTORY/);
     const settlement = { settler: SETTLER, assetIn: USD, amountIn: '1', assetOut: ETH, amountOut: 'de0b6b3a7640000' };
     assert.match((await bob.settle({ ...settlement, subAccount: 1 })).text, /INSUFFICIENT_INVENTORY/);
+    await deposit(bob, 100);
+    assert.match(
+      await withdraw(bob, 10),
+      /INSUFFICIENT_INVENTORY/,
+      'another asset neither, as it may be what the first was sold for',
+    );
     await node.ledgerAddsUp();
     await node.restart('SIGKILL');
     await bob.login();
@@ -242,6 +248,9 @@ suite('the escape hatch', () => {
     await node.advance(40n * SECOND);
     assert.deepEqual(await queue(bob), ['cancelled']);
     await caps(null);
+    const back = { source: 1, target: 0, asset: '2', amount: (40n * 10n ** 18n).toString(), nonce: 2 };
+    assert.match((await bob.transfer(back)).text, /"success":true/);
+    assert.equal(await withdraw(bob, 10), '{"success":true}', 'what was owed is filled up');
     await node.ledgerAddsUp();
   });
 

@@ -1223,13 +1223,19 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/forced-withdrawals',
   },
   {
-    breaks: 'nothing of an asset is withdrawn while account 0 owes some of it',
+    breaks: 'a forced withdrawal beyond what is owned ends unsigned withdrawals of all assets',
+    site: 'forced-ends-others',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'nothing is withdrawn while account 0 owes what a vault paid by force',
     site: 'withdrawal-of-debtor',
-    change: swap(/pool\.owned >= 0n && /, ''),
+    change: swap(/!owesForced\(.*?\)\) && /, ''),
     caughtBy: 'test/clearing/funds/forced-withdrawals',
   },
   {
-    breaks: 'no sub-account settles an asset that account 0 owes',
+    breaks: 'no sub-account settles while account 0 owes what a vault paid by force',
     site: 'settlement-of-debtor',
     change: condition('false'),
     caughtBy: 'test/clearing/funds/settlements',

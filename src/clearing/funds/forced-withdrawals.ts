@@ -6,13 +6,15 @@
  *   2  what account 0 owns of the asset, including what orders hold: their fills roll back then
  *   3  the same again, of what the user's queued and filled withdrawals of the asset lock: they are cancelled, the youngest
  *      first, until it is enough. Of those in `signing` and `approved` the vault may yet pay: they stay
- *   4  the rest is taken from the pooled balance of account 0, below zero
+ *   4  the rest is taken from the pooled balance of account 0, below zero; the user's other unsigned withdrawals, of whatever
+ *      asset, end too
  *
  *   owned   ── 30 ───▶ −70 after a forced withdrawal of 100
  *   claims     30 less 100, vault holdings less 100: the sums of the asset, and of the token, stay equal
  *
  * A negative balance is available for nothing: no order, transfer or withdrawal is covered by it, and fills against it roll
- * back. While it is negative no withdrawal, not of lots either, and no settlement of any sub-account takes the asset out.
+ * back. While it is negative no withdrawal and no settlement of the user, of whatever asset and sub-account, is taken: what
+ * is owed could be exchanged for another asset. Transfers go on, as they may fill it up.
  * Whatever is pooled into account 0 fills it up first. It is part of `spot` in the ledger.
  *
  * Each has the vault's counter of its user's forced withdrawals, contiguous as that of deposits. Units beyond what the
@@ -76,12 +78,15 @@ export function applyForcedWithdrawal(
     return left === 0n;
   };
   // mutant: forced-ends-withdrawals
-  const chains = isCovered() ? [] : cancelUnsigned(state, { user, asset }, isCovered, nowNs, effects);
+  const cancelled = isCovered() ? [] : [...cancelUnsigned(state, { user, asset }, isCovered, nowNs, effects)];
   debitBelowZero(state, pool, left);
+  // mutant: forced-ends-others
+  if (left > 0n) cancelled.push(...cancelUnsigned(state, { user, asset: null }, () => false, nowNs, effects));
   if (ofLots > 0n) moveHoldings(state, isolated, subtract18(ZERO_18, ofLots));
   moveVaultUnits(state, { token, chainId, asset }, -units, subtract18(ofLots, value));
   // What cancelled withdrawals were promised, and what backed lots, may fill those of others.
-  for (const chain of new Set([chainId, ...chains])) fillQueue(state, asset, chain, nowNs, effects);
+  fillQueue(state, asset, chainId, nowNs, effects);
+  for (const row of cancelled) fillQueue(state, row.asset, row.chainId, nowNs, effects);
   return accepted({ result: 'debited', next: nonce + 1 });
 }
 

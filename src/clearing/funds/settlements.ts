@@ -34,7 +34,7 @@ import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isMarginType, mayHold } from '../../risk/account-types.ts';
 import { capacityWith, isMarginBound } from '../account-margin.ts';
-import { askingUser, balanceSlot, SPOT_ACCOUNT, setFunds, setOwned } from '../balances.ts';
+import { askingUser, balanceSlot, owesForced, setFunds, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type {
@@ -185,8 +185,8 @@ function refuseFunds(
     return reject('INSUFFICIENT_INVENTORY', 'the sub-account has less available', 'amount_out');
   }
   // mutant: settlement-of-debtor
-  if ((askingUser(state, slot.user).subAccounts.get(SPOT_ACCOUNT)?.balances.get(slot.asset)?.owned ?? 0n) < 0n) {
-    return reject('INSUFFICIENT_INVENTORY', 'account 0 owes this asset to a vault that paid it by force', 'amount_out');
+  if (owesForced(askingUser(state, slot.user))) {
+    return reject('INSUFFICIENT_INVENTORY', 'account 0 owes what a vault paid by force', 'amount_out');
   }
   if (freeUnits(state, tokenOut, chainId) < baseUnitsOut) {
     return reject('INSUFFICIENT_INVENTORY', 'the vault of the chain has fewer free units of this token', 'asset_out');

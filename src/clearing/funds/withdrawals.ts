@@ -31,6 +31,7 @@ import {
   balanceSlot,
   ensureUser,
   moveHoldings,
+  owesForced,
   SPOT_ACCOUNT,
   setFunds,
   setOwned,
@@ -208,28 +209,28 @@ function returnFunds(
 }
 
 /**
- * Cancels withdrawals of an asset of which no approval may exist, the youngest first, until their funds cover what a vault
- * paid without the node (AMB-85). The queue of each of their chains is the caller's to fill, after its debit.
+ * Cancels withdrawals of which no approval may exist, the youngest first, until what a vault paid without the node is covered
+ * (AMB-85). The queues of their assets are the caller's to fill, after its debit.
  *
- * @param isCovered evaluated after each one.
- * @returns the chains of the cancelled ones.
+ * @param asset null for all of them. @param isCovered evaluated after each one.
+ * @returns the cancelled ones.
  */
 export function cancelUnsigned(
   state: ClearingState,
-  { user, asset }: { readonly user: UserId; readonly asset: AssetId },
+  { user, asset }: { readonly user: UserId; readonly asset: AssetId | null },
   isCovered: () => boolean,
   nowNs: TimestampNs,
   effects: Effect[],
-): ReadonlySet<ChainId> {
-  const chains = new Set<ChainId>();
+): readonly WithdrawalRow[] {
+  const cancelled: WithdrawalRow[] = [];
   for (const slot of state.withdrawals.ofUser(user).reverse()) {
     const isUnsigned = slot.row.status === 'queued' || slot.row.status === 'filled';
-    if (!isUnsigned || slot.row.asset !== asset) continue;
+    if (!isUnsigned || (asset !== null && slot.row.asset !== asset)) continue;
     returnFunds(state, slot, 'cancelled', nowNs, effects);
-    chains.add(slot.row.chainId);
+    cancelled.push(slot.row);
     if (isCovered()) break;
   }
-  return chains;
+  return cancelled;
 }
 
 /** Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80). */
@@ -354,9 +355,8 @@ export function applyWithdraw(
   const locked = add18(amount, fee);
   // mutant: lots-first
   const isolated = lots === null ? ZERO_18 : smaller(locked, availableOf(lots));
-  // While account 0 owes what a vault paid without the node, nothing of the asset leaves, lots included (AMB-85).
   // mutant: withdrawal-of-debtor
-  const isCovered = pool.owned >= 0n && subtract18(locked, isolated) <= availableOf(pool);
+  const isCovered = !owesForced(askingUser(state, user)) && subtract18(locked, isolated) <= availableOf(pool);
   if (input.isShort || !isCovered) {
     return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
   }

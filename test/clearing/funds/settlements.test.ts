@@ -191,11 +191,12 @@ suite('settlements', () => {
     assert.equal(world.state.settlements.size, 0);
   });
 
-  test('AMB-85, STL-01: while account 0 owes an asset to a vault that paid it by force, no sub-account settles it', () => {
+  test('AMB-85, STL-01: while account 0 owes what a vault paid by force, no settlement and no withdrawal of any asset is taken, and unsigned ones end', () => {
     const world = SettlementWorld.opened();
     world.deposit(BOB, ETH_TOKEN, 100n * E18);
     const terms = { user: ALICE, sourceIndex: 0, targetIndex: 1, amount: units(10), targetType: null, nonce: 1n };
     assert.equal(refusal(world.send({ kind: 'transfer', request: world.request(), asset: ETH, ...terms })), null);
+    assert.equal(refusal(world.withdrawUsd(10)), null);
     const forced = { chainId: CHAIN, user: ALICE, token: ETH_TOKEN, nonce: 0, baseUnits: 10n * E18 };
     world.send({ kind: 'forcedWithdrawal', request: world.request(), ...forced });
     assert.deepEqual(
@@ -205,9 +206,15 @@ suite('settlements', () => {
         ['10', '0'],
       ],
     );
+    assert.deepEqual(world.balance(USD), ['1000', '0']);
+    assert.equal(world.state.withdrawals.ofUser(ALICE)[0]?.row.status, 'cancelled');
     assert.equal(refusal(world.settle({ subAccount: 1 })), 'INSUFFICIENT_INVENTORY');
+    const usd = { tokenOut: USD_TOKEN, tokenIn: ETH_TOKEN, amountIn: units(0.001) };
+    assert.equal(refusal(world.settle(usd)), 'INSUFFICIENT_INVENTORY');
+    assert.equal(refusal(world.withdrawUsd(10)), 'INSUFFICIENT_INVENTORY');
     world.deposit(ALICE, ETH_TOKEN, 10n * E18);
     assert.equal(refusal(world.settle({ subAccount: 1 })), null);
+    assert.equal(refusal(world.withdrawUsd(10)), null);
   });
 
   test('AMT-06, AMT-07, AMB-11: in is rounded up, out down; the rest of the lock returns, the excess that came in is credited', () => {
