@@ -39,6 +39,7 @@ import {
   executorOf,
   simulatedChains,
   tokenOnChain,
+  unregistered,
   type VaultSettings,
 } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
@@ -309,13 +310,15 @@ export class ChainActor implements ChainOperations {
     else await lane.resume();
   }
 
-  /** CHAIN_NOT_FOUND, VAULT_NOT_FOUND, ASSET_NOT_FOUND; a rejection by the vault is a reverted transaction. */
+  /**
+   * CHAIN_NOT_FOUND, VAULT_NOT_FOUND; a rejection by the vault is a reverted transaction. A token that no asset has is one of
+   * 18 decimals: clearing lists the deposit as unclaimed (AMB-74).
+   */
   async deposit(chainId: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     const { lane, vault } = this.#laneWithVault(chainId);
     if (lane === null) return rejected(unknownChain(chainId));
     if (vault === null) return rejected(noVault(chainId));
-    const token = tokenOnChain(this.#parts.registry(), chainId, request.token);
-    if (token === null) return rejected(unknownToken(chainId));
+    const token = tokenOnChain(this.#parts.registry(), chainId, request.token) ?? unregistered(chainId, request.token);
     const { confirm, config, ...terms } = request;
     const call = config === undefined ? terms : { ...terms, config: encodeConfig(config) };
     const mined = await lane.change((chain): Outcome<ChainTransaction> => {

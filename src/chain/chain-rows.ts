@@ -146,12 +146,18 @@ function vaultSettings(key: string, { administrators, quorum }: VaultJson): Vaul
 }
 
 /** A token is on its chain from its first registration on; without one it has no minimum and no caps. */
+const INTERNAL_DECIMALS = 18;
 const UNREGISTERED: Omit<TokenDefinition, 'token' | 'chainId' | 'decimals'> = {
   maxDeposits: null,
   max1hrDeposits: null,
   minWeight: ZERO_18,
   minFirstDepositBaseUnits: 0n,
 };
+
+/** What the vault of a simulated chain sees of a token that is registered nowhere. */
+export function unregistered(chainId: ChainId, token: string): TokenDefinition {
+  return { ...UNREGISTERED, token, chainId, decimals: INTERNAL_DECIMALS };
+}
 
 /** The tokens that an asset has, and those that it had and no asset has now: a vault may still hold them. */
 export function tokensEver(

@@ -4,14 +4,14 @@
  *   simulated chain   the vault's balances at the head of the majority
  *   EVM chain         `balanceOf` of the vault at a processed block, by majority (evm-holdings.ts)
  *                        both without the events that are not final, or not processed at that block
- *   clearing          base units of each token in each vault, as booked events say
+ *   clearing          base units of each token in each vault, as booked events say, with those of unclaimed deposits
  *
  * So both sides follow from the same events, and unconfirmed or waiting ones are no deviation. Compared is only what was read
  * after the last booking and while none was in progress; otherwise the last comparison stands.
  *
  * A deviation is logged when it appears and when it ends; nothing is corrected by it.
  */
-import type { VaultTokenRow } from '../clearing/rows.ts';
+import type { VaultUnits } from '../clearing/clearing-queries.ts';
 import { powerOfTen } from '../core/arithmetic.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import { type ChainRegistry, tokensEver } from './chain-rows.ts';
@@ -28,7 +28,7 @@ export interface HoldingsParts {
   /** Another number after each booking of a chain; null while one is in progress, or while `held` is older than the last. */
   readonly bookings: (chainId: ChainId) => number | null;
   /** Of the ledger; null: not now. */
-  readonly booked: () => Promise<readonly VaultTokenRow[] | null>;
+  readonly booked: () => Promise<readonly VaultUnits[] | null>;
   /** @param deviation the chain's amount less the ledger's, 18 decimals; 0 when they agree again. */
   readonly changed: (asset: AssetId, deviation: bigint) => void;
 }
@@ -74,7 +74,11 @@ export class VaultHoldings {
       const count = before.get(chainId) ?? null;
       return count !== null && count === bookings(chainId);
     };
-    const inLedger = new Map(rows.map(({ token, chainId, baseUnits }) => [`${token}@${chainId}`, baseUnits]));
+    const inLedger = new Map<string, bigint>();
+    for (const { token, chainId, baseUnits } of rows) {
+      const key = `${token}@${chainId}`;
+      inLedger.set(key, (inLedger.get(key) ?? 0n) + baseUnits);
+    }
     const deviations = new Map<AssetId, bigint>();
     const registry = this.#parts.registry();
     for (const row of registry.assets.values()) {

@@ -33,13 +33,16 @@ interface Answers {
     readonly counts: View;
   };
   readonly journal: { readonly sequence: number };
-  readonly vaultTokens: { readonly tokens: readonly VaultTokenRow[] };
+  readonly vaultTokens: { readonly tokens: readonly VaultUnits[] };
   readonly hooks: HooksView & { readonly delay_ms: number };
   readonly prices: { readonly prices: KnownPrices };
   readonly accountsAtRisk: View;
   readonly user: View;
   readonly unclaimed: View;
 }
+
+/** Units that a vault has of a token by booked events, credited or unclaimed: one entry for each row. */
+export type VaultUnits = Pick<VaultTokenRow, 'token' | 'chainId' | 'baseUnits'>;
 
 /** Queries with members of their own. */
 type OwnQuery =
@@ -75,7 +78,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   backstop: (state, { nowNs }) => accepted(backstopView(state, nowNs)),
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
-  vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values()] }),
+  vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values(), ...state.unclaimed.values()] }),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {
     return accepted(yield* atRisk.query(limit, nowNs));

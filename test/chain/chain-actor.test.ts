@@ -181,7 +181,10 @@ suite('chain actor', () => {
     const before = await head(fixture, DEV);
     assert.equal(refusal(await fixture.chains.deposit('0000000000000000ee' as ChainId, DEPOSIT)), 'CHAIN_NOT_FOUND');
     assert.equal(refusal(await fixture.chains.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
-    assert.equal(refusal(await fixture.chains.deposit(DEV, ON_ONE)), 'ASSET_NOT_FOUND');
+    assert.equal(
+      refusal(await fixture.chains.mint(DEV, { ...DEPOSIT, token: ON_ONE.token, to: DEPOSIT.from })),
+      'ASSET_NOT_FOUND',
+    );
     assert.equal(refusal(await fixture.chains.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
     assert.equal(await head(fixture, DEV), before);
   });
@@ -268,5 +271,20 @@ suite('chain actor', () => {
     await fixture.restart();
     const ended = await fixture.chains.vault(DEV);
     assert.equal(ended.ok && ended.value.escapeMode, false);
+  });
+
+  test('a deposit of a token that no asset has is mined and unclaimed, and no deviation once it is registered (AMB-74, AMB-116)', async () => {
+    const fixture = await seeded();
+    const token = seedAddress('98');
+    const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, token, baseUnits: 5n }));
+    assert.deepEqual([answer.status, answer.nonce], ['mined', 0]);
+    assert.equal(fixture.world.state.unclaimed.size, 1);
+    const body = { symbol: 'NEW', tokens: [{ token, chain_id: DEV, decimals: 0 }] };
+    acceptedValue(await fixture.command({ kind: 'putAsset', method: 'put', assetId: '9' as AssetId, body }));
+    assert.equal((await fixture.chains.deviations()).get('9' as AssetId), 0n);
+    const credit = { kind: 'creditUnclaimed', chainId: DEV, user: USER, counter: 0 } as const;
+    acceptedValue(await fixture.command(credit));
+    assert.equal(fixture.world.owned(USER, '9' as AssetId), 5n * UNIT);
+    assert.equal((await fixture.chains.deviations()).get('9' as AssetId), 0n);
   });
 });

@@ -226,8 +226,6 @@ suite('deposits', () => {
 
   test('a deposit of an unregistered token is listed, and credited once after registration (AMB-74)', async () => {
     const unclaimed = `/operator/chains/${CHAIN}/unclaimed`;
-    await putAsset('9', 'd9');
-    await node.operate('PUT', '/operator/assets/9', { symbol: 'A9' });
     const carol = await node.user({});
     await deposit(carol, 'd9', whole(3));
     await deposit(carol, '5a', '2000000');

@@ -155,7 +155,7 @@ export class LifeChains {
       withdrawals: () => node.gateway.withdrawals.all(),
       settlements: () => node.gateway.settlements.all(),
       holdings: {
-        booked: async () => [...node.clearing.ledger.vaultTokens.values()],
+        booked: async () => [...node.clearing.ledger.vaultTokens.values(), ...node.clearing.ledger.unclaimed.values()],
         changed: () => undefined,
       },
       evm: {

@@ -452,7 +452,7 @@ export class FundsBook {
     return sum;
   }
 
-  /** What operators see of an asset is what final events of its vaults bring beyond what was booked (AMB-116). */
+  /** What operators see of an asset is what final events of its vaults bring beyond what was booked, credited or unclaimed (AMB-116). */
   checkDeviations(seen: ReadonlyMap<AssetId, bigint>, disk: ChainDisk, stopped: ReadonlySet<ChainId>): void {
     const isPlain = VAULTS.every(({ chainId }) => {
       const faults = disk.state(chainId)?.providers ?? [];
@@ -469,7 +469,7 @@ export class FundsBook {
       const onChain = sum(finalOf(vaultAt(vault), disk, 'deposit')) - sum(finalOf(vaultAt(vault), disk, 'withdrawal'));
       const swapped = this.#swappedUnits(swapsOf(vaultAt(vault), disk.state(chainId)), vaultAt(vault), token);
       const isBooked = this.#swappedUnits(this.settled.values(), vaultAt(vault), token);
-      const beyond = onChain + swapped - isBooked - (sum(this.credited.values()) - sum(this.paid.values()));
+      const beyond = onChain + swapped - isBooked - (sum(this.taken.values()) - sum(this.paid.values()));
       const inUnits = beyond < 0n ? -worthOf(plan, -beyond) : worthOf(plan, beyond);
       sums.set(asset, (sums.get(asset) ?? 0n) + inUnits);
     }

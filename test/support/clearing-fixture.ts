@@ -71,7 +71,7 @@ export class ClearingFixture {
       acceptsEscape: this.acceptsEscape,
       escaped: () => undefined,
       holdings: {
-        booked: async () => [...this.world.state.vaultTokens.values()],
+        booked: async () => [...this.world.state.vaultTokens.values(), ...this.world.state.unclaimed.values()],
         changed: (asset, deviation) => void this.deviations.push([asset, deviation]),
       },
       stopped: (chain, stopped) => this.stops.push([chain, stopped?.reason ?? null]),
