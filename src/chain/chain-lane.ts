@@ -236,16 +236,48 @@ export class ChainLane {
     return units;
   }
 
-  /** Ends a stop (AMB-74): what is no longer on the chain stays booked and is expected no more. */
+  /**
+   * Ends a stop (AMB-74): deposits that are no longer on the chain stay credited, withdrawals and settlements are taken back, and
+   * the counters of both are those of the vault again (NON-04). The chain stays stopped while clearing or the providers do not answer.
+   */
   async resume(): Promise<Outcome<void>> {
     return this.#run(async () => {
       const wasStopped = this.#watch.stopped !== null;
       const sight = this.#sight(this.#opened);
+      // mutant: counters-of-the-vault
+      if (!(await this.#takeBack(sight))) return;
       this.#watch.resume(sight.views, this.#times(sight));
       if (wasStopped) this.#parts.stopped(this.#parts.chainId, null);
       await this.#endEscape(this.#opened);
       await this.#act(this.#opened);
     });
+  }
+
+  /** Killed in between, the chain is still stopped; clearing takes each event back once. */
+  async #takeBack(sight: ChainSight): Promise<boolean> {
+    const { chainId } = this.#parts;
+    const { withdrawals, settlements } = this.#watch.vanished(sight.views, this.#times(sight));
+    for (const event of withdrawals) {
+      const { user, nonce } = event;
+      const counter = sight.withdrawalCount(user);
+      const [, token = '', baseUnits = '0'] = event.what.split('/');
+      const payout = { user, nonce, token, baseUnits: BigInt(baseUnits) };
+      if (counter === null) return false;
+      if ((await this.#offer({ kind: 'payoutVanished', chainId, ...payout, counter })) === null) return false;
+      this.#watch.withdrawals.recount(event);
+    }
+    for (const event of settlements) {
+      const { user, nonce, account } = event;
+      const subAccount = must(account, 'a settlement has a sub-account');
+      const counter = sight.settlementCount(user, subAccount);
+      const [, tokenOut = '', unitsOut = '0', , tokenIn = '', unitsIn = '0'] = event.what.split('/');
+      const legs = { tokenOut, baseUnitsOut: BigInt(unitsOut), tokenIn, baseUnitsIn: BigInt(unitsIn) };
+      if (counter === null) return false;
+      const command = { kind: 'settlementVanished', chainId, user, subAccount, nonce, ...legs, counter } as const;
+      if ((await this.#offer(command)) === null) return false;
+      this.#watch.settlements.recount(event);
+    }
+    return true;
   }
 
   async #endEscape(chain: SimulatedChain): Promise<void> {

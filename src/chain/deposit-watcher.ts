@@ -122,6 +122,11 @@ export class DepositWatcher {
     this.rescan();
   }
 
+  /** The counter of its owner is lower now, as clearing replied: the next event is offered whatever its number. */
+  recount({ user, account }: BookedEvent): void {
+    this.#next.delete(account === null ? user : `${user}/${account}`);
+  }
+
   /** Events of these logs that a majority shows in canonical blocks with enough confirmations, whether answered or not. */
   again(
     logs: readonly ChainLog[],

@@ -143,6 +143,22 @@ export class VaultWatch {
     this.#stops += 1;
   }
 
+  /** What a resumption takes back in the ledger, the highest counters first; empty while the chain is not stopped. */
+  vanished(
+    views: Views,
+    { final }: ChainTimes,
+  ): {
+    readonly withdrawals: readonly BookedEvent[];
+    readonly settlements: readonly BookedEvent[];
+  } {
+    if (this.#stopped === null) return { withdrawals: [], settlements: [] };
+    const lineage = this.withdrawals.lineage(views);
+    const withdrawals = typeof lineage === 'string' ? [] : [...lineage];
+    const settlements = this.#missing.filter(({ until }) => until < final);
+    const byCounter = (a: BookedEvent, b: BookedEvent): number => b.nonce - a.nonce;
+    return { withdrawals: withdrawals.sort(byCounter), settlements: settlements.sort(byCounter) };
+  }
+
   /** Ends a stop: what is gone is no longer expected, but a settlement whose approval is valid. */
   resume(views: Views, { final }: ChainTimes): void {
     if (this.#stopped === null) return;

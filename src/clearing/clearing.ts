@@ -26,6 +26,7 @@ import {
   applySettlementLapsed,
   applySettlementRefused,
   applySettlementSigned,
+  applySettlementVanished,
 } from './funds/settlements.ts';
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
@@ -34,6 +35,7 @@ import {
   applyApprovalLapsed,
   applyApprovalSigned,
   applyCancelWithdrawal,
+  applyPayoutVanished,
   applyVaultCheckpoint,
   applyWithdraw,
   applyWithdrawalsDue,
@@ -281,6 +283,10 @@ function applyNodeInput(
       return applySettlementLapsed(state, input, nowNs, effects);
     case 'settled':
       return applySettled(state, input, nowNs, effects);
+    case 'payoutVanished':
+      return applyPayoutVanished(state, input, effects);
+    case 'settlementVanished':
+      return applySettlementVanished(state, input, nowNs, effects);
     case 'forcedWithdrawal':
       return applyForcedWithdrawal(state, input, nowNs, effects);
     case 'closePosition':

@@ -357,6 +357,35 @@ export interface Settled extends FromNode {
   readonly settler: UserId;
 }
 
+/** What a booked event is that the chain has no longer, with the vault's counter now. */
+interface VanishedEvent extends FromNode {
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** Of the event. */
+  readonly nonce: number;
+  /** Of the user's withdrawals, or of the settlements of the sub-account. */
+  readonly counter: number;
+}
+
+/** A booked `Withdrew` event that a reorganisation has dropped, at the resumption of its chain. */
+export interface PayoutVanished extends VanishedEvent {
+  readonly kind: 'payoutVanished';
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly baseUnits: bigint;
+}
+
+/** The same of a `Settled` event whose approval has ended. */
+export interface SettlementVanished extends VanishedEvent {
+  readonly kind: 'settlementVanished';
+  readonly subAccount: number;
+  /** Tokens: 64 hex, right-padded. */
+  readonly tokenOut: string;
+  readonly baseUnitsOut: bigint;
+  readonly tokenIn: string;
+  readonly baseUnitsIn: bigint;
+}
+
 /** A confirmed forced withdrawal of a vault in escape mode. */
 export interface ForcedWithdrawal extends FromNode {
   readonly kind: 'forcedWithdrawal';
@@ -528,6 +557,8 @@ export type NodeInput =
   | SettlementRefused
   | SettlementLapsed
   | Settled
+  | PayoutVanished
+  | SettlementVanished
   | ForcedWithdrawal
   | Transfer
   | ClosePosition

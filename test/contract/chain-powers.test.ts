@@ -285,8 +285,8 @@ suite('powers of the simulated chains', () => {
     assert.equal(await owned(user), '100');
   });
 
-  test('an executed withdrawal that a reorganisation drops stops the chain; it stays booked and its approval pays once more at most (DEP-22, AMB-74)', async () => {
-    const user = await approved(30);
+  /** What is executed is dropped: the chain is stopped. */
+  const dropped = async (user: PlainClient): Promise<void> => {
     const units = await vaultUnits(DEV);
     const { tx } = await execute(user);
     assert.deepEqual(await queue(user), ['executed']);
@@ -296,10 +296,46 @@ suite('powers of the simulated chains', () => {
     assert.equal((await counters(DEV, user))['withdrawalCounts'], 0);
     assert.deepEqual(await queue(user), ['executed']);
     assert.equal(await owned(user), '70');
+  };
+
+  test('an executed withdrawal that a reorganisation drops stops the chain; resumed, its approval lives again and is booked once when it is executed, after a kill too (DEP-22, AMB-74, NON-04)', async () => {
+    const user = await approved(30);
+    await dropped(user);
+    await node.restart('SIGKILL');
+    await user.login();
+    assert.equal(await stopped(DEV), 1);
     await resume(DEV);
+    await node.restart('SIGKILL');
+    await user.login();
     assert.equal(await stopped(DEV), 0);
     await call(DEV, 'mine', { blocks: 1 });
+    assert.deepEqual(await queue(user), ['approved']);
+    assert.equal(await owned(user), '70', 'what may still be paid is locked');
+    await node.ledgerAddsUp();
+    assert.equal((await execute(user))['status'], 'mined');
     assert.deepEqual(await queue(user), ['executed']);
+    assert.equal(await owned(user), '70');
+    assert.equal(await stopped(DEV), 0);
+    await node.ledgerAddsUp();
+  });
+
+  test('a dropped withdrawal that is not executed again returns with its expiry, and the next one has the vault’s counter (NON-04, WDR-10, AMB-74)', async () => {
+    const user = await approved(30);
+    await dropped(user);
+    await resume(DEV);
+    assert.deepEqual(await queue(user), ['approved']);
+    await node.advance(3_700n * SECOND);
+    await call(DEV, 'mine', { blocks: 2 });
+    assert.deepEqual(await queue(user), ['expired']);
+    assert.equal(await owned(user), '100');
+    const amount = (20n * 10n ** 18n).toString(16);
+    const terms = { asset: `${TOKENS[DEV]}@${DEV}`, amount, target: TARGET, nonce: 0 };
+    assert.equal((await user.withdraw(terms)).text, '{"success":true}');
+    for (const _ of [1, 2, 3]) await node.advance(40n * SECOND);
+    assert.deepEqual(await queue(user), ['expired', 'approved']);
+    assert.equal((await execute(user))['status'], 'mined');
+    assert.deepEqual(await queue(user), ['expired', 'executed']);
+    assert.equal(await owned(user), '80');
     await node.ledgerAddsUp();
   });
 

@@ -461,10 +461,20 @@ suite('settlements', () => {
     await node.restart('SIGKILL');
     await alice.login();
     assert.equal(await stopped(), 1);
+    const owned = await spot();
     await node.operate('POST', `/operator/chains/${CHAIN}/resume`, { accept: true });
     assert.equal(await stopped(), 0);
+    await node.restart('SIGKILL');
+    await alice.login();
+    const [usd, eth] = [Number(owned['0']) - 3_000, Number(owned['2']) + 0.1];
+    const reversed = { ...owned, '0': String(usd), '2': String(Number(eth.toFixed(6))) };
+    assert.deepEqual(await spot(), reversed, 'both legs are taken back');
     await node.advance(40n * SECOND);
     assert.deepEqual(await withdrawals(alice), ['approved']);
+    await conserved();
+    const next = approvalOf(await settle({ amountOut: hex(0.1), nonce: Number(await counter()) }));
+    assert.equal((await execute(next.inner.nonce))['status'], 'mined', 'the counters agree again');
+    assert.equal(await counter(), next.inner.nonce + 1);
     await conserved();
   });
 

@@ -1205,6 +1205,24 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/contract/settlements',
   },
   {
+    breaks: 'with a resumption the counters of the ledger are those of the vault',
+    site: 'counters-of-the-vault',
+    change: removed,
+    caughtBy: 'test/contract/chain-powers',
+  },
+  {
+    breaks: 'a payout that vanished is taken back once',
+    site: 'vanished-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/vanished-events',
+  },
+  {
+    breaks: 'a settlement that vanished is reversed once',
+    site: 'reversed-once',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/vanished-events',
+  },
+  {
     breaks: 'a forced withdrawal is debited once',
     site: 'forced-once',
     change: condition('false'),

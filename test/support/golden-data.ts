@@ -58,6 +58,8 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   settlementRefused: true,
   settlementLapsed: true,
   settled: true,
+  payoutVanished: true,
+  settlementVanished: true,
   forcedWithdrawal: true,
   renameSubAccount: true,
   addSigner: true,

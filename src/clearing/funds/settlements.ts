@@ -11,6 +11,7 @@
  *              fixed. A signature may exist in this node; none has left it
  *   approved   the signature is journaled and published: the user, or who was given it, may have it executed
  *   executed   the value of what left is debited, what came in is credited, the rest of the lock returned
+ *              the chain drops it, its approval has ended, and the operator resumes: reversed (decision 0035)
  *   expired    a confirmed block is past `validUntil` and the vault's counter has not passed the nonce: everything returned
  *   refused    everything returned, and the nonce is free again: no signature was ever made
  *
@@ -24,9 +25,9 @@
  *
  * Signatures and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
-import { add18, mulDivCeil, normalizeDeposit, powerOfTen, subtract18 } from '../../core/arithmetic.ts';
+import { add18, mulDivCeil, normalizeDeposit, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
-import type { ChainId, UserId } from '../../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { USD } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
@@ -34,7 +35,7 @@ import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isMarginType, mayHold } from '../../risk/account-types.ts';
 import { capacityWith, isMarginBound } from '../account-margin.ts';
-import { askingUser, balanceSlot, owesForced, setFunds, setOwned } from '../balances.ts';
+import { askingUser, balanceSlot, debitBelowZero, owesForced, SPOT_ACCOUNT, setFunds, setOwned } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type {
@@ -44,16 +45,17 @@ import type {
   SettlementName,
   SettlementRefused,
   SettlementSigned,
+  SettlementVanished,
 } from '../inputs.ts';
 import { tokenKey } from '../registry/registry-assets.ts';
 import { configOf } from '../registry/registry-config.ts';
 import { riskSlot } from '../risks.ts';
-import type { SettlementRow, SettlementStatus } from '../rows.ts';
-import type { BalanceSlot, ClearingState, RegisteredToken, SubAccountSlot } from '../state.ts';
+import type { SettlementRow, SettlementStatus, WithdrawalRow } from '../rows.ts';
+import type { BalanceSlot, ClearingState, RegisteredToken, SubAccountSlot, UserSlot } from '../state.ts';
 import { isLiveSettlement, SETTLEMENTS_PER_USER } from './settlement-book.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import { payoutOf, payoutValue } from './withdrawal-figures.ts';
-import { fillQueue } from './withdrawals.ts';
+import { cancelUnsigned, fillQueue } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -414,4 +416,83 @@ export function applySettled(
   moveVaultUnits(state, { token: tokenIn, chainId, asset: assetIn }, baseUnitsIn, credit);
   fillQueue(state, assetIn, chainId, nowNs, effects);
   return accepted({ result: 'executed', next: nonce + 1 });
+}
+
+/**
+ * A booked settlement is no longer on the chain, its approval has ended, and the operator resumes the chain: the vault has what
+ * left, and has not what came in. Both are taken back in the ledger: what came in from the sub-account as far as it is available
+ * there, the rest from account 0, below zero if it was spent. The highest counter comes first.
+ *
+ * @returns `{"result":"reversed" | "unmatched" | "duplicate"}`; `duplicate`: nothing changed; `unmatched`: the ledger cannot hold the
+ *   reversal, only the counter follows.
+ */
+export function applySettlementVanished(
+  state: ClearingState,
+  input: SettlementVanished,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
+  const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, counter } = input;
+  // mutant: reversed-once
+  if (nonce + 1 !== counterOf(state, chainId, user, subAccount) || nonce < counter) {
+    return accepted({ result: 'duplicate' });
+  }
+
+  // After this point it must be booked.
+  state.settlementCounters.set(counterKey(chainId, user, subAccount), nonce);
+  state.dirty.settlementCounters.add(counterKey(chainId, user, subAccount));
+  const [out, into] = [
+    state.vaultTokens.get(tokenKey(tokenOut, chainId)),
+    state.vaultTokens.get(tokenKey(tokenIn, chainId)),
+  ];
+  const slot = state.users.get(user);
+  if (out === undefined || into === undefined || into.baseUnits < baseUnitsIn || slot === undefined) {
+    return accepted({ result: 'unmatched' });
+  }
+  const value = payoutValue(baseUnitsOut, decimalsOf(state, tokenOut, chainId));
+  const credit = normalizeDeposit(baseUnitsIn, decimalsOf(state, tokenIn, chainId));
+  const { claims, vaultHoldings } = must(state.totals.get(out.asset), 'an asset with vault units has totals');
+  if (claims + value > AMOUNT18_MAX || vaultHoldings + value > AMOUNT18_MAX) return accepted({ result: 'unmatched' });
+  const returned = balanceSlot(state, slot, subAccount, out.asset);
+  setOwned(state, returned, add18(returned.owned, value));
+  const ended = takeBack(state, slot, { subAccount, chainId, asset: into.asset }, credit, nowNs, effects);
+  moveVaultUnits(state, { token: tokenOut, chainId, asset: out.asset }, baseUnitsOut, value);
+  moveVaultUnits(state, { token: tokenIn, chainId, asset: into.asset }, -baseUnitsIn, subtract18(ZERO_18, credit));
+  for (const row of ended) fillQueue(state, row.asset, row.chainId, nowNs, effects);
+  fillQueue(state, out.asset, chainId, nowNs, effects);
+  return accepted({ result: 'reversed' });
+}
+
+/**
+ * Debits what the vault never got, as a forced withdrawal does: unsigned withdrawals of the user end before account 0 is below zero.
+ *
+ * @returns them: their queues are the caller's to fill.
+ */
+function takeBack(
+  state: ClearingState,
+  user: UserSlot,
+  { subAccount, chainId, asset }: { readonly subAccount: number; readonly chainId: ChainId; readonly asset: AssetId },
+  amount: Amount18,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): readonly WithdrawalRow[] {
+  const balance = balanceSlot(state, user, subAccount, asset);
+  const available = availableOf(balance);
+  const taken = available > 0n ? smaller(available, amount) : ZERO_18;
+  setOwned(state, balance, subtract18(balance.owned, taken));
+  const left = subtract18(amount, taken);
+  if (left === 0n) return [];
+  const pool = balanceSlot(state, user, SPOT_ACCOUNT, asset);
+  const isCovered = (): boolean => pool.owned >= left;
+  const name = { user: user.row.user, asset };
+  const cancelled = isCovered() ? [] : [...cancelUnsigned(state, name, isCovered, nowNs, effects)];
+  debitBelowZero(state, pool, left);
+  if (pool.owned >= 0n) return cancelled;
+  // Nothing of the user leaves while it is owed, whatever the asset.
+  cancelled.push(...cancelUnsigned(state, { ...name, asset: null }, () => false, nowNs, effects));
+  // Only users with a row of forced withdrawals have a balance below zero (checks.ts).
+  const key = `${chainId}/${user.row.user}`;
+  state.forcedCounters.set(key, state.forcedCounters.get(key) ?? 0);
+  state.dirty.forcedCounters.add(key);
+  return cancelled;
 }

@@ -10,7 +10,8 @@
  *                                                                                                         executed
  *   queued, filled     amount and fee are locked, of isolated lots of the token first, then of the pool; may be cancelled
  *   signing, approved  also bound to the vault's counter and `validUntil`: an approval may exist, so only the chain ends it
- *   executed           the value of the payout left the ledger, the fee went to the fee account, the rest returned
+ *   executed           the value of the payout left the ledger, the fee went to the fee account, the rest returned. One whose
+ *                      event a reorganisation dropped is approved again: it is paid, or expires (decision 0035)
  *   expired, cancelled everything returned, each part to where it came from
  *
  * Locked is in `locked` of the balance: not owned, not available, not margin. Each change is part of one journaled input, so
@@ -43,6 +44,7 @@ import type {
   ApprovalLapsed,
   ApprovalSigned,
   CancelWithdrawal,
+  PayoutVanished,
   VaultCheckpoint,
   Withdraw,
   Withdrew,
@@ -71,7 +73,7 @@ const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
   filled: ['signing', 'cancelled'],
   signing: ['approved', 'executed', 'expired'],
   approved: ['executed', 'expired'],
-  executed: ['gone'],
+  executed: ['gone', 'signing', 'approved'],
   expired: ['gone'],
   cancelled: ['gone'],
   gone: [],
@@ -547,6 +549,58 @@ export function applyWithdrew(
   // A place of the user is free again, and what a fee took of lots backs none any more.
   fillQueue(state, slot.row.asset, chainId, nowNs, effects);
   return accepted({ result: 'executed', next: nonce + 1 });
+}
+
+/**
+ * A booked payout is no longer on the chain, whose resumption the operator ordered: the vault has the units again, and its counter
+ * is lower than the ledger's. The row is approved as before, with what was paid locked out of the pool: its approval may still be
+ * executed, then it is booked again; else it lapses like any other, and its funds return. The highest counter comes first.
+ *
+ * Without its row, which stays for a day, the counter follows alone: the operator puts the funds right (docs/funds.md).
+ *
+ * @returns `{"result":"restored" | "unknown" | "duplicate"}`; `duplicate`: nothing changed.
+ */
+export function applyPayoutVanished(
+  state: ClearingState,
+  { chainId, user, token, nonce, baseUnits, counter }: PayoutVanished,
+  effects: Effect[],
+): Outcome<View> {
+  // mutant: vanished-once
+  if (nonce + 1 !== counterOf(state, user, chainId) || nonce < counter) return accepted({ result: 'duplicate' });
+  const slot = state.withdrawals
+    .ofUser(user)
+    .find(
+      ({ row }) =>
+        row.chainId === chainId &&
+        row.nonce === nonce &&
+        row.status === 'executed' &&
+        row.token === token &&
+        row.payout === baseUnits,
+    );
+
+  // After this point it must be booked.
+  state.withdrawalCounters.set(`${chainId}/${user}`, nonce);
+  state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
+  if (slot !== undefined) restore(state, slot, effects);
+  renumber(state, user, chainId, effects);
+  return accepted({ result: slot === undefined ? 'unknown' : 'restored' });
+}
+
+/** Takes a payout back into the lock of its row. Of the fee returns what the fee account has available. */
+function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]): void {
+  const { token, chainId, asset, payout, signatures } = slot.row;
+  const value = payoutValue(payout, decimalsOf(state, token, chainId));
+  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
+  const available = availableOf(feeBalance);
+  const fee = available > 0n ? smaller(slot.row.fee, available) : ZERO_18;
+  // Signatures are made again of a row that was paid before they were booked.
+  const status = signatures.length > 0 ? 'approved' : 'signing';
+  const endedNs = 0n as TimestampNs;
+  move(state, slot, status, { amount: value, fee, isolated: ZERO_18, endedNs }, effects);
+  if (fee > 0n) setOwned(state, feeBalance, subtract18(feeBalance.owned, fee));
+  const { pool } = sourcesOf(state, slot.row);
+  setFunds(state, pool, { owned: pool.owned, locked: add18(pool.locked, add18(value, fee)) });
+  moveVaultUnits(state, { token, chainId, asset }, payout, value);
 }
 
 /**
