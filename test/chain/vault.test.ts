@@ -122,7 +122,7 @@ suite('vault', () => {
     anvil.send({ contract: 'VaultV1', at: VAULT, name, args, ...(from === undefined ? {} : { from }) });
   const revertOf = (revert: Revert | null): string | null => revert?.name ?? null;
 
-  test('APR-01 to APR-03, V-8: the digests of the vectors agree between src/chain, Solidity and viem', async () => {
+  test('APR-01 to APR-03, AMB-83, VER-06, V-8: the digests of the vectors agree between src/chain, Solidity and viem', async () => {
     const domain = domainHash(padded(VAULT), ANVIL_CHAIN);
     assert.equal(domain, DOMAIN);
     assert.equal(plainDigest([padded(VAULT), 0n, 31_337n, 1n]), DOMAIN);

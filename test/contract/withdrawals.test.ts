@@ -239,6 +239,68 @@ suite('withdrawals', () => {
     assert.equal((await queue()).at(-1)?.status.type, 'expired');
     assert.equal(Number(await owned()), Number(before) + 50);
   });
+
+  test('the fee is of the rate at the request, and charged when the payout is confirmed (WDR-09, WDR-14, WDR-16)', async () => {
+    const carol = await node.user({});
+    await deposit(carol, 500);
+    const rate = (rate: string): Promise<unknown> =>
+      node.operate('PATCH', '/operator/assets/0', {
+        rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate },
+      });
+    const figures = async (): Promise<Record<string, string>> => {
+      const { assets } = (await node.operate('GET', '/operator/ledger')) as {
+        assets: Record<string, Record<string, string>>;
+      };
+      return assets['0'] ?? {};
+    };
+    const { fees = '', locks } = await figures();
+    await rate('0.01');
+    done(await carol.withdraw({ asset: USD, amount: hex(100), target: TARGET }));
+    await rate('0.02');
+    const locked = await figures();
+    assert.equal(Number(locked['locks']) - Number(locks), 101);
+    await node.advance(31n * SECOND);
+    await node.advance(1n * SECOND);
+    assert.equal((await figures())['fees'], fees, 'nothing is charged before the chain has paid');
+    const paid = await node.operate('POST', `/operator/chains/${CHAIN}/withdrawals/execute`, {
+      user: carol.id,
+      nonce: 0,
+    });
+    assert.equal(paid['revert'], null);
+    const after = await figures();
+    assert.deepEqual([Number(after['fees']) - Number(fees), after['locks'], after['difference']], [1, locks, '0']);
+    const { sub_accounts: accounts } = (await node.operate('GET', `/operator/users/${carol.id}`)) as {
+      sub_accounts: Record<string, { balances: Record<string, { owned: string }> }>;
+    };
+    assert.equal(accounts['0']?.balances['0']?.owned, '399');
+    await rate('0');
+  });
+
+  test('delays are those that the operator has configured, and reads of a full queue are quick (WDR-04, WDR-23, LIM-23)', async () => {
+    const dave = await node.user({});
+    await deposit(dave, 500);
+    const path = '/operator/withdrawal-delay-parameters';
+    const parameters = { min_delay: 100, max_delay: 3_600, delay_clamps: [0], delay_values: [0], cap_floor: 50_000 };
+    const before = await node.operate('GET', path);
+    await node.operate('PUT', path, parameters);
+    assert.deepEqual(await node.operate('GET', path), parameters);
+    const rows = async (): Promise<readonly QueueRow[]> =>
+      (await dave.read(`/withdrawal/queue/${dave.id}`)) as readonly QueueRow[];
+    for (let count = 0; count < 64; count += 1) {
+      done(await dave.withdraw({ asset: USD, amount: hex(1), target: TARGET }));
+    }
+    await node.advance(99n * SECOND);
+    assert.deepEqual(new Set((await rows()).map(({ status }) => status.type)), new Set(['queued']));
+    await node.advance(1n * SECOND);
+    const startedMs = performance.now();
+    const due = await rows();
+    assert.ok(performance.now() - startedMs < 15_000);
+    assert.deepEqual(
+      [due.length, new Set(due.map(({ status }) => status.type))],
+      [64, new Set(['approved', 'filled'])],
+    );
+    await node.operate('PUT', path, before);
+  });
 });
 
 interface Approval {

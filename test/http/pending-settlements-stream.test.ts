@@ -74,7 +74,7 @@ suite('the stream of pending settlements', () => {
     oms.makers.add(ALICE);
   });
 
-  test('WS-17: a reader that is 256 frames behind has to connect again; others get every frame', async () => {
+  test('WS-17, AMB-106: a reader that is 256 frames behind has to connect again; others get every frame', async () => {
     const steady = await open();
     const slow = await open();
     let published = 0;
