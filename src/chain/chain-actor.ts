@@ -56,7 +56,7 @@ import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
 /** Between two comparisons of chains and ledger. */
-const COMPARE_MS = 5_000;
+const COMPARE_MS = 1_000;
 
 /** The approval key of dev and test (operator-api.md 4.5). */
 const PUBLIC_APPROVAL_KEY = 'a1'.repeat(32);
@@ -204,7 +204,15 @@ export class ChainActor implements ChainOperations {
     for (const row of this.#parts.withdrawals()) this.#approvals.changed(row);
     await this.#refuseEscape();
     await this.#follow();
-    this.#comparing = setInterval(() => void this.#holdings.compare(), COMPARE_MS);
+    let isComparing = false;
+    this.#comparing = setInterval(() => {
+      // One at a time: clearing may answer late.
+      if (isComparing) return;
+      isComparing = true;
+      void this.#holdings.compare().finally(() => {
+        isComparing = false;
+      });
+    }, COMPARE_MS);
     this.#comparing.unref();
     this.#settlements.start(this.#parts.settlements());
   }
@@ -297,6 +305,10 @@ export class ChainActor implements ChainOperations {
 
   onChain(): ReadonlyMap<AssetId, bigint | null> {
     return this.#holdings.onChain();
+  }
+
+  lastDeviations(): ReadonlyMap<AssetId, bigint> {
+    return this.#holdings.deviations;
   }
 
   async deviations(): Promise<ReadonlyMap<AssetId, bigint>> {

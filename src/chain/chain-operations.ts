@@ -166,6 +166,8 @@ export interface ChainOperations {
    * last comparison while events are booked.
    */
   deviations(): Promise<ReadonlyMap<AssetId, bigint>>;
+  /** Those of the last comparison, at most a second old while clearing answers: metrics do not wait for it. */
+  lastDeviations(): ReadonlyMap<AssetId, bigint>;
   /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
   resume(chain: ChainId): Promise<void>;
   /** The node's clock was moved by hand. */

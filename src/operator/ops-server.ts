@@ -27,10 +27,10 @@ export class OpsServer {
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
     const hooks = parts.config.hooks ? [...hookRoutes(parts, chains), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
-      ...openRoutes(parts, async () => ({
+      ...openRoutes(parts, () => ({
         opsRequests: this.#http.requestCounts(),
         chains: chains()?.watched() ?? [],
-        deviations: (await chains()?.deviations()) ?? new Map(),
+        deviations: chains()?.lastDeviations() ?? new Map(),
       })),
       ...registryRoutes(parts),
       ...configRoutes(parts),
@@ -60,7 +60,7 @@ function logger({ config }: OpsParts): Logger {
 // Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.
 
 /** @param measured what the metrics show beside what the threads recorded. */
-function openRoutes(parts: OpsParts, measured: () => Promise<MeasuredElsewhere>): readonly OpsRoute[] {
+function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonly OpsRoute[] {
   const { version, commit, config } = parts;
   return [
     { method: 'GET', pattern: '/livez', handler: () => accepted({ alive: true }) },
@@ -77,7 +77,7 @@ function openRoutes(parts: OpsParts, measured: () => Promise<MeasuredElsewhere>)
       handler: async (): Promise<RawReply> => ({
         status: 200,
         contentType: METRICS_CONTENT_TYPE,
-        text: await metricsPage(parts, await measured()),
+        text: await metricsPage(parts, measured()),
       }),
     },
   ];

@@ -399,8 +399,11 @@ suite('powers of the simulated chains', () => {
     const text = await (await fetch(`${node.process.ops}/metrics`)).text();
     return parseExposition(text).get(name)?.samples.get(`${name}{${label}}`);
   };
-  const deviation = (asset = '0'): Promise<number | undefined> =>
-    metric('ringbook_holdings_deviation', `asset="${asset}"`);
+  /** Of now: a read of the ledger compares. */
+  const deviation = async (asset = '0'): Promise<number | undefined> => {
+    await ledger(asset);
+    return metric('ringbook_holdings_deviation', `asset="${asset}"`);
+  };
 
   test('on_chain is what the vaults hold; what is not final is no deviation, what the ledger does not know is one, and difference is unaffected (AMB-116, GEN-06, DEP-11)', async () => {
     const twin = await TestNode.start();
