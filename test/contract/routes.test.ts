@@ -24,19 +24,12 @@ interface Stream {
   readonly pattern: string;
 }
 
-/** Served with the funds of users: not yet. */
-const LATER: readonly string[] = ['/settlement/init', '/settlement/signatures/{user_id}', '/sync/pending_settlements'];
-
 const WIRE = readFileSync('docs/reference/wire.md', 'utf8');
 
 function section(from: string, to: string): string {
   const text = WIRE.slice(WIRE.indexOf(from), WIRE.indexOf(to));
   assert.ok(text.length > 500, from);
   return text;
-}
-
-function isServed({ pattern }: { readonly pattern: string }): boolean {
-  return !LATER.includes(pattern);
 }
 
 function omsRoutes(): Route[] {
@@ -107,15 +100,10 @@ suite('the routes of the contract', () => {
         [9, 7],
       ],
     );
-    for (const pattern of LATER)
-      assert.ok(
-        [...ROUTES, ...STREAMS].some((row) => row.pattern === pattern),
-        pattern,
-      );
   });
 
   test('every listed path resolves at the root, with its method (GEN-01, GEN-03, VER-01)', async () => {
-    for (const route of ROUTES.filter(isServed)) {
+    for (const route of ROUTES) {
       const { method, pattern, auth } = route;
       const answer = await call(route, { method, headers: alice.headers });
       const told = answer.status < 400 ? 'fine' : errorOf(answer).code;
@@ -124,13 +112,6 @@ suite('the routes of the contract', () => {
       assert.ok(answer.status < 500, `${method} ${pattern}: ${answer.text}`);
       const prefixed = await ask(node.ports[route.service], `/v1${pathOf(pattern)}`, { method });
       assert.equal(toldBy(prefixed), '404 NOT_FOUND', `/v1${pattern}`);
-    }
-  });
-
-  test('what is not served yet is 404, not an empty success', async () => {
-    for (const route of ROUTES.filter(({ pattern }) => LATER.includes(pattern))) {
-      const answer = await call(route, { method: route.method, headers: alice.headers });
-      assert.ok([404, 405].includes(answer.status), `${route.method} ${route.pattern} is served`);
     }
   });
 
@@ -152,7 +133,7 @@ suite('the routes of the contract', () => {
 
   test('every protected route is 401 without session and with a bad one, reads before anything else (ERR-04, AUT-01)', async () => {
     const isProtected = ({ auth }: Route): boolean => auth === 'A' || auth === 'S';
-    for (const route of ROUTES.filter(isServed).filter(isProtected)) {
+    for (const route of ROUTES.filter(isProtected)) {
       const hasBody = route.method !== 'GET' && !/cancel-all|logout/.test(route.pattern);
       if (hasBody) continue; // their shape is looked at first: sessions.test.ts
       for (const headers of [{}, { ...alice.headers, authorization: 'Bearer wrong' }, { 'user-id': alice.id }]) {
@@ -163,7 +144,7 @@ suite('the routes of the contract', () => {
   });
 
   test('the data of another user is 401 on every read (G25, AMB-89)', async () => {
-    const reads = ROUTES.filter(isServed).filter(
+    const reads = ROUTES.filter(
       ({ method, pattern, auth }) => auth === 'A' && method === 'GET' && pattern.includes('{user_id}'),
     );
     assert.ok(reads.length >= 6);
@@ -173,12 +154,12 @@ suite('the routes of the contract', () => {
   });
 
   test('market data needs no credentials and looks at none (GEN-04)', async () => {
-    for (const route of ROUTES.filter(isServed).filter(({ service }) => service === 'mds')) {
+    for (const route of ROUTES.filter(({ service }) => service === 'mds')) {
       for (const headers of [{}, { authorization: 'Bearer nonsense', 'user-id': 'x' }]) {
         assert.equal((await call(route, { headers })).status, 200, route.pattern);
       }
     }
-    for (const stream of STREAMS.filter(isServed).filter(({ service }) => service === 'mds')) {
+    for (const stream of STREAMS.filter(({ service }) => service === 'mds')) {
       const reader = await alice.marketStream(pathOf(stream.pattern));
       assert.match(await reader.frame(), /^\{"type":"subscriptions"/, stream.pattern);
       reader.socket.terminate();
@@ -186,7 +167,7 @@ suite('the routes of the contract', () => {
   });
 
   test('every stream of the order service needs a session (STR-08, AUT-11)', async () => {
-    for (const stream of STREAMS.filter(isServed).filter(({ service }) => service === 'oms')) {
+    for (const stream of STREAMS.filter(({ service }) => service === 'oms')) {
       for (const headers of [{}, { 'user-id': alice.id }, { ...alice.headers, authorization: 'Bearer x' }]) {
         const answer = await askUpgrade(node.ports.oms, pathOf(stream.pattern), headers);
         assert.equal(toldBy(answer), '401 UNAUTHORIZED', stream.pattern);
@@ -198,7 +179,7 @@ suite('the routes of the contract', () => {
 
   test('a plain GET of a stream is 426, of a shared path it is the read (AMB-97, wire.md 1)', async () => {
     assert.deepEqual([...SHARED].sort(), ['/trades', '/trades/user/{user_id}', '/trades/{asset_id}']);
-    for (const stream of STREAMS.filter(isServed)) {
+    for (const stream of STREAMS) {
       const answer = await call(stream, { headers: alice.headers });
       if (SHARED.has(stream.pattern)) assert.equal(answer.status, 200, stream.pattern);
       else {
@@ -222,7 +203,7 @@ suite('the routes of the contract', () => {
   });
 
   test('another method is 405 and names those there are (ERR-06)', async () => {
-    for (const route of ROUTES.filter(isServed)) {
+    for (const route of ROUTES) {
       const own = ROUTES.filter(({ service, pattern }) => service === route.service && pattern === route.pattern);
       const allowed = own.filter(({ auth }) => auth !== 'any').map(({ method }) => method);
       for (const method of ['PUT', 'DELETE', 'POST', 'PATCH'].filter((each) => !allowed.includes(each))) {
@@ -288,7 +269,7 @@ suite('the routes of the contract', () => {
   });
 
   test('Deprecation is a header of /margin and of nothing else (VER-03)', async () => {
-    for (const route of ROUTES.filter(isServed)) {
+    for (const route of ROUTES) {
       const answer = await call(route, { method: route.method, headers: alice.headers });
       const expected = route.pattern === '/margin/user/{user_id}' ? 'true' : undefined;
       if (route.pattern === '/margin/user/{user_id}' || answer.status < 400) {
@@ -298,7 +279,7 @@ suite('the routes of the contract', () => {
   });
 
   test('every reply is JSON with its content type (wire.md 1)', async () => {
-    for (const route of ROUTES.filter(isServed).filter(({ method }) => method === 'GET')) {
+    for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
       const answer = await call(route, { headers: alice.headers });
       assert.equal(answer.headers['content-type'], 'application/json', route.pattern);
       assert.doesNotThrow(() => JSON.parse(answer.text), route.pattern);
@@ -318,7 +299,7 @@ suite('the routes of the contract', () => {
   test('the description of each service lists its routes and methods, and no versioned path (DOC-01, DOC-02, VER-01)', async () => {
     for (const service of ['oms', 'mds'] as const) {
       const { paths } = await documentOf(service);
-      for (const { method, pattern, auth } of ROUTES.filter(isServed).filter((route) => route.service === service)) {
+      for (const { method, pattern, auth } of ROUTES.filter((route) => route.service === service)) {
         if (auth === 'any') continue; // a method that is always refused
         assert.ok(paths[pattern]?.[method.toLowerCase()] !== undefined, `${method} ${pattern}`);
       }

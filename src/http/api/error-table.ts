@@ -29,7 +29,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'malformed JSON, a missing, unknown or repeated member, a value of the wrong kind',
     remedy: 'correct the member in `details.field`',
   },
-  NOT_FOUND: { means: 'no such path', remedy: 'correct the request' },
+  NOT_FOUND: {
+    means: 'no such path; for operators also no unclaimed deposit with this counter',
+    remedy: 'correct the request',
+  },
   METHOD_NOT_ALLOWED: { means: 'the path has other methods, listed in `Allow`', remedy: 'correct the request' },
   PAYLOAD_TOO_LARGE: {
     means: 'a body or frame longer than the limit in the message',
