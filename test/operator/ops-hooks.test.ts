@@ -147,7 +147,7 @@ describe('clearing', () => {
       [{ delay_ms: 1_000_000 }, 'delay_ms'],
       [{ fault: { kind: 'inject_order' } }, 'fault.wrapper'],
       [{ fault: { kind: 'inject_order', wrapper: {}, skip: ['shape'] } }, 'fault.skip'],
-      [{ fault: { kind: 'inject_fill', asset_id: '2' } }, 'fault.maker.'],
+      [{ fault: { kind: 'inject_fill', asset_id: '2' } }, 'fault.maker'],
       [{ fault: { kind: 'inject_fill', asset_id: '2', maker: { user_id: USER } } }, 'fault.maker.order_id'],
       [{ fault: { kind: 'withhold_checkpoints' } }, 'fault.chain_id'],
       [{ fault: { kind: 'withhold_checkpoints', chain_id: 'x' } }, 'fault.chain_id'],
