@@ -230,7 +230,7 @@ export class ChainActor implements ChainOperations {
     if (state.stopped !== null) return { kind: 'notReady', reason: 'the chain is stopped' };
     // mutant: settled-while-withheld
     if (lane === undefined ? this.#withheld.has(chainId) : !lane.mayApprove) {
-      return { kind: 'notReady', reason: 'approvals of this chain are withheld for now' };
+      return { kind: 'notReady', reason: 'approvals of this chain are withheld' };
     }
     const addresses = lane === undefined ? this.#evm.signerAddresses : new Set([PUBLIC_APPROVAL_ADDRESS]);
     return settings.vault.administrators.some((address) => addresses.has(address))

@@ -19,7 +19,7 @@ import {
 export const LOGS_MAX = 20_000;
 /** Blocks with logs of one answer; a range with more is cut. Each costs one request for its hash. */
 export const LOG_BLOCKS_MAX = 256;
-/** A deposit's configuration of CONFIG_SIGNERS_MAX signers takes less; anybody may write a longer one. */
+/** A deposit's configuration of CONFIG_SIGNERS_MAX signers takes less; a depositor may write a longer one. */
 const DATA_BYTES_MAX = 262_144;
 /** What is kept of a longer one: a deposit's amount. It counts; what it configures does not. */
 const CUT_DIGITS = 64;

@@ -168,8 +168,8 @@ export function debitBelowZero(state: ClearingState, slot: BalanceSlot, amount: 
 }
 
 /**
- * Whether account 0 owes something that a vault paid without the node (AMB-85). Until it is filled up nothing of the user
- * leaves the exchange, whatever the asset: what is owed could be exchanged for it.
+ * Whether account 0 has a negative balance after a payout of a vault without the node (AMB-85). Until it is filled up nothing of
+ * the user leaves the exchange, whatever the asset: one asset can be sold for another.
  */
 export function owesForced(user: UserSlot): boolean {
   for (const { owned } of must(user.subAccounts.get(SPOT_ACCOUNT), 'account 0 exists').balances.values()) {

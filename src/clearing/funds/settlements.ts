@@ -488,7 +488,7 @@ function takeBack(
   const cancelled = isCovered() ? [] : [...cancelUnsigned(state, name, isCovered, nowNs, effects)];
   debitBelowZero(state, pool, left);
   if (pool.owned >= 0n) return cancelled;
-  // Nothing of the user leaves while it is owed, whatever the asset.
+  // While the balance is negative nothing of the user leaves, whatever the asset.
   cancelled.push(...cancelUnsigned(state, { ...name, asset: null }, () => false, nowNs, effects));
   // Only users with a row of forced withdrawals have a balance below zero (checks.ts).
   const key = `${chainId}/${user.row.user}`;
