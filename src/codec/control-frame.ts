@@ -14,7 +14,7 @@
  * A frame is limited like the body of the same request (limits.ts); a longer one is rejected as PAYLOAD_TOO_LARGE
  * before it is parsed.
  */
-import { ACTION_BYTES_MAX, BATCH_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
+import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
@@ -84,16 +84,14 @@ const FRAME = objectShape('refuse', [
   'error?',
 ]);
 
-const LONG_BATCH: Reject = reject('PAYLOAD_TOO_LARGE', `a frame has at most ${BATCH_BYTES_MAX} bytes`);
 const LONG_ACTION: Reject = reject('PAYLOAD_TOO_LARGE', `a frame of one action has at most ${ACTION_BYTES_MAX} bytes`);
 const NO_REQUEST = { version: 0, requestId: null, correlations: [], isAllFound: false } as const;
 
 const frameCursor = new JsonCursor();
 
-/** Decodes the frame in bytes[start … end). Never throws; an unreadable frame is `malformed`. */
+/** Decodes the frame in bytes[start … end), of at most BODY_BYTES_MAX bytes. Never throws; an unreadable frame is `malformed`. */
 export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): ControlFrame {
   const length = end - start;
-  if (length > BATCH_BYTES_MAX) return { kind: 'malformed', reject: LONG_BATCH, ...NO_REQUEST };
   const cursor = frameCursor;
   cursor.reset(bytes, start, end);
   const frame = readFrame(cursor, length > ACTION_BYTES_MAX);

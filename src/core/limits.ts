@@ -1,14 +1,12 @@
 /** Every limit of the node, with the relations between them asserted at load. Sources in brackets. */
 import { assert } from './assert.ts';
 
-/** Body of the operator API; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
+/** Body of the operator API, and of a batch of signed actions; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
 export const BODY_BYTES_MAX = 1_048_576;
 /** Bodies of public routes are limited to their longest legal content. This limit applies to logins, ids and names. */
 export const SMALL_BODY_BYTES_MAX = 16_384;
 /** Body of one signed action. The longest legal one has sixteen co-signers of 24,576 bytes and is below 103,000 bytes. */
 export const ACTION_BYTES_MAX = 106_496;
-/** Body of a batch. Fifty creates with 16 co-signers' plain keys each are below 430,000 bytes. */
-export const BATCH_BYTES_MAX = 524_288;
 /** Body of an asset look-up: a thousand assets in their longest spelling are below 93,000 bytes. */
 export const ASSETS_BODY_BYTES_MAX = 131_072;
 /** A malformed frame of `/control` up to this length is searched for the order ids it contains. */
@@ -183,8 +181,7 @@ export const FREEZE_TO_END_MS = 3_000;
  */
 export const RESTART_SEQUENCE_GAP = 1_000_000;
 
-assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BATCH_BYTES_MAX, 'more items, more bytes');
-assert(BATCH_BYTES_MAX < BODY_BYTES_MAX, 'a frame that no action needs can be refused in words');
+assert(SMALL_BODY_BYTES_MAX < ACTION_BYTES_MAX && ACTION_BYTES_MAX < BODY_BYTES_MAX, 'more items, more bytes');
 assert(SESSIONS_PUBLIC_MAX < SESSIONS_MAX, 'strangers leave room for sessions of users with funds');
 assert(FRAME_COUNT_WAITING_PER_SOCKET_MAX < FRAME_COUNT_WAITING_MAX, 'one socket does not fill what all have');
 assert(FRAME_COUNT_WAITING_PER_SOCKET_MAX < FRAMES_CROWD, 'one socket is no crowd');

@@ -7,7 +7,7 @@ import { decodeCancel } from '../codec/signed-cancel.ts';
 import { decodeCreate } from '../codec/signed-order.ts';
 import { decodeReplace } from '../codec/signed-replace.ts';
 import { must } from '../core/assert.ts';
-import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../core/limits.ts';
+import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
@@ -107,7 +107,7 @@ function addBatch(
     method,
     pattern,
     late: LATE_ACTION,
-    bodyBytesMax: BATCH_BYTES_MAX,
+    bodyBytesMax: BODY_BYTES_MAX,
     // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
     cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
     isChange: true,

@@ -19,8 +19,8 @@ import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../ht
 import { PUBLIC_KEYS, SEED_ADMINISTRATOR } from '../operator/seed-data.ts';
 
 /**
- * What the longest batch takes of a command ring, and as much again: its body is BATCH_BYTES_MAX, and a byte of a signature has
- * more than three digits and commas of it.
+ * The longest batch takes below 400,000 bytes of a command ring: its body has at most BODY_BYTES_MAX, and each byte of a
+ * signature takes three of them or more, digits and a comma. The rest is for other commands.
  */
 const BATCH_RING_BYTES = 524_288;
 /** Twice the longest order, with its co-signers: a record takes at most half of the open part of a ring (runtime/spsc-ring.ts). */
@@ -29,10 +29,10 @@ const ORDER_RING_BYTES = 53_248;
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const Path = Type.String({ minLength: 1 });
-/** A host name, as browsers compare it: lower case, no port. */
 /** `<token>@<chain id>`, as outputs have it. */
 const TOKEN_FORM = '^[0-9a-f]{64}@[0-9a-f]{18}$';
 const BASE_UNITS_FORM = '^(0|[1-9][0-9]{0,77})$';
+/** A host name, as browsers compare it: lower case, no port. */
 const RP_ID_FORM = '^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$';
 /** An Android application as an origin: the hash of the certificate that signed it. */
 const ANDROID_ORIGIN = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;

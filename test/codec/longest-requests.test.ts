@@ -12,14 +12,15 @@ import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import {
   ACTION_BYTES_MAX,
   ASSETS_BODY_BYTES_MAX,
-  BATCH_BYTES_MAX,
   BATCH_ITEMS_MAX,
+  BODY_BYTES_MAX,
   COLD_VALUES_MAX,
   DECIMALS_ASKED_MAX,
   SMALL_BODY_BYTES_MAX,
 } from '../../src/core/limits.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import type { Reject } from '../../src/core/reject.ts';
+import { OMS_ORDER_ROUTES } from '../../src/http/api/oms-order-routes-table.ts';
 import { utf8 } from '../support/wire-vectors.ts';
 
 const bytes = (count: number): string => `[${new Array(count).fill('255').join(',')}]`;
@@ -79,13 +80,23 @@ suite('the longest legal requests', () => {
     assert.ok(!refused.ok && refused.reject.message.includes('at most 16'));
   });
 
-  test('a batch of fifty creates with sixteen co-signers each fits, plain keys; one each with WebAuthn (BAT-01)', () => {
-    for (const item of [create('Secp256k1', 33, 64), create('WebAuthn', 33, ORDINARY_ASSERTION_BYTES, 1)]) {
-      const body = utf8(`{"orders":[${new Array(BATCH_ITEMS_MAX).fill(item).join(',')}]}`);
-      assert.ok(body.length < BATCH_BYTES_MAX, `${body.length}`);
+  test('a batch of fifty creates with sixteen plain keys each fits; ten with sixteen of WebAuthn (BAT-01, AMB-124)', () => {
+    const routes = OMS_ORDER_ROUTES.filter(({ path }) => /batch-(create|replace)$/.test(path));
+    assert.deepEqual(
+      routes.map(({ bodyBytesMax }) => bodyBytesMax),
+      [BODY_BYTES_MAX, BODY_BYTES_MAX],
+      'no valid batch of a mebibyte is refused for its size',
+    );
+    for (const [count, item] of [
+      [BATCH_ITEMS_MAX, create('Secp256k1', 33, 64)],
+      [BATCH_ITEMS_MAX, create('WebAuthn', 33, ORDINARY_ASSERTION_BYTES, 1)],
+      [10, create('WebAuthn', 33, ORDINARY_ASSERTION_BYTES)],
+    ] as const) {
+      const body = utf8(`{"orders":[${new Array(count).fill(item).join(',')}]}`);
+      assert.ok(body.length < BODY_BYTES_MAX, `${body.length}`);
       const read = decodeBatchCreate(body, 0, body.length);
       assert.deepEqual(reasonOf(read), null);
-      assert.ok(read.ok && read.value.items.length === BATCH_ITEMS_MAX);
+      assert.ok(read.ok && read.value.items.length === count);
     }
   });
 

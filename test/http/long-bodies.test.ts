@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, suite, test } from 'node:test';
-import { BATCH_BYTES_MAX } from '../../src/core/limits.ts';
 import { AddressLimits, STALLED_UNITS } from '../../src/gateway/sessions/address-limits.ts';
 import { AddressGate } from '../../src/http/address-gate.ts';
 import { ReadingTurns } from '../../src/http/reading-turns.ts';
@@ -10,7 +9,8 @@ import { listenWith } from '../support/listeners.ts';
 import { eventually, PATIENCE_MS } from '../support/patience.ts';
 
 const LONG = 300_000;
-const HELD_MAX = 8 * BATCH_BYTES_MAX;
+const LONGEST = 524_288;
+const HELD_MAX = 8 * LONGEST;
 const ARRIVING_MAX = 20;
 const LOCAL = '127.0.0.1';
 let alive = 0;
@@ -28,7 +28,7 @@ const listener = listenWith(
     routes.add({
       method: 'POST',
       pattern: '/long',
-      bodyBytesMax: BATCH_BYTES_MAX,
+      bodyBytesMax: LONGEST,
       deadlineMs: PATIENCE_MS,
       handler: (call, body) => {
         handledAt.push(alive);
@@ -101,16 +101,12 @@ suite('long bodies', () => {
 
   test('bodies under way are bounded all together: the longest under way is 503 and cut; whose client goes is let go', async () => {
     const halves: Half[] = [];
-    while (routes.heldBytes + 2 * BATCH_BYTES_MAX < HELD_MAX) {
-      halves.push(await half('/long', BATCH_BYTES_MAX));
+    while (routes.heldBytes + 2 * LONGEST < HELD_MAX) {
+      halves.push(await half('/long', LONGEST));
       const count = halves.length;
-      await eventually(() => routes.heldBytes >= count * (BATCH_BYTES_MAX - 1));
+      await eventually(() => routes.heldBytes >= count * (LONGEST - 1));
     }
-    const more = await Promise.all([
-      half('/long', BATCH_BYTES_MAX),
-      half('/long', BATCH_BYTES_MAX),
-      half('/long', BATCH_BYTES_MAX),
-    ]);
+    const more = await Promise.all([half('/long', LONGEST), half('/long', LONGEST), half('/long', LONGEST)]);
     const [first] = halves;
     assert.match((await first?.told) ?? '', /503/);
     // A body that comes in one piece is read all the same.

@@ -19,7 +19,7 @@ import {
   REPLACE_REQUEST,
 } from '../../codec/shapes/order-shapes.ts';
 import { listOf, NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
-import { ACTION_BYTES_MAX, BATCH_BYTES_MAX } from '../../core/limits.ts';
+import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import type { QueryDoc, RouteDoc } from './api-table.ts';
 import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY, SUB_ACCOUNT_QUERY } from './query-docs.ts';
@@ -131,7 +131,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     description:
       'Every item is signed as a single create. An invalid shape anywhere rejects the whole batch; an order rejected for its own reason fails alone, with the reason in PascalCase. 200 even if every order fails.',
     body: BATCH_CREATE_REQUEST,
-    bodyBytesMax: BATCH_BYTES_MAX,
+    bodyBytesMax: BODY_BYTES_MAX,
     signs: 'order',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
@@ -149,7 +149,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     summary: 'Change up to 50 orders',
     description: 'As batch-create. A repeated order id rejects the whole batch.',
     body: BATCH_REPLACE_REQUEST,
-    bodyBytesMax: BATCH_BYTES_MAX,
+    bodyBytesMax: BODY_BYTES_MAX,
     signs: 'request',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
