@@ -61,6 +61,8 @@ const BIDS: readonly (readonly [share: number, price: number])[] = [
 ];
 /** Of the streams of one party. */
 const LINES_SHOWN = 12;
+/** Longs with streams that are read, the most leveraged: which of them sells into the thin book is not fixed. */
+const LONGS_WATCHED = 8;
 const AT_ONCE = 8;
 const LOOK_MS = 250;
 /** What each part may take; also the longest barrier. */
@@ -105,7 +107,7 @@ class CrashScenario {
     this.#print(
       `${accounts} accounts are long 1 ETH each at ${PRICE}, with ${COLLATERAL_FROM / 10} to ${COLLATERAL_TO / 10} % of it as collateral`,
     );
-    const victim = await this.#watch(longs[0] as Party);
+    const watched = await Promise.all(longs.slice(0, LONGS_WATCHED).map((long) => this.#watch(long)));
     const winner = await this.#watch(shorts.at(-1) as Party);
     await this.#watchAtRisk(bidder);
     await this.#bid(bidder, accounts);
@@ -117,7 +119,7 @@ class CrashScenario {
       async () => (await this.#backstop()).length > 0,
     );
     await this.#until('no account is below its maintenance margin', () => this.#isHealthy());
-    this.#printLines(victim);
+    for (const liquidated of shownOf(watched)) this.#printLines(liquidated);
 
     await this.#fall(dealer, bidder, SECOND_PRICE);
     await this.#until('profitable shorts are closed against the backstop', async () =>
@@ -343,6 +345,14 @@ function tradeLine({ status, orderId, price, quantity, isBuyer, isLiquidation, i
 
 function accountLine(event: AccountEvent): string {
   return event.kind === 'PositionCleared' ? `position of market ${event.asset} cleared` : event.kind;
+}
+
+/** The first that was liquidated on the book, and the first with a cleared position if that is another. */
+function shownOf(watched: readonly Watched[]): ReadonlySet<Watched> {
+  const first = (part: RegExp): Watched[] =>
+    watched.filter(({ lines }) => lines.some((line) => part.test(line))).slice(0, 1);
+  const shown = new Set([...first(/, liquidation$/), ...first(/^position of market/)]);
+  return shown.size > 0 ? shown : new Set(watched.slice(0, 1));
 }
 
 /** Plays it. @throws Error when the node does not do a part of it in time. */
