@@ -20,6 +20,7 @@ import {
   type DepositCall,
   type EscapeState,
   type Fork,
+  NO_ESCAPE,
   PROVIDER_FAULTS,
   type ProviderFault,
   type WithdrawCall,
@@ -114,8 +115,6 @@ export function decodeChain(text: string): ChainState {
   );
   return state;
 }
-
-const NO_ESCAPE: EscapeState = { checkpointNs: null, isOpen: false };
 
 function escapeState({ checkpointNs, isOpen }: Json): EscapeState {
   return { checkpointNs: checkpointNs === null ? null : READ.whole(checkpointNs), isOpen: isOpen === true };

@@ -14,7 +14,8 @@
  *   (2) The counters of a user are the numbers of its `Deposited` and of its `Withdrew` logs, that of a sub-account the number
  *       of its `Settled` logs.
  *   (3) The vault's balance of a token is what its `Deposited` logs brought, less what its `Withdrew` logs took, plus what
- *       settlements pulled, less what they sent, plus what was minted to it. It is the sum of the changes of the stored blocks, and of those of a file of format 1.
+ *       settlements pulled, less what they sent, plus what was minted to it. It is the sum of the changes of the stored
+ *       blocks, and of those of a file of format 1.
  *   (4) A block's hash covers its number, its transactions, the reorganisations that replaced it, and the hash of the stored
  *       block before it: it is the same again only if nothing below was replaced.
  *   (5) No two transactions have one id.
@@ -57,7 +58,7 @@ const FORKS_MAX = 1_024;
 /** Blocks that were replaced and are still known, the latest ones. */
 const REPLACED_MAX = 1_024;
 const NO_BLOCK = '0'.repeat(64);
-const CLOSED: EscapeState = { checkpointNs: null, isOpen: false };
+export const NO_ESCAPE: EscapeState = { checkpointNs: null, isOpen: false };
 export const NO_FAULT: ProviderFault = { fault: 'none', lagBlocks: 0 };
 
 /** Error names of wire.md 12.2 for deposits. */
@@ -110,7 +111,7 @@ export interface WithdrawCall {
   readonly target: string;
   /** Unix seconds. */
   readonly validUntil: bigint;
-  /** Who signed each signature over the digest of the call, 40 hex; null for one that nobody could have made. */
+  /** Who signed each signature over the digest of the call, 40 hex; null for what is no signature. */
   readonly signers: readonly (string | null)[];
   readonly administrators: readonly string[];
   readonly quorum: number;
@@ -241,7 +242,15 @@ export interface ProviderView {
 }
 
 export function emptyChain(chainId: ChainId, nowNs: bigint): ChainState {
-  const nothing = { blocks: [], balances: [], transactions: 0, forks: [], replaced: [], providers: [], escape: CLOSED };
+  const nothing = {
+    blocks: [],
+    balances: [],
+    transactions: 0,
+    forks: [],
+    replaced: [],
+    providers: [],
+    escape: NO_ESCAPE,
+  };
   return { chainId, head: 0, headNs: nowNs, ...nothing };
 }
 
@@ -383,7 +392,7 @@ export class SimulatedChain implements ProviderView {
     return checkpointNs !== null && nowNs - checkpointNs > timeoutNs;
   }
 
-  /** Escape mode begins, or ends by the operator's word. */
+  /** Escape mode begins, or the operator ends it. */
   setEscape(isOpen: boolean): void {
     this.#escape = { ...this.#escape, isOpen };
   }
@@ -530,7 +539,7 @@ export class SimulatedChain implements ProviderView {
   }
 
   #withdrawalRefusal(call: WithdrawCall, nowNs: bigint): WithdrawalRevert | null {
-    const { validUntil, signers, quorum, administrators, nonce, user, token, vault, baseUnits } = call;
+    const { validUntil, signers, quorum, administrators, nonce, user } = call;
     if (nowNs / SECOND_NS > validUntil) return 'Expired';
     if (signers.length < quorum) return 'MissedQuorum';
     if (nonce !== BigInt(this.withdrawalCount(user))) return 'InvalidNonce';
@@ -541,7 +550,12 @@ export class SimulatedChain implements ProviderView {
       seen.add(signer);
     }
     if (seen.size < quorum) return 'MissedQuorum';
-    return this.balanceOf(token, vault) >= baseUnits ? null : 'TransferFailed';
+    return this.#canPay(call, call.target) ? null : 'TransferFailed';
+  }
+
+  /** Whether the vault has the amount, and the receiver's balance stays a uint256. */
+  #canPay({ token, vault, baseUnits }: Pick<WithdrawCall, 'token' | 'vault' | 'baseUnits'>, to: string): boolean {
+    return this.balanceOf(token, vault) >= baseUnits && this.balanceOf(token, to) + baseUnits <= U256_MAX;
   }
 
   #move(token: string, { from, to, baseUnits }: { from: string; to: string; baseUnits: bigint }): void {
@@ -624,8 +638,8 @@ export class SimulatedChain implements ProviderView {
   #executeSettlement(call: SettleCall, nowNs: bigint): Executed {
     const { user, account, vault, caller, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler } = call;
     const nonce = this.settlementCount(user, account);
-    const held = (token: string): bigint => this.balanceOf(token, vault);
-    const revert = settlementRefusal(call, { nowS: nowNs / SECOND_NS, counter: nonce, held });
+    const balance = (token: string, holder: string): bigint => this.balanceOf(token, holder);
+    const revert = settlementRefusal(call, { nowS: nowNs / SECOND_NS, counter: nonce, balance });
     if (revert !== null) return { revert, event: null };
     const pulled = pulledBy(call);
     const missing = pulled - this.balanceOf(tokenIn, caller);
@@ -637,10 +651,11 @@ export class SimulatedChain implements ProviderView {
     return { revert, event: { address: vault.slice(0, 40), nonce, ...event } };
   }
 
-  #executeForced({ vault, user, token, baseUnits, to }: ForceWithdrawCall): Executed {
+  #executeForced(call: ForceWithdrawCall): Executed {
+    const { vault, user, token, baseUnits, to } = call;
     if (!this.#escape.isOpen) return { revert: 'EscapeClosed', event: null };
     if (baseUnits === 0n) return { revert: 'ZeroAmount', event: null };
-    if (this.balanceOf(token, vault) < baseUnits) return { revert: 'TransferFailed', event: null };
+    if (!this.#canPay(call, to)) return { revert: 'TransferFailed', event: null };
     const nonce = this.#forced.get(user) ?? 0;
     this.#move(token, { from: vault, to, baseUnits });
     const event = encodeWithdrawal({ user, nonce, token, baseUnits }, FORCED_TOPIC);

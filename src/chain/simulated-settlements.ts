@@ -16,6 +16,7 @@ import type { SettlementRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { SettlementApproval } from './approval-digests.ts';
+import { U256_MAX } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { DepositWatcher } from './deposit-watcher.ts';
 import { bookingOf } from './evm-thread.ts';
@@ -69,13 +70,13 @@ export interface VaultAt {
   readonly nowS: bigint;
   /** `settlementCounts` of the call. */
   readonly counter: number;
-  /** Base units of a token that the vault has. */
-  readonly held: (token: string) => bigint;
+  /** Base units of a token that an address has. */
+  readonly balance: (token: string, holder: string) => bigint;
 }
 
 /** Why the vault reverts a call, in its order of checks; null when it settles. */
-export function settlementRefusal(call: SettleCall, { nowS, counter, held }: VaultAt): SettlementRevert | null {
-  const { validUntil, registered, caller, nonce, signer, administrators, conduct } = call;
+export function settlementRefusal(call: SettleCall, { nowS, counter, balance }: VaultAt): SettlementRevert | null {
+  const { validUntil, registered, vault, caller, nonce, signer, administrators, conduct } = call;
   if (nowS > validUntil) return 'Expired';
   if (registered === null) return 'SettlerNotApproved';
   if (caller !== registered) return 'NotExecutor';
@@ -86,8 +87,11 @@ export function settlementRefusal(call: SettleCall, { nowS, counter, held }: Vau
   const pulled = pulledBy(call);
   if (pulled < call.baseUnitsIn) return 'InsufficientAmountFromExecutor';
   if ((conduct.allowance ?? pulled) < pulled) return 'TransferFromFailed';
+  // A token transfers nothing beyond the uint256 of the receiver.
+  if (balance(call.tokenIn, vault) + pulled > U256_MAX) return 'TransferFromFailed';
   const inflow = call.tokenIn === call.tokenOut ? pulled : 0n;
-  return held(call.tokenOut) + inflow >= call.baseUnitsOut ? null : 'TransferFailed';
+  if (balance(call.tokenOut, vault) + inflow < call.baseUnitsOut) return 'TransferFailed';
+  return balance(call.tokenOut, caller) + call.baseUnitsOut <= U256_MAX ? null : 'TransferFailed';
 }
 
 /** Base units of token in that the vault takes: what the callback returns. */

@@ -92,6 +92,45 @@ suite('simulated chain', () => {
     assert.deepEqual([...chain.holdings(VAULT)], [[TOKEN.token, 4n]]);
   });
 
+  test('a transfer beyond the uint256 of its receiver reverts and moves nothing (WDR-08, STL-12, AMB-85)', () => {
+    const chain = chainAt(0);
+    const [rich, administrator, other] = [
+      '7c'.repeat(20).padEnd(64, '0'),
+      '3a'.repeat(20),
+      '6b'.repeat(20).padEnd(64, '0'),
+    ];
+    chain.deposit({ ...DEPOSIT, baseUnits: 100n }, STARTED_NS);
+    chain.mint({ token: TOKEN.token, to: rich, baseUnits: U256_MAX }, STARTED_NS);
+    chain.setEscape(true);
+    const validUntil = STARTED_NS;
+    const approval = { vault: VAULT, user: ALICE, nonce: 0n, validUntil, administrators: [administrator] };
+    const payout = { token: TOKEN.token, baseUnits: 1n };
+    const withdrawal = { ...approval, ...payout, signers: [administrator], quorum: 1 };
+    const settlement = {
+      ...{ ...approval, account: 0, settler: BOB, mode: 'spot' as const, signer: administrator },
+      ...{ tokenOut: TOKEN.token, baseUnitsOut: 1n, tokenIn: other, baseUnitsIn: 1n },
+    };
+    const exact = { allowance: null, returns: null, reenter: false };
+    const pulled = {
+      ...settlement,
+      caller: BOB,
+      registered: BOB,
+      tokenIn: TOKEN.token,
+      tokenOut: other,
+      baseUnitsOut: 0n,
+    };
+    const state = chain.state();
+    const reverts = [
+      chain.withdraw({ ...withdrawal, target: rich }, STARTED_NS),
+      chain.forceWithdraw({ ...payout, vault: VAULT, user: ALICE, to: rich }, STARTED_NS),
+      chain.settle({ ...settlement, caller: rich, registered: rich, conduct: exact }, STARTED_NS),
+      chain.settle({ ...pulled, conduct: { ...exact, returns: U256_MAX } }, STARTED_NS),
+    ].map(({ revert }) => revert);
+    assert.deepEqual(reverts, ['TransferFailed', 'TransferFailed', 'TransferFailed', 'TransferFromFailed']);
+    assert.deepEqual(chain.state().balances, state.balances);
+    assert.equal(chain.withdraw({ ...withdrawal, target: BOB }, STARTED_NS).revert, null);
+  });
+
   test('blocks come by themselves each block time, however far the clock jumps, and neither twice nor early', () => {
     const chain = chainAt(0);
     assert.equal(chain.advance(STARTED_NS + SECOND - 1n, SECOND), false);
