@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
 import { beforeEach, suite, test } from 'node:test';
-import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
+import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../src/core/limits.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
@@ -284,10 +284,10 @@ suite('order service, /control', () => {
     await control.closed;
   });
 
-  test('a frame longer than any action needs is answered with an error, and the socket goes on (AMB-95)', async () => {
+  test('a mebibyte of other text and an action that is too long are answered with an error, and the socket goes on (AMB-95, AMB-124)', async () => {
     const control = await open('/control');
-    control.socket.send('x'.repeat(1_048_576));
-    assert.match(await control.frame(), /"code":"PAYLOAD_TOO_LARGE"/);
+    control.socket.send('x'.repeat(BODY_BYTES_MAX));
+    assert.match(await control.frame(), /"code":"INVALID_REQUEST"/);
     control.socket.send(`{"CreateOrderRequest":${createBody(ALICE, 'next')}}`.padEnd(ACTION_BYTES_MAX + 1));
     assert.match(await control.frame(), /"code":"PAYLOAD_TOO_LARGE"/);
     control.socket.send(`{"CreateOrderRequest":${createBody(ALICE, 'next')}}`);
