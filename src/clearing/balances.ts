@@ -169,19 +169,17 @@ export function debitBelowZero(state: ClearingState, slot: BalanceSlot, amount: 
 
 /**
  * Whether account 0 has a negative balance after a payout of a vault without the node (AMB-85). Until it is filled up nothing of
- * the user leaves the exchange, whatever the asset: one asset can be sold for another.
+ * the user leaves the exchange, whatever the asset and sub-account: one asset can be sold for another, below its price if the
+ * buyer is an accomplice.
  */
-export function owesForced(user: UserSlot): boolean {
-  for (const { owned } of must(user.subAccounts.get(SPOT_ACCOUNT), 'account 0 exists').balances.values()) {
-    if (owned < 0n) return true;
-  }
-  return false;
+export function owesForced({ debtors }: ClearingState, user: UserId): boolean {
+  return debtors.size > 0 && debtors.has(user);
 }
 
 function writeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
-  placeOwned(slot, owned);
+  placeOwned(state, slot, owned);
   if (slot.lots !== null) slot.lots.balanceChanged();
   markChanged(state, slot);
 }
@@ -208,13 +206,22 @@ export function setFunds(
   setOwned(state, slot, owned);
 }
 
-/** Writes what is owned, and the sums of collateral that follow. */
-export function placeOwned(slot: BalanceSlot, owned: Amount18): void {
+/** Writes what is owned, and what follows: whether its user owes, and sums of collateral. */
+export function placeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   const { collateral } = slot;
   const before = slot.owned;
   slot.owned = owned;
+  if (owned < 0n !== before < 0n) countDebt(state, slot);
   if (collateral === null) return;
   collateral.collateral = add18(collateral.collateral, subtract18(owned, before));
+}
+
+/** A balance has become negative, or no longer is. */
+function countDebt({ debtors }: ClearingState, { user, subAccount, owned }: BalanceSlot): void {
+  assert(subAccount === SPOT_ACCOUNT, 'balances of account 0 alone become negative');
+  const count = (debtors.get(user) ?? 0) + (owned < 0n ? 1 : -1);
+  if (count > 0) debtors.set(user, count);
+  else debtors.delete(user);
 }
 
 export function balanceRow(slot: BalanceSlot): BalanceRow {

@@ -4,7 +4,7 @@
  */
 import { add18, mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
-import { type AssetId, isToken } from '../core/ids.ts';
+import { type AssetId, isToken, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, ZERO_18 } from '../core/units.ts';
@@ -101,6 +101,7 @@ class Recount {
   readonly #risks = new Map<RiskSlot, RiskSums>();
   /** Users with forced withdrawals: their account 0 may be negative. */
   readonly #forced: ReadonlySet<string>;
+  readonly #debtors = new Map<UserId, number>();
 
   constructor({ forcedCounters }: ClearingState) {
     this.#forced = new Set([...forcedCounters.keys()].map((key) => key.split('/')[1] ?? ''));
@@ -109,6 +110,7 @@ class Recount {
   balance({ user, subAccount, owned, locked, planned, isChanged, totals, collateral }: BalanceSlot): void {
     const mayBeNegative = subAccount === SPOT_ACCOUNT && this.#forced.has(user);
     assert((owned >= 0n || mayBeNegative) && locked >= 0n, 'no balance is negative');
+    if (owned < 0n) this.#debtors.set(user, (this.#debtors.get(user) ?? 0) + 1);
     assert(planned === null && !isChanged, UNPLANNED);
     this.#claim(totals, owned + locked);
     if (collateral !== null && owned !== 0n) this.#risk(collateral).collateral += owned;
@@ -137,6 +139,11 @@ class Recount {
       assert(slot.credits === sums.credits && slot.borrows === sums.borrows, 'interest is the sum of all legs');
       assert(slot.open.size === sums.open, 'open positions are counted');
       assert(slot.collateral === sums.collateral, 'collateral is what margin accounts own');
+    }
+    const { debtors } = state;
+    assert(debtors.size === this.#debtors.size, 'users with a negative balance are counted');
+    for (const [user, count] of this.#debtors) {
+      assert(debtors.get(user) === count, 'negative balances of a user are counted');
     }
   }
 

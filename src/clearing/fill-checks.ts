@@ -5,6 +5,7 @@
  *   signature     verified once, before the order's first fill (FIL-09); of the node's, the outstanding one of its account
  *   order terms   side, price, life, account, fee rate, and whether it is released at all (FIL-10)
  *   overfill      lots enabled, and the target or cap of a market order, in exact money (FIL-11, AMB-05)
+ *   debt          none of a negative account 0, of the user's own orders (AMB-85): insufficient inventory of any order
  *   inventory     what it owns, of a spot order (SUB-02)
  *   liquidation   below maintenance before, neither growth nor flip of the position (LIQ-11 to LIQ-13); of no other order
  *   reduce-only   neither growth nor flip of the position, of a margin order (FIL-13, TIF-10)
@@ -46,6 +47,7 @@ import {
   storedEquityOf,
   storedEquityOfDebts,
 } from './account-margin.ts';
+import { owesForced } from './balances.ts';
 import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
 import type { OrderRow } from './rows.ts';
 import type { PositionSlot } from './state.ts';
@@ -105,11 +107,15 @@ function standingOf(of: Case, party: Party): Standing {
 
 function judgeOrder(of: Case, party: Party, isReducing: boolean): RollbackReason {
   const { fill, plan } = of;
-  const { row, position } = party.slot;
+  const { row, position, account } = party.slot;
   assert(row.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
   if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
   if (!termsAllow(fill, party, plan, isReducing)) return ROLLBACK_REASON.invalidOrder;
   if (overfills(fill, party.slot)) return ROLLBACK_REASON.overfill;
+  // mutant: node-order-of-debtor
+  const isOwn = (row.flags & ORDER_FLAG.nodeMade) === 0;
+  // mutant: fill-of-debtor
+  if (isOwn && owesForced(plan.state, account.row.user)) return ROLLBACK_REASON.insufficientInventory;
   if (position === null) {
     return inventoryCovers(fill, party, plan) ? ROLLBACK_REASON.none : ROLLBACK_REASON.insufficientInventory;
   }

@@ -121,6 +121,7 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
  */
 export class Plan implements Overlay {
   fees: Amount18 = ZERO_18;
+  readonly state: ClearingState;
   /** Of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
@@ -129,6 +130,7 @@ export class Plan implements Overlay {
   readonly #feeBalance: BalanceSlot | null;
 
   constructor(state: ClearingState, market: MarketSlot) {
+    this.state = state;
     this.risk = riskSlot(state, market.definition.assetId);
     this.measures = this.risk;
     const feeUser = state.users.get(state.settings.fee_account);

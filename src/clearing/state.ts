@@ -303,6 +303,8 @@ export interface ClearingState {
   readonly withdrawalCounters: Map<string, number>;
   /** Forced withdrawals by `<chain>/<user>`. */
   readonly forcedCounters: Map<string, number>;
+  /** Users of whom balances of account 0 are negative, and how many of them are. Derived. */
+  readonly debtors: Map<UserId, number>;
   /** By `<user>/<asset>`. */
   readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;
   readonly signers: SignerConfigs;
@@ -414,6 +416,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     vaultTokens: new Map(),
     withdrawalCounters: new Map(),
     forcedCounters: new Map(),
+    debtors: new Map(),
     withdrawalUsage: new Map(),
     signers: new SignerConfigs(),
     lots: new LotBook(dirty.lots),

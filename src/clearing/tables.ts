@@ -225,7 +225,7 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
 function loadBalance(state: ClearingState, row: BalanceRow): void {
   const user = must(state.users.get(row.user), 'the user of a balance is loaded');
   const slot = balanceSlot(state, user, row.subAccount, row.asset);
-  placeOwned(slot, row.owned);
+  placeOwned(state, slot, row.owned);
   slot.locked = row.locked;
   slot.totals.claims = add18(slot.totals.claims, add18(row.owned, row.locked));
 }

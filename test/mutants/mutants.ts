@@ -1249,8 +1249,20 @@ const CHAINS: readonly Mutant[] = [
   {
     breaks: 'nothing is withdrawn while account 0 owes what a vault paid by force',
     site: 'withdrawal-of-debtor',
-    change: swap(/!owesForced\(.*?\)\) && /, ''),
+    change: swap(/!owesForced\(.*?\) && /, ''),
     caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
+    breaks: 'no own order of a user is filled while account 0 owes what a vault paid by force',
+    site: 'fill-of-debtor',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/forced-withdrawals',
+  },
+  {
+    breaks: 'an order of the node is filled although account 0 of its user owes',
+    site: 'node-order-of-debtor',
+    change: assigns('true'),
+    caughtBy: 'test/clearing/liquidation/rounds',
   },
   {
     breaks: 'no sub-account settles while account 0 owes what a vault paid by force',

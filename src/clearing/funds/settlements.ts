@@ -187,7 +187,7 @@ function refuseFunds(
     return reject('INSUFFICIENT_INVENTORY', 'the sub-account has less available', 'amount_out');
   }
   // mutant: settlement-of-debtor
-  if (owesForced(askingUser(state, slot.user))) {
+  if (owesForced(state, slot.user)) {
     return reject('INSUFFICIENT_INVENTORY', 'account 0 owes what a vault paid by force', 'amount_out');
   }
   if (freeUnits(state, tokenOut, chainId) < baseUnitsOut) {

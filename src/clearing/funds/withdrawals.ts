@@ -358,7 +358,7 @@ export function applyWithdraw(
   // mutant: lots-first
   const isolated = lots === null ? ZERO_18 : smaller(locked, availableOf(lots));
   // mutant: withdrawal-of-debtor
-  const isCovered = !owesForced(askingUser(state, user)) && subtract18(locked, isolated) <= availableOf(pool);
+  const isCovered = !owesForced(state, user) && subtract18(locked, isolated) <= availableOf(pool);
   if (input.isShort || !isCovered) {
     return rejected(reject('INSUFFICIENT_INVENTORY', 'account 0 has less than amount and fee available', 'amount'));
   }

@@ -12,11 +12,13 @@ import {
   CHAIN,
   ClearingWorld,
   codeOf,
+  ETH,
   PlainTables,
   reply,
   TOKEN,
   USD,
 } from '../../support/clearing-world.ts';
+import { MarginWorld } from '../../support/margin-world.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const CHAIN_ID = CHAIN as ChainId;
@@ -248,6 +250,32 @@ suite('forced withdrawals', () => {
     assert.deepEqual([world.funds(ALICE), world.funds(BOB), world.units()], [[0, 0, 0], [500, 0, 0], 500]);
   });
 
+  test('AMB-85, FIL-17: while account 0 owes, own orders of any sub-account are filled on neither side; a transfer that fills it up ends that', () => {
+    const world = debtorWorld();
+    const [alice, bob] = [{ user: ALICE }, { user: BOB }];
+    const low = { price: 1, quantity: 1 };
+    const trade = { ...low, seller: { ...alice, isSpot: true }, buyer: { ...bob, isSpot: true } };
+    assert.deepEqual(world.trade(trade), ['InsufficientInventory', 'CounterpartyAtFault'], 'spot, in account 1');
+    assert.deepEqual(world.trade({ ...low, seller: alice, buyer: bob }), [
+      'InsufficientInventory',
+      'CounterpartyAtFault',
+    ]);
+    assert.deepEqual(world.trade({ price: 3_000, quantity: 0.01, seller: bob, buyer: alice }), [
+      'CounterpartyAtFault',
+      'InsufficientInventory',
+    ]);
+    assert.equal(world.owned(ALICE, ETH, 1), ONE_18);
+
+    const tables = new PlainTables();
+    tables.checkpoint(world.state);
+    assert.deepEqual([...tables.load().debtors], [[ALICE, 1]], 'a start finds who owes');
+
+    const move = { user: ALICE, amount: '10', sourceIndex: 1, targetIndex: 0 };
+    assert.equal(codeOf(world.transfer(move)), null);
+    assert.equal(world.state.debtors.size, 0);
+    assert.equal(world.trade({ ...trade, price: 2_000 }), 'confirmed');
+  });
+
   test('AMB-85: the sums stay equal whatever is forced, beside lots and live withdrawals, and a start from the rows is the same state', () => {
     const kinds = ['deposit', 'deposit', 'force', 'withdraw', 'withdraw', 'pass', 'sign', 'isolate', 'pool'] as const;
     const step = fc.record({
@@ -293,6 +321,21 @@ suite('forced withdrawals', () => {
     );
   });
 });
+
+/** Alice owes 10 USD in account 0, and has 1 ETH and 1000 USD in account 1; Bob has much of both. */
+function debtorWorld(): MarginWorld {
+  const world = MarginWorld.make();
+  const event = { chainId: CHAIN_ID, token: '5a'.repeat(32) };
+  const deposit = { ...event, tx: 'd0'.repeat(32), logIndex: 0, user: BOB, baseUnits: 100n * UNIT, depositNonce: 0 };
+  world.send({ kind: 'deposit', request: world.request(), ...deposit });
+  world.fund(BOB, USD, '100000', 1);
+  world.fund(ALICE, ETH, '1', 1);
+  world.fund(ALICE, USD, '1000', 1);
+  const forced = { ...event, user: ALICE, nonce: 0, baseUnits: 10n * UNIT };
+  world.send({ kind: 'forcedWithdrawal', request: world.request(), ...forced });
+  assert.equal(world.owned(ALICE, USD), -10n * ONE_18);
+  return world;
+}
 
 /** After a forced withdrawal only what an approval may exist of is left to a user whose pool is negative. */
 function checkForced(world: EscapeWorld, user: UserId): void {

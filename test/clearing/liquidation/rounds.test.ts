@@ -7,14 +7,15 @@ import type { LiquidationRow } from '../../../src/clearing/rows.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import { must } from '../../../src/core/assert.ts';
 import { format18 } from '../../../src/core/decimal.ts';
-import type { OrderId, UserId } from '../../../src/core/ids.ts';
+import type { ChainId, OrderId, UserId } from '../../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TIF } from '../../../src/core/order-terms.ts';
-import { type RawPrice, type RawQuantity, SECOND_NS, type Sequence } from '../../../src/core/units.ts';
+import { type Amount18, type RawPrice, type RawQuantity, SECOND_NS, type Sequence } from '../../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../../src/risk/prices.ts';
 import {
   ALICE,
   BOB,
   CAROL,
+  CHAIN,
   codeOf,
   ETH,
   effectsOf,
@@ -156,6 +157,22 @@ suite('the rounds of a liquidation', () => {
     });
     assert.deepEqual(step(world), [], 'an order is outstanding');
     assert.equal(afterStart(world), 1);
+  });
+
+  test('AMB-85, LIQ-05: the position of a user whose account 0 owes is closed by the order of the node alone', () => {
+    const world = shortWorld();
+    const event = { chainId: CHAIN as ChainId, token: '5a'.repeat(32), baseUnits: 10_000_000n };
+    const deposit = { ...event, tx: 'd0'.repeat(32), logIndex: 0, user: BOB, depositNonce: 0 };
+    world.send({ kind: 'deposit', request: world.request(), ...deposit });
+    world.send({ kind: 'forcedWithdrawal', request: world.request(), ...event, user: ALICE, nonce: 0 });
+    assert.equal(format18(world.owned(ALICE, USD) as Amount18), '-10');
+    world.prices({ [ETH]: HIGH });
+    ordered(world);
+    const own = world.trade({ buyer: A, seller: B, price: 2255, quantity: 1 });
+    assert.deepEqual(own, ['CounterpartyAtFault', 'InsufficientInventory']);
+    const maker = world.place(SIDE.sell, B, 2255, 1);
+    assert.equal(world.outcome(world.matchOf(maker, admit(world), 2255, 1)), 'confirmed');
+    assert.equal(world.legs(ALICE)[0], '0');
   });
 
   test('AMB-57: the largest position first, one at a time, each once a round', () => {
