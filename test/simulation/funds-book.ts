@@ -168,6 +168,7 @@ export class FundsBook {
   readonly credited: Map<Place, Moved> = new Map();
   readonly paid: Map<Place, Moved> = new Map();
   readonly settled: Map<Place, Swapped> = new Map();
+  readonly #reversed: Swapped[] = [];
   /** `<kind> <place>` that an operator has accepted as gone. */
   readonly #accepted = new Set<string>();
   readonly #signed = new Map<Place, Approval[]>();
@@ -325,7 +326,10 @@ export class FundsBook {
   noted({ inputs }: Batch, effects: readonly Effect[]): void {
     for (const input of inputs) if (input.kind === 'deposit') this.#took(input);
     for (const effect of effects) {
-      if (effect.kind === 'depositLanded') {
+      if (effect.kind === 'replied') {
+        const input = inputs.find((one) => 'request' in one && one.request === effect.request);
+        if (input !== undefined && effect.outcome.ok) this.#tookBack(input, effect.outcome.value['result']);
+      } else if (effect.kind === 'depositLanded') {
         const { chainId, user, depositNonce, amount } = effect.row;
         const place = `${chainId}/${user}/${depositNonce}`;
         assert.equal(this.credited.has(place), false, `deposit ${place} is credited once`);
@@ -342,6 +346,37 @@ export class FundsBook {
         this.paid.set(place, { place, user, counter: nonce, token, units: payout, block: 0 });
       }
     }
+  }
+
+  /** A payout or a settlement that is gone is booked no more, and its counter is free again (decision 0035). */
+  #tookBack(input: Batch['inputs'][number], result: unknown): void {
+    if (result === 'duplicate') return;
+    if (input.kind === 'payoutVanished') {
+      const { chainId, user, nonce } = input;
+      const place = `${chainId}/${user}/${nonce}`;
+      const payout = must(this.paid.get(place), 'what is taken back was paid');
+      assert.ok(
+        isSame(payout, { token: input.token, units: input.baseUnits }),
+        `payout ${place} is taken back as paid`,
+      );
+      this.paid.delete(place);
+      // Without its row its units stay booked.
+      if (result === 'unknown') this.paid.set(`${place} of a row that is gone`, payout);
+    } else if (input.kind === 'settlementVanished') {
+      const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn } = input;
+      const place = `${chainId}/${user}/${subAccount}/${nonce}`;
+      const swap = must(this.settled.get(place), 'what is reversed was settled');
+      const seen = { tokenOut, unitsOut: baseUnitsOut, tokenIn, unitsIn: baseUnitsIn };
+      assert.ok(isSameSwap(swap, seen), `the settlement ${place} is reversed as booked`);
+      this.settled.delete(place);
+      if (result === 'unmatched') this.settled.set(`${place} that cannot be reversed`, swap);
+      else this.#reversed.push(swap);
+    }
+  }
+
+  /** Settlements that were reversed since the last call. */
+  takeReversed(): readonly Swapped[] {
+    return this.#reversed.splice(0);
   }
 
   #swapped(row: SettlementRow): void {
@@ -386,8 +421,19 @@ export class FundsBook {
   stops(chainId: ChainId, { reason }: Stopped, disk: ChainDisk): void {
     const [plan, state] = [vaultOf(chainId), disk.state(chainId)];
     // Also one that was accepted: its counter may have been used again, and the node watches what has used it.
-    const isGone = !this.#vanishedOf(plan, state).next().done;
+    const isGone = !this.#vanishedOf(plan, state).next().done || this.#isSettlementLost(plan, state);
     assert.ok(!isHonest(state) || (reason === 'reorg' && isGone), `${chainId} is stopped without a reason: ${reason}`);
+  }
+
+  /** Whether a booked settlement is not on the chain and no approval of it can be executed any more (decision 0035). */
+  #isSettlementLost(plan: VaultPlan, state: ChainState | null): boolean {
+    const onChain = new Map(swapsOf(plan, state).map((swap) => [swap.place, swap]));
+    const nowS = (state?.headNs ?? 0n) / SECOND_NS;
+    return [...this.settled].some(([place, swap]) => {
+      const isOwn = place === swap.place && place.startsWith(plan.chainId);
+      if (!isOwn || isSameSwap(onChain.get(place), swap)) return false;
+      return (this.#signed.get(place) ?? []).every(({ validUntil }) => validUntil < nowS);
+    });
   }
 
   /** The operator has resumed a chain: what is booked and not on it stays booked (AMB-74). */
@@ -400,7 +446,8 @@ export class FundsBook {
     for (const [kind, booked] of [['deposit', this.taken] as const, ['withdrawal', this.paid] as const]) {
       const places = new Map(movesOf(plan, state, kind).map((move) => [move.place, move]));
       for (const [place, move] of booked) {
-        if (place.startsWith(plan.chainId) && !isSame(places.get(place), move)) yield `${kind} ${place}`;
+        const isOwn = place === move.place && place.startsWith(plan.chainId);
+        if (isOwn && !isSame(places.get(place), move)) yield `${kind} ${place}`;
       }
     }
   }

@@ -319,6 +319,9 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
     }
     for (const [id, heard] of orders) if (!rereadOrder(node, user, id, heard)) orders.delete(id);
   }
+  for (const row of node.gateway.withdrawals.all()) {
+    if (row.status === 'executed') listeners.of(row.user).withdrawalChanged(row);
+  }
   listeners.isListening = true;
 }
 

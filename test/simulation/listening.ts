@@ -10,7 +10,7 @@
  */
 import assert from 'node:assert/strict';
 import { DEFAULT_SETTINGS } from '../../src/clearing/registry/settings.ts';
-import type { SettlementRow } from '../../src/clearing/rows.ts';
+import type { SettlementRow, WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
@@ -60,6 +60,8 @@ export class Listener {
   /** Last number created, by connection and market. */
   readonly #lastCreated = new Map<string, number>();
   readonly #open = new Map<string, UserTrade>();
+  /** Withdrawals that the queue showed as executed, as `chain counter`. */
+  readonly #paid = new Set<string>();
 
   constructor(user: UserId) {
     this.user = user;
@@ -181,6 +183,13 @@ export class Listener {
     }
   }
 
+  /** No event undoes `withdrawalCompleted`: the queue shows a payout that was taken back (decision 0035). */
+  withdrawalChanged({ chainId, nonce, status, asset, amount }: WithdrawalRow): void {
+    const place = `${chainId} ${nonce}`;
+    if (status === 'executed') this.#paid.add(place);
+    else if ((status === 'approved' || status === 'signing') && this.#paid.delete(place)) this.credit(0, asset, amount);
+  }
+
   /** The user sees on the chain that a settlement was executed. */
   settled({ subAccount, assetOut, tokenOut, baseUnitsOut, assetIn, tokenIn, baseUnitsIn }: SettlementRow): void {
     this.credit(subAccount, assetOut, -costOf(planOf(tokenOut), baseUnitsOut));
@@ -256,6 +265,10 @@ export class Listeners implements UserEventStreams {
 
   settlementChanged(row: SettlementRow): void {
     if (this.isListening && row.status === 'executed') this.of(row.user).settled(row);
+  }
+
+  withdrawalChanged(row: WithdrawalRow): void {
+    if (this.isListening) this.of(row.user).withdrawalChanged(row);
   }
 
   /** The backstop has streams like any user, and no reader. */

@@ -218,8 +218,9 @@ export class Player {
     await turnOfPromises();
     assert.equal(performer.owed, 0, 'everything is answered');
     this.#noteTakeOvers();
-    checkAtRest(this.#life);
     this.#followJournal();
+    this.#noteReversals();
+    checkAtRest(this.#life);
     this.#book.check(node.clearing.ledger, this.#chainDisk, chains.stopped);
     this.#book.checkDeviations(await chains.deviations(), this.#chainDisk, chains.stopped);
     await this.#book.checkSignatures();
@@ -258,6 +259,16 @@ export class Player {
   }
 
   #restNs = 0n;
+
+  /** No stream has the reversal of a settlement (decision 0035): its owner reads both accounts anew. */
+  #noteReversals(): void {
+    const { node, listeners } = this.#life;
+    for (const { user, account } of this.#book.takeReversed()) {
+      this.tally.add('settlement reversed');
+      const listener = listeners.of(user as UserId);
+      for (const index of new Set([0, account])) rereadAccount(node, listener, index);
+    }
+  }
 
   /** Orders go with their connection. */
   #checkCut(): void {
@@ -303,6 +314,7 @@ export class Player {
       batchRecordsMax: BATCH_RECORDS_MAX,
       published: (news) => {
         if (news.kind === 'settlementChanged') listeners.settlementChanged(news.row);
+        if (news.kind === 'withdrawalChanged') listeners.withdrawalChanged(news.row);
         made.chains?.onNews(news);
       },
       listeners: {
