@@ -88,7 +88,7 @@ example:
     process.stdout.write(`${describe(signed)}\n`);
     if (signed !== request) {
       rewrite(path, cosignFile(signed));
-      process.stdout.write(`signed; ${path} has the signature\n`);
+      process.stdout.write(`signed; ${path} has the signature, and "ringbook cosign ${path} --send" sends it\n`);
     }
     return EXIT.done;
   },

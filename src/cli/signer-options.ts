@@ -32,6 +32,10 @@ export const SIGNER_HELP = `  --as a|b           one of the two funded users of 
   --user USER_ID     the account, where its key is not here: co-signers alone sign
   --co-signer FILE   the key file of a co-signer; may be given several times`;
 
+const NO_USER = usageError(
+  'the user is missing: --as a, --as b, --key FILE, or --user USER_ID with --co-signer FILE (make keys with "ringbook keygen")',
+);
+
 interface SignerValues {
   readonly as?: string | undefined;
   readonly key?: string | undefined;
@@ -42,7 +46,10 @@ interface SignerValues {
 /** What a client signs with. @throws CliError 64 unless the account is named once. */
 export function signersOf(values: SignerValues): Pick<ClientOptions, 'key' | 'account' | 'coSigners'> {
   const coSigners = coSignersOf(values);
-  if (values.user === undefined) return { key: keyOf(values), coSigners };
+  if (values.user === undefined) {
+    if (values.as === undefined && values.key === undefined) throw NO_USER;
+    return { key: keyOf(values), coSigners };
+  }
   if (values.as !== undefined || values.key !== undefined) {
     throw usageError('--user goes without --as and --key: it is for an account whose key is not here');
   }

@@ -44,11 +44,15 @@ function durationNs(text: string | undefined): bigint | null {
 }
 
 /** A public key, or the file of a key: what is public of it. @throws CliError 64. */
-function keyArgument(text = ''): SignerKey {
+function keyArgument(text: string | undefined): SignerKey {
+  if (text === undefined)
+    throw usageError('a public key, or the file of a key, is missing: ringbook signers add phone.key --as a');
   const key = parsePublicKey(text);
   if (key !== null) return key;
-  if (text === '' || !existsSync(text)) {
-    throw usageError(`a public key is written as secp256k1:02…, also ed25519, p256, webauthn; not "${text}"`);
+  if (!existsSync(text)) {
+    throw usageError(
+      `a public key is written as secp256k1:02…, also ed25519, p256, webauthn; not "${text}", and no file has this name`,
+    );
   }
   return loadCoSigner(text).signer;
 }
@@ -93,10 +97,10 @@ export const signersCommand: Command = {
   summary: 'show and add the co-signers of an account',
   help: `usage: ringbook signers [options]
        ringbook signers add PUBLIC_KEY --weight N [--for DURATION] [--request FILE] [options]
-       ringbook signers of PUBLIC_KEY [options]
+       ringbook signers of PUBLIC_KEY [--oms URL]
 
 Without arguments: who may sign for the account, with what weight, and what its actions need. PUBLIC_KEY is printed by
-"ringbook keygen FILE --scheme …", e.g. secp256k1:02ab…; the key file itself will do. "of" lists the accounts that list a key.
+"ringbook keygen FILE --scheme …", e.g. secp256k1:02ab…; the key file itself will do. "of" lists the accounts that list a key, without a login.
 
   --weight N         what the new signer's signature counts  (default 1)
   --for DURATION     how long it may sign, from now on: 90s, 15m, 12h, 30d  (default: for ever)
@@ -112,7 +116,8 @@ example:
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const [verb, key, ...rest] = positionals;
     if (rest.length > 0) throw usageError('signers takes nothing, "add PUBLIC_KEY", or "of PUBLIC_KEY"');
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
+    const oms = checkAddress(values.oms, 'oms');
+    const client = new RingbookClient(verb === 'of' ? { oms } : { oms, ...signersOf(values) });
     try {
       if (verb === 'add') await add(client, key, values);
       else if (verb === 'of') await accountsOf(client, key);

@@ -143,7 +143,12 @@ example:
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const signers = signersOf(values);
     const form = formOf(values);
-    if (values.request !== undefined && positionals.length === 0) throw usageError('--request is of a withdrawal');
+    const isAction = positionals.length > 0 || values.cancel !== undefined;
+    if (values.request !== undefined && (!isAction || values.execute !== undefined)) {
+      throw usageError(
+        '--request goes with a withdrawal or --cancel: ringbook withdraw 25 TOKEN --to ADDRESS --request pay.json',
+      );
+    }
     if (positionals.length > 2) throw usageError('withdraw takes an amount and a token');
     const client = new RingbookClient({
       oms: checkAddress(values.oms, 'oms'),
@@ -153,7 +158,7 @@ example:
     try {
       if (values.execute !== undefined) process.stdout.write(await execute(client, positionals, values));
       else {
-        if (positionals.length > 0) {
+        if (isAction) {
           const action = await actionOf(client, positionals, values);
           if (values.request !== undefined) {
             writeRequest(values.request, action, { ...signers, amountText: form });

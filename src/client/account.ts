@@ -108,6 +108,8 @@ export interface AccountParts {
   /** A fresh nonce of the order service; the session is open already, because a login consumes the nonce. */
   nonce(): Promise<string>;
   exchange(request: HttpExchange): Promise<JsonValue>;
+  /** Without a session. */
+  exchangePublic(request: HttpExchange): Promise<JsonValue>;
   stream<T>(
     path: string,
     decode: (frame: JsonValue) => readonly T[],
@@ -231,10 +233,10 @@ export class AccountClient {
     return readMultisigConfig(await this.#parts.exchange({ method: 'GET', path: `/multisig/config/${user}` }));
   }
 
-  /** Accounts that list this key as a co-signer. */
+  /** Accounts that list this key as a co-signer; without a session. */
   async accountsOfSigner({ scheme, key }: SignerKey): Promise<readonly UserId[]> {
     const body = `{"${scheme}":[${key.join(',')}]}`;
-    const reply = await this.#parts.exchange({ method: 'POST', path: '/multisig/signers', body });
+    const reply = await this.#parts.exchangePublic({ method: 'POST', path: '/multisig/signers', body });
     return readObject(reply, 'accounts of a signer', (reader) =>
       reader.array('accounts').map((account) => {
         const user = parseUserId(String(account));

@@ -148,6 +148,7 @@ export class RingbookClient {
       signers: () => this.#accountSigners(),
       nonce: () => this.#freshNonce(),
       exchange: (request) => this.#protected(request),
+      exchangePublic: (request) => this.#oms.exchange(request),
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
     });
     this.registry = new RegistryClient((request) => this.#oms.exchange(request));

@@ -72,7 +72,7 @@ suite('co-signing by the command', () => {
     assert.match(table, /^secp256k1:\S+ +2 +- +-$/m);
     assert.match(table, /^webauthn:\S+ +1 .*2027/m);
     assert.match(table, /withdrawals and signers 1; config nonce 2$/m);
-    assert.equal(await done('signers', 'of', keys.get('web') ?? '', '--key', file('me.key')), `${user}\n`);
+    assert.equal(await done('signers', 'of', keys.get('web') ?? ''), `${user}\n`);
     assert.match(await done('signers', 'of', keys.get('lost') ?? '', '--key', file('me.key')), /no account/);
   });
 
