@@ -5,10 +5,10 @@
  * Signed actions throw the clearing engine's rejection, which the service returns with status 200. Nonces increase
  * strictly per user and kind of action; the nonce of a rejected action may be used again.
  */
-import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
-import { SCHEMES, type Signatures, type SignerKey } from '../codec/signatures.ts';
+import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
+import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatures.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
-import { type AccountSigners, type CoSignatures, signText } from './action-signers.ts';
+import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
 import type { ClosePositionRequest, SettlementRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
 import { invalidArgument, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
@@ -234,8 +234,8 @@ export class AccountClient {
   }
 
   /** Accounts that list this key as a co-signer; without a session. */
-  async accountsOfSigner({ scheme, key }: SignerKey): Promise<readonly UserId[]> {
-    const body = `{"${scheme}":[${key.join(',')}]}`;
+  async accountsOfSigner(key: SignerKey): Promise<readonly UserId[]> {
+    const body = signerKeyText(key);
     const reply = await this.#parts.exchangePublic({ method: 'POST', path: '/multisig/signers', body });
     return readObject(reply, 'accounts of a signer', (reader) =>
       reader.array('accounts').map((account) => {
@@ -277,20 +277,13 @@ function readMultisigConfig(reply: JsonValue): MultisigConfig {
 function readRegisteredSigner(value: JsonValue): RegisteredSigner {
   return readObject(value, 'signer', (reader) => {
     const optional = (name: string): bigint | null => (reader.has(name) ? reader.u64(name) : null);
-    const { scheme, key } = readKey(reader.object('key'));
+    const key = signerKeyIn(reader.value('key'));
+    if (key === null) throw invalidResponse('signer', 'expected a key of a known scheme');
     return {
-      ...{ scheme, key, weight: reader.integer('weight', 0, COUNT_MAX) },
+      ...{ ...key, weight: reader.integer('weight', 0, COUNT_MAX) },
       ...{ expiresAtNs: optional('expires_at_ns'), maxSigningWindowNs: optional('max_signing_window_ns') },
     };
   });
-}
-
-function readKey(value: JsonObject): SignerKey {
-  const [[name, bytes] = ['', null]] = value;
-  const scheme = SCHEMES.find((known) => known === name);
-  if (scheme === undefined || !Array.isArray(bytes))
-    throw invalidResponse('signer', 'expected a key of a known scheme');
-  return { scheme, key: Uint8Array.from(bytes.map(Number)) };
 }
 
 function readWithdrawal(value: JsonValue): Withdrawal {

@@ -4,7 +4,15 @@
  *
  * An entry that was signed on another machine comes ready-made; all sign the same text.
  */
-import { ADDITIONAL_SIGNERS_MAX, type AdditionalSigner, type Signatures } from '../codec/signatures.ts';
+import { isJsonObject, type JsonValue } from '../codec/json-tree.ts';
+import {
+  ADDITIONAL_SIGNERS_MAX,
+  type AdditionalSigner,
+  SCHEMES,
+  type Signatures,
+  type SignerKey,
+  signerKeyText,
+} from '../codec/signatures.ts';
 import { toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { type CoSigner, coSign } from './co-signers.ts';
@@ -65,8 +73,13 @@ export function checkSignatures({ signature, additionalSigners }: Signatures): v
 
 /** The JSON of `additional_signers`. */
 export function additionalSignersText(entries: readonly AdditionalSigner[]): string {
-  const items = entries.map(
-    ({ scheme, key, signature }) => `{"signer":{"${scheme}":[${key.join(',')}]},"signature":[${signature.join(',')}]}`,
-  );
+  const items = entries.map((entry) => `{"signer":${signerKeyText(entry)},"signature":[${entry.signature.join(',')}]}`);
   return `[${items.join(',')}]`;
+}
+
+/** A key that JSON holds, tagged with its scheme; null for anything else. Its length is not checked. */
+export function signerKeyIn(value: JsonValue | undefined): SignerKey | null {
+  const [[name, bytes] = ['', null]] = isJsonObject(value) ? value : new Map<string, JsonValue>();
+  const scheme = SCHEMES.find((known) => known === name);
+  return scheme === undefined || !Array.isArray(bytes) ? null : { scheme, key: Uint8Array.from(bytes.map(Number)) };
 }

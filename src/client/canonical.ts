@@ -6,7 +6,7 @@
  *
  * The wrappers around the signed objects are in signed-actions.ts.
  */
-import { SCHEMES, type SignerKey } from '../codec/signatures.ts';
+import { keyBytesOf, SCHEMES, type SignerKey, signerKeyText } from '../codec/signatures.ts';
 import { type AssetId, parseAssetId, parseOrderId, type UserId } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
 
@@ -330,10 +330,10 @@ export function addSignerText(request: AddSignerRequest): string {
   if (!Number.isInteger(weight) || weight < 1 || weight > WEIGHT_MAX) {
     throw invalidArgument('a weight is an integer from 1 to 2^32-1');
   }
-  if (signer.key.length !== (signer.scheme === 'Ed25519' ? 32 : 33)) {
+  if (signer.key.length !== keyBytesOf(signer.scheme)) {
     throw invalidArgument('a key is 32 bytes of Ed25519, or 33 bytes, compressed, of the other schemes');
   }
-  const key = `"signer":{"${signer.scheme}":[${signer.key.join(',')}]}`;
+  const key = `"signer":${signerKeyText(signer)}`;
   const terms = `"weight":${weight},"session_duration_ns":${sessionDurationNs === null ? null : u64Text(sessionDurationNs)}`;
   return omsNonce === undefined
     ? `{"user":"${user}",${key},${terms},"ce_nonce":${ceNonce}}`

@@ -9,7 +9,7 @@
  *
  * and the text of a public key: `<scheme>:<hex>`, as `secp256k1:02ab…`.
  */
-import { SCHEMES, type SignerKey, type SignerScheme } from '../codec/signatures.ts';
+import { keyBytesOf, SCHEMES, type SignerKey, type SignerScheme } from '../codec/signatures.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import {
   type CoSigner,
@@ -93,6 +93,6 @@ export function parsePublicKey(text: string): SignerKey | null {
   const [name = '', hex = '', ...rest] = text.split(':');
   const scheme = SCHEMES.find((known) => known.toLowerCase() === name.toLowerCase());
   if (scheme === undefined || rest.length > 0) return null;
-  const key = parseHex(hex, scheme === 'Ed25519' ? 32 : 33);
+  const key = parseHex(hex, keyBytesOf(scheme));
   return key === null ? null : { scheme, key };
 }

@@ -5,10 +5,10 @@
  * signs no other bytes than those of an action, and never the nonce of a login.
  */
 import { isJsonObject, type JsonObject, type JsonValue, MemberReader, parseJsonObject } from '../codec/json-tree.ts';
-import { SCHEMES, type SignerKey } from '../codec/signatures.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';
 import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
+import { signerKeyIn } from './action-signers.ts';
 import type {
   LimitOrder,
   MarketOrder,
@@ -316,7 +316,8 @@ function accountTypeText(type: Exclude<TargetAccountType, null>): string {
 
 function readAddSigner(reader: TextReader): ActionRead {
   const user = reader.user('user');
-  const signer = keyOf(reader.value('signer'));
+  const signer = signerKeyIn(reader.value('signer'));
+  if (signer === null) throw invalidArgument('the text names no signer of a known scheme');
   const duration = reader.value('session_duration_ns');
   const request = {
     signer,
@@ -338,14 +339,6 @@ function readAddSigner(reader: TextReader): ActionRead {
       ['config nonce', String(request.ceNonce)],
     ],
   };
-}
-
-function keyOf(value: JsonValue | undefined): SignerKey {
-  const [[name, bytes] = ['', null]] = isJsonObject(value) ? value : new Map<string, JsonValue>();
-  const scheme = SCHEMES.find((known) => known === name);
-  if (scheme === undefined || !Array.isArray(bytes))
-    throw invalidArgument('the text names no signer of a known scheme');
-  return { scheme, key: Uint8Array.from(bytes.map(Number)) };
 }
 
 /** Nanoseconds in seconds, exactly. */

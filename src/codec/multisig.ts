@@ -2,7 +2,7 @@
 import type { Outcome } from '../core/outcome.ts';
 import { decodeText } from './decode-text.ts';
 import { quote } from './json-writer.ts';
-import { readSignerKey, type SignerKey } from './signatures.ts';
+import { readSignerKey, type SignerKey, signerKeyText } from './signatures.ts';
 
 export interface MultisigView {
   readonly masterWeight: number;
@@ -27,11 +27,6 @@ export function multisigConfig(view: MultisigView): string {
     `{"master_weight":${view.masterWeight},"signers":[${signers.join(',')}],` +
     `"thresholds":{"low":${low},"medium":${medium},"high":${high}},"config_nonce":${view.configNonce}}`
   );
-}
-
-/** A key in JSON, tagged with its scheme. */
-export function signerKeyText({ scheme, key }: SignerKey): string {
-  return `{"${scheme}":[${key.join(',')}]}`;
 }
 
 /** The body of `POST /multisig/signers`: one bare key, `{"Secp256k1":[33 integers]}`. */

@@ -51,6 +51,16 @@ const NO_SIGNERS: readonly AdditionalSigner[] = [];
 const ENTRY = objectShape('skip', ['signer', 'signature']);
 const KEY = choiceShape(SCHEMES);
 
+/** A key in JSON, tagged with its scheme. */
+export function signerKeyText({ scheme, key }: SignerKey): string {
+  return `{"${scheme}":[${key.join(',')}]}`;
+}
+
+/** Signatures beyond the first one of an action, which is paid with it; −1 without any. */
+export function furtherSignatures({ signature, additionalSigners }: Signatures): number {
+  return additionalSigners.length - (signature.length === 0 ? 1 : 0);
+}
+
 /** Bytes of one co-signer where it travels and is stored (co-signer-bytes.ts). */
 export function coSignerBytes({ key, signature }: AdditionalSigner): number {
   return 1 + key.length + 2 + signature.length;

@@ -9,8 +9,7 @@ import type { Outcome } from '../core/outcome.ts';
 import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
-import { signerKeyText } from './multisig.ts';
-import { readSignerKey, type SignerKey } from './signatures.ts';
+import { readSignerKey, type SignerKey, signerKeyText } from './signatures.ts';
 import { readUser, type SpelledUser, STRING_DECODED_MAX, signedString } from './signed-text.ts';
 import { type ActionRequest, readAction } from './signed-transfer.ts';
 

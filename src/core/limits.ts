@@ -130,7 +130,7 @@ export const READ_BYTES_PER_PRICE = 65_536;
 /** Assets in one look-up of decimals (the registry has at most 65,536), and in one refresh [wire.md 7.1]. */
 export const DECIMALS_ASKED_MAX = 1_000;
 export const DECIMALS_REFRESHED_MAX = 100;
-/** Accounts with signers that were configured before clearing knew their user: a kilobyte each, for ever. */
+/** Accounts with signers that were configured before clearing had a row of their user: a kilobyte each, for ever. */
 export const UNFUNDED_SIGNERS_MAX = 16_384;
 /** Sub-accounts of a user: indices 0 to 255 [AMB-63]. */
 export const SUB_ACCOUNTS_MAX = 256;

@@ -18,12 +18,11 @@
 import { createECDH, createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { PERSONAL_SIGNATURE_BYTES } from '../codec/signatures.ts';
 import { areAddressesBounded, ownLimits } from '../runtime/address-limit.ts';
 
-export const COMPRESSED_KEY_BYTES = 33;
-export const RAW_SIGNATURE_BYTES = 64;
-/** With v behind it. */
-export const PERSONAL_SIGNATURE_BYTES = 65;
+const COMPRESSED_KEY_BYTES = 33;
+const RAW_SIGNATURE_BYTES = 64;
 const ADDRESS_BYTES = 20;
 
 const PERSONAL_HEAD = Buffer.from('\x19Ethereum Signed Message:\n', 'latin1');
@@ -37,7 +36,7 @@ export function verifySecp256k1(signature: Uint8Array, text: Uint8Array, key: Ui
 }
 
 /** EIP-191, version 0x45: keccak-256 of the head, the length of the text in decimal digits, and the text. */
-export function personalMessageHash(text: Uint8Array): Uint8Array {
+function personalMessageHash(text: Uint8Array): Uint8Array {
   return keccak_256(Buffer.concat([PERSONAL_HEAD, Buffer.from(String(text.length), 'latin1'), text]));
 }
 
@@ -59,7 +58,7 @@ function isValid(digest: Uint8Array, key: Uint8Array, signature: Uint8Array): bo
     // Not strict: s above half of the order is normalized first.
     return secp256k1.verify(digest, key, signature, false);
   } catch (error) {
-    // Its words for a key that is no point, and for r or s at or above the order.
+    // What the library throws for a key that is no point, and for r or s at or above the order.
     if (error instanceof TypeError) return false;
     throw error;
   }

@@ -15,7 +15,7 @@ import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
 import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../clearing/inputs.ts';
 import type { SettlementRow } from '../clearing/rows.ts';
 import { refuseNewSigner } from '../clearing/signers/add-signer.ts';
-import type { Signatures } from '../codec/signatures.ts';
+import { furtherSignatures, type Signatures } from '../codec/signatures.ts';
 import type { SignedAddSigner } from '../codec/signed-add-signer.ts';
 import type { MakerOrder, SettlementRequest } from '../codec/signed-settlement.ts';
 import type {
@@ -312,13 +312,12 @@ export class AccountActions {
   }
 
   /** A signature costs as much to verify as another action: those behind the first are charged like one each. */
-  #chargeFurther({ signature, additionalSigners }: Signatures, user: UserId): Reject | null {
-    const furtherSignatures = additionalSigners.length - (signature.length === 0 ? 1 : 0);
-    return this.#charge(user, furtherSignatures);
+  #chargeFurther(signatures: Signatures, user: UserId): Reject | null {
+    return this.#charge(user, furtherSignatures(signatures));
   }
 
-  #charge(user: UserId, furtherSignatures: number): Reject | null {
-    return furtherSignatures > 0 ? this.#parts.charge(user, { furtherSignatures }) : null;
+  #charge(user: UserId, count: number): Reject | null {
+    return count > 0 ? this.#parts.charge(user, { furtherSignatures: count }) : null;
   }
 
   async #send(command: OperatorCommand): Promise<Reply> {

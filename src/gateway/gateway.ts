@@ -152,7 +152,7 @@ export class Gateway implements OrderSink {
     const { signers } = this;
     this.sessions = new UserSessions({
       ...{ nowNs, isFunded, refusedUsers, perAddressMax, streams, signers },
-      // Anybody may try to log in for anybody.
+      // A login needs no session: each client may try one for each user.
       signatures: new RequestSignatures({ verifier, wakeUp, partOf: () => 'public' }),
     });
     this.#releases = new ReleaseQueue(shards, nowNs);

@@ -29,7 +29,7 @@
 import { createHash } from 'node:crypto';
 import { MASTER_ALONE, refuseCancelSigners, refuseSigners } from '../clearing/signers/signer-config.ts';
 import type { HopTimes } from '../codec/hop-times.ts';
-import { isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
+import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { CancelRequest } from '../codec/signed-cancel.ts';
 import type { CreateRequest } from '../codec/signed-order.ts';
 import type { ReplaceRequest } from '../codec/signed-replace.ts';
@@ -379,7 +379,7 @@ export class OrderEntry {
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
     // mutant: signatures-are-paid
-    const further = coSigners.length - (signature.length === 0 ? 1 : 0);
+    const further = furtherSignatures(request);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
     if (notPaid !== null) done(notPaid);
     // A request that needs no signature keeps its place behind what its connection sent before: its verdict is not used.

@@ -910,7 +910,7 @@ const WIRE: readonly Mutant[] = [
   {
     breaks: 'each signature beyond the first is paid',
     site: 'signatures-are-paid',
-    change: swap(/coSigners\.length/, '0 * coSigners.length'),
+    change: swap(/furtherSignatures\(request\)/, '0 * furtherSignatures(request)'),
     caughtBy: 'test/gateway/order-entry-signers',
   },
   {
