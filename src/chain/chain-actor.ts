@@ -46,21 +46,18 @@ import type { ChainFiles } from './chain-store.ts';
 import { encodeConfig } from './deposit-config.ts';
 import type { Stopped } from './evm-cursor.ts';
 import { EvmThread, type WatchedChain } from './evm-thread.ts';
+import { PUBLIC_APPROVAL_ADDRESS, PUBLIC_APPROVAL_KEY } from './key-file.ts';
 import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
 import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
-import { approvalOf } from './simulated-withdrawals.ts';
 import { type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
-import { WithdrawalApprovals } from './withdrawal-approvals.ts';
+import { approvalOf, WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
 /** Between two comparisons of chains and ledger. */
 const COMPARE_MS = 1_000;
 
-/** The approval key of dev and test (operator-api.md 4.5). */
-const PUBLIC_APPROVAL_KEY = 'a1'.repeat(32);
-const PUBLIC_APPROVAL_ADDRESS = '5d5c99edf529335160ff180fa141dd4967fc00d2';
 const NO_ADDRESS = '0'.repeat(64);
 const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never had an approval', 'nonce');
 const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
@@ -93,9 +90,9 @@ export interface ChainActorParts {
     /** An approval is not signed. */
     readonly refused: (chainId: ChainId, reason: string) => void;
   };
-  /** Chains on whose vault in escape mode the node may start: the operator's word (AMB-85). */
+  /** Chains on whose vault in escape mode the operator accepts a start (AMB-85). */
   readonly acceptsEscape: readonly string[];
-  /** Escape mode of a simulated vault has begun, or ended by the operator's word. */
+  /** Escape mode of a simulated vault has begun, or the operator has ended it. */
   readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
   readonly holdings: Pick<HoldingsParts, 'booked' | 'changed'>;
   /** A simulated chain is stopped (AMB-74), or resumed: then null. */
@@ -141,7 +138,7 @@ export class ChainActor implements ChainOperations {
     });
     this.#approvals = new WithdrawalApprovals({
       command,
-      state: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
+      state: (chainId) => this.#evm.state(chainId),
       canSign: ({ administrators, quorum }) => {
         const addresses = this.#evm.signerAddresses;
         return administrators.filter((address) => addresses.has(address)).length >= quorum;
@@ -156,7 +153,7 @@ export class ChainActor implements ChainOperations {
       command,
       vault: (chainId) => this.#signingVault(chainId),
       sign: (request) => (this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request)),
-      progress: (chainId) => this.#evm.states().find((chain) => chain.chainId === chainId),
+      progress: (chainId) => this.#evm.state(chainId),
       settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
       refused: evm.refused,
     });
@@ -166,7 +163,7 @@ export class ChainActor implements ChainOperations {
    * A vault that was silent because the node was off is not in escape mode: nothing but this node calls a simulated vault, and
    * its checkpoint comes first. One that was open when the node ended still is.
    *
-   * @throws ConfigError for a vault in escape mode without the operator's word (AMB-85).
+   * @throws ConfigError for a vault in escape mode that the operator has not accepted (AMB-85).
    */
   async #refuseEscape(): Promise<void> {
     const { files, acceptsEscape } = this.#parts;
@@ -222,7 +219,7 @@ export class ChainActor implements ChainOperations {
     const lane = this.#lanes.get(chainId);
     const settings = lane?.settings ?? this.#evmSettings(chainId);
     if (settings === null || settings.vault === null) return { kind: 'ready', blockTime: 0 };
-    const state = lane?.state() ?? this.#evm.states().find((chain) => chain.chainId === chainId);
+    const state = lane?.state() ?? this.#evm.state(chainId);
     const isRead = state !== undefined && state.head >= 0 && (lane !== undefined || state.blockTime > 0);
     if (!isRead) {
       return { kind: 'notReady', reason: 'the chain has not been read since the start' };
@@ -271,7 +268,7 @@ export class ChainActor implements ChainOperations {
     const lane = this.#lanes.get(chainId);
     if (lane !== undefined) return lane.mayApprove ? lane.settings.vault : null;
     if (this.#withheld.has(chainId)) return null;
-    const state = this.#evm.states().find((chain) => chain.chainId === chainId);
+    const state = this.#evm.state(chainId);
     return state?.stopped === null ? (this.#evmSettings(chainId)?.vault ?? null) : null;
   }
 
@@ -333,16 +330,10 @@ export class ChainActor implements ChainOperations {
     const token = tokenOnChain(this.#parts.registry(), chainId, request.token) ?? unregistered(chainId, request.token);
     const { confirm, config, ...terms } = request;
     const call = config === undefined ? terms : { ...terms, config: encodeConfig(config) };
-    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
-      if (chain.isFull) return rejected(FULL);
-      const nowNs = this.#parts.clock.nowNs();
-      const deposit = chain.deposit({ ...call, token, vault: vault.address }, nowNs);
-      const isConfirmed = confirm && deposit.revert === null;
-      // The block of the deposit is its first confirmation.
-      if (isConfirmed) chain.mine(Math.max(lane.settings.depositConfirmations, 1) - 1, nowNs);
-      return accepted(transaction(deposit, chain.head));
-    });
-    return mined.ok ? mined.value : mined;
+    const confirmations = confirm ? lane.settings.depositConfirmations : 1;
+    return this.#mined(lane, confirmations, (chain, nowNs) =>
+      chain.deposit({ ...call, token, vault: vault.address }, nowNs),
+    );
   }
 
   /** Pays out a live approval. CHAIN_NOT_FOUND, VAULT_NOT_FOUND, WITHDRAWAL_NOT_FOUND; a rejection by the vault reverts. */
@@ -359,15 +350,8 @@ export class ChainActor implements ChainOperations {
     const signers = await Promise.all(signatures.map((signature) => signerOf(digest, signature)));
     const { administrators, quorum } = vault;
     const call = { ...approval, vault: vault.address, signers, administrators, quorum };
-    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
-      if (chain.isFull) return rejected(FULL);
-      const nowNs = this.#parts.clock.nowNs();
-      const withdrawal = chain.withdraw(call, nowNs);
-      const isConfirmed = request.confirm && withdrawal.revert === null;
-      if (isConfirmed) chain.mine(Math.max(lane.settings.withdrawalConfirmations, 1) - 1, nowNs);
-      return accepted(transaction(withdrawal, chain.head));
-    });
-    return mined.ok ? mined.value : mined;
+    const confirmations = request.confirm ? lane.settings.withdrawalConfirmations : 1;
+    return this.#mined(lane, confirmations, (chain, nowNs) => chain.withdraw(call, nowNs));
   }
 
   /** Executes an approval. CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLEMENT_NOT_FOUND; a rejection by the vault reverts. */
@@ -384,15 +368,8 @@ export class ChainActor implements ChainOperations {
     const registered = executorOf(this.#parts.registry(), chainId, approval.settler);
     const parties = { vault: vault.address, caller: caller ?? registered ?? NO_ADDRESS, registered, signer };
     const call = { ...approval, ...parties, administrators: vault.administrators, conduct: request.executor };
-    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
-      if (chain.isFull) return rejected(FULL);
-      const nowNs = this.#parts.clock.nowNs();
-      const settlement = chain.settle(call, nowNs);
-      const isConfirmed = request.confirm && settlement.revert === null;
-      if (isConfirmed) chain.mine(Math.max(lane.settings.settlementConfirmations, 1) - 1, nowNs);
-      return accepted(transaction(settlement, chain.head));
-    });
-    return mined.ok ? mined.value : mined;
+    const confirmations = request.confirm ? lane.settings.settlementConfirmations : 1;
+    return this.#mined(lane, confirmations, (chain, nowNs) => chain.settle(call, nowNs));
   }
 
   /** The node's clock was moved by hand: checkpoints and blocks may be due. */
@@ -416,12 +393,7 @@ export class ChainActor implements ChainOperations {
     if (lane === undefined) return rejected(unknownChain(chainId));
     const { token, to, baseUnits } = request;
     if (tokenOnChain(this.#parts.registry(), chainId, token) === null) return rejected(unknownToken(chainId));
-    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
-      if (chain.isFull) return rejected(FULL);
-      const minted = chain.mint({ token, to, baseUnits }, this.#parts.clock.nowNs());
-      return minted === null ? rejected(TOO_MUCH) : accepted(transaction(minted, chain.head));
-    });
-    return mined.ok ? mined.value : mined;
+    return this.#mined(lane, 1, (chain, nowNs) => chain.mint({ token, to, baseUnits }, nowNs));
   }
 
   async counters(chainId: ChainId, user: UserId, subAccount: number): Promise<Outcome<ChainCounters>> {
@@ -476,14 +448,10 @@ export class ChainActor implements ChainOperations {
     if (vault === null) return rejected(noVault(chainId));
     const { confirm, ...call } = request;
     if (tokenOnChain(this.#parts.registry(), chainId, call.token) === null) return rejected(unknownToken(chainId));
-    const mined = await lane.change((chain): Outcome<ChainTransaction> => {
-      if (chain.isFull) return rejected(FULL);
-      const nowNs = this.#parts.clock.nowNs();
-      const forced = chain.forceWithdraw({ ...call, vault: vault.address }, nowNs);
-      if (confirm && forced.revert === null) chain.mine(Math.max(lane.settings.withdrawalConfirmations, 1) - 1, nowNs);
-      return accepted(transaction(forced, chain.head));
-    });
-    return mined.ok ? mined.value : mined;
+    const confirmations = confirm ? lane.settings.withdrawalConfirmations : 1;
+    return this.#mined(lane, confirmations, (chain, nowNs) =>
+      chain.forceWithdraw({ ...call, vault: vault.address }, nowNs),
+    );
   }
 
   /** Hook: no checkpoint, heartbeat or approval on a chain from now on, or on all of them again: then null. */
@@ -600,6 +568,26 @@ export class ChainActor implements ChainOperations {
       ({ KeySigner: Loaded }) => new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now()),
     );
     return this.#loadedSigner;
+  }
+
+  /**
+   * Mines a transaction, and blocks behind it until it has so many confirmations; its own block is the first. One that
+   * reverts gets none. @param transact null: a balance would be more than a uint256.
+   */
+  async #mined(
+    lane: ChainLane,
+    confirmations: number,
+    transact: (chain: SimulatedChain, nowNs: bigint) => Mined | null,
+  ): Promise<Outcome<ChainTransaction>> {
+    const done = await lane.change((chain): Outcome<ChainTransaction> => {
+      if (chain.isFull) return rejected(FULL);
+      const nowNs = this.#parts.clock.nowNs();
+      const mined = transact(chain, nowNs);
+      if (mined === null) return rejected(TOO_MUCH);
+      if (mined.revert === null) chain.mine(Math.max(confirmations, 1) - 1, nowNs);
+      return accepted(transaction(mined, chain.head));
+    });
+    return done.ok ? done.value : done;
   }
 
   #laneWithVault(chainId: ChainId): { readonly lane: ChainLane | null; readonly vault: VaultSettings | null } {

@@ -54,9 +54,9 @@ export interface LaneParts {
   readonly refused: (chainId: ChainId, reason: string) => void;
   /** The chain is stopped from now on, or was at the start; null: it is resumed. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
-  /** Escape mode of the vault has begun, or ended by the operator's word. */
+  /** Escape mode of the vault has begun, or the operator has ended it. */
   readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
-  /** The operator's word for a start on a vault in escape mode. */
+  /** Whether the operator accepts a start on a vault in escape mode. */
   readonly acceptsEscape: boolean;
 }
 
@@ -83,10 +83,10 @@ export class ChainLane {
     this.withdrawals = new SimulatedWithdrawals({
       chainId: parts.chainId,
       signer: parts.signer,
-      offer: (command) => this.#tell(command),
-      refused: (reason) => parts.refused(parts.chainId, reason),
+      offer: (command) => this.#offer(command, true),
+      refused: parts.refused,
     });
-    this.settlements = new SimulatedSettlements(parts.chainId, (command) => this.#tell(command));
+    this.settlements = new SimulatedSettlements(parts.chainId, (command) => this.#offer(command, true));
   }
 
   get settings(): ChainSettings {
@@ -198,11 +198,10 @@ export class ChainLane {
       const policy = (confirmations: number): WatchPolicy => ({ vault: vault.address.slice(0, 40), confirmations });
       const { deposits, withdrawals, settlements } = this.#watch;
       for (const deposit of deposits.again(logs, sight.views, policy(depositConfirmations))) {
-        await this.#offer(depositCommand(this.#parts.chainId, deposit));
+        await this.#offer(bookingOf(this.#parts.chainId, 'deposit', deposit));
       }
       for (const event of withdrawals.again(logs, sight.views, policy(withdrawalConfirmations))) {
-        const { user, token, nonce, baseUnits } = event;
-        await this.#offer({ kind: 'withdrew', chainId: this.#parts.chainId, user, token, nonce, baseUnits });
+        await this.#offer(bookingOf(this.#parts.chainId, 'withdrawal', event));
       }
       for (const event of settlements.again(logs, sight.views, policy(settlementConfirmations))) {
         await this.#offer(bookingOf(this.#parts.chainId, 'settlement', event));
@@ -422,7 +421,7 @@ export class ChainLane {
       const due = this.#dueDeposits(sight);
       if (due.length === 0) return true;
       for (const deposit of due) {
-        const reply = await this.#offer(depositCommand(this.#parts.chainId, deposit));
+        const reply = await this.#offer(bookingOf(this.#parts.chainId, 'deposit', deposit));
         if (reply === null) return false;
         const nextNonce = reply['next_nonce'];
         assert(typeof nextNonce === 'number', 'clearing returns the next counter');
@@ -450,32 +449,22 @@ export class ChainLane {
     }
   }
 
-  /** The same for a command that clearing may refuse for good: then its answer is empty. */
-  async #tell(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
+  /**
+   * Repeats the command until clearing accepts it.
+   *
+   * @param mayRefuse whether clearing may refuse it for good: then the reply is empty.
+   * @returns null when clearing stays busy or the node stops.
+   */
+  async #offer(command: OperatorCommand, mayRefuse = false): Promise<Readonly<Record<string, unknown>> | null> {
     this.#offers += 1;
     for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
       const reply = await this.#parts.command(command);
       if (reply.ok) return reply.value;
-      if (reply.reject.code !== 'SERVICE_UNAVAILABLE') return {};
+      const { code, message } = reply.reject;
+      assert(code === 'SERVICE_UNAVAILABLE' || mayRefuse, `clearing refuses no event of a vault: ${message}`);
+      if (code !== 'SERVICE_UNAVAILABLE') return {};
       await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
     }
     return null;
   }
-
-  /** Repeats the command until clearing accepts it. @returns null when it stays busy or the node stops. */
-  async #offer(command: OperatorCommand): Promise<Readonly<Record<string, unknown>> | null> {
-    this.#offers += 1;
-    for (let offers = 0; offers < OFFERS_MAX && !this.#isStopped; offers += 1) {
-      const reply = await this.#parts.command(command);
-      if (reply.ok) return reply.value;
-      assert(reply.reject.code === 'SERVICE_UNAVAILABLE', `clearing refuses no deposit: ${reply.reject.message}`);
-      await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
-    }
-    return null;
-  }
-}
-
-function depositCommand(chainId: ChainId, deposit: ConfirmedDeposit): OperatorCommand {
-  const { block: _block, nonce: depositNonce, ...event } = deposit;
-  return { kind: 'deposit', chainId, ...event, depositNonce };
 }

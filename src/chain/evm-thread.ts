@@ -123,6 +123,11 @@ export class EvmThread {
     return [...this.#states.values()];
   }
 
+  /** undefined before the first poll of the chain. */
+  state(chainId: ChainId): WatchedChain | undefined {
+    return this.#states.get(chainId);
+  }
+
   /** What the vault of a chain was last seen to hold; null before that. */
   held(chainId: ChainId): Units | null {
     return this.#held.get(chainId)?.units ?? null;

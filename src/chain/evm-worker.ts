@@ -20,14 +20,12 @@ import { heldBy } from './evm-holdings.ts';
 import { EvmProvider } from './evm-provider.ts';
 import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
 import { type CounterAt, type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
-import { readKeyFile } from './key-file.ts';
+import { PUBLIC_APPROVAL_KEY, readKeyFile } from './key-file.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
 /** Between two readings of what the vault holds, without events. */
 const HELD_MS = 5_000;
-/** The approval key of dev and test (operator-api.md 4.5). */
-const PUBLIC_KEY: string = 'a1'.repeat(32);
 
 type Log = (bindings: object) => WatchLog;
 type Watches = Readonly<Record<VaultEventKind, EvmWatch>>;
@@ -262,7 +260,11 @@ export function runEvmWorker(): void {
   const { dataDirectory, logLevel, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel });
   const store = new EvmCursorStore(dataDirectory);
-  const signer = new KeySigner(approvalKeys?.map(readKeyFile) ?? [PUBLIC_KEY], () => performance.now(), approvalLimits);
+  const signer = new KeySigner(
+    approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],
+    () => performance.now(),
+    approvalLimits,
+  );
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);

@@ -20,7 +20,7 @@ import type { SettlementApproval } from './approval-digests.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultSettings } from './chain-rows.ts';
 import type { CounterAt } from './evm-watch.ts';
-import type { ChainProgress } from './withdrawal-approvals.ts';
+import { type ChainProgress, moveBehind, Refusals } from './withdrawal-approvals.ts';
 
 const TICK_MS = 250;
 /** Rows in one tick; the others follow in the next. */
@@ -68,13 +68,13 @@ export class SettlementApprovals {
   readonly #inherited = new Set<string>();
   /** Keys of rows that are with the signer or with clearing. */
   readonly #steps = new Map<string, Promise<void>>();
-  /** A refusal of the signer is logged once for each chain and reason. */
-  readonly #refusals = new Map<ChainId, string>();
+  readonly #refusals: Refusals;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
   constructor(parts: SettlementApprovalParts) {
     this.#parts = parts;
+    this.#refusals = new Refusals(parts.refused);
   }
 
   /** Whether a step is with clearing or the signer. */
@@ -129,10 +129,7 @@ export class SettlementApprovals {
     if (this.#isStopped || this.#steps.has(key)) return;
     const step = (this.#isLapsed(row) ? this.#lapse(row) : this.#sign(row)).finally(() => {
       this.#steps.delete(key);
-      // One that is as it was, refused or without an answer, lets all others go first.
-      if (this.#rows.get(key) !== row) return;
-      this.#rows.delete(key);
-      this.#rows.set(key, row);
+      moveBehind(this.#rows, key, row);
     });
     this.#steps.set(key, step);
   }
@@ -147,19 +144,13 @@ export class SettlementApprovals {
     const name = { user, place, requestedNs };
     const [signature] = signed.kind === 'signed' ? signed.signatures : [];
     if (signature !== undefined) {
-      this.#refusals.delete(chainId);
+      this.#refusals.signed(chainId);
       await this.#parts.command({ kind: 'settlementSigned', ...name, signature });
       return;
     }
-    this.#refuse(chainId, signed.kind === 'refused' ? signed.reason : 'there is no signature');
+    this.#refusals.refused(chainId, signed.kind === 'refused' ? signed.reason : 'there is no signature');
     // mutant: settlement-refused-after-restart
     if (!this.#inherited.has(nameOf(row))) await this.#parts.command({ kind: 'settlementRefused', ...name });
-  }
-
-  #refuse(chainId: ChainId, reason: string): void {
-    if (this.#refusals.get(chainId) === reason) return;
-    this.#refusals.set(chainId, reason);
-    this.#parts.refused(chainId, reason);
   }
 
   /** Clearing compares counter and time with the row once more. */

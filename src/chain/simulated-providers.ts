@@ -52,7 +52,7 @@ export class ChainSight {
 
   #counterOf(counts: (log: ChainLog) => boolean): number | null {
     const logs = this.#chain.logsFrom(0).filter(counts);
-    // A counter is read from the vault, not from logs: a provider that omits them knows it.
+    // A counter is read from the vault, not from logs: one that omits logs returns it too.
     const count = ({ head }: ProviderView): string => `${logs.filter(({ blockNumber }) => blockNumber <= head).length}`;
     const agreed = majorityHash(this.views.map((view) => (view === null ? null : count(view))));
     return agreed === null ? null : Number(agreed);

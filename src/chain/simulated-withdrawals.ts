@@ -14,12 +14,13 @@ import type { WithdrawalRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { MILLISECOND_NS } from '../core/units.ts';
-import type { WithdrawalApproval } from './approval-digests.ts';
 import type { Signer } from './approval-signer.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { DepositWatcher } from './deposit-watcher.ts';
+import { bookingOf } from './evm-thread.ts';
 import type { ChainSight } from './simulated-providers.ts';
 import type { VaultWatch } from './vault-watch.ts';
+import { approvalOf, isLapsed, isLive, Refusals } from './withdrawal-approvals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -29,37 +30,25 @@ export interface SimulatedWithdrawalParts {
   /** Clearing's reply; null: not now. */
   readonly offer: (command: OperatorCommand) => Promise<View | null>;
   /** Why an approval is not signed. */
-  readonly refused: (reason: string) => void;
-}
-
-/** What the vault signs for a row. */
-export function approvalOf(row: WithdrawalRow): WithdrawalApproval {
-  return {
-    token: row.token,
-    baseUnits: row.payout,
-    user: row.user,
-    nonce: BigInt(row.nonce),
-    validUntil: BigInt(row.validUntil),
-    epochHash: row.epochHash,
-    target: row.target,
-  };
+  readonly refused: (chainId: ChainId, reason: string) => void;
 }
 
 export class SimulatedWithdrawals {
   readonly #parts: SimulatedWithdrawalParts;
   /** Filled, signing and approved ones, by user and place. */
   readonly #rows = new Map<string, WithdrawalRow>();
+  readonly #refusals: Refusals;
   #checkpointNs = 0n;
 
   constructor(parts: SimulatedWithdrawalParts) {
     this.#parts = parts;
+    this.#refusals = new Refusals(parts.refused);
   }
 
   /** Clearing has flushed the row. */
   changed(row: WithdrawalRow): void {
     const key = `${row.user}/${row.place}`;
-    const isWatched = row.status === 'filled' || row.status === 'signing' || row.status === 'approved';
-    if (isWatched) this.#rows.set(key, row);
+    if (isLive(row)) this.#rows.set(key, row);
     else this.#rows.delete(key);
   }
 
@@ -113,9 +102,8 @@ export class SimulatedWithdrawals {
       const due = dueEvents(sight, watch, settings);
       if (due.length === 0) return true;
       for (const event of due) {
-        const { user, token, nonce, baseUnits, block } = event;
-        const { chainId } = this.#parts;
-        const reply = await this.#parts.offer({ kind: 'withdrew', chainId, user, token, nonce, baseUnits });
+        const { nonce, block } = event;
+        const reply = await this.#parts.offer(bookingOf(this.#parts.chainId, 'withdrawal', event));
         if (reply === null) return false;
         const { result, next } = reply;
         assert(typeof next === 'number', 'clearing returns the next counter');
@@ -132,13 +120,14 @@ export class SimulatedWithdrawals {
   async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ChainSettings): Promise<boolean> {
     if (vault === null) return true;
     const { user, place, sequence } = row;
-    const { chainId, signer, offer, refused } = this.#parts;
+    const { chainId, signer, offer } = this.#parts;
     const validFrom = row.validUntil - approvalValidityS;
     const signed = await signer.sign({ kind: 'withdrawal', chainId, vault, approval: approvalOf(row), validFrom });
     if (signed.kind === 'refused') {
-      refused(signed.reason);
+      this.#refusals.refused(chainId, signed.reason);
       return true;
     }
+    this.#refusals.signed(chainId);
     return (await offer({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures })) !== null;
   }
 
@@ -148,10 +137,6 @@ export class SimulatedWithdrawals {
     if (counter === null || counter > nonce) return true;
     return (await this.#parts.offer({ kind: 'approvalLapsed', user, place, sequence, blockTime, counter })) !== null;
   }
-}
-
-function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boolean {
-  return (status === 'signing' || status === 'approved') && blockTime > validUntil;
 }
 
 function dueEvents(

@@ -12,7 +12,7 @@
  * Invariants
  *   (1) A stopped chain books nothing and approves nothing, also after a start.
  *   (2) A stop changes no booking: credits stay, and clearing's counters book no counter twice.
- *   (3) While a booked settlement is missing nothing is approved: the vault has not what the ledger says that it brought.
+ *   (3) While a booked settlement is missing nothing is approved: what it brought is in the ledger and not in the vault.
  */
 import { decodeSettlement, decodeWithdrawal, FORCED_TOPIC } from './chain-events.ts';
 import { type BookedEvent, DepositWatcher } from './deposit-watcher.ts';

@@ -14,6 +14,7 @@
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
+import type { WithdrawalApproval } from './approval-digests.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultSettings } from './chain-rows.ts';
 import type { CounterAt } from './evm-watch.ts';
@@ -52,19 +53,39 @@ export interface ApprovalParts {
   readonly nowMs: () => number;
 }
 
+/** A refusal of the signer is passed on once for each chain and reason, until something is signed. */
+export class Refusals {
+  readonly #passOn: ApprovalParts['refused'];
+  readonly #last = new Map<ChainId, string>();
+
+  constructor(passOn: ApprovalParts['refused']) {
+    this.#passOn = passOn;
+  }
+
+  refused(chainId: ChainId, reason: string): void {
+    if (this.#last.get(chainId) === reason) return;
+    this.#last.set(chainId, reason);
+    this.#passOn(chainId, reason);
+  }
+
+  signed(chainId: ChainId): void {
+    this.#last.delete(chainId);
+  }
+}
+
 export class WithdrawalApprovals {
   readonly #parts: ApprovalParts;
   #chains: ReadonlyMap<ChainId, ApprovalChain> = new Map();
   /** Filled, signing and approved ones, by user and place. */
   readonly #rows = new Map<ChainId, Map<string, WithdrawalRow>>();
   readonly #checkpointMs = new Map<ChainId, number>();
-  /** A refusal of the signer is logged once for each chain and reason. */
-  readonly #refusals = new Map<ChainId, string>();
+  readonly #refusals: Refusals;
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> | null = null;
 
   constructor(parts: ApprovalParts) {
     this.#parts = parts;
+    this.#refusals = new Refusals(parts.refused);
   }
 
   /** Whether a step is with clearing or the signer. */
@@ -83,8 +104,7 @@ export class WithdrawalApprovals {
   changed(row: WithdrawalRow): void {
     const rows = this.#rows.get(row.chainId) ?? new Map<string, WithdrawalRow>();
     const key = `${row.user}/${row.place}`;
-    const isWatched = row.status === 'filled' || row.status === 'signing' || row.status === 'approved';
-    if (isWatched) rows.set(key, row);
+    if (isLive(row)) rows.set(key, row);
     else rows.delete(key);
     if (rows.size === 0) this.#rows.delete(row.chainId);
     else this.#rows.set(row.chainId, rows);
@@ -105,11 +125,11 @@ export class WithdrawalApprovals {
       if (rows === undefined || state === undefined || state.stopped !== null) continue;
       if (this.#parts.isWithheld(chainId)) continue;
       await this.#checkpoint(chainId, settings, state, rows);
-      const due = [...rows.values()].filter((row) => row.status === 'signing' || isLapsed(row, state));
+      const due = [...rows.values()].filter((row) => row.status === 'signing' || isLapsed(row, state.blockTime));
       for (const row of due.slice(0, STEPS_MAX)) {
-        if (isLapsed(row, state)) await this.#lapse(row);
+        if (isLapsed(row, state.blockTime)) await this.#lapse(row);
         else await this.#sign(row, settings);
-        moveBehind(rows, row);
+        moveBehind(rows, `${row.user}/${row.place}`, row);
       }
     }
   }
@@ -134,35 +154,21 @@ export class WithdrawalApprovals {
     this.#checkpointMs.set(chainId, nowMs);
     // The user can still cancel a filled row.
     if (!this.#parts.canSign(settings.vault))
-      return this.#refuse(chainId, 'too few keys of administrators of the vault');
+      return this.#refusals.refused(chainId, 'too few keys of administrators of the vault');
     await this.#parts.command({ kind: 'vaultCheckpoint', chainId, blockTime });
   }
 
   async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ApprovalChain): Promise<void> {
     if (vault === null) return;
     const { user, place, sequence, chainId } = row;
-    const approval = {
-      token: row.token,
-      baseUnits: row.payout,
-      user,
-      nonce: BigInt(row.nonce),
-      validUntil: BigInt(row.validUntil),
-      epochHash: row.epochHash,
-      target: row.target,
-    };
+    const approval = approvalOf(row);
     const validFrom = row.validUntil - approvalValidityS;
     const signed = await this.#parts.sign({ kind: 'withdrawal', chainId, vault, approval, validFrom });
     if (signed === null) return;
     if (signed.kind === 'signed') {
-      this.#refusals.delete(chainId);
+      this.#refusals.signed(chainId);
       await this.#parts.command({ kind: 'approvalSigned', user, place, sequence, signatures: signed.signatures });
-    } else this.#refuse(chainId, signed.reason);
-  }
-
-  #refuse(chainId: ChainId, reason: string): void {
-    if (this.#refusals.get(chainId) === reason) return;
-    this.#refusals.set(chainId, reason);
-    this.#parts.refused(chainId, reason);
+    } else this.#refusals.refused(chainId, signed.reason);
   }
 
   /** Clearing compares counter and time with the row once more. */
@@ -174,8 +180,7 @@ export class WithdrawalApprovals {
 }
 
 /** A row that had its step and is as it was, refused or without an answer, lets all others go first. */
-function moveBehind(rows: Map<string, WithdrawalRow>, row: WithdrawalRow): void {
-  const key = `${row.user}/${row.place}`;
+export function moveBehind<Row>(rows: Map<string, Row>, key: string, row: Row): void {
   // mutant: approvals-in-turn
   if (rows.get(key) !== row) return;
   rows.delete(key);
@@ -183,6 +188,24 @@ function moveBehind(rows: Map<string, WithdrawalRow>, row: WithdrawalRow): void 
 }
 
 /** Wall clocks are no proof: the block that is past `validUntil` is one with all its withdrawals booked. */
-function isLapsed({ status, validUntil }: WithdrawalRow, { blockTime }: ChainProgress): boolean {
+export function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boolean {
   return (status === 'signing' || status === 'approved') && blockTime > validUntil;
+}
+
+/** Whether the chain makes a step of the row due. */
+export function isLive({ status }: WithdrawalRow): boolean {
+  return status === 'filled' || status === 'signing' || status === 'approved';
+}
+
+/** What the signer signs for a row. */
+export function approvalOf(row: WithdrawalRow): WithdrawalApproval {
+  return {
+    token: row.token,
+    baseUnits: row.payout,
+    user: row.user,
+    nonce: BigInt(row.nonce),
+    validUntil: BigInt(row.validUntil),
+    epochHash: row.epochHash,
+    target: row.target,
+  };
 }

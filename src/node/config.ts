@@ -10,13 +10,13 @@ import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-import { readKeyFile } from '../chain/key-file.ts';
+import { PUBLIC_APPROVAL_ADDRESS, readKeyFile } from '../chain/key-file.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
 import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../http/public-listeners.ts';
-import { PUBLIC_KEYS, SEED_ADMINISTRATOR } from '../operator/seed-data.ts';
+import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 
 /**
  * The longest batch takes below 400,000 bytes of a command ring: its body has at most BODY_BYTES_MAX, and each byte of a
@@ -227,7 +227,7 @@ export function loadConfig(environment: Environment): NodeConfig {
 
 /** The keys themselves are not kept on this thread. */
 function approvalAddresses({ approval_keys: paths, profile }: Profile): readonly string[] {
-  if (paths === undefined) return profile === 'production' ? [] : [SEED_ADMINISTRATOR];
+  if (paths === undefined) return profile === 'production' ? [] : [PUBLIC_APPROVAL_ADDRESS];
   return paths.map((path) => {
     try {
       return addressOfKey(Buffer.from(readKeyFile(path), 'hex'));

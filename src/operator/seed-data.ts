@@ -27,9 +27,6 @@ export const SEED_CHAINS: readonly SeedChain[] = [
   { chainId: CHAIN_DEV, vault: seedAddress('0d'), confirmations: 1, blockTimeMs: 250 },
 ];
 
-/** Address of the approval key of 32 bytes a1 (operator-api.md 4.5). */
-export const SEED_ADMINISTRATOR = '5d5c99edf529335160ff180fa141dd4967fc00d2';
-
 /** The JSON body of one operator call. */
 export type Body = Readonly<Record<string, unknown>>;
 type BodyByAsset = Readonly<Record<string, Body>>;

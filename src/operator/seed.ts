@@ -4,6 +4,7 @@
  */
 
 import type { ChainOperations } from '../chain/chain-operations.ts';
+import { PUBLIC_APPROVAL_ADDRESS } from '../chain/key-file.ts';
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import { keyFromSeed } from '../client/keys.ts';
 import { signTransfer } from '../client/signed-actions.ts';
@@ -19,7 +20,6 @@ import type { OpsParts } from './ops-parts.ts';
 import type { AccountSettings } from './own-accounts.ts';
 import {
   CHAIN_DEV,
-  SEED_ADMINISTRATOR,
   SEED_ASSETS,
   SEED_BACKSTOP,
   SEED_BYTE,
@@ -90,7 +90,7 @@ async function seedRegistry(parts: Parts): Promise<void> {
     await request(parts, { kind: 'putConfig', config: 'chain', key: chainId, method: 'put', body });
   }
   for (const { chainId, vault } of SEED_CHAINS) {
-    const body = { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: null };
+    const body = { administrators: [PUBLIC_APPROVAL_ADDRESS], quorum: 1, confirmations: null };
     await request(parts, { kind: 'putConfig', config: 'vault', key: `${vault}@${chainId}`, method: 'put', body });
   }
   const settings = {

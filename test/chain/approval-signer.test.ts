@@ -10,10 +10,14 @@ import {
   type SigningRequest,
 } from '../../src/chain/approval-signer.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
+import { ChainSight } from '../../src/chain/simulated-providers.ts';
+import { SimulatedWithdrawals } from '../../src/chain/simulated-withdrawals.ts';
+import { VaultWatch } from '../../src/chain/vault-watch.ts';
 import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
+import { chainAt, STARTED_NS } from '../support/chain-world.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_42 } from '../support/wire-vectors.ts';
 
@@ -221,6 +225,31 @@ suite('withdrawal approvals', () => {
     approvals.follow(new Map([[CHAIN, settings]]));
     return { approvals, commands, time, shown };
   }
+
+  test('a refusal of the signer is passed on once, not with each block of a simulated chain', async () => {
+    const chain = chainAt(9);
+    const commands: string[] = [];
+    const withdrawals = new SimulatedWithdrawals({
+      chainId: CHAIN,
+      signer: new KeySigner([KEY], () => 0),
+      offer: async ({ kind }) => {
+        commands.push(kind);
+        return {};
+      },
+      refused: (chainId, reason) => commands.push(`${chainId} ${reason}`),
+    });
+    const local = { ...settings, settlementConfirmations: 1, blockTimeNs: 1n, autoMine: false, providers: 1 };
+    const act = (): Promise<boolean> =>
+      withdrawals.act(new ChainSight(chain, 1), new VaultWatch(null), { ...local, escapeTimeoutNs: 1n }, STARTED_NS);
+    withdrawals.changed(row({ status: 'signing', payout: 0n }));
+    for (let block = 0; block < 3; block += 1) assert.equal(await act(), true);
+    assert.deepEqual(commands, [`${CHAIN} it pays nothing`]);
+    withdrawals.changed(row({ status: 'signing' }));
+    assert.equal(await act(), true);
+    withdrawals.changed(row({ status: 'signing', payout: 0n }));
+    assert.equal(await act(), true);
+    assert.deepEqual(commands.slice(1), ['approvalSigned', `${CHAIN} it pays nothing`]);
+  });
 
   test('WDR-07: a checkpoint each interval while a row is filled; a signature for each row that is to be signed', async () => {
     const { approvals, commands, time } = world();

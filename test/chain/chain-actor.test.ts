@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DepositRequest } from '../../src/chain/chain-operations.ts';
+import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import {
   CHAIN_DEV,
   CHAIN_ONE,
-  SEED_ADMINISTRATOR,
   SEED_FUNDS,
   SEED_USER_A,
   SEED_USER_B,
@@ -89,7 +89,11 @@ suite('chain actor', () => {
     const fixture = await seeded();
     const key = `${seedAddress('0e')}@${ONE}`;
     mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
-    await fixture.put('vault', key, { administrators: [SEED_ADMINISTRATOR], quorum: 1, confirmations: { deposit: 1 } });
+    await fixture.put('vault', key, {
+      administrators: [PUBLIC_APPROVAL_ADDRESS],
+      quorum: 1,
+      confirmations: { deposit: 1 },
+    });
     assert.ok((await fixture.chains.vault(ONE)).ok);
     assert.equal(fixture.usd(), 5n * UNIT);
   });
@@ -203,7 +207,7 @@ suite('chain actor', () => {
     assert.ok(vault.ok);
     assert.equal(vault.value.vault, `${seedAddress('0d')}@${DEV}`);
     assert.deepEqual([...vault.value.balances], [[mint.token, 5n]]);
-    assert.deepEqual([vault.value.administrators, vault.value.quorum], [[SEED_ADMINISTRATOR], 1]);
+    assert.deepEqual([vault.value.administrators, vault.value.quorum], [[PUBLIC_APPROVAL_ADDRESS], 1]);
   });
 
   test('the deposits of the seed give A and B what operator-api.md 9 lists, before the transfers', async () => {

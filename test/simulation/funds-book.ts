@@ -12,16 +12,16 @@ import { domainHash, settlementDigest, withdrawalDigest } from '../../src/chain/
 import { signerOf } from '../../src/chain/approval-signer.ts';
 import { DEPOSITED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from '../../src/chain/chain-events.ts';
 import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import { settlementApprovalOf } from '../../src/chain/settlement-approvals.ts';
 import type { ChainState } from '../../src/chain/simulated-chain.ts';
-import { approvalOf } from '../../src/chain/simulated-withdrawals.ts';
+import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Batch, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { SettlementRow } from '../../src/clearing/rows.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
-import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { ChainDisk } from './chains.ts';
 import { costOf, PROVIDERS, TOKENS, type TokenPlan, VAULTS, type VaultPlan, vaultAt, worthOf } from './vaults.ts';
@@ -527,7 +527,11 @@ export class FundsBook {
   async checkSignatures(): Promise<void> {
     for (const { digest, signatures } of this.#unchecked.splice(0)) {
       assert.equal(signatures.length, 1, 'a quorum of one signs once');
-      assert.equal(await signerOf(digest, signatures[0] ?? ''), SEED_ADMINISTRATOR, 'the administrator has signed');
+      assert.equal(
+        await signerOf(digest, signatures[0] ?? ''),
+        PUBLIC_APPROVAL_ADDRESS,
+        'the administrator has signed',
+      );
     }
   }
 }

@@ -1,9 +1,9 @@
 /** The chains of the simulation, each with one vault, and their tokens: of few and of many decimals, two of one asset. */
 
+import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
-import { SEED_ADMINISTRATOR } from '../../src/operator/seed-data.ts';
 import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import { MARKETS, userAt } from './people.ts';
@@ -128,7 +128,7 @@ export function prepareVaults(node: SimulatedNode): void {
       approval_validity_s: APPROVAL_VALIDITY_S,
     };
     node.command({ kind: 'putConfig', config: 'chain', key: chainId, method: 'put', body });
-    const administrators = { administrators: [SEED_ADMINISTRATOR], quorum: 1 };
+    const administrators = { administrators: [PUBLIC_APPROVAL_ADDRESS], quorum: 1 };
     node.command({
       kind: 'putConfig',
       config: 'vault',

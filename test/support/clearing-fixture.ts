@@ -4,10 +4,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
 import { ChainStore } from '../../src/chain/chain-store.ts';
+import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import { SEED_ADMINISTRATOR, SEED_ASSETS, SEED_CHAINS, SEED_USER_A } from '../../src/operator/seed-data.ts';
+import { SEED_ASSETS, SEED_CHAINS, SEED_USER_A } from '../../src/operator/seed-data.ts';
 import type { Asked } from './asked.ts';
 import { acceptedValue, ClearingWorld, effectsOf, reply } from './clearing-world.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -35,7 +36,7 @@ export class ClearingFixture {
       await fixture.put('chain', chainId, body);
     }
     for (const { chainId, vault } of SEED_CHAINS) {
-      await fixture.put('vault', `${vault}@${chainId}`, { administrators: [SEED_ADMINISTRATOR], quorum: 1 });
+      await fixture.put('vault', `${vault}@${chainId}`, { administrators: [PUBLIC_APPROVAL_ADDRESS], quorum: 1 });
     }
     for (const [asset, body] of Object.entries(SEED_ASSETS)) {
       const command = { kind: 'putAsset', method: 'put', assetId: asset as AssetId, body } as const;
