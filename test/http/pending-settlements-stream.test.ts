@@ -63,6 +63,7 @@ suite('the stream of pending settlements', () => {
     assert.equal((await askUpgrade(listener.port, PATH)).status, 401);
     assert.equal((await ask(listener.port, PATH, { headers: as() })).status, 426);
     const other = await open(1, BOB);
+    streams.pendingSettlement(event(0));
     const { channel, error } = JSON.parse(await other.frame());
     assert.deepEqual([channel, error.code], ['pending_settlements', 'unauthorized']);
     assert.equal((await other.closed).code, 1000);
