@@ -6,16 +6,22 @@
  * checksum, a state hash) and describes the check in `checks`; a wrong result throws.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
+import { type Figure, figureTable } from '../src/load/figures.ts';
+import { circumstances } from '../src/load/machine.ts';
 
 /** `small` takes a second or two and runs in CI; `full` is for quoted figures. */
 export type Scale = 'small' | 'full';
 
-export interface BenchRow {
-  readonly label: string;
-  readonly value: number;
-  readonly unit: string;
+export type BenchRow = Figure;
+
+/** What the command line sets for the benchmarks that have it; omitted members follow from the scale. */
+export interface BenchOptions {
+  readonly rounds?: number;
+  /** Counted seconds of each run; a warm-up of half of it precedes. */
+  readonly seconds?: number;
+  /** Names of the parts to measure. */
+  readonly parts?: readonly string[];
 }
 
 export interface BenchResult {
@@ -70,16 +76,9 @@ export function checksumText(checksum: number): string {
 
 /** Prints the table and writes `bench/results/<name>.json` below the working directory. */
 export function report(result: BenchResult): void {
-  const width = Math.max(...result.rows.map((row) => row.label.length));
-  const lines = result.rows.map((row) => `  ${row.label.padEnd(width)}  ${figure(row.value).padStart(14)} ${row.unit}`);
-  process.stdout.write(`${result.name}\n${lines.join('\n')}\n  checked: ${result.checks}\n`);
+  process.stdout.write(`${result.name}\n${figureTable(result.rows)}  checked: ${result.checks}\n`);
   const folder = join('bench', 'results');
   mkdirSync(folder, { recursive: true });
-  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.version };
-  writeFileSync(join(folder, `${result.name}.json`), `${JSON.stringify({ ...result, machine }, null, 2)}\n`);
-}
-
-function figure(value: number): string {
-  const digits = Math.abs(value) >= 1_000 ? 0 : Math.abs(value) >= 10 ? 1 : 3;
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const file = join(folder, `${result.name}.json`);
+  writeFileSync(file, `${JSON.stringify({ ...result, ...circumstances() }, null, 2)}\n`);
 }

@@ -1,24 +1,48 @@
 /**
- * `/control` end to end: a whole node as a child process, a load generator as another, and, in the same run with the
- * same generator, the floor: raw uWebSockets.js plus one native verification per message.
+ * `/control` end to end: a whole node as a child process, the load generator (src/load) as another, and, in the same run
+ * with the same generator, the floor: raw uWebSockets.js plus one native verification per message.
+ *
+ * Parts, each optional: `--parts rate-1000,rate-3000,saturation`. Node and floor are measured in turn within a round.
+ *
+ *   rate-1000, rate-3000     creates that trade, open loop, against the floor at the same rate
+ *   saturation               creates that trade, 256 in flight, against the floor's
+ *   cancels, replaces        resting orders, open loop at 1,000 messages a second
+ *   batches                  1,000 orders a second, in batches of ten
+ *   margin                   creates that trade positions, open loop at 1,000 a second
+ *   streams                  creates with the buyer's stream of trades open (fills Pending, fills Confirmed), and creates
+ *                            that rest, with the stream of depth updates open
  *
  * docs/latency.md describes the method and what the figures include. Figures other than ratios depend on the machine.
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { OperatorClient } from '../src/client/operator.ts';
-import { must } from '../src/core/assert.ts';
-import { startNode, stopNode } from '../test/support/node-process.ts';
+import { DEV_OPERATOR_TOKEN, OperatorClient } from '../src/client/operator.ts';
+import { latenessFault } from '../src/load/lateness.ts';
+import { makeMarginMarket, makeSpotMarket } from '../src/load/load-market.ts';
+import {
+  BATCH_ORDERS,
+  type FloorTarget,
+  type Flow,
+  type Latency,
+  type LoadMarket,
+  type LoadPlan,
+  type LoadResult,
+  type NodeTarget,
+  type Timed,
+} from '../src/load/plan.ts';
+import { runPlan } from '../src/load/run-plan.ts';
+import { type NodeProcess, startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
-import { type BenchResult, type BenchRow, median, type Scale } from './bench-kit.ts';
-import type { ControlFlow, ControlPlan, ControlResult, Latency } from './control-plan.ts';
+import { type BenchOptions, type BenchResult, type BenchRow, median, type Scale } from './bench-kit.ts';
 
-const LOAD = fileURLToPath(new URL('./control-load.js', import.meta.url));
 const FLOOR = fileURLToPath(new URL('./control-floor.js', import.meta.url));
-const ASSET = '900';
-const PER_SECOND = 1_000;
 const IN_FLIGHT = 256;
+/** Fewer than the signatures of a connection that may wait in the node: a rejection fails the run. */
+const UNANSWERED_MAX = 320;
+const WARM_UP = 10_000;
+const SLOW = 1_000;
+const FAST = 3_000;
 
 interface Size {
   readonly rounds: number;
@@ -31,146 +55,208 @@ const SIZES: Readonly<Record<Scale, Size>> = {
   full: { rounds: 5, seconds: 10, burst: 30_000 },
 };
 
-type Target = ControlPlan['target'];
-
-/** Runs one plan in a separate process. @throws Error when the generator fails. */
-async function perform(plan: ControlPlan): Promise<ControlResult> {
-  const child = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  child.send(plan);
-  return new Promise((resolve, reject) => {
-    child.once('message', (result: ControlResult) => resolve(result));
-    child.once('exit', (code) => reject(new Error(`the load generator ended with ${code}`)));
-  });
+/** What is measured with and what it is measured against. */
+interface Setting {
+  readonly node: NodeProcess;
+  readonly operator: OperatorClient;
+  readonly spot: LoadMarket;
+  readonly floor: FloorTarget;
+  readonly size: Size;
+  readonly scale: Scale;
 }
 
-async function startFloor(): Promise<{ readonly child: ChildProcess; readonly target: Target }> {
+async function startFloor(): Promise<{ readonly child: ChildProcess; readonly target: FloorTarget }> {
   const child = spawn(process.execPath, [FLOOR], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const { base } = JSON.parse(line.toString()) as { base: string };
   return { child, target: { kind: 'floor', base } };
 }
 
-async function makeMarket(ops: string): Promise<void> {
-  const operator = new OperatorClient(ops);
-  await operator.liftRateLimits();
-  await operator.putAsset(ASSET, 'BENCH');
-  await operator.putMarket(ASSET, {
-    priceDecimals: 2,
-    quantityDecimals: 4,
-    tickSize: '0.01',
-    minOrderSize: '0.001',
-    makerFeeRate: 0,
-    takerFeeRate: 0,
-  });
-  operator.close();
-}
-
-function openPlan(target: Target, flow: ControlFlow, seconds: number): ControlPlan {
-  const count = PER_SECOND * seconds;
-  return { target, flow, load: { kind: 'open', perSecond: PER_SECOND }, warmUp: count >> 1, count };
-}
-
-function burstPlan(target: Target, burst: number): ControlPlan {
-  return { target, flow: 'creates', load: { kind: 'closed', inFlight: IN_FLIGHT }, warmUp: burst >> 2, count: burst };
-}
-
-/** Requires a reply to every message and no rejection; otherwise the figures are meaningless. */
-function check(result: ControlResult): ControlResult {
-  if (result.unanswered > 0 || result.rejected > 0) {
-    const first = result.firstRefusal === null ? '' : `, the first with ${result.firstRefusal}`;
-    throw new Error(`${result.unanswered} messages were not answered, ${result.rejected} refused${first}`);
+/** Requires a reply to every message, no rejection and a punctual generator; otherwise the figures mean nothing. */
+async function perform(plan: LoadPlan, scale: Scale): Promise<LoadResult> {
+  const result = await runPlan(plan);
+  const { unanswered, firstRejection, closed } = result;
+  if (unanswered > 0 || firstRejection !== null) {
+    const why = closed ?? (firstRejection === null ? '' : `rejected with ${firstRejection}`);
+    throw new Error(`${unanswered} messages were not answered or not received: ${why}`);
   }
+  const fault = latenessFault(result);
+  if (fault !== null && scale === 'full') throw new Error(`nothing was measured: ${fault}`);
   return result;
 }
 
-/** The medians of the rounds, percentile by percentile. */
-function medians(latencies: readonly Latency[]): Latency {
-  const of = (member: keyof Latency): number => median(latencies.map((latency) => latency[member]));
+function planOf({ node, size }: Setting, target: NodeTarget | FloorTarget, flow: Flow, perSecond: number): LoadPlan {
+  const messages = flow === 'batches' ? perSecond / BATCH_ORDERS : perSecond;
+  const count = messages * size.seconds;
   return {
-    count: of('count'),
-    p50: of('p50'),
-    p90: of('p90'),
-    p99: of('p99'),
-    p999: of('p999'),
-    p9999: of('p9999'),
-    max: of('max'),
+    target,
+    flow,
+    pace: { kind: 'open', perSecond: messages, unansweredMax: UNANSWERED_MAX },
+    warmUp: count >> 1,
+    count,
+    streams: false,
+    hops: false,
+    pid: target.kind === 'node' ? node.pid : null,
   };
 }
 
-function latencyRows(label: string, latency: Latency): BenchRow[] {
-  const members = ['p50', 'p90', 'p99', 'p999', 'p9999', 'max'] as const;
-  const names = ['p50', 'p90', 'p99', 'p99.9', 'p99.99', 'max'];
-  return members.map((member, index) => ({
-    label: `${label}, ${names[index]}`,
-    value: latency[member],
-    unit: 'µs',
+function targetOf({ node, spot }: Setting, market: LoadMarket = spot): NodeTarget {
+  return {
+    kind: 'node',
+    oms: node.oms,
+    mds: null,
+    users: { kind: 'new', ops: node.ops, token: DEV_OPERATOR_TOKEN },
+    market,
+  };
+}
+
+/** Figures of one round, by label and unit: a part measures the same ones in every round. */
+type Figures = Map<string, BenchRow>;
+
+const PERCENTILES: readonly (readonly [keyof Latency & `${'p' | 'm'}${string}`, string])[] = [
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['p999', 'p99.9'],
+  ['p9999', 'p99.99'],
+  ['max', 'max'],
+];
+
+function add(figures: Figures, label: string, value: number, unit: string): void {
+  figures.set(label, { label, value, unit });
+}
+
+function addLatency(figures: Figures, label: string, latency: Latency | undefined, names = PERCENTILES.length): void {
+  if (latency === undefined) throw new Error(`${label}: none was measured`);
+  for (const [member, name] of PERCENTILES.slice(0, names)) add(figures, `${label}, ${name}`, latency[member], 'µs');
+}
+
+function addCpu(figures: Figures, label: string, { cpu }: LoadResult): void {
+  if (cpu !== null) add(figures, `${label}, CPU of all threads`, cpu.total, 'µs/order');
+}
+
+async function rate(figures: Figures, setting: Setting, perSecond: number): Promise<void> {
+  const { floor, scale } = setting;
+  const bare = await perform(planOf(setting, floor, 'creates', perSecond), scale);
+  const node = await perform(planOf(setting, targetOf(setting), 'creates', perSecond), scale);
+  const [below, creates] = [bare.latencies.create, node.latencies.create];
+  addLatency(figures, `floor, ${perSecond}/s`, below);
+  addLatency(figures, `creates, ${perSecond}/s`, creates);
+  for (const [member, name] of PERCENTILES.filter(([, each]) => ['p50', 'p99', 'p99.9'].includes(each))) {
+    const ratio = (creates?.[member] ?? Number.NaN) / (below?.[member] ?? Number.NaN);
+    add(figures, `creates to floor, ${perSecond}/s, ${name}`, ratio, '×');
+  }
+  addCpu(figures, `creates, ${perSecond}/s`, node);
+  addLatency(figures, `generator late against the node, ${perSecond}/s`, node.lateness, 3);
+  addLatency(figures, `generator late against the floor, ${perSecond}/s`, bare.lateness, 3);
+}
+
+async function saturation(figures: Figures, setting: Setting): Promise<void> {
+  const { floor, size, scale } = setting;
+  const burst = (target: NodeTarget | FloorTarget): LoadPlan => ({
+    ...planOf(setting, target, 'creates', 0),
+    pace: { kind: 'closed', inFlight: IN_FLIGHT },
+    warmUp: size.burst >> 2,
+    count: size.burst,
+  });
+  const bare = await perform(burst(floor), scale);
+  const node = await perform(burst(targetOf(setting)), scale);
+  add(figures, `floor, ${IN_FLIGHT} in flight`, bare.perSecond, '/s');
+  add(figures, `creates, ${IN_FLIGHT} in flight`, node.perSecond, '/s');
+  add(figures, 'saturation to floor', node.perSecond / bare.perSecond, '×');
+  addCpu(figures, `creates, ${IN_FLIGHT} in flight`, node);
+}
+
+async function flow(
+  figures: Figures,
+  setting: Setting,
+  name: Flow,
+  timed: readonly (readonly [Timed, string])[],
+): Promise<void> {
+  const market = name === 'margin' ? await makeMarginMarket(setting.operator) : setting.spot;
+  const result = await perform(planOf(setting, targetOf(setting, market), name, SLOW), setting.scale);
+  for (const [kind, label] of timed) addLatency(figures, label, result.latencies[kind]);
+  addCpu(figures, `${name}, ${SLOW}/s`, result);
+}
+
+async function streams(figures: Figures, setting: Setting): Promise<void> {
+  const plan = { ...planOf(setting, targetOf(setting), 'creates', SLOW), streams: true };
+  const { latencies } = await perform(plan, setting.scale);
+  addLatency(figures, `creates with streams, ${SLOW}/s`, latencies.create);
+  addLatency(figures, 'fills Pending after the create was due', latencies.pending);
+  addLatency(figures, 'fills Confirmed after the create was due', latencies.confirmed);
+  const resting = { ...planOf(setting, targetOf(setting), 'mix', SLOW), streams: true };
+  const watched = await perform({ ...resting, target: { ...targetOf(setting), mds: setting.node.mds } }, setting.scale);
+  addLatency(figures, 'depth update after the create was due', watched.latencies.depth);
+}
+
+/** The node's code is compiled before the first part is measured. */
+async function warmUp(setting: Setting): Promise<void> {
+  const pace = { kind: 'closed', inFlight: IN_FLIGHT } as const;
+  await runPlan({ ...planOf(setting, targetOf(setting), 'creates', 0), pace, warmUp: 0, count: WARM_UP });
+}
+
+type Part = (figures: Figures, setting: Setting) => Promise<void>;
+
+const PARTS: Readonly<Record<string, Part>> = {
+  'rate-1000': (figures, setting) => rate(figures, setting, SLOW),
+  'rate-3000': (figures, setting) => rate(figures, setting, FAST),
+  saturation,
+  cancels: (figures, setting) =>
+    flow(figures, setting, 'mix', [
+      ['create', `mix, ${SLOW}/s, creates`],
+      ['cancel', `mix, ${SLOW}/s, cancels`],
+    ]),
+  replaces: (figures, setting) => flow(figures, setting, 'replaces', [['replace', `replaces, ${SLOW}/s`]]),
+  batches: (figures, setting) =>
+    flow(figures, setting, 'batches', [['batch', `batches of ${BATCH_ORDERS}, ${SLOW} orders/s, all answered`]]),
+  margin: (figures, setting) => flow(figures, setting, 'margin', [['create', `margin creates, ${SLOW}/s`]]),
+  streams,
+};
+
+function partsOf({ parts }: BenchOptions): readonly Part[] {
+  const names = parts ?? Object.keys(PARTS);
+  return names.map((name) => {
+    const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
+    if (part === undefined) throw new Error(`control has no part ${name}; it has ${Object.keys(PARTS).join(', ')}`);
+    return part;
+  });
+}
+
+/** The median of every figure over the rounds. */
+function rowsOf(rounds: readonly Figures[]): readonly BenchRow[] {
+  return [...(rounds[0]?.values() ?? [])].map(({ label, unit }) => ({
+    label,
+    value: median(rounds.map((figures) => figures.get(label)?.value ?? Number.NaN)),
+    unit,
   }));
 }
 
-interface Round {
-  readonly floor: ControlResult;
-  readonly creates: ControlResult;
-  readonly mix: ControlResult;
-  readonly floorBurst: ControlResult;
-  readonly burst: ControlResult;
-}
-
-async function round(node: Target, floor: Target, size: Size): Promise<Round> {
-  return {
-    floor: check(await perform(openPlan(floor, 'creates', size.seconds))),
-    creates: check(await perform(openPlan(node, 'creates', size.seconds))),
-    mix: check(await perform(openPlan(node, 'mix', size.seconds))),
-    floorBurst: check(await perform(burstPlan(floor, size.burst))),
-    burst: check(await perform(burstPlan(node, size.burst))),
-  };
-}
-
-function rowsOf(rounds: readonly Round[]): readonly BenchRow[] {
-  const floor = medians(rounds.map((each) => each.floor.creates));
-  const creates = medians(rounds.map((each) => each.creates.creates));
-  const ratio = (member: 'p50' | 'p99'): number =>
-    median(rounds.map((each) => each.creates.creates[member] / each.floor.creates[member]));
-  return [
-    ...latencyRows(`floor, ${PER_SECOND}/s`, floor),
-    ...latencyRows(`creates, ${PER_SECOND}/s`, creates),
-    { label: 'creates to floor, p50', value: ratio('p50'), unit: '×' },
-    { label: 'creates to floor, p99', value: ratio('p99'), unit: '×' },
-    ...latencyRows(`mix, ${PER_SECOND}/s, creates`, medians(rounds.map((each) => each.mix.creates))),
-    ...latencyRows(`mix, ${PER_SECOND}/s, cancels`, medians(rounds.map((each) => each.mix.cancels))),
-    ...latencyRows('generator late against the node', medians(rounds.map((each) => each.creates.lateness))).slice(0, 3),
-    ...latencyRows('generator late against the floor', medians(rounds.map((each) => each.floor.lateness))).slice(0, 3),
-    {
-      label: `floor, ${IN_FLIGHT} in flight`,
-      value: median(rounds.map((each) => each.floorBurst.perSecond)),
-      unit: '/s',
-    },
-    { label: `creates, ${IN_FLIGHT} in flight`, value: median(rounds.map((each) => each.burst.perSecond)), unit: '/s' },
-    {
-      label: 'saturation to floor',
-      value: median(rounds.map((each) => each.burst.perSecond / each.floorBurst.perSecond)),
-      unit: '×',
-    },
-  ];
-}
-
-export async function run(scale: Scale): Promise<BenchResult> {
-  const size = SIZES[scale];
+export async function run(scale: Scale, options: BenchOptions = {}): Promise<BenchResult> {
+  const parts = partsOf(options);
+  const { rounds, seconds, burst } = { ...SIZES[scale], ...options };
   const floor = await startFloor();
   const node = await startNode({ profile: 'dev' });
+  const operator = new OperatorClient(node.ops);
   try {
-    await makeMarket(node.ops);
-    const target: Target = { kind: 'node', oms: node.oms, ops: node.ops, assetId: ASSET };
-    const rounds: Round[] = [];
-    for (let index = 0; index < size.rounds; index += 1) rounds.push(await round(target, floor.target, size));
-    const ledger = must(rounds.at(-1)?.creates.ledger, 'the ledger was checked');
+    const spot = await makeSpotMarket(operator);
+    const setting = { node, operator, spot, floor: floor.target, size: { rounds, seconds, burst }, scale };
+    if (scale === 'full') await warmUp(setting);
+    const measured: Figures[] = [];
+    for (let index = 0; index < rounds; index += 1) {
+      const figures: Figures = new Map();
+      for (const part of parts) await part(figures, setting);
+      measured.push(figures);
+    }
     return {
       name: 'control',
-      rows: rowsOf(rounds),
-      checks: `every message answered, none refused, after every run of creates ${ledger}; ${size.rounds} rounds`,
+      rows: rowsOf(measured),
+      checks: `every message answered, none refused, what the buyer owns is right after every run; ${rounds} rounds`,
     };
   } catch (error) {
-    throw new Error(`the run failed; the node said:\n${node.stderr()}`, { cause: error });
+    throw new Error(`the run failed; the node's standard error:\n${node.stderr()}`, { cause: error });
   } finally {
+    operator.close();
     floor.child.kill();
     await stopNode(node);
     removeDirectory(node.dataDirectory);

@@ -44,8 +44,9 @@ const TABLE: Readonly<Record<string, Module>> = {
     modules: [...DOMAIN, 'storage', 'chain', 'client', 'http', 'operator', 'tools'],
     packages: ['node:', 'pino', '@sinclair/typebox'],
   },
+  load: { modules: ['core', 'runtime', 'codec', 'client'], packages: ['node:', 'hdr-histogram-js', 'ws'] },
   cli: {
-    modules: [...DOMAIN, 'client', 'operator', 'tools', 'node'],
+    modules: [...DOMAIN, 'client', 'load', 'operator', 'tools', 'node'],
     packages: [
       'node:',
       'cli-progress',
@@ -76,7 +77,7 @@ const OTHER_SHELLS: readonly string[] = [
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED =
-  /^src\/(schema\/plain-values|runtime\/version|client\/|cli\/|node\/|tools\/|clearing\/registry\/|chain\/)/;
+  /^src\/(schema\/plain-values|runtime\/version|client\/|cli\/|load\/figures|node\/|tools\/|clearing\/registry\/|chain\/)/;
 
 interface SourceFile {
   readonly path: string;

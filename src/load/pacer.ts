@@ -5,7 +5,7 @@
  * It posts the number of messages due since the start. Times are of the monotonic clock, which all threads share.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { must } from '../src/core/assert.ts';
+import { must } from '../core/assert.ts';
 
 export interface PacerTask {
   /** `process.hrtime` at which message 0 is due. */
