@@ -6,7 +6,7 @@
  * A caller that needs order (all requests of one connection) uses one channel. A job costs the event loop one copy; for
  * a full ring `submit` returns false before any state changed.
  *
- * The gateway decides when to verify inline instead: with nothing in flight the hop costs more than the signature.
+ * Valid creates are also attested to clearing, over a ring of its own for each thread (attestations.ts).
  */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -41,6 +41,8 @@ export interface VerifyPoolOptions {
   readonly entry?: URL;
   /** What WebAuthn co-signatures are judged by; none is valid without it. */
   readonly webauthn?: WebAuthnPolicy | null;
+  /** Of createAttestationRing, one for each thread; nothing is attested without them. */
+  readonly attestations?: readonly SharedArrayBuffer[];
 }
 
 /** Signatures over one text. */
@@ -51,6 +53,8 @@ export interface PoolJob {
   /** The master key. */
   readonly publicKey: Uint8Array;
   readonly coSigners?: readonly AdditionalSigner[];
+  /** A valid create is attested to clearing. False unless given. */
+  readonly isCreate?: boolean;
 }
 
 interface Channel {
@@ -83,7 +87,7 @@ export class VerifyPool {
       maxQueue: options.threads,
       atomics: 'disabled',
     });
-    this.#open = Array.from({ length: options.threads }, () => this.#startChannel());
+    this.#open = Array.from({ length: options.threads }, (_, index) => this.#startChannel(index));
   }
 
   /** Number of submitted signatures without a verdict: a job with n co-signers is n + 1. */
@@ -114,7 +118,7 @@ export class VerifyPool {
    * @param channelIndex any integer from 0; taken modulo the number of channels.
    */
   submit(channelIndex: number, ticket: number, job: PoolJob): boolean {
-    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS } = job;
+    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS, isCreate = false } = job;
     const isSigned = signature.length === SIGNATURE_BYTES;
     assert(isSigned || (signature.length === 0 && coSigners.length > 0), 'a verify job has a signature');
     assert(publicKey.length === PUBLIC_KEY_BYTES, 'size of the key of a verify job');
@@ -129,6 +133,7 @@ export class VerifyPool {
     VerifyJob.setTextBytes(jobs.views, at, text.length);
     VerifyJob.setIsSigned(jobs.views, at, isSigned);
     VerifyJob.setCoSigners(jobs.views, at, coSigners.length);
+    VerifyJob.setIsCreate(jobs.views, at, isCreate);
     jobs.views.u8.set(signature, at + VerifyJob.signatureAt);
     jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
     jobs.views.u8.set(text, at + VerifyJob.bytes);
@@ -161,13 +166,14 @@ export class VerifyPool {
     await this.#pool.destroy();
   }
 
-  #startChannel(): Channel {
+  #startChannel(index: number): Channel {
     const words = new SharedArrayBuffer(VERIFY_WORDS * Int32Array.BYTES_PER_ELEMENT);
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const ports = new MessageChannel();
-    const webauthn = this.#options.webauthn ?? null;
-    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2, webauthn };
+    const { webauthn = null, attestations: rings = [] } = this.#options;
+    const attestations = rings[index] ?? null;
+    const thread: VerifyThread = { jobs, verdicts, attestations, words, port: ports.port2, webauthn };
     this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
     const channel: Channel = {

@@ -377,7 +377,7 @@ export class OrderEntry {
     const { limits, wakeUp, nowNs } = this.#parts;
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
-    const job = { connection, signature, text, publicKey: this.#publicKey(user), part };
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate: 'order' in request };
     // mutant: signatures-are-paid
     const further = furtherSignatures(request);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;

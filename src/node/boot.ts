@@ -122,6 +122,7 @@ export class RingbookNode {
       onDeath: (error) => this.#supervisor.fail(diedOf('verify', error.message)),
       entry: threads.entryOf(VERIFY),
       webauthn: webauthnPolicy(config),
+      attestations: threads.attestations,
     });
     if (!canVerifySecp256k1()) {
       this.#log.warn('limited address space: co-signatures of secp256k1 are refused (--disable-wasm-trap-handler)');
