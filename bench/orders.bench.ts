@@ -36,6 +36,7 @@ function silentSink(): OrderSink {
   const nothing = (): void => undefined;
   return {
     ...{ orderEvent: nothing, userTrade: nothing, fault: nothing, release: nothing, accountCleared: nothing },
+    ...{ isOrderRead: () => false, isTradeRead: () => false, countFill: nothing },
     reduce: () => true,
   };
 }
@@ -76,7 +77,7 @@ class ClearingFixture {
     const { requestId } = mustPass(this.manager.requests.reserveCreate(prepared, NOW));
     this.#sequence += 1;
     const answer = { requestId, marketIndex: 3, sequence: this.#sequence, timeNs: NOW };
-    this.manager.onAccepted({ ...answer, refusal: 0 });
+    this.manager.onAccepted({ ...answer, rejectCode: 0 });
     this.manager.requests.onAck({ ...answer, rejectCode: 0 });
     return this.#sequence;
   }

@@ -241,7 +241,7 @@ export class GatewayActor implements Actor {
     if (MarketAck.takenNsHigh(v, at) !== 0 || MarketAck.takenNsLow(v, at) !== 0) {
       orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at));
     }
-    if (MarketAck.isAdmission(v, at)) orders.onAccepted({ ...ack, refusal: ack.rejectCode });
+    if (MarketAck.isAdmission(v, at)) orders.onAccepted(ack);
     orders.requests.onAck(ack);
   }
 

@@ -278,9 +278,20 @@ export class Gateway implements OrderSink {
     this.streams.orderEvent(user, event, this.nowNs());
   }
 
+  isOrderRead(user: UserId): boolean {
+    return this.streams.isRead(user, 'orders');
+  }
+
   userTrade(user: UserId, trade: UserTrade): void {
-    this.#parts.counted.fill(trade.status, trade.rollbackReason);
     this.streams.userTrade(user, trade, this.nowNs());
+  }
+
+  isTradeRead(user: UserId): boolean {
+    return this.streams.isRead(user, 'trades') || this.streams.isRead(user, 'confirmed-trades');
+  }
+
+  countFill(status: UserTrade['status'], rollbackReason: string | null): void {
+    this.#parts.counted.fill(status, rollbackReason);
   }
 
   fault(fault: Parameters<OrderSink['fault']>[0]): void {

@@ -300,7 +300,7 @@ export class OrderEntry {
   ): Outcome<PreparedCreate> {
     const refusal = this.#parts.createRefusal(origin.user);
     if (refusal !== null) return rejected(refusal);
-    return this.#parts.requests.checkCreate(request, { ...this.#caller(origin), skips });
+    return this.#parts.requests.checkCreate(request, this.#caller(origin), skips);
   }
 
   /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */

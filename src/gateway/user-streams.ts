@@ -9,6 +9,8 @@ import type { OrderEvent, UserTrade } from './orders/order-events.ts';
 
 /** Streams of figures that are computed only for users with a reader. */
 export type MarginStream = 'positions' | 'account-stats';
+/** Streams of events that are made only for users with a reader. */
+export type EventStream = 'orders' | 'trades' | 'confirmed-trades';
 
 /** Events for the streams of users: of one user, but for what is at risk over all. */
 export interface UserEventStreams {
@@ -26,6 +28,8 @@ export interface UserEventStreams {
   pendingSettlement(event: SettlementEvent): void;
   /** Whether the user has a reader of this stream. */
   listens(user: UserId, stream: MarginStream): boolean;
+  /** Whether an event of this stream would be written or kept; without that none need be made. */
+  isRead(user: UserId, stream: EventStream): boolean;
   listenersOf(stream: MarginStream): Iterable<UserId>;
   /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
   endSessions(user: UserId): void;
@@ -43,6 +47,7 @@ export const NO_STREAMS: UserEventStreams = {
   atRisk: () => undefined,
   pendingSettlement: () => undefined,
   listens: () => false,
+  isRead: () => false,
   listenersOf: () => [],
   endSessions: () => undefined,
   flush: () => undefined,

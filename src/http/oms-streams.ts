@@ -126,28 +126,33 @@ export class UserStreams implements UserEventStreams {
   // ---- events of the node
 
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void {
-    this.#publish(user, 'orders', timestampNs, () => orderEvent(user, event));
+    if (this.isRead(user, 'orders')) this.#publish(user, 'orders', timestampNs, orderEvent(user, event));
   }
 
   userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void {
-    this.#publish(user, 'trades', timestampNs, () => userTrade(trade));
-    if (trade.status !== FILL_STATUS.confirmed) return;
-    this.#publish(user, 'confirmed-trades', timestampNs, () => userTrade(trade));
+    const readsAll = this.isRead(user, 'trades');
+    const readsConfirmed = trade.status === FILL_STATUS.confirmed && this.isRead(user, 'confirmed-trades');
+    if (!readsAll && !readsConfirmed) return;
+    const payload = userTrade(trade);
+    if (readsAll) this.#publish(user, 'trades', timestampNs, payload);
+    if (readsConfirmed) this.#publish(user, 'confirmed-trades', timestampNs, payload);
   }
 
   accountEvent(user: UserId, event: AccountEvent): void {
-    this.#publish(user, 'account-events', event.timestampNs, () => accountEvent(user, event));
+    if (!this.isRead(user, 'account-events')) return;
+    this.#publish(user, 'account-events', event.timestampNs, accountEvent(user, event));
   }
 
   positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void {
     for (let first = 0; first < views.length; first += POSITIONS_PER_FRAME) {
+      if (!this.isRead(user, 'positions')) return;
       const part = views.slice(first, first + POSITIONS_PER_FRAME);
-      this.#publish(user, 'positions', timestampNs, () => bareArray(part.map(position)));
+      this.#publish(user, 'positions', timestampNs, bareArray(part.map(position)));
     }
   }
 
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void {
-    this.#publish(user, 'account-stats', timestampNs, () => reply);
+    this.#publish(user, 'account-stats', timestampNs, reply);
   }
 
   atRisk(view: AtRisk): void {
@@ -172,6 +177,13 @@ export class UserStreams implements UserEventStreams {
   listens(user: UserId, stream: MarginStream): boolean {
     const listeners = this.#users.get(user)?.streams[stream].plain;
     return listeners?.some(({ size }) => size > 0) === true;
+  }
+
+  /** Whether a frame of this stream has a socket, or a ring that keeps it for one. */
+  isRead(user: UserId, stream: OneWayStream): boolean {
+    const plain = this.#users.get(user)?.streams[stream].plain;
+    const isWritten = plain !== undefined && (plain[0].size > 0 || plain[1].size > 0);
+    return isWritten || this.#rings.of(user, stream) !== undefined;
   }
 
   *listenersOf(stream: MarginStream): Iterable<UserId> {
@@ -356,24 +368,18 @@ export class UserStreams implements UserEventStreams {
     if (entry.sockets.size === 0) this.#users.delete(user);
   }
 
-  #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: () => string): void {
+  #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: string): void {
     const listeners = this.#users.get(user)?.streams[stream];
     const ring = this.#rings.of(user, stream);
-    if (listeners === undefined && ring === undefined) return;
-    let text: string | undefined;
-    const textOnce = (): string => {
-      text ??= payload();
-      return text;
-    };
     if (ring !== undefined) {
-      const frame = Buffer.from(numberedFrame(WIRE_CHANNEL[stream], timestampNs, textOnce(), ring.next), 'utf8');
+      const frame = Buffer.from(numberedFrame(WIRE_CHANNEL[stream], timestampNs, payload, ring.next), 'utf8');
       this.#rings.append(ring, frame);
       if (listeners !== undefined) this.#touch(listeners.numbered).publishBytes(frame);
     }
     for (const version of [0, 1] as const) {
       const channel = listeners?.plain[version];
       if (channel === undefined) continue;
-      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, textOnce()));
+      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, payload));
     }
   }
 

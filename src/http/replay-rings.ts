@@ -81,7 +81,8 @@ export class ReplayRing {
 }
 
 export class ReplayRings {
-  readonly #rings = new Map<string, ReplayRing>();
+  readonly #rings = new Map<UserId, Map<string, ReplayRing>>();
+  #count = 0;
   /** Rings without a listener; longest idle first. */
   readonly #idle = new Set<ReplayRing>();
   #bytes = 0;
@@ -94,7 +95,7 @@ export class ReplayRings {
   }
 
   get count(): number {
-    return this.#rings.size;
+    return this.#count;
   }
 
   get bytes(): number {
@@ -102,13 +103,12 @@ export class ReplayRings {
   }
 
   of(user: UserId, stream: string): ReplayRing | undefined {
-    return this.#rings.get(keyOf(user, stream));
+    return this.#rings.get(user)?.get(stream);
   }
 
   /** The ring of a stream, created if necessary; adds a listener. */
   open(user: UserId, stream: string): ReplayRing {
-    const ring = this.of(user, stream) ?? new ReplayRing(user, stream, this.#lastGiven + 2);
-    this.#rings.set(keyOf(user, stream), ring);
+    const ring = this.of(user, stream) ?? this.#begin(user, stream);
     this.#idle.delete(ring);
     ring.listeners += 1;
     return ring;
@@ -148,14 +148,22 @@ export class ReplayRings {
     }
   }
 
+  #begin(user: UserId, stream: string): ReplayRing {
+    const ring = new ReplayRing(user, stream, this.#lastGiven + 2);
+    const own = this.#rings.get(user) ?? new Map<string, ReplayRing>();
+    own.set(stream, ring);
+    this.#rings.set(user, own);
+    this.#count += 1;
+    return ring;
+  }
+
   #end(ring: ReplayRing): void {
-    this.#rings.delete(keyOf(ring.user, ring.stream));
+    const own = must(this.#rings.get(ring.user), 'a ring is in the table');
+    own.delete(ring.stream);
+    if (own.size === 0) this.#rings.delete(ring.user);
+    this.#count -= 1;
     this.#idle.delete(ring);
     this.#bytes -= ring.bytes;
     this.#lastGiven = Math.max(this.#lastGiven, ring.next - 1);
   }
-}
-
-function keyOf(user: UserId, stream: string): string {
-  return `${user}/${stream}`;
 }

@@ -8,7 +8,7 @@
  * sockets have left their turn of the event loop. There is no fixed time after which a node counts as being at rest.
  */
 import { ThreadBlock } from '../runtime/heartbeat.ts';
-import { snapshotMetrics } from '../runtime/metrics.ts';
+import { readMetric } from '../runtime/metrics.ts';
 import { READ_WORD, WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import type { Plan } from '../runtime/topology.ts';
 
@@ -37,8 +37,7 @@ function look(plan: Plan, ignored: ReadonlySet<string>): Look {
 }
 
 function metricOf({ metricsPlan }: Plan['actors'][number], name: string): number {
-  const metric = snapshotMetrics(metricsPlan).find((one) => one.name === name);
-  return metric === undefined || metric.kind === 'histogram' ? 0 : metric.value;
+  return readMetric(metricsPlan, name);
 }
 
 function countsOf(plan: Plan, actor: string): { readonly written: number; readonly read: number } {

@@ -157,6 +157,16 @@ export function snapshotMetrics(plan: MetricsPlan): MetricSnapshot[] {
   return snapshots;
 }
 
+/** The value of one counter or gauge; 0 when the region has none of this name. */
+export function readMetric(plan: MetricsPlan, name: string): number {
+  let cell = 0;
+  for (const metric of plan.definitions) {
+    if (metric.name === name && metric.kind !== 'histogram') return new Float64Array(plan.memory, cell * 8, 1)[0] ?? 0;
+    cell += CELLS[metric.kind];
+  }
+  return 0;
+}
+
 /** @param fraction - 0 … 1. @returns the upper bound of the bucket of that rank; 0 without records. */
 export function quantile(histogram: HistogramSnapshot, fraction: number): number {
   const total = histogram.buckets.reduce((sum, bucket) => sum + bucket.count, 0);

@@ -63,7 +63,7 @@ class World {
     const requestId = mustPass(this.fixture.request({ id, quantity: 10, price: 1_000 }));
     this.fixture.manager.requests.join(requestId, new Membership(group));
     const sequence = this.fixture.nextSequence;
-    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, refusal: 0 });
+    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: this.nowNs, rejectCode: 0 });
     this.fixture.answer(requestId, sequence);
     return sequence;
   }

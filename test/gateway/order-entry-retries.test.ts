@@ -80,7 +80,7 @@ class World extends EntryWorld {
   admit(): void {
     for (const { requestId } of this.#ring.read()) {
       const sequence = this.fixture.nextSequence;
-      this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+      this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode: 0 });
       this.fixture.answer(requestId, sequence);
     }
   }

@@ -255,6 +255,10 @@ export class Listeners implements UserEventStreams {
     if (this.#isHeard(user)) this.of(user).orderEvent(event);
   }
 
+  isRead(): boolean {
+    return true;
+  }
+
   userTrade(user: UserId, trade: UserTrade): void {
     if (this.#isHeard(user)) this.of(user).trade(trade);
   }

@@ -55,7 +55,7 @@ export class ImitationMarket {
   // ---- the market
 
   admit(requestId: number, refusal = 0, sequence: number = this.nextSequence): number {
-    const event = { ...this.#at(sequence), requestId, refusal };
+    const event = { ...this.#at(sequence), requestId, rejectCode: refusal };
     return this.#send(event, () => this.manager.onAccepted(event));
   }
 

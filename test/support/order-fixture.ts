@@ -94,6 +94,16 @@ export class RecordingSink implements OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void {
     this.events.push({ user, event });
   }
+  isOrderRead(): boolean {
+    return true;
+  }
+
+  isTradeRead(): boolean {
+    return true;
+  }
+
+  countFill(): void {}
+
   userTrade(user: UserId, trade: UserTrade): void {
     this.trades.push({ user, trade });
   }

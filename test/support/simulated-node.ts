@@ -337,6 +337,7 @@ export class SimulatedNode {
       atRisk: () => undefined,
       pendingSettlement: () => undefined,
       listens: () => false,
+      isRead: () => true,
       listenersOf: () => [],
       endSessions: () => undefined,
       flush: () => undefined,

@@ -14,7 +14,14 @@
  * Not here: orders as such (order-book-view.ts), figures of a trade (trade-view.ts).
  */
 import { assert, must } from '../../core/assert.ts';
-import { FILL_STATUS, isAtFault, ORDER_FLAG, type RollbackReason, TIF } from '../../core/order-terms.ts';
+import {
+  FILL_STATUS,
+  isAtFault,
+  ORDER_FLAG,
+  ROLLBACK_REASON_WORD,
+  type RollbackReason,
+  TIF,
+} from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import type { Holds, UpdateCount } from './holds.ts';
@@ -23,7 +30,7 @@ import type { LiveOrders } from './live-orders.ts';
 import type { FillConfirmed, FillOutcome, FillRolledBack } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
-import type { OrderSink, UserTrade } from './order-events.ts';
+import type { OrderSink } from './order-events.ts';
 import type { Tail } from './tail.ts';
 import {
   type Match,
@@ -32,7 +39,6 @@ import {
   pendingNews,
   pendingTrade,
   rolledBackNews,
-  type TradeOutcome,
   userTradeOf,
 } from './trade-view.ts';
 
@@ -65,9 +71,12 @@ export class FillView {
     assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
     const trade = pendingTrade(match, this.#holds, { market, maker, taker });
     market.pendingTrades.set(match.tradeId, trade);
-    for (const side of [trade.maker, trade.taker]) this.#addPending(trade, side, match.sequence);
-    for (const side of [trade.maker, trade.taker]) this.#tellTrade(trade, side, pendingNews(side));
+    this.#addPending(trade, trade.maker, match.sequence);
+    this.#addPending(trade, trade.taker, match.sequence);
+    this.#publishPending(trade, trade.maker);
+    this.#publishPending(trade, trade.taker);
 
+    if (this.#early.size === 0) return;
     const key = tradeKey(marketIndex, match.tradeId);
     const outcome = this.#early.get(key);
     if (outcome === undefined) return;
@@ -113,24 +122,23 @@ export class FillView {
   #confirm(trade: PendingTrade, event: FillConfirmed, receivedAt: number): void {
     const { market } = trade;
     market.pendingTrades.delete(trade.tradeId);
-    const sides = [
-      { side: trade.maker, fee: event.makerFee },
-      { side: trade.taker, fee: event.takerFee },
-    ];
-    for (const { side, fee } of sides) {
-      const { order } = side;
-      this.#takePending(trade, side);
-      order.filledQuantity += trade.quantity;
-      order.filledNotional = (order.filledNotional + trade.notional) as Amount18;
-      order.fees = (order.fees + fee) as Amount18;
-      confirmMove(side.move, this.#holds, receivedAt);
-    }
-    for (const { side, fee } of sides) {
-      const news: TradeOutcome = { status: FILL_STATUS.confirmed, fee, reason: 0 };
-      const told = this.#tellTrade(trade, side, news);
-      this.#tail.tradeConfirmed(side.order.user, market.definition.marketIndex, told);
-    }
-    for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
+    const { makerFee, takerFee, timeNs } = event;
+    this.#bookSide(trade, trade.maker, makerFee, receivedAt);
+    this.#bookSide(trade, trade.taker, takerFee, receivedAt);
+    this.#publishConfirmed(trade, trade.maker, makerFee);
+    this.#publishConfirmed(trade, trade.taker, takerFee);
+    this.#book.settle(trade.maker.order, timeNs);
+    this.#book.settle(trade.taker.order, timeNs);
+  }
+
+  /** A fill of one side is pending no more, but booked. @param receivedAt as of `confirmMove`. */
+  #bookSide(trade: PendingTrade, side: PendingSide, fee: Amount18, receivedAt: number): void {
+    const { order } = side;
+    this.#takePending(trade, side);
+    order.filledQuantity += trade.quantity;
+    order.filledNotional = (order.filledNotional + trade.notional) as Amount18;
+    order.fees = (order.fees + fee) as Amount18;
+    confirmMove(side.move, this.#holds, receivedAt);
   }
 
   #rollBack(trade: PendingTrade, event: FillRolledBack): void {
@@ -153,7 +161,7 @@ export class FillView {
       if (order.faultReason === 0) order.faultReason = reason;
     }
     for (const { side } of sides) this.#book.rehold(side.order);
-    for (const { side, reason } of sides) this.#tellTrade(trade, side, rolledBackNews(reason));
+    for (const { side, reason } of sides) this.#publishRolledBack(trade, side, reason);
     for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
     const asset = trade.market.definition.assetId;
     for (const { order, reason } of faults) {
@@ -162,10 +170,25 @@ export class FillView {
     }
   }
 
-  #tellTrade(trade: PendingTrade, side: PendingSide, news: TradeOutcome): UserTrade {
-    const told = userTradeOf(trade, side, news);
-    this.#sink.userTrade(side.order.user, told);
-    return told;
+  #publishPending(trade: PendingTrade, side: PendingSide): void {
+    this.#sink.countFill(FILL_STATUS.pending, null);
+    const { user } = side.order;
+    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, pendingNews(side)));
+  }
+
+  /** A confirmed fill is kept until the tables have it, read or not. */
+  #publishConfirmed(trade: PendingTrade, side: PendingSide, fee: Amount18): void {
+    this.#sink.countFill(FILL_STATUS.confirmed, null);
+    const { user } = side.order;
+    const confirmed = userTradeOf(trade, side, { status: FILL_STATUS.confirmed, fee, reason: 0 });
+    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, confirmed);
+    this.#tail.tradeConfirmed(user, trade.market.definition.marketIndex, confirmed);
+  }
+
+  #publishRolledBack(trade: PendingTrade, side: PendingSide, reason: RollbackReason): void {
+    this.#sink.countFill(FILL_STATUS.rolledBack, ROLLBACK_REASON_WORD[reason]);
+    const { user } = side.order;
+    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, rolledBackNews(reason)));
   }
 }
 

@@ -9,18 +9,10 @@ import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../core/un
 
 // ---- the market
 
-/** On a create. */
-export interface AcceptedEvent {
-  readonly requestId: number;
-  readonly marketIndex: number;
-  /** Identifies the order in all later events. */
-  readonly sequence: number;
-  readonly timeNs: TimestampNs;
-  /** 0, or WOULD_CROSS: a crossing post-only, which leaves a record (AMB-16). */
-  readonly refusal: number;
-}
-
-/** The answer to a request. */
+/**
+ * The answer to a request. Of a create that was accepted, its sequence identifies the order in all later events, and its
+ * code is 0, or WOULD_CROSS: a crossing post-only, which leaves a record (AMB-16).
+ */
 export interface MarketAck {
   readonly requestId: number;
   readonly marketIndex: number;

@@ -33,9 +33,9 @@ import {
 import type { LiveOrders } from './live-orders.ts';
 import type { ActivatedEvent, EndedEvent, MarketEvent, ReplacedEvent, TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
-import type { OrderChange, OrderSink } from './order-events.ts';
+import type { OrderEvent, OrderName, OrderSink } from './order-events.ts';
 import { exposureOf, type OrderExposure } from './order-exposure.ts';
-import { terminalEventOf } from './order-life.ts';
+import { type TerminalEvent, terminalEventOf } from './order-life.ts';
 import { isOver, spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
 
@@ -203,7 +203,9 @@ export class OrderBookView {
       else if (!order.hadParent) order.enabledQuantity = order.quantity;
     }
     order.market.bestSeen.see(order);
-    this.#publish(order, { kind: 'Created', ...signed, bookTimestampNs: timeNs });
+    if (!this.#isRead(order)) return;
+    const { text, signature } = signed;
+    this.#publish(order, { kind: 'Created', ...nameOf(order), text, signature, bookTimestampNs: timeNs });
   }
 
   #findParent(order: LiveOrder): LiveOrder | undefined {
@@ -231,7 +233,9 @@ export class OrderBookView {
     order.lastSequence = event.quantity <= filledOf(order) ? event.sequence + 1 : event.sequence;
     this.rehold(order);
     market.bestSeen.see(order);
-    this.#publish(order, { kind: 'Replaced', newPrice: event.price, newQuantity: event.quantity });
+    if (this.#isRead(order)) {
+      this.#publish(order, { kind: 'Replaced', ...nameOf(order), newPrice: event.price, newQuantity: event.quantity });
+    }
     this.settle(order, event.timeNs);
   }
 
@@ -289,7 +293,8 @@ export class OrderBookView {
   }
 
   #publishTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
-    this.#publish(order, { kind: 'Triggered', timestampNs, triggerPrice: order.triggerPrice });
+    if (!this.#isRead(order)) return;
+    this.#publish(order, { kind: 'Triggered', ...nameOf(order), timestampNs, triggerPrice: order.triggerPrice });
   }
 
   /** A part of a child that never rests has met all that it could: what it did not get is gone. */
@@ -327,9 +332,7 @@ export class OrderBookView {
     assert(terminal === null || !order.isClosed, 'an order has one terminal event');
     if (terminal !== null) this.#orders.close(order);
     this.rehold(order);
-    if (terminal?.kind === 'Canceled')
-      this.#publish(order, { kind: 'Canceled', reason: terminal.reason, timestampNs: timeNs });
-    if (terminal?.kind === 'Removed') this.#publish(order, this.#removed(order, terminal.reason, timeNs));
+    if (terminal !== null && this.#isRead(order)) this.#publishTerminal(order, terminal, timeNs);
     if (isFinished(order) && !order.isAwaitingCheckpoint) {
       order.isAwaitingCheckpoint = true;
       this.#tail.orderFinished(order);
@@ -345,16 +348,21 @@ export class OrderBookView {
     order.lastUpdateNs = event.timeNs;
   }
 
-  #removed(order: LiveOrder, reason: string, timestampNs: TimestampNs): OrderChange {
+  #publishTerminal(order: LiveOrder, { kind, reason }: TerminalEvent, timestampNs: TimestampNs): void {
+    if (kind === 'Canceled') {
+      this.#publish(order, { kind, ...nameOf(order), reason, timestampNs });
+      return;
+    }
     const { quantityDecimals } = order.market.definition;
-    return {
-      kind: 'Removed',
+    this.#publish(order, {
+      kind,
+      ...nameOf(order),
       timestampNs,
       reason,
       filledQuantity: order.filledQuantity,
       filledAmount: order.filledNotional / powerOfTen(18 - quantityDecimals),
       quantityDecimals,
-    };
+    });
   }
 
   #setSpend(order: LiveOrder, spend: Amount18): void {
@@ -373,10 +381,17 @@ export class OrderBookView {
     position.account.exposureChanged();
   }
 
-  #publish(order: LiveOrder, event: OrderChange): void {
-    const { user, orderId } = order;
-    this.#sink.orderEvent(user, { ...event, orderId, assetId: order.market.definition.assetId });
+  #isRead(order: LiveOrder): boolean {
+    return this.#sink.isOrderRead(order.user);
   }
+
+  #publish(order: LiveOrder, event: OrderEvent): void {
+    this.#sink.orderEvent(order.user, event);
+  }
+}
+
+function nameOf(order: LiveOrder): OrderName {
+  return { orderId: order.orderId, assetId: order.market.definition.assetId };
 }
 
 /** As clearing has it: its fills are confirmed, or the market has ended it. */

@@ -6,7 +6,7 @@
 import type { OrderEventView } from '../../codec/order-events.ts';
 import type { UserTradeView } from '../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
-import type { OrderEnd, RollbackReason } from '../../core/order-terms.ts';
+import type { FillStatus, OrderEnd, RollbackReason } from '../../core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../core/units.ts';
 
 export interface OrderName {
@@ -69,7 +69,13 @@ export interface ClearedAccount {
 /** Receives what the order manager emits; calls come in the order of the events. */
 export interface OrderSink {
   orderEvent(user: UserId, event: OrderEvent): void;
+  /** Whether an order event of this user has a reader; without one none need be made. */
+  isOrderRead(user: UserId): boolean;
   userTrade(user: UserId, trade: UserTrade): void;
+  /** As `isOrderRead`, for one side of a trade. */
+  isTradeRead(user: UserId): boolean;
+  /** One side of a trade has this status, read or not. */
+  countFill(status: FillStatus, rollbackReason: string | null): void;
   /** After the rolled-back trade was published; of a fill-or-kill once, of the node's own orders never. */
   fault(fault: OrderFault): void;
   /** To the market; never lost, so it may wait while the ring is full. */

@@ -25,11 +25,11 @@ import { isSpot, type LiveOrder } from './live-order.ts';
 import { LiveOrders } from './live-orders.ts';
 import { MarginRoom } from './margin-room.ts';
 import type {
-  AcceptedEvent,
   ActivatedEvent,
   EndedEvent,
   FillConfirmed,
   FillRolledBack,
+  MarketAck,
   MarketEvent,
   ReplacedEvent,
   TriggeredEvent,
@@ -132,10 +132,10 @@ export class OrderManager {
   // ---- events of the market
 
   /** Comes before the answer to the create. */
-  onAccepted(event: AcceptedEvent): void {
+  onAccepted(event: MarketAck): void {
     this.#received(event);
     const { order, signed } = this.#pending.accepted(event.requestId);
-    if (event.refusal === 0) this.#book.accepted(order, event.sequence, event.timeNs, signed);
+    if (event.rejectCode === 0) this.#book.accepted(order, event.sequence, event.timeNs, signed);
     else this.#book.acceptedAndCancelled(order, event.sequence, event.timeNs);
   }
 
@@ -239,6 +239,7 @@ export class OrderManager {
     for (const isMaker of [true, false]) {
       const { user } = isMaker ? row.maker : row.taker;
       const trade = userTradeOfRow(row, isMaker, definition);
+      this.#sink.countFill(trade.status, trade.rollbackReason);
       this.#sink.userTrade(user, trade);
       this.#tail.tradeConfirmed(user, row.marketIndex, trade);
     }

@@ -39,14 +39,7 @@ import { exposureOf } from './order-exposure.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
-import {
-  type OrderRequest,
-  type PendingRequests,
-  type Reply,
-  type Request,
-  type Share,
-  UNANSWERED,
-} from './pending-requests.ts';
+import { type OrderRequest, type PendingRequests, type Reply, type Request, UNANSWERED } from './pending-requests.ts';
 import {
   checkCancel,
   checkCreate,
@@ -56,7 +49,7 @@ import {
   marketHalted,
   type PreFlightView,
 } from './pre-flight.ts';
-import type { PreparedCancel, PreparedCreate, PreparedReplace } from './prepared.ts';
+import { NO_SKIPS, type PreparedCancel, type PreparedCreate, type PreparedReplace } from './prepared.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { holdOf, spendWith } from './spending.ts';
 
@@ -101,8 +94,6 @@ export interface Caller {
   readonly user: UserId;
   readonly now: TimestampNs;
   readonly looksUp: boolean;
-  /** Checks that an operator's test left out, so that clearing meets what it must refuse (operator-api.md 7.3). */
-  readonly skips?: ReadonlySet<string>;
 }
 
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
@@ -122,9 +113,30 @@ export interface OrderRequestsParts {
 export class OrderRequests {
   settings: OrderSettings = DEFAULT_SETTINGS;
   readonly #parts: OrderRequestsParts;
+  /** What the checks before the signature look at. */
+  readonly #view: PreFlightView;
 
   constructor(parts: OrderRequestsParts) {
     this.#parts = parts;
+    this.#view = this.#viewOf(parts);
+  }
+
+  #viewOf({ markets, accounts, holds, orders, margin }: OrderRequestsParts): PreFlightView {
+    const settings = (): OrderSettings => this.settings;
+    return {
+      markets,
+      accounts,
+      assets: margin.assets,
+      get settings() {
+        return settings();
+      },
+      isFunded: (user) => holds.funded.has(user),
+      isMarketMaker: (user) => accounts.isMarketMaker(user),
+      openCountOf: (user) => orders.openCountOf(user),
+      openCountOfAll: () => orders.openCountOfAll,
+      openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
+      reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
+    };
   }
 
   /** Requests in the table. */
@@ -139,10 +151,14 @@ export class OrderRequests {
 
   // ---- create
 
-  /** Everything before the signature. The order of checks and the rejects: pre-flight.ts. */
-  checkCreate(request: CreateRequest, caller: Caller): Outcome<PreparedCreate> {
+  /**
+   * Everything before the signature. The order of checks and the rejects: pre-flight.ts.
+   *
+   * @param skips checks that an operator's test leaves out, so that clearing meets what it must refuse (operator-api.md 7.3).
+   */
+  checkCreate(request: CreateRequest, caller: Caller, skips: ReadonlySet<string> = NO_SKIPS): Outcome<PreparedCreate> {
     this.#parts.margin.assets.refresh(caller.now);
-    return checkCreate(this.#view(), request, caller);
+    return checkCreate(this.#view, request, caller, skips);
   }
 
   /**
@@ -161,15 +177,16 @@ export class OrderRequests {
     const { orders, pending, holds, book } = this.#parts;
     const { marketIndex, assetId, status } = market.definition;
     if (status !== MARKET_STATUS.active) return marketHalted();
+    const { user, subAccount, orderId } = terms;
     const isParked = terms.triggerKind !== TRIGGER.none;
-    const cap = checkOpenOrders(this.#view(), { ...terms, marketIndex, isParked });
+    const cap = checkOpenOrders(this.#view, { user, subAccount, marketIndex, isParked });
     if (!cap.ok) return cap;
-    const known = orders.find(terms.user, marketIndex, terms.orderId);
+    const known = orders.find(user, marketIndex, orderId);
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
     if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
     if (!pending.hasRoomFor('create')) return rejected(BUSY);
-    if (!pending.isWithinShare('create', this.#shareOf(terms.user))) return rejected(TOO_MANY_OWN);
-    const key = { user: terms.user, subAccount: terms.subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
+    if (!this.#isWithinShare('create', user)) return rejected(TOO_MANY_OWN);
+    const key = { user, subAccount, asset: terms.side === SIDE.buy ? USD : assetId };
     const fitting = isSpot(terms) ? this.#fitting(prepared, holds.available(key)) : 0;
     if (fitting === null && !prepared.skips.has('inventory')) return rejected(INSUFFICIENT);
     const budget = fitting ?? 0;
@@ -186,7 +203,6 @@ export class OrderRequests {
     // After this point the command must succeed.
     order.requests = 1;
     book.add(order);
-    const { user, orderId } = terms;
     const signed = { text, signature };
     const request: OrderRequest = {
       kind: 'create',
@@ -234,7 +250,15 @@ export class OrderRequests {
     const signed = { text, signature };
     const kind = 'create';
     const requestId = pending.add({
-      ...{ kind, user, orderId, market, order, replace: null, signed, membership: null, reply },
+      kind,
+      user,
+      orderId,
+      market,
+      order,
+      replace: null,
+      signed,
+      membership: null,
+      reply,
     });
     return { requestId, order };
   }
@@ -274,7 +298,7 @@ export class OrderRequests {
   /** Everything before the signature, the look-up included (RPL-11, AMB-23). */
   checkReplace(request: ReplaceRequest, caller: Caller): Outcome<PreparedReplace> {
     this.#parts.margin.assets.refresh(caller.now);
-    const checked = checkReplace(this.#view(), request, caller.user, caller.now);
+    const checked = checkReplace(this.#view, request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
     const { orderId, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
@@ -309,11 +333,10 @@ export class OrderRequests {
     const { orders, pending, book } = this.#parts;
     if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
     if (!pending.hasRoomFor('replace')) return rejected(BUSY);
-    if (!pending.isWithinShare('replace', this.#shareOf(user))) return rejected(TOO_MANY_OWN);
+    if (!this.#isWithinShare('replace', user)) return rejected(TOO_MANY_OWN);
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
-    const request = { kind: 'replace', user, orderId, market, order, signed: null, membership: null, reply } as const;
-    if (order === null) return accepted(pending.add({ ...request, replace: null }));
+    if (order === null) return accepted(pending.add(requestOf('replace', prepared, order, null, reply)));
     const replace = {
       price: newPrice ?? largestPrice(order),
       quantity: newQuantity ?? largestQuantity(order),
@@ -327,7 +350,7 @@ export class OrderRequests {
     order.replaces = [...order.replaces, replace];
     order.requests += 1;
     book.rehold(order);
-    return accepted(pending.add({ ...request, replace }));
+    return accepted(pending.add(requestOf('replace', prepared, order, replace, reply)));
   }
 
   /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
@@ -347,10 +370,10 @@ export class OrderRequests {
 
   /** Everything before the signature, the look-up included (CAN-03, AMB-23). */
   checkCancel(request: CancelRequest, caller: Caller): Outcome<PreparedCancel> {
-    const checked = checkCancel(this.#view(), request, caller.user, caller.now);
+    const checked = checkCancel(this.#view, request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const { orderId } = request.cancel;
-    if (!this.#parts.pending.isWithinShare('cancel', this.#shareOf(caller.user))) return rejected(TOO_MANY_OWN);
+    if (!this.#isWithinShare('cancel', caller.user)) return rejected(TOO_MANY_OWN);
     // A cancel waits for its create in the market; of a user who has nothing none can come (AMB-25).
     const looksUp = caller.looksUp || !this.#mayHaveOrders(caller.user);
     const missing = looksUp ? this.#missing(checked.value, caller.user, orderId) : null;
@@ -360,22 +383,13 @@ export class OrderRequests {
   }
 
   /** @returns the request id; rejects SERVICE_UNAVAILABLE. */
-  reserveCancel({ market, user, orderId }: PreparedCancel, reply: Reply = UNANSWERED): Outcome<number> {
+  reserveCancel(prepared: PreparedCancel, reply: Reply = UNANSWERED): Outcome<number> {
+    const { market, user, orderId } = prepared;
     const { orders, pending } = this.#parts;
     if (!pending.hasRoomFor('cancel')) return rejected(BUSY);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order !== null) order.requests += 1;
-    const request = {
-      kind: 'cancel',
-      user,
-      orderId,
-      market,
-      order,
-      replace: null,
-      signed: null,
-      membership: null,
-    } as const;
-    return accepted(pending.add({ ...request, reply }));
+    return accepted(pending.add(requestOf('cancel', prepared, order, null, reply)));
   }
 
   /** Whether `reserveCancel` will pass. */
@@ -425,7 +439,7 @@ export class OrderRequests {
         if (order !== undefined && !order.isClosed) cancels.push({ kind: 'cancel', market, user, orderId });
       }
     }
-    if (!pending.isWithinShare('cancel', this.#shareOf(user), cancels.length)) return rejected(TOO_MANY_OWN);
+    if (!this.#isWithinShare('cancel', user, cancels.length)) return rejected(TOO_MANY_OWN);
     return pending.hasRoomFor('cancel', cancels.length) ? accepted(cancels) : rejected(BUSY);
   }
 
@@ -477,24 +491,10 @@ export class OrderRequests {
 
   // ---- helpers
 
-  #view(): PreFlightView {
-    const { markets, accounts, holds, orders, margin } = this.#parts;
-    return {
-      markets,
-      accounts,
-      assets: margin.assets,
-      settings: this.settings,
-      isFunded: (user) => holds.funded.has(user),
-      isMarketMaker: (user) => accounts.isMarketMaker(user),
-      openCountOf: (user) => orders.openCountOf(user),
-      openCountOfAll: () => orders.openCountOfAll,
-      openCount: (user, subAccount, marketIndex) => orders.openCount(user, subAccount, marketIndex),
-      reducibleLots: (user, subAccount, market, side) => margin.accounts.reducibleLots(user, subAccount, market, side),
-    };
-  }
-
-  #shareOf(user: UserId): Share {
-    return { user, isMarketMaker: this.#parts.accounts.isMarketMaker(user) };
+  /** Whether the user may have so many more requests that are unanswered. */
+  #isWithinShare(kind: OrderRequest['kind'], user: UserId, count = 1): boolean {
+    const { accounts, pending } = this.#parts;
+    return pending.isWithinShare(kind, user, accounts.isMarketMaker(user), count);
   }
 
   #mayHaveOrders(user: UserId): boolean {
@@ -523,6 +523,17 @@ export class OrderRequests {
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
   }
+}
+
+/** A request about an order that may be known: one literal, so that all of them have one shape in memory. */
+function requestOf(
+  kind: 'replace' | 'cancel',
+  { user, orderId, market }: PreparedReplace | PreparedCancel,
+  order: LiveOrder | null,
+  replace: PendingReplace | null,
+  reply: Reply,
+): OrderRequest {
+  return { kind, user, orderId, market, order, replace, signed: null, membership: null, reply };
 }
 
 const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;

@@ -81,12 +81,6 @@ export interface ReduceRequest {
 
 export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
 
-/** A user's share of the table. */
-export interface Share {
-  readonly user: UserId;
-  readonly isMarketMaker: boolean;
-}
-
 /** An answer that waits for the flush of `sequence`. */
 interface WaitingAnswer {
   readonly request: OrderRequest;
@@ -120,7 +114,7 @@ export class PendingRequests {
   }
 
   /** Whether the user may have so many more, whatever the others have. */
-  isWithinShare(kind: OrderRequest['kind'], { user, isMarketMaker }: Share, count = 1): boolean {
+  isWithinShare(kind: OrderRequest['kind'], user: UserId, isMarketMaker: boolean, count = 1): boolean {
     const most = isMarketMaker ? REQUESTS_PER_MARKET_MAKER_MAX : REQUESTS_PER_USER_MAX;
     return this.countOf(user) + count <= most + (kind === 'cancel' ? CANCELS_PER_USER_RESERVED : 0);
   }

@@ -63,11 +63,8 @@ const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'an order that waits nee
 export function checkCreate(
   view: PreFlightView,
   request: CreateRequest,
-  {
-    user,
-    now,
-    skips = NO_SKIPS,
-  }: { readonly user: UserId; readonly now: TimestampNs; readonly skips?: ReadonlySet<string> },
+  { user, now }: { readonly user: UserId; readonly now: TimestampNs },
+  skips: ReadonlySet<string> = NO_SKIPS,
 ): Outcome<PreparedCreate> {
   const { order } = request;
   if (order.signer.id !== user) return signerMismatch();
@@ -94,7 +91,7 @@ export function checkCreate(
   const cap = checkOpenOrders(view, { user, subAccount: order.account, marketIndex, isParked });
   if (!cap.ok) return cap;
   if (isParked && !view.isFunded(user)) return rejected(order.isSpot ? NOTHING_OWNED : NO_MARGIN);
-  return accepted({ ...prepare(request, figures, market, user), skips });
+  return accepted(prepare(request, figures, market, skips));
 }
 
 /** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
@@ -127,13 +124,13 @@ function prepare(
   request: CreateRequest,
   figures: OrderFigures,
   market: MarketSlot,
-  user: UserId,
-): Omit<PreparedCreate, 'skips'> {
+  skips: ReadonlySet<string>,
+): PreparedCreate {
   const { order } = request;
   const { kind, tif, goodUntilNs, price, quantity, amount } = figures;
   const { trigger, creationNs } = order;
   const terms: OrderTerms = {
-    user,
+    user: order.signer.id,
     subAccount: order.account,
     orderId: order.orderId,
     side: order.side,
@@ -157,6 +154,7 @@ function prepare(
     text: request.text,
     signature: request.signature,
     signatures: storedSignatures(request),
+    skips,
   };
 }
 

@@ -80,7 +80,7 @@ suite('answers', () => {
     fixture.answer(first, 0, REJECT_CODE.ALREADY_CANCELLED);
     mustPass(replace(fixture));
     assert.equal(fixture.held(ALICE, USD), 400_200n * (ONE_18 / 100n), 'the second is what its id names now');
-    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, rejectCode: 0 });
     fixture.answer(second, 1);
     mustPass(replace(fixture));
   });
@@ -91,7 +91,7 @@ suite('answers', () => {
       mustPass(fixture.request({ above: 210_000 })),
       mustPass(fixture.request({ quantity: 10 })),
     ];
-    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence: 1, timeNs: NOW, rejectCode: 0 });
     const checked = fixture.manager.requests.checkReplace(
       replaceRequest({ newQuantity: 20_000 as RawQuantity }),
       CALLER,
@@ -106,7 +106,7 @@ suite('answers', () => {
     const fixture = new OrderFixture();
     const twins = [mustPass(fixture.request({ quantity: 10 })), mustPass(fixture.request({ quantity: 10 }))];
     fixture.answer(twins[0] ?? 0, 0, REJECT_CODE.ALREADY_CANCELLED);
-    fixture.manager.onAccepted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId: twins[1] ?? 0, marketIndex: 3, sequence: 1, timeNs: NOW, rejectCode: 0 });
     fixture.answer(twins[1] ?? 0, 1);
     assert.equal(fixture.status(ALICE), 'Open');
     assert.equal(codeOf(fixture.request({ quantity: 10 })), 'DUPLICATE_ORDER');
@@ -141,7 +141,7 @@ suite('answers', () => {
     assert.equal(fixture.status(ALICE), 'Canceled');
     const second = mustPass(anew(after));
     const sequence = fixture.nextSequence;
-    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId: second, marketIndex: 3, sequence, timeNs: NOW, rejectCode: 0 });
     fixture.answer(second, sequence);
     assert.equal(fixture.status(ALICE), 'Open');
     assert.equal(codeOf(anew(after)), 'DUPLICATE_ORDER');

@@ -51,7 +51,7 @@ suite('children', () => {
     for (const sequence of [1, 2]) fixture.manager.onJournalFlushed({ sequence, checkpoint: sequence });
     assert.equal(fixture.record(ALICE, 'parent'), undefined);
     const sequence = fixture.nextSequence;
-    fixture.manager.onAccepted({ requestId: child, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId: child, marketIndex: 3, sequence, timeNs: NOW, rejectCode: 0 });
     fixture.answer(child, sequence);
     assert.equal(fixture.record(ALICE, 'child')?.trigger_enabled_quantity, '1');
   });

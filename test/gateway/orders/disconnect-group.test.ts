@@ -45,7 +45,7 @@ class World {
   admit(order: Expected): void {
     order.sequence = this.fixture.nextSequence;
     const { createId: requestId, sequence } = order;
-    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, refusal: 0 });
+    this.fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence, timeNs: NOW, rejectCode: 0 });
     this.fixture.answer(requestId, sequence);
   }
 

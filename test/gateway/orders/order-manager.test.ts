@@ -237,7 +237,7 @@ suite('life of an order', () => {
     const fixture = new OrderFixture();
     const requestId = mustPass(fixture.request({ postOnly: true }));
     const refusal = REJECT_CODE.WOULD_CROSS;
-    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal });
+    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, rejectCode: refusal });
     fixture.answer(requestId, 1, REJECT_CODE.WOULD_CROSS);
     assert.deepEqual(fixture.told(ALICE), ['Canceled PostOnlyWouldCross']);
     assert.equal(fixture.status(ALICE), 'Canceled');
@@ -359,7 +359,7 @@ suite('life of an order', () => {
       }).rows[0];
     const requestId = mustPass(fixture.request());
     assert.deepEqual([record()?.in_flight, record()?.status], [true, 'Open']);
-    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, refusal: 0 });
+    fixture.manager.onAccepted({ requestId, marketIndex: 3, sequence: 1, timeNs: NOW, rejectCode: 0 });
     fixture.answer(requestId, 1);
     fixture.nextSequence;
     const taker = fixture.place({ id: 't', user: BOB, side: SIDE.sell, quantity: 5_000 });

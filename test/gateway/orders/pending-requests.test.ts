@@ -24,18 +24,20 @@ function request(user = ALICE, market = MARKET_SLOT): OrderRequest {
 suite('requests on their way', () => {
   test('a user, and a market maker, has a part of the table; cancels have more of it (AMB-111)', () => {
     const requests = new PendingRequests();
-    const user = { user: ALICE, isMarketMaker: false };
-    const maker = { user: ALICE, isMarketMaker: true };
     for (let count = 0; count < REQUESTS_PER_USER_MAX; count += 1) requests.add(request());
     assert.deepEqual(
-      [requests.isWithinShare('create', user), requests.isWithinShare('replace', user), requests.hasRoomFor('create')],
+      [
+        requests.isWithinShare('create', ALICE, false),
+        requests.isWithinShare('replace', ALICE, false),
+        requests.hasRoomFor('create'),
+      ],
       [false, false, true],
     );
-    assert.ok(requests.isWithinShare('create', { user: BOB, isMarketMaker: false }), 'another user has its own part');
-    assert.ok(requests.isWithinShare('cancel', user, CANCELS_PER_USER_RESERVED));
-    assert.ok(!requests.isWithinShare('cancel', user, CANCELS_PER_USER_RESERVED + 1));
+    assert.ok(requests.isWithinShare('create', BOB, false), 'another user has its own part');
+    assert.ok(requests.isWithinShare('cancel', ALICE, false, CANCELS_PER_USER_RESERVED));
+    assert.ok(!requests.isWithinShare('cancel', ALICE, false, CANCELS_PER_USER_RESERVED + 1));
     for (let at = REQUESTS_PER_USER_MAX; at < REQUESTS_PER_MARKET_MAKER_MAX; at += 1) requests.add(request());
-    assert.ok(!requests.isWithinShare('create', maker));
+    assert.ok(!requests.isWithinShare('create', ALICE, true));
     assert.ok(4 * REQUESTS_PER_MARKET_MAKER_MAX <= REQUESTS_MAX && 32 * REQUESTS_PER_USER_MAX <= REQUESTS_MAX);
   });
 

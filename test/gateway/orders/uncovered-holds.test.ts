@@ -94,7 +94,7 @@ suite('holds that are not owned', () => {
     book(fixture, HOLD);
     assert.deepEqual(cancelled(fixture), [], 'the market has not answered');
     const sequence = fixture.nextSequence;
-    const admitted = { requestId: request.value, marketIndex: 3, sequence, timeNs: 1n as TimestampNs, refusal: 0 };
+    const admitted = { requestId: request.value, marketIndex: 3, sequence, timeNs: 1n as TimestampNs, rejectCode: 0 };
     fixture.manager.onAccepted(admitted);
     fixture.answer(request.value, sequence);
     assert.deepEqual(cancelled(fixture), ['young']);
