@@ -11,6 +11,7 @@
  */
 
 import { InvariantError, must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
@@ -19,6 +20,7 @@ import type { Actor } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
+import type { TraceLog } from '../runtime/trace-log.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { applyBatch, FIRED_PER_TURN, settleBatch, verdictsNeeded } from './clearing.ts';
@@ -67,10 +69,8 @@ export interface ClearingOptions {
   /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
-  /** Verifies what is not attested; a seam only so that the simulation can forge. */
+  /** Verifies natively; a seam only so that the simulation can forge. */
   readonly verifyOrder: (order: OrderToVerify) => boolean;
-  /** Called before the orders of a batch are verified: takes what the verifier has attested. */
-  readonly takeAttestations?: () => void;
   /** Of the hashes of users and order ids: a secret of the process. */
   readonly idKey?: HashKey;
   readonly door: Publication;
@@ -86,6 +86,8 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
+  /** Of this thread; none unless given. */
+  readonly trace?: TraceLog | null;
   /** Called each turn. */
   readonly liquidationCounts?: (counts: LiquidationCounts) => void;
   /** 1 while accounts wait to be judged, steps to be made, or what is at risk to be published: the node is not at rest. */
@@ -354,7 +356,8 @@ export class ClearingActor implements Actor {
   }
 
   #commit(): void {
-    const { clock, durability, commitNs } = this.#options;
+    const { clock, durability, commitNs, trace = null } = this.#options;
+    const beganUs = trace?.nowUs() ?? 0;
     if (this.#delayMs > 0) this.#options.hooks.wait(this.#delayMs);
     const timeNs = clock.nowNs();
     const inputs = this.#batch.inputs();
@@ -363,9 +366,11 @@ export class ClearingActor implements Actor {
     this.#cycle.step();
     this.#crash.at('before_flush');
     const startedMs = this.#options.elapsedMs();
+    const sealedUs = trace?.nowUs() ?? 0;
     // mutant: journal-before-effects
     this.#sequence = durability.append(timeNs, payload);
     commitNs?.((this.#options.elapsedMs() - startedMs) * 1e6);
+    trace?.span(HOP.flushed, this.#sequence, sealedUs);
     this.#cycle.step();
     this.#options.journalSequence?.set(this.#sequence);
     this.#crash.at('after_flush');
@@ -374,11 +379,11 @@ export class ClearingActor implements Actor {
     this.#cycle.step();
     this.#release(effects, timeNs);
     this.#cycle.step();
+    trace?.span(HOP.confirmed, this.#sequence, beganUs);
   }
 
   #judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
-    const { durability, verifyOrder, takeAttestations } = this.#options;
-    takeAttestations?.();
+    const { durability, verifyOrder } = this.#options;
     return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {
       const { marketIndex, orderSequence: order } = row;
       const text =
@@ -443,6 +448,8 @@ export class ClearingActor implements Actor {
   }
 
   #checkpoint(clean: boolean): void {
+    const { trace = null } = this.#options;
+    const beganUs = trace?.nowUs() ?? 0;
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
     const timeNs = this.#options.clock.nowNs();
@@ -452,6 +459,7 @@ export class ClearingActor implements Actor {
     this.#cycle.step();
     this.#checkpointed = this.#sequence;
     this.#checkpointedAtMs = this.#options.elapsedMs();
+    trace?.span(HOP.checkpoint, this.#sequence, beganUs);
     this.#options.journalSize?.(this.#options.durability.journalSize);
     writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
   }

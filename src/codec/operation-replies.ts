@@ -6,7 +6,7 @@ import { pascalCase, type Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ControlAction } from './control-frame.ts';
 import { errorObject } from './error-envelope.ts';
-import { type HopTimes, timingObject } from './hop-times.ts';
+import type { ActionHops } from './hop-times.ts';
 import { quote } from './json-writer.ts';
 import { streamEnvelope } from './stream-frames.ts';
 
@@ -18,8 +18,7 @@ export interface OperationView {
   readonly reject: Reject | null;
   readonly processedNs: TimestampNs;
   /** Hop times if the client requested them, with the time of the reply. */
-  readonly hops?: HopTimes | null;
-  readonly answeredNs?: TimestampNs;
+  readonly hops?: ActionHops | null;
 }
 
 /** The socket's version and the request's id: the address of a control frame. */
@@ -39,8 +38,8 @@ export function operationResponse(view: OperationView): string {
 }
 
 function responseMembers(view: OperationView): string {
-  const { hops = null, answeredNs = view.processedNs } = view;
-  const timing = hops === null ? '' : `,"timing":${timingObject(hops, answeredNs)}`;
+  const { hops = null } = view;
+  const timing = hops?.isTimed === true ? `,"timing":${hops.timing()}` : '';
   return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}`;
 }
 

@@ -6,7 +6,7 @@
  * A caller that needs order (all requests of one connection) uses one channel. A job costs the event loop one copy; for
  * a full ring `submit` returns false before any state changed.
  *
- * Valid creates are also attested to clearing, over a ring of its own for each thread (attestations.ts).
+ * The gateway decides when to verify inline instead: with nothing in flight the hop costs more than the signature.
  */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -18,6 +18,7 @@ import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
 import type { Watchable } from '../runtime/heartbeat.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
+import type { TraceMemory } from '../runtime/trace-log.ts';
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
@@ -41,8 +42,8 @@ export interface VerifyPoolOptions {
   readonly entry?: URL;
   /** What WebAuthn co-signatures are judged by; none is valid without it. */
   readonly webauthn?: WebAuthnPolicy | null;
-  /** Of createAttestationRing, one for each thread; nothing is attested without them. */
-  readonly attestations?: readonly SharedArrayBuffer[];
+  /** One for each thread; none is traced unless given. */
+  readonly traces?: readonly TraceMemory[];
 }
 
 /** Signatures over one text. */
@@ -53,8 +54,6 @@ export interface PoolJob {
   /** The master key. */
   readonly publicKey: Uint8Array;
   readonly coSigners?: readonly AdditionalSigner[];
-  /** A valid create is attested to clearing. False unless given. */
-  readonly isCreate?: boolean;
 }
 
 interface Channel {
@@ -118,7 +117,7 @@ export class VerifyPool {
    * @param channelIndex any integer from 0; taken modulo the number of channels.
    */
   submit(channelIndex: number, ticket: number, job: PoolJob): boolean {
-    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS, isCreate = false } = job;
+    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS } = job;
     const isSigned = signature.length === SIGNATURE_BYTES;
     assert(isSigned || (signature.length === 0 && coSigners.length > 0), 'a verify job has a signature');
     assert(publicKey.length === PUBLIC_KEY_BYTES, 'size of the key of a verify job');
@@ -133,7 +132,6 @@ export class VerifyPool {
     VerifyJob.setTextBytes(jobs.views, at, text.length);
     VerifyJob.setIsSigned(jobs.views, at, isSigned);
     VerifyJob.setCoSigners(jobs.views, at, coSigners.length);
-    VerifyJob.setIsCreate(jobs.views, at, isCreate);
     jobs.views.u8.set(signature, at + VerifyJob.signatureAt);
     jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
     jobs.views.u8.set(text, at + VerifyJob.bytes);
@@ -171,9 +169,9 @@ export class VerifyPool {
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const ports = new MessageChannel();
-    const { webauthn = null, attestations: rings = [] } = this.#options;
-    const attestations = rings[index] ?? null;
-    const thread: VerifyThread = { jobs, verdicts, attestations, words, port: ports.port2, webauthn };
+    const { webauthn = null, traces = [] } = this.#options;
+    const trace = traces[index] ?? null;
+    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2, webauthn, trace };
     this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
     const channel: Channel = {

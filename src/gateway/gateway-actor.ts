@@ -9,11 +9,13 @@ import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { AccountEvent } from '../codec/account-events.ts';
 import { type AmountText, amountText } from '../codec/signed-withdrawal.ts';
 import { InvariantError } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import type { UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Publication } from '../runtime/publication.ts';
+import type { TraceLog } from '../runtime/trace-log.ts';
 import {
   BalanceChanged,
   FillConfirmed,
@@ -60,6 +62,8 @@ export interface GatewayActorParts {
   /** The node ends at once: the public sockets are closed. */
   readonly halted: () => void;
   readonly unflushed: UnflushedWindow;
+  /** Of this thread; none unless given. */
+  readonly trace?: TraceLog | null;
 }
 
 export class GatewayActor implements Actor {
@@ -100,6 +104,7 @@ export class GatewayActor implements Actor {
     this.#parts.gateway.sendWaiting();
     this.#parts.gateway.reduceOrders();
     for (const publication of this.#parts.publications) publication.flush();
+    this.#parts.trace?.markOnce(HOP.published);
     this.#parts.gateway.marginPublisher.publishPositions();
     this.#parts.gateway.streams.flush();
   }
@@ -215,6 +220,7 @@ export class GatewayActor implements Actor {
   #onDecided(marketIndex: number, sequence: number): void {
     this.#parts.gateway.orders.onMarketDecided({ marketIndex, sequence });
     this.#parts.unflushed.flushed(marketIndex, sequence, performance.now());
+    this.#parts.trace?.mark(HOP.decided, marketIndex, sequence);
   }
 
   /** A message of a market, which is not flushed yet. */
@@ -238,6 +244,7 @@ export class GatewayActor implements Actor {
       timeNs: MarketAck.timeNs(v, at),
       rejectCode: MarketAck.rejectCode(v, at),
     });
+    this.#parts.trace?.mark(HOP.acknowledged, ack.requestId, ack.sequence);
     if (MarketAck.takenNsHigh(v, at) !== 0 || MarketAck.takenNsLow(v, at) !== 0) {
       orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at));
     }

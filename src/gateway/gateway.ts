@@ -9,9 +9,12 @@
  *
  * Not here: sockets and frames (src/http), rings (gateway-actor.ts).
  */
+
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { parseRisk } from '../clearing/registry/risk-parameters.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
+import { ActionHops, type HopLog } from '../codec/hop-times.ts';
+import { HOP } from '../core/hops.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -74,6 +77,8 @@ export interface GatewayParts {
   /** Commands to clearing; answered after the flush. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   readonly counted: GatewayCounters;
+  /** Of this thread; none unless given. */
+  readonly trace?: HopLog | null;
 }
 
 /** What operators count; hot, so plain functions. */
@@ -84,7 +89,7 @@ export interface GatewayCounters extends FaultCounters {
 }
 
 /** The services that routes and sockets call, as they use them. */
-export interface GatewayServices extends Pick<Gateway, 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
+export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
@@ -135,6 +140,7 @@ export class Gateway implements OrderSink {
   /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
   readonly #known = new Set<UserId>();
   #atRisk: AtRisk | null = null;
+  #lastTraced = 0;
 
   constructor(parts: GatewayParts) {
     const { command, counted, verifier, shards, wakeUp, idKey, limits, refusedUsers } = parts;
@@ -198,6 +204,21 @@ export class Gateway implements OrderSink {
 
   nowNs(): TimestampNs {
     return this.#parts.clock.nowNs();
+  }
+
+  /**
+   * Begins to record the hops of a single action that was read now.
+   *
+   * @param isTimed whether the client requested its hop times.
+   * @returns null when neither the client nor the trace wants them.
+   */
+  newHops(isTimed: boolean): ActionHops | null {
+    const { trace = null } = this.#parts;
+    if (trace === null && !isTimed) return null;
+    this.#lastTraced += 1;
+    const hops = new ActionHops(this.#lastTraced, trace, isTimed ? () => this.nowNs() : null);
+    hops.pass(HOP.read);
+    return hops;
   }
 
   /** Whether the user has a balance or a position: places of shared tables are kept for these. */

@@ -28,7 +28,7 @@
 
 import { createHash } from 'node:crypto';
 import { MASTER_ALONE, refuseCancelSigners, refuseSigners } from '../clearing/signers/signer-config.ts';
-import type { HopTimes } from '../codec/hop-times.ts';
+import type { ActionHops } from '../codec/hop-times.ts';
 import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { CancelRequest } from '../codec/signed-cancel.ts';
 import type { CreateRequest } from '../codec/signed-order.ts';
@@ -36,6 +36,7 @@ import type { ReplaceRequest } from '../codec/signed-replace.ts';
 import { storedSignatures } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
+import { HOP } from '../core/hops.ts';
 import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
@@ -104,8 +105,8 @@ export interface ActionOrigin {
   readonly isControl: boolean;
   /** The sender may repeat a create: one that equals an earlier one gets the answer of that; false unless given. */
   readonly mayRetry?: boolean;
-  /** Records the times of a single action; none are recorded unless given. */
-  readonly hops?: HopTimes | null;
+  /** Records the hops of a single action; none are recorded unless given. */
+  readonly hops?: ActionHops | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;
   /** Co-signers of the account opened the session: its cancels need no signature (AMB-136). False unless given. */
@@ -337,7 +338,7 @@ export class OrderEntry {
     }
     const { hops = null } = origin;
     this.#verify(request, origin, (refusal) => {
-      if (hops !== null) hops.verifiedNs = this.#parts.nowNs();
+      hops?.pass(HOP.verified);
       if (refusal === null) this.#send(prepared.value, origin, answer);
       else this.#refuse(answer, refusal);
     });
@@ -371,13 +372,13 @@ export class OrderEntry {
   /** @param done as of `#verify`. */
   #verifySignatures(
     request: SignedRequest,
-    { user, connection }: ActionOrigin,
+    { user, connection, hops = null }: ActionOrigin,
     done: (refusal: Reject | null) => void,
   ): void {
     const { limits, wakeUp, nowNs } = this.#parts;
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
-    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate: 'order' in request };
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, hops };
     // mutant: signatures-are-paid
     const further = furtherSignatures(request);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
@@ -411,7 +412,8 @@ export class OrderEntry {
     // Released orders go before new ones, and cancels before both. A claim that is not committed is dropped by the next
     // one, so a refusal after it leaves nothing behind.
     let at = isUrgent || releases.send(shard) ? publication.claim(typeId, bytes, isUrgent) : -1;
-    if (at < 0 || (hops !== null && !publication.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
+    const isTimed = hops?.isTimed === true;
+    if (at < 0 || (isTimed && !publication.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
       this.#refuse(answer, MARKET_BUSY);
       return;
     }
@@ -423,14 +425,14 @@ export class OrderEntry {
 
     // After this point the action must succeed.
     const receivedNs = nowNs();
-    if (hops !== null) {
-      hops.sentNs = receivedNs;
+    if (isTimed) {
       sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
       at = publication.claim(typeId, bytes, isUrgent);
     }
     const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
     write(publication.views, at, prepared, reserved.value.order, origin.isControl, stamp);
     publication.commit();
+    hops?.pass(HOP.sent, stamp.requestId);
     wakeUp();
   }
 

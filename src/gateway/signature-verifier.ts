@@ -1,15 +1,18 @@
 /**
- * Verification of the signatures of requests, in the pool (crypto/verify-pool.ts); a connection stays on its thread of the
- * pool, so its order is kept. Without threads everything is verified inline.
+ * Verification of the signatures of requests: inline while the node is idle, in the pool under load.
  *
- * Nothing is verified inline beside a pool, not even the only signature of an idle node: the hop costs less than what clearing
- * spends on a signature that no verifier attested, and the event loop stays free (docs/decisions/0036).
+ * The hop to a thread and back costs more than one signature, so the first of a turn of the event loop is verified
+ * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, which keeps the loop free. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
+ *
+ * A job with co-signers always goes to the pool: it costs a multiple of a hop, and 16 of them 3 ms.
  *
  * The signatures of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
  * with funds, nor creates before cancels. A job with n co-signers counts as n + 1: who makes a job long uses up the same bound.
  */
+import type { ActionHops } from '../codec/hop-times.ts';
 import type { AdditionalSigner } from '../codec/signatures.ts';
 import { must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify as verifyEd25519 } from '../crypto/ed25519.ts';
@@ -18,6 +21,7 @@ import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { Hang } from '../runtime/hang-detection.ts';
 import { Watch } from '../runtime/heartbeat.ts';
 import { type ThreadTimesReader, threadTimes } from '../runtime/thread-times.ts';
+import type { TraceMemory } from '../runtime/trace-log.ts';
 import type { Part } from './sessions/shared-budget.ts';
 
 export const POOL_FULL: Reject = reject('SERVICE_UNAVAILABLE', 'too many signatures are waiting, try again');
@@ -40,10 +44,10 @@ export interface SignatureJob {
   readonly publicKey: Uint8Array;
   /** Their signatures over the same text: the verdict is that all signatures given are valid. */
   readonly coSigners?: readonly AdditionalSigner[];
-  /** A create, which clearing books: the pool attests it (crypto/attestations.ts). False unless given. */
-  readonly isCreate?: boolean;
   /** The part of the shared budget that it is charged to (shared-budget.ts); a user's unless given. */
   readonly part?: Part;
+  /** Of the action that it is part of; none are recorded unless given. */
+  readonly hops?: ActionHops | null;
 }
 
 export interface SignatureVerifierOptions {
@@ -55,16 +59,17 @@ export interface SignatureVerifierOptions {
   readonly entry: URL;
   /** Of the configuration; null: no WebAuthn co-signature is valid. */
   readonly webauthn: WebAuthnPolicy | null;
-  /** As VerifyPool's. */
-  readonly attestations?: readonly SharedArrayBuffer[];
   /** As Watch's. */
   readonly times?: ThreadTimesReader | null;
+  /** One for each thread; none is traced unless given. */
+  readonly traces?: readonly TraceMemory[];
 }
 
 export class SignatureVerifier {
   readonly #pool: VerifyPool | null;
   readonly #waiting = new Map<number, (valid: boolean) => void>();
   #nextTicket = 1;
+  #inlineThisTurn = 0;
   readonly #watch: Watch;
   #isClosed = false;
   readonly #webauthn: WebAuthnPolicy | null;
@@ -87,14 +92,16 @@ export class SignatureVerifier {
    */
   verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
     const pool = this.#pool;
-    if (pool === null) {
+    const coSigners = job.coSigners?.length ?? 0;
+    if (pool === null || (coSigners === 0 && this.#waiting.size === 0 && this.#inlineThisTurn === 0)) {
+      this.#inlineThisTurn += 1;
       done(this.#verifyInline(job));
       return true;
     }
-    const coSigners = job.coSigners?.length ?? 0;
     if (pool.inFlightOf(job.connection) + coSigners >= LANE_MAX[job.part ?? 'user']) return false;
     const ticket = this.#nextTicket;
     if (!pool.submit(job.connection, ticket, job)) return false;
+    job.hops?.pass(HOP.queued, ticket);
     this.#nextTicket += 1;
     this.#waiting.set(ticket, done);
     return true;
@@ -102,6 +109,7 @@ export class SignatureVerifier {
 
   /** At the end of every turn: sends its jobs to the pool. */
   flush(): void {
+    this.#inlineThisTurn = 0;
     this.#pool?.flush();
   }
 

@@ -1,12 +1,13 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 
-import { type HopTimes, newHopTimes } from '../codec/hop-times.ts';
+import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
 import { decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
 import { decodeCancel } from '../codec/signed-cancel.ts';
 import { decodeCreate } from '../codec/signed-order.ts';
 import { decodeReplace } from '../codec/signed-replace.ts';
 import { must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -65,8 +66,9 @@ function addAction(
     shape: ({ head, body }): Outcome<AskedAction> => {
       const options = actionOptionsOf(head);
       if (!options.ok) return options;
-      const hops = options.value.isTimed ? newHopTimes(services.nowNs()) : null;
+      const hops = services.newHops(options.value.isTimed);
       const action = decode(body);
+      hops?.pass(HOP.parsed);
       return action.ok ? accepted({ action: action.value, mayRetry: options.value.mayRetry, hops }) : action;
     },
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
@@ -74,9 +76,9 @@ function addAction(
       const { orderId } = correlationOf(action);
       const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
       entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
+        hops?.pass(HOP.answered);
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
-        else if (hops === null) call.reply(operationResponse({ orderId, reject: null, processedNs }));
-        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops, answeredNs: services.nowNs() }));
+        else call.reply(operationResponse({ orderId, reject: null, processedNs, hops }));
       });
     },
   });
@@ -86,7 +88,7 @@ function addAction(
 interface AskedAction {
   readonly action: SignedAction;
   readonly mayRetry: boolean;
-  readonly hops: HopTimes | null;
+  readonly hops: ActionHops | null;
 }
 
 /** A batch, and the reason why it is rejected as a whole, or null. */

@@ -28,9 +28,10 @@ import {
   decodeControlFrame,
   type MalformedFrame,
 } from '../codec/control-frame.ts';
-import { type HopTimes, newHopTimes } from '../codec/hop-times.ts';
+import type { ActionHops } from '../codec/hop-times.ts';
 import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../codec/operation-replies.ts';
 import { must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import {
   FRAME_COUNT_WAITING_IN_CROWD_MAX,
   FRAME_COUNT_WAITING_MAX,
@@ -226,8 +227,9 @@ export class ControlConnections {
       this.#streams.dismissEnded(socket);
       return;
     }
-    const hops = socket.data.options.isTimed ? newHopTimes(this.#services.nowNs()) : null;
+    const hops = this.#services.newHops(socket.data.options.isTimed);
     const frame = decodeControlFrame(bytes, 0, bytes.length);
+    hops?.pass(HOP.parsed);
     const address = { version: socket.data.version, requestId: frame.requestId };
     if (frame.kind === 'malformed') {
       this.#refuse(socket, address, frame, bytes.byteLength);
@@ -283,7 +285,7 @@ export class ControlConnections {
     address: ControlAddress,
     action: SignedAction,
     refusal: Reject | null,
-    hops: HopTimes | null,
+    hops: ActionHops | null,
   ): void {
     const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
@@ -327,11 +329,11 @@ export class ControlConnections {
     address: ControlAddress,
     correlation: Correlation,
     answer: ActionAnswer,
-    hops: HopTimes | null = null,
+    hops: ActionHops | null = null,
   ): void {
     const { action, orderId, assetText } = correlation;
-    const answeredNs = hops === null ? answer.processedAtNs : this.#services.nowNs();
-    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, answeredNs };
+    hops?.pass(HOP.answered);
+    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops };
     this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
   }
 

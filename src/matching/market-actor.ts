@@ -19,6 +19,7 @@ import {
 } from '../clearing/registry/stored-settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -28,6 +29,7 @@ import { createHash, passedCreateBytes } from '../order/order-codec.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
+import type { TraceLog } from '../runtime/trace-log.ts';
 import {
   CancelAllOrders,
   CancelOrder,
@@ -74,6 +76,8 @@ export interface MarketShardWiring {
   readonly clearing: Publication;
   readonly door: Publication;
   readonly data: Publication;
+  /** Of this thread; none unless given. */
+  readonly trace?: TraceLog | null;
 }
 
 export class MarketShardActor implements Actor {
@@ -118,6 +122,17 @@ export class MarketShardActor implements Actor {
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
+    const { trace = null } = this.#wiring;
+    const requestId = trace === null ? 0 : requestOf(typeId, v, at);
+    if (requestId === 0) this.#process(typeId, v, at, bytes);
+    else {
+      trace?.mark(HOP.taken, requestId, marketOf(typeId, v, at));
+      this.#process(typeId, v, at, bytes);
+      trace?.mark(HOP.matched, requestId);
+    }
+  }
+
+  #process(typeId: number, v: Views, at: number, bytes: number): void {
     switch (typeId) {
       case NewOrder.typeId:
         this.#onNewOrder(v, at, bytes);
@@ -172,6 +187,7 @@ export class MarketShardActor implements Actor {
   endBatch(): void {
     this.#clearing.flush();
     this.#door.flush();
+    this.#wiring.trace?.markOnce(HOP.published);
     if (this.#rolledBack.size > 0 && this.#mayDoMore()) this.#uncross();
     for (const market of this.#markets.values()) if (market.engine.isBehind) this.#busy.add(market);
     if (this.#mayPoll()) this.#poll();
@@ -385,6 +401,19 @@ function isRead(publication: Publication, unreadMax: number): boolean {
   if (publication.unreadBytes() <= unreadMax) return true;
   publication.wantRoom();
   return publication.unreadBytes() <= unreadMax;
+}
+
+/** The request of a command about one order; 0 for other records. */
+function requestOf(typeId: number, v: Views, at: number): number {
+  if (typeId === NewOrder.typeId) return NewOrder.requestId(v, at);
+  if (typeId === CancelOrder.typeId) return CancelOrder.requestId(v, at);
+  return typeId === ReplaceOrder.typeId ? ReplaceOrder.requestId(v, at) : 0;
+}
+
+/** The market of a command about one order. */
+function marketOf(typeId: number, v: Views, at: number): number {
+  if (typeId === NewOrder.typeId) return CREATE.marketIndex(v, at);
+  return typeId === CancelOrder.typeId ? CancelOrder.marketIndex(v, at) : ReplaceOrder.marketIndex(v, at);
 }
 
 /** The fields common to the gateway's commands. */

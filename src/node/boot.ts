@@ -122,7 +122,7 @@ export class RingbookNode {
       onDeath: (error) => this.#supervisor.fail(diedOf('verify', error.message)),
       entry: threads.entryOf(VERIFY),
       webauthn: webauthnPolicy(config),
-      attestations: threads.attestations,
+      traces: plan.trace?.slice(plan.threads.length) ?? [],
     });
     if (!canVerifySecp256k1()) {
       this.#log.warn('limited address space: co-signatures of secp256k1 are refused (--disable-wasm-trap-handler)');
@@ -261,6 +261,7 @@ export class RingbookNode {
             wakeUp: wiring.wakeUp,
             command: (command) => clearing.command(command),
             counted: metrics,
+            trace: wiring.trace,
           });
           this.#openGateway = gateway;
           return new GatewayActor({
@@ -277,6 +278,7 @@ export class RingbookNode {
               this.#watchThreads();
             },
             halted: () => this.#oms?.close(),
+            trace: wiring.trace,
           });
         },
       },

@@ -197,6 +197,8 @@ export interface NodeConfig extends Profile {
   readonly token: string;
   /** Chains on whose vault in escape mode this start is accepted (RINGBOOK_ACCEPT_ESCAPE, with commas between them). */
   readonly acceptsEscape: readonly string[];
+  /** Whether threads record the hops of actions and their own pauses (RINGBOOK_TRACE). */
+  readonly isTraced: boolean;
 }
 
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
@@ -220,6 +222,7 @@ export function loadConfig(environment: Environment): NodeConfig {
     dataDirectory: resolve(environment['RINGBOOK_DATA_DIR'] ?? join('data', profile.profile)),
     token: environment['RINGBOOK_OPERATOR_TOKEN'] ?? profile.operatorToken ?? '',
     acceptsEscape: (environment['RINGBOOK_ACCEPT_ESCAPE'] ?? '').split(',').filter((chain) => chain !== ''),
+    isTraced: flag(environment, 'RINGBOOK_TRACE'),
   };
   refuseUnsafe(config);
   return config;
@@ -256,6 +259,12 @@ function port(environment: Environment, name: string, fallback: number): number 
   if (!/^[0-9]{1,5}$/.test(text) || value > 65_535)
     throw new ConfigError(`${name} is "${text}": give a port from 0 to 65535`);
   return value;
+}
+
+function flag(environment: Environment, name: string): boolean {
+  const text = environment[name] ?? '';
+  if (text !== '' && text !== '0' && text !== '1') throw new ConfigError(`${name} is "${text}": give 1 or 0`);
+  return text === '1';
 }
 
 /** Reads a profile by name or a file by path, follows `extends`, and checks the result against the one shape. */

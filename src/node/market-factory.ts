@@ -29,5 +29,6 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     clearing: wiring.publication(CLEARING),
     door: wiring.publication(FRONT_DOOR),
     data: wiring.publication(MARKET_DATA),
+    trace: wiring.trace,
   });
 }

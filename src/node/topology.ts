@@ -27,9 +27,12 @@ const TICK_MS = 5;
  */
 export const CLEARING_YOUNG_MEBIBYTES = 192;
 
-export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'>): Topology {
+export function nodeTopology(
+  config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'> & Partial<Pick<NodeConfig, 'isTraced'>>,
+): Topology {
   const { marketShards, marketsOn, spinTurns } = config.threads;
   const shards = Array.from({ length: marketShards }, (_, shard) => marketActor(shard));
+  const verifyThreads = Array.from({ length: config.threads.verifyThreads }, (_, thread) => `verify-${thread}`);
   const worker = (name: string, more: Partial<ThreadSpec> = {}): ThreadSpec => ({
     name,
     place: 'worker',
@@ -73,6 +76,7 @@ export function nodeTopology(config: Pick<NodeConfig, 'threads' | 'rings' | 'jou
     ],
     edges: edges(shards, config.rings),
     tickMs: TICK_MS,
+    ...(config.isTraced === true ? { tracedBeside: verifyThreads } : {}),
   };
 }
 

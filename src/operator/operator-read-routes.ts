@@ -22,6 +22,7 @@ import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
+import { readTrace, traceEnd } from '../runtime/trace-log.ts';
 import { mailboxDepth } from './metrics-page.ts';
 import { request } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
@@ -51,6 +52,7 @@ export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null
       whileRecovering: true,
       handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
     },
+    { method: 'GET', pattern: '/operator/trace', handler: ({ query }) => trace(parts.plan, query) },
   ];
 }
 
@@ -88,6 +90,30 @@ function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
   }
   return parts.ask({ kind: 'accountsAtRisk', limit: count });
 }
+
+/**
+ * What the threads have recorded since an earlier reply, whose `next` is the parameter `since`; without it only where to
+ * begin. Records are doubles in base64, little-endian (runtime/trace-log.ts).
+ */
+function trace({ trace: traces }: Plan, query: Query): Reply {
+  if (traces === null) return rejected(NOT_TRACED);
+  const since = query.one('since');
+  if (!since.ok) return since;
+  const from = since.value === null ? traces.map(traceEnd) : since.value.split('.').map(Number);
+  if (from.length !== traces.length || !from.every((number) => Number.isInteger(number) && number < 2 ** 32))
+    return rejected(reject('INVALID_REQUEST', 'since is "next" of an earlier reply', 'since'));
+  const parts = traces.map((memory, index) => readTrace(memory, from[index] ?? 0));
+  return accepted({
+    next: parts.map(({ next }) => next).join('.'),
+    threads: parts.map(({ lost, records }, index) => ({
+      thread: traces[index]?.thread ?? '',
+      lost,
+      records: Buffer.from(records.buffer, records.byteOffset, records.byteLength).toString('base64'),
+    })),
+  });
+}
+
+const NOT_TRACED = reject('INVALID_REQUEST', 'the node records no trace: start it with RINGBOOK_TRACE=1');
 
 /** The prices of an asset that never had any. */
 const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null };

@@ -12,6 +12,7 @@ import { type Counter, type Gauge, type Histogram, MetricsWriter } from './metri
 import { Publication } from './publication.ts';
 import { RingReader, RingWriter } from './spsc-ring.ts';
 import { MAIN_CHANNEL, type Plan, type PlannedActor, type PlannedEdge, threadOf } from './topology.ts';
+import { PAUSE, type TraceLog } from './trace-log.ts';
 
 /** The environment of a host. */
 export interface HostContext {
@@ -24,6 +25,8 @@ export interface HostContext {
   readonly wakeUp: () => void;
   /** Control block of the thread; absent where one thread is driven by hand. */
   readonly block?: { heartbeat(): void };
+  /** Of the thread; null or absent while the node is not traced. */
+  readonly trace?: TraceLog | null;
 }
 
 export class ActorHost {
@@ -32,10 +35,12 @@ export class ActorHost {
   readonly #publications: readonly Publication[];
   readonly #batchRecordsMax: number;
   readonly #metrics: HostMetrics;
+  readonly #trace: TraceLog | null;
   #stalled = false;
+  #stalledAtUs = 0;
 
   constructor(name: string, factory: ActorFactory, context: HostContext) {
-    const { plan, clock, settings, wakeUp } = context;
+    const { plan, clock, settings, wakeUp, trace = null } = context;
     const spec = must(
       plan.actors.find((actor) => actor.name === name),
       `the plan has an actor named ${name}`,
@@ -48,6 +53,7 @@ export class ActorHost {
       name,
       clock,
       metrics,
+      trace,
       settings,
       wakeUp,
       heartbeat: () => context.block?.heartbeat(),
@@ -67,6 +73,7 @@ export class ActorHost {
     this.#publications = publications;
     this.#batchRecordsMax = spec.batchRecordsMax;
     this.#metrics = new HostMetrics(metrics);
+    this.#trace = trace;
   }
 
   start(): void {
@@ -115,6 +122,7 @@ export class ActorHost {
     this.actor.tick(nowNs);
     this.actor.endBatch();
     this.#noteStall();
+    this.#trace?.look();
   }
 
   /**
@@ -130,7 +138,11 @@ export class ActorHost {
 
   #noteStall(): boolean {
     const stalled = this.mailbox.isHeldBack();
-    if (stalled !== this.#stalled) this.#metrics.stall(stalled);
+    if (stalled !== this.#stalled) {
+      this.#metrics.stall(stalled);
+      if (stalled) this.#stalledAtUs = this.#trace?.nowUs() ?? 0;
+      else this.#trace?.span(PAUSE.ringFull, 0, this.#stalledAtUs);
+    }
     this.#stalled = stalled;
     return stalled;
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { MetricsWriter } from './metrics.ts';
 import type { Publication } from './publication.ts';
+import type { TraceLog } from './trace-log.ts';
 
 export interface Actor {
   readonly name: string;
@@ -57,6 +58,8 @@ export interface ActorWiring {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: MetricsWriter;
+  /** Of the actor's thread; null while the node is not traced. */
+  readonly trace: TraceLog | null;
   /** The same for every actor, from the composition root; a structured clone. */
   readonly settings: unknown;
   /** The number of the channel from `from`. @throws InvariantError when there is no such edge. */

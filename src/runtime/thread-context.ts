@@ -11,6 +11,7 @@ import { hungOf, killProcess } from './ending.ts';
 import { bellIndex, ThreadBlock, Watch } from './heartbeat.ts';
 import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
+import { openTrace, type TraceLog } from './trace-log.ts';
 
 /** A port that notifies `thread`; sent to a worker when that thread was restarted. */
 export interface BellLetter {
@@ -26,6 +27,8 @@ export class ThreadContext {
   readonly block: ThreadBlock;
   readonly sleeper: Sleeper;
   readonly bells: BellBoard;
+  /** Null while the node is not traced. */
+  readonly trace: TraceLog | null;
   readonly #main: ThreadBlock;
   readonly #mainWatch: Watch;
   #lettersTaken = 0;
@@ -39,6 +42,7 @@ export class ThreadContext {
     this.block = new ThreadBlock(plan.threadBlocks, index);
     this.sleeper = new Sleeper(new Int32Array(plan.threadBlocks), bellIndex(index));
     this.bells = new BellBoard(plan);
+    this.trace = openTrace(plan.trace, thread);
     this.#main = new ThreadBlock(plan.threadBlocks, main);
     this.#mainWatch = new Watch([this.#main], threadTimes());
     this.block.setKernelThread();

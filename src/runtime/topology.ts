@@ -11,6 +11,7 @@ import { createThreadBlocks } from './heartbeat.ts';
 import { createMetrics, type MetricDefinition, type MetricsPlan } from './metrics.ts';
 import type { FullPolicy } from './publication.ts';
 import { createRing } from './spsc-ring.ts';
+import { createTrace, type TraceMemory } from './trace-log.ts';
 
 /** Name of the only channel between two actors. */
 export const MAIN_CHANNEL = 'main';
@@ -62,6 +63,8 @@ export interface Topology {
   readonly edges: readonly EdgeSpec[];
   /** Longest time between two ticks of an actor, in real time; 1 … 100. */
   readonly tickMs: number;
+  /** Threads that are traced beside those of the topology; every thread is traced if this is given, else none. */
+  readonly tracedBeside?: readonly string[];
 }
 
 export interface PlannedEdge extends EdgeSpec {
@@ -81,6 +84,8 @@ export interface Plan {
   readonly tickMs: number;
   readonly threadBlocks: SharedArrayBuffer;
   readonly clock: SharedArrayBuffer;
+  /** Null while the node is not traced. */
+  readonly trace: readonly TraceMemory[] | null;
 }
 
 /** The metrics of every actor. */
@@ -102,6 +107,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
   checkActors(topology);
   checkEdges(topology);
   const cycle = holdBackCycle(topology.edges);
+  const { threads, tracedBeside } = topology;
   assert(cycle === null, `edges that hold back form a cycle: ${cycle?.join(' → ')}`);
   return {
     threads: topology.threads,
@@ -113,6 +119,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
     tickMs: topology.tickMs,
     threadBlocks: createThreadBlocks(topology.threads.length),
     clock: createClock(clock),
+    trace: tracedBeside === undefined ? null : createTrace([...threads.map(({ name }) => name), ...tracedBeside]),
   };
 }
 

@@ -4,7 +4,9 @@
  * test sets.
  */
 
+import { ActionHops } from '../../src/codec/hop-times.ts';
 import type { MarketView } from '../../src/codec/market-reply.ts';
+import { HOP } from '../../src/core/hops.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import type { AtRisk } from '../../src/core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
@@ -82,6 +84,12 @@ export class ScriptedOms implements GatewayServices {
 
   nowNs(): TimestampNs {
     return this.now as TimestampNs;
+  }
+
+  newHops(isTimed: boolean): ActionHops | null {
+    const hops = isTimed ? new ActionHops(1, null, () => this.nowNs()) : null;
+    hops?.pass(HOP.read);
+    return hops;
   }
 
   isFunded(user: UserId): boolean {

@@ -10,7 +10,7 @@
  * a part of these, a market maker a larger one, so that no user fills the table while a market or the disk is slow.
  */
 
-import type { HopTimes } from '../../codec/hop-times.ts';
+import type { ActionHops } from '../../codec/hop-times.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { OrderId, UserId } from '../../core/ids.ts';
 import type { Reject } from '../../core/reject.ts';
@@ -39,7 +39,7 @@ export interface Reply {
   /** Called once. */
   readonly answer: Answer;
   /** Where the sender has the time of each hop recorded; null: nowhere. */
-  readonly hops: HopTimes | null;
+  readonly hops: ActionHops | null;
 }
 
 /** Of a request that has no sender, or was answered when it was sent. */
@@ -153,8 +153,7 @@ export class PendingRequests {
   /** The market has begun with a request; comes before its answer. */
   taken(requestId: number, takenNs: TimestampNs): void {
     const request = this.#pending.get(requestId);
-    if (request === undefined || !('reply' in request) || request.reply.hops === null) return;
-    request.reply.hops.takenNs = takenNs;
+    if (request !== undefined && 'reply' in request) request.reply.hops?.takenAt(takenNs);
   }
 
   /** The market has accepted a create. */

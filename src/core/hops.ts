@@ -1,0 +1,43 @@
+/**
+ * The hops of a signed action and the stages of clearing, as the numbers under which the trace records them
+ * (runtime/trace-log.ts). Numbers below FIRST_HOP are the runtime's own.
+ *
+ *   gateway   read ─▶ parsed ─▶ queued ─────────────▶ verified ─▶ sent ─▶ published     acknowledged ─▶ answered
+ *   verifier                       └▶ verifying ─▶ verdict ─┘                  │              ▲
+ *   market                                                                     └▶ taken ─▶ matched ─▶ published
+ *   clearing                                                   batch taken ─▶ flushed ─▶ confirmed, checkpoint
+ *
+ * A record has a key and a further value:
+ *
+ *   read parsed verified answered   action
+ *   queued                          action, ticket of the verifier
+ *   sent                            action, request id
+ *   verifying verdict               ticket
+ *   taken                           request id, market
+ *   matched                         request id
+ *   acknowledged                    request id, sequence of the market
+ *   decided                         market, sequence up to which clearing has decided it
+ *   published                       none: everything written before it on this thread was passed on
+ *   flushed confirmed checkpoint    journal sequence, and microseconds that it took
+ *
+ * A signature that the gateway's thread verifies itself has no `queued`.
+ */
+export const HOP = {
+  read: 16,
+  parsed: 17,
+  queued: 18,
+  verifying: 19,
+  verdict: 20,
+  verified: 21,
+  sent: 22,
+  published: 23,
+  taken: 24,
+  matched: 25,
+  acknowledged: 26,
+  answered: 27,
+  decided: 28,
+  flushed: 29,
+  confirmed: 30,
+  checkpoint: 31,
+} as const;
+export type Hop = (typeof HOP)[keyof typeof HOP];
