@@ -33,7 +33,11 @@ const PLACES_PER_LINE = 7;
 /** At least 1: a 32-bit shift of a hash would shift by 0. */
 const BITS_MIN = 1;
 /** Words of the old table moved per added entry, then on to the next empty place. */
-const WORDS_MOVED = 40;
+const WORDS_MOVED = 16;
+/** Words of a page of memory; how far ahead of the moved entries pages of the new table are touched, and how many at once. */
+const PAGE_WORDS = 1_024;
+const AHEAD_WORDS: number = 8 * PAGE_WORDS;
+const TOUCHED_AT_ONCE = 4;
 /**
  * Lines after the last one in which an entry may begin. Large tables have so many that no cluster of a keyed hash fills
  * them, because extending such a table copies it: at most three of four places are taken, and then one table in e^19
@@ -51,6 +55,8 @@ export class IdTable {
   #old: Places | null = null;
   /** Entries that begin at or after this place of the old table are still there. */
   #boundary = 0;
+  /** Up to which word the new table has been touched ahead. */
+  #touched = 0;
 
   /** @param capacity initial capacity in numbers. */
   constructor(capacity: number) {
@@ -92,7 +98,23 @@ export class IdTable {
     this.placesOf(hash).fetch(hash);
   }
 
+  /**
+   * While the table grows: touches the next pages of the new table, a few at a time, because the first touch of a page takes
+   * a microsecond or two. Called between batches.
+   */
+  touchAhead(): void {
+    if (this.#old === null) return;
+    const { cells } = this.#places;
+    const until = Math.min(this.#boundary * 2 + AHEAD_WORDS, cells.length);
+    for (let pages = 0; pages < TOUCHED_AT_ONCE && this.#touched < until; pages++) {
+      // The first word of a line, which is never read.
+      cells[this.#touched] = 0;
+      this.#touched += PAGE_WORDS;
+    }
+  }
+
   #beginToGrow(old: Places): void {
+    this.#touched = 0;
     this.#old = old;
     this.#boundary = SPARE_WORDS;
     this.#places = new Places(old.bits + 1);

@@ -73,8 +73,7 @@ export class ExpiryWatch {
    */
   add(index: number): void {
     const high = this.#orders.expiryHigh(index);
-    const low = this.#orders.expiryLow(index);
-    if (!isBefore(high, low, this.#nextHigh, this.#nextLow)) return;
+    if (high > this.#nextHigh || !isBefore(high, this.#orders.expiryLow(index), this.#nextHigh, this.#nextLow)) return;
     if (this.#orders.hasMark(index, MARK.isWatched)) return;
     this.#push(index);
     for (let looks = 0; looks < LOOKS_PER_ADDED; looks++) this.#dropIfVoid();
@@ -186,7 +185,8 @@ export class ExpiryWatch {
 
   #setWake(): void {
     this.isBehind = this.#isFirstDue();
-    const [high, low] = [this.#highs[0] as number, this.#lows[0] as number];
+    const high = this.#highs[0] as number;
+    const low = this.#lows[0] as number;
     // Entries added by an incomplete sweep may expire after orders that it has not read yet.
     const isFirst = this.#count > 0 && isBefore(high, low, this.#horizonHigh, this.#horizonLow);
     this.wakeHigh = this.isBehind ? 0 : isFirst ? high : this.#horizonHigh;

@@ -192,7 +192,11 @@ export class MarketShardActor implements Actor {
     for (const market of this.#markets.values()) if (market.engine.isBehind) this.#busy.add(market);
     if (this.#mayPoll()) this.#poll();
     // A book that is being restored may be crossed, over several batches, until its market opens (AMB-110).
-    for (const market of this.#markets.values()) if (market.isOpen) market.check();
+    for (const market of this.#markets.values()) {
+      if (!market.isOpen) continue;
+      market.check();
+      market.engine.touchAhead();
+    }
     if (!this.#isCrossed && this.#wiring.data.needsResync()) this.#sendBooks();
     this.#wiring.data.flush();
   }

@@ -175,6 +175,11 @@ export class MarketEngine {
     this.#ids.fetch(idHash);
   }
 
+  /** Touches memory that the next commands will need; called between batches. Changes no state. */
+  touchAhead(): void {
+    this.#ids.touchAhead();
+  }
+
   /**
    * A new order: rejected, or accepted and then filled, rested, ended, or kept until its trigger fires (TIF-02 to 04,
    * TIF-07, TRG-01, AMB-08, AMB-16).

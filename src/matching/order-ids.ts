@@ -153,6 +153,12 @@ export class OrderIds {
     assert(orders.idHashOf(index) === hash, 'an order has the hash of its id');
   }
 
+  /** Touches memory that ids of the next commands will need; called between batches. */
+  touchAhead(): void {
+    this.records.touchAhead();
+    this.#table.touchAhead();
+  }
+
   /** Parks a cancel until `untilNs`; calls have ascending times. */
   park(hash: number, user: number, id: IdWords, untilNs: bigint): void {
     const record = this.#record(user, id, ID_STATE.parked, untilNs);
@@ -185,11 +191,16 @@ export class OrderIds {
   retire(index: number, wasCancelled: boolean): void {
     const orders = this.#orders;
     const user = orders.userOf(index);
-    const [words, at, bytes] = [orders.idWordsOf(index), orders.idAt(index), orders.idBytesOf(index)];
-    // Signed words: an unsigned one is a float to the compiler, and often an allocation.
-    const [timeHigh, timeLow] = [orders.creationHighRaw(index), orders.creationLowRaw(index)];
-    const state = wasCancelled ? CANCELLED : REMEMBERED;
-    const record = this.records.add(user, state, timeHigh, timeLow, words, at, bytes);
+    const record = this.records.add(
+      user,
+      wasCancelled ? CANCELLED : REMEMBERED,
+      // Signed words: an unsigned one is a float to the compiler, and often an allocation.
+      orders.creationHighRaw(index),
+      orders.creationLowRaw(index),
+      orders.idWordsOf(index),
+      orders.idAt(index),
+      orders.idBytesOf(index),
+    );
     this.#table.rename(orders.idHashOf(index), index + 1, ~record);
     orders.release(index);
     this.#remember(user, record);

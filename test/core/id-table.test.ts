@@ -50,8 +50,9 @@ class Compared {
       if ('adds' in next) this.#add((next.adds + count * (count & 1)) | 0);
       else if ('removes' in next) this.#remove(next.removes + 7 * count);
       else this.#rename(next.renames + 7 * count);
-      // What is fetched may be anything, and nothing comes of it.
+      // What is fetched may be anything, and nothing comes of it; nor of memory touched ahead.
       this.#table.fetch(Math.imul(this.#next, 0x9e3779b1));
+      if ((this.#next & 15) === 0) this.#table.touchAhead();
     }
   }
 

@@ -66,10 +66,15 @@ class Memory {
   }
 }
 
-function play(memory: Memory, steps: number, ids: number): void {
+/** @param batch steps after which memory is touched ahead, as at the end of a batch. */
+function play(memory: Memory, steps: number, ids: number, batch = steps): void {
   const below = dice(ids);
   const known = new Map<number, number>();
   for (let step = 0; step < steps; step++) {
+    if (step % batch === batch - 1) {
+      memory.records.touchAhead();
+      memory.table.touchAhead();
+    }
     const id = below(ids);
     const record = known.get(id);
     assert.equal(memory.find(id), record ?? NONE, `id ${id} at step ${step}`);
@@ -86,6 +91,10 @@ function play(memory: Memory, steps: number, ids: number): void {
 suite('ids of the past', () => {
   test('an id is found from when it is added until it is taken out, young or old (AMB-08)', () => {
     play(new Memory(8, 32), 60_000, 20_000);
+  });
+
+  test('memory that is touched ahead, often or rarely, changes no id', () => {
+    for (const batch of [16, 256, 20_000]) play(new Memory(8, 32), 60_000, 20_000, batch);
   });
 
   test('the same with the table of a large market', () => {

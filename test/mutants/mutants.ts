@@ -494,6 +494,12 @@ const MATCHING: readonly Mutant[] = [
     caughtBy: 'test/core/id-table',
   },
   {
+    breaks: 'memory is touched ahead of the records, not within them',
+    site: 'touched-record',
+    change: assigns('this.#touched'),
+    caughtBy: 'test/matching/id-records',
+  },
+  {
     breaks: 'without the key ids cannot be made to collide',
     site: 'keyed-id-hash',
     change: removed,
