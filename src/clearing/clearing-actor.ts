@@ -69,8 +69,10 @@ export interface ClearingOptions {
   /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
-  /** Verifies natively; a seam only so that the simulation can forge. */
+  /** Verifies what is not attested; a seam only so that the simulation can forge. */
   readonly verifyOrder: (order: OrderToVerify) => boolean;
+  /** Called before the orders of a batch are verified: takes what the verifier has attested. */
+  readonly takeAttestations?: () => void;
   /** Of the hashes of users and order ids: a secret of the process. */
   readonly idKey?: HashKey;
   readonly door: Publication;
@@ -383,7 +385,8 @@ export class ClearingActor implements Actor {
   }
 
   #judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
-    const { durability, verifyOrder } = this.#options;
+    const { durability, verifyOrder, takeAttestations } = this.#options;
+    takeAttestations?.();
     return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {
       const { marketIndex, orderSequence: order } = row;
       const text =

@@ -1,6 +1,7 @@
 /**
  * Clearing's own look at an order before its first fill (GEN-05, FIL-09, MSG-35): who signed and what they weigh, every signature
- * over the text, natively, and the text against the record of the order. All of it must hold; gateway and market are not trusted.
+ * over the text, and the text against the record of the order. All of it must hold; gateway and market are not trusted: a
+ * signature is verified here unless the verifier has attested exactly these bytes (crypto/attestations.ts).
  *
  * Signers are judged by the configuration of now, except for an order that was admitted before weights and thresholds came into
  * force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the order's creation
@@ -30,15 +31,22 @@ export interface OrderToVerify {
   readonly config: SignerConfig;
 }
 
-/**
- * @param webauthn what assertions are judged by; null: none is valid.
- * @returns the verdict that is journaled; the check is made once per order.
- */
-export function verifyOrder({ row, signed, asset, config }: OrderToVerify, webauthn: WebAuthnPolicy | null): boolean {
+/** What signatures are judged by. */
+export interface OrderVerifiers {
+  /** Of assertions; null: none is valid. */
+  readonly webauthn: WebAuthnPolicy | null;
+  /** Whether the verifier has found these signatures, as they are stored, over this text valid. */
+  readonly isAttested: (key: Uint8Array, text: Uint8Array, signatures: Uint8Array) => boolean;
+}
+
+/** @returns the verdict that is journaled; the check is made once per order. */
+export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verifiers: OrderVerifiers): boolean {
   const text = Buffer.from(signed.text, 'latin1');
   const signatures = signaturesOf(signed.signatures);
   return (
-    mayPlace(row, signatures, config) && isSigned(row, signatures, { text, webauthn }) && isOfText(row, asset, text)
+    mayPlace(row, signatures, config) &&
+    isSigned(row, { text, signatures, stored: signed.signatures }, verifiers) &&
+    isOfText(row, asset, text)
   );
 }
 
@@ -51,15 +59,24 @@ function mayPlace({ admittedNs, creationNs }: OrderRow, signatures: Signatures, 
   return refuseSigners(inForce, signedBy, 'low', creationNs) === null;
 }
 
-/** All signatures that there are. */
-function isSigned(
-  row: OrderRow,
-  { signature, additionalSigners }: Signatures,
-  { text, webauthn }: { readonly text: Buffer; readonly webauthn: WebAuthnPolicy | null },
-): boolean {
+interface SignedBytes {
+  readonly text: Buffer;
+  readonly signatures: Signatures;
+  /** The same as bytes (codec/stored-signatures.ts). */
+  readonly stored: Uint8Array;
+}
+
+/**
+ * All signatures that there are: attested by the verifier, or verified here. The digest of an attestation is computed over
+ * what is booked: the key is that of the order's user, text and signatures are those that are stored with the order.
+ */
+function isSigned(row: OrderRow, { text, signatures, stored }: SignedBytes, verifiers: OrderVerifiers): boolean {
   const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
+  if (verifiers.isAttested(key, text, stored)) return true;
+  const { signature, additionalSigners } = signatures;
+  // mutant: unattested-is-verified
   if (signature.length > 0 && !verify(signature, text, key)) return false;
-  return verifyCoSignatures(additionalSigners, text, webauthn);
+  return verifyCoSignatures(additionalSigners, text, verifiers.webauthn);
 }
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */

@@ -6,7 +6,7 @@
  * A caller that needs order (all requests of one connection) uses one channel. A job costs the event loop one copy; for
  * a full ring `submit` returns false before any state changed.
  *
- * The gateway decides when to verify inline instead: with nothing in flight the hop costs more than the signature.
+ * Valid creates are also attested to clearing, over a ring of its own for each thread (attestations.ts).
  */
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -44,6 +44,8 @@ export interface VerifyPoolOptions {
   readonly webauthn?: WebAuthnPolicy | null;
   /** One for each thread; none is traced unless given. */
   readonly traces?: readonly TraceMemory[];
+  /** Of createAttestationRing, one for each thread; nothing is attested without them. */
+  readonly attestations?: readonly SharedArrayBuffer[];
 }
 
 /** Signatures over one text. */
@@ -54,6 +56,8 @@ export interface PoolJob {
   /** The master key. */
   readonly publicKey: Uint8Array;
   readonly coSigners?: readonly AdditionalSigner[];
+  /** A valid create is attested to clearing. False unless given. */
+  readonly isCreate?: boolean;
 }
 
 interface Channel {
@@ -117,7 +121,7 @@ export class VerifyPool {
    * @param channelIndex any integer from 0; taken modulo the number of channels.
    */
   submit(channelIndex: number, ticket: number, job: PoolJob): boolean {
-    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS } = job;
+    const { signature, text, publicKey, coSigners = NO_CO_SIGNERS, isCreate = false } = job;
     const isSigned = signature.length === SIGNATURE_BYTES;
     assert(isSigned || (signature.length === 0 && coSigners.length > 0), 'a verify job has a signature');
     assert(publicKey.length === PUBLIC_KEY_BYTES, 'size of the key of a verify job');
@@ -132,6 +136,7 @@ export class VerifyPool {
     VerifyJob.setTextBytes(jobs.views, at, text.length);
     VerifyJob.setIsSigned(jobs.views, at, isSigned);
     VerifyJob.setCoSigners(jobs.views, at, coSigners.length);
+    VerifyJob.setIsCreate(jobs.views, at, isCreate);
     jobs.views.u8.set(signature, at + VerifyJob.signatureAt);
     jobs.views.u8.set(publicKey, at + VerifyJob.publicKeyAt);
     jobs.views.u8.set(text, at + VerifyJob.bytes);
@@ -169,9 +174,10 @@ export class VerifyPool {
     const jobs = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const verdicts = createRing({ capacityBytes: RING_BYTES, reservedBytes: 0 });
     const ports = new MessageChannel();
-    const { webauthn = null, traces = [] } = this.#options;
+    const { webauthn = null, attestations: rings = [], traces = [] } = this.#options;
+    const attestations = rings[index] ?? null;
     const trace = traces[index] ?? null;
-    const thread: VerifyThread = { jobs, verdicts, words, port: ports.port2, webauthn, trace };
+    const thread: VerifyThread = { jobs, verdicts, attestations, words, port: ports.port2, webauthn, trace };
     this.#tasks.push(this.#run(thread));
     const shared = new Int32Array(words);
     const channel: Channel = {

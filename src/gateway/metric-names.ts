@@ -64,6 +64,9 @@ const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
   { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
+  counter('orders_attested', 'Orders whose signatures the verifier had attested when clearing booked them.'),
+  counter('orders_verified', 'Orders whose signatures clearing verified by itself.'),
+  counter('attestations_dropped', 'Attestations dropped because their ring was full.'),
   { name: 'working', kind: 'gauge', help: '1 while accounts wait to be judged for liquidation, or steps to be made.' },
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
   { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },

@@ -378,7 +378,8 @@ export class OrderEntry {
     const { limits, wakeUp, nowNs } = this.#parts;
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
-    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, hops };
+    const isCreate = 'order' in request;
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, hops };
     // mutant: signatures-are-paid
     const further = furtherSignatures(request);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;

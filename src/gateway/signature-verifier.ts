@@ -1,10 +1,9 @@
 /**
- * Verification of the signatures of requests: inline while the node is idle, in the pool under load.
+ * Verification of the signatures of requests, in the pool (crypto/verify-pool.ts); a connection stays on its thread of the
+ * pool, so its order is kept. Without threads everything is verified inline.
  *
- * The hop to a thread and back costs more than one signature, so the first of a turn of the event loop is verified
- * inline when nothing is in flight; the rest of a burst goes to the pool in one wake-up, which keeps the loop free. Inline is chosen only while nothing at all is in flight, and a connection stays on its lane: order is kept.
- *
- * A job with co-signers always goes to the pool: it costs a multiple of a hop, and 16 of them 3 ms.
+ * Nothing is verified inline beside a pool, not even the only signature of an idle node: the hop costs less than what clearing
+ * spends on a signature that no verifier attested, and the event loop stays free (docs/decisions/0036).
  *
  * The signatures of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
  * with funds, nor creates before cancels. A job with n co-signers counts as n + 1: who makes a job long uses up the same bound.
@@ -44,6 +43,8 @@ export interface SignatureJob {
   readonly publicKey: Uint8Array;
   /** Their signatures over the same text: the verdict is that all signatures given are valid. */
   readonly coSigners?: readonly AdditionalSigner[];
+  /** A create, which clearing books: the pool attests it (crypto/attestations.ts). False unless given. */
+  readonly isCreate?: boolean;
   /** The part of the shared budget that it is charged to (shared-budget.ts); a user's unless given. */
   readonly part?: Part;
   /** Of the action that it is part of; none are recorded unless given. */
@@ -59,6 +60,8 @@ export interface SignatureVerifierOptions {
   readonly entry: URL;
   /** Of the configuration; null: no WebAuthn co-signature is valid. */
   readonly webauthn: WebAuthnPolicy | null;
+  /** As VerifyPool's. */
+  readonly attestations?: readonly SharedArrayBuffer[];
   /** As Watch's. */
   readonly times?: ThreadTimesReader | null;
   /** One for each thread; none is traced unless given. */
@@ -69,7 +72,6 @@ export class SignatureVerifier {
   readonly #pool: VerifyPool | null;
   readonly #waiting = new Map<number, (valid: boolean) => void>();
   #nextTicket = 1;
-  #inlineThisTurn = 0;
   readonly #watch: Watch;
   #isClosed = false;
   readonly #webauthn: WebAuthnPolicy | null;
@@ -92,12 +94,11 @@ export class SignatureVerifier {
    */
   verify(job: SignatureJob, done: (valid: boolean) => void): boolean {
     const pool = this.#pool;
-    const coSigners = job.coSigners?.length ?? 0;
-    if (pool === null || (coSigners === 0 && this.#waiting.size === 0 && this.#inlineThisTurn === 0)) {
-      this.#inlineThisTurn += 1;
+    if (pool === null) {
       done(this.#verifyInline(job));
       return true;
     }
+    const coSigners = job.coSigners?.length ?? 0;
     if (pool.inFlightOf(job.connection) + coSigners >= LANE_MAX[job.part ?? 'user']) return false;
     const ticket = this.#nextTicket;
     if (!pool.submit(job.connection, ticket, job)) return false;
@@ -109,7 +110,6 @@ export class SignatureVerifier {
 
   /** At the end of every turn: sends its jobs to the pool. */
   flush(): void {
-    this.#inlineThisTurn = 0;
     this.#pool?.flush();
   }
 

@@ -122,6 +122,7 @@ export class RingbookNode {
       onDeath: (error) => this.#supervisor.fail(diedOf('verify', error.message)),
       entry: threads.entryOf(VERIFY),
       webauthn: webauthnPolicy(config),
+      attestations: threads.attestations,
       traces: plan.trace?.slice(plan.threads.length) ?? [],
     });
     if (!canVerifySecp256k1()) {

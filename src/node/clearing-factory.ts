@@ -1,10 +1,11 @@
 /** The clearing engine, made from its wiring and the node's settings; workers/clearing.ts boots it. */
 
 import { ClearingActor } from '../clearing/clearing-actor.ts';
-import { verifyOrder } from '../clearing/order-verdict.ts';
+import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
 import { hashKeyOf } from '../core/key-words.ts';
+import { Attestations } from '../crypto/attestations.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import { createLogger } from '../runtime/logging.ts';
@@ -25,6 +26,18 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const journalFirst = wiring.metrics.gauge('journal_first_sequence');
   const log = createLogger({ name: CLEARING, level: settings.logLevel });
   const monitor = new LiquidationMonitor(wiring.metrics, log, () => performance.now());
+  const attestations = new Attestations(settings.attestations);
+  const dropped = wiring.metrics.counter('attestations_dropped');
+  const attested = wiring.metrics.counter('orders_attested');
+  const verified = wiring.metrics.counter('orders_verified');
+  const verifiers: OrderVerifiers = {
+    webauthn: settings.webauthn,
+    isAttested: (key, text, signatures) => {
+      const isAttested = attestations.has(key, text, signatures);
+      (isAttested ? attested : verified).add(1);
+      return isAttested;
+    },
+  };
   return new ClearingActor({
     liquidationEvent: (event) => monitor.event(event),
     atRiskCounts: (counts) => monitor.counts(counts),
@@ -39,7 +52,8 @@ function createClearing(wiring: ActorWiring): ClearingActor {
       lock: { epoch: words.epoch(), release: () => undefined },
     }),
     recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
-    verifyOrder: (order) => verifyOrder(order, settings.webauthn),
+    takeAttestations: () => dropped.add(attestations.drain()),
+    verifyOrder: (order) => verifyOrder(order, verifiers),
     idKey: hashKeyOf(settings.hashSeed),
     door: wiring.publication(FRONT_DOOR),
     data: wiring.publication(MARKET_DATA),

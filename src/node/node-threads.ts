@@ -11,6 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
+import { createAttestationRing } from '../crypto/attestations.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { type ListenerSettings, tlsOf } from '../http/public-listeners.ts';
 import { StartProgress, type StartStep } from '../operator/start-progress.ts';
@@ -54,6 +55,8 @@ export class NodeThreads {
   readonly budget: SharedBudget = new SharedBudget();
   /** Never leaves the process, so no client can choose order ids with colliding hashes. */
   readonly hashSeed: bigint = randomBytes(8).readBigUInt64LE();
+  /** From each verifier thread to clearing. */
+  readonly attestations: readonly SharedArrayBuffer[];
   readonly plan: Plan;
   readonly clock: SharedClock;
   readonly context: ThreadContext;
@@ -69,6 +72,7 @@ export class NodeThreads {
     this.config = config;
     this.entryOf = entryOf;
     this.log = createLogger({ name: 'ringbook', level: config.logLevel });
+    this.attestations = Array.from({ length: config.threads.verifyThreads }, createAttestationRing);
     const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
     this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
     this.clock = new SharedClock(this.plan.clock);
@@ -149,6 +153,7 @@ export class NodeThreads {
       shards: config.threads.marketShards,
       mdsListener: this.listenerSettings(config.mdsPort),
       words: this.words.memory,
+      attestations: this.attestations,
       budget: this.budget.memory,
       hashSeed: this.hashSeed,
       webauthn: webauthnPolicy(config),

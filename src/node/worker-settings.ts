@@ -20,6 +20,8 @@ export interface WorkerSettings {
   readonly hashSeed: bigint;
   /** What assertions of co-signers are judged by; null: none is valid. */
   readonly webauthn: WebAuthnPolicy | null;
+  /** From each verifier thread to clearing (crypto/attestations.ts). */
+  readonly attestations: readonly SharedArrayBuffer[];
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;
 }

@@ -81,6 +81,7 @@ export function metricsPage(parts: OpsParts, { opsRequests, chains, deviations }
   const families = [
     ...orderFamilies(actorNamed(recorded, FRONT_DOOR)),
     ...socketFamilies({ oms: actorNamed(recorded, FRONT_DOOR), mds: actorNamed(recorded, MARKET_DATA) }),
+    ...signatureFamilies(actorNamed(recorded, CLEARING)),
     ...timeFamilies(actorNamed(recorded, FRONT_DOOR), actorNamed(recorded, CLEARING)),
     plainGauge(
       'ringbook_unflushed_seconds',
@@ -274,6 +275,25 @@ function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): re
     counter('ringbook_lag_closes_total', 'Sockets closed because they fell behind.', samples('lag_closes')),
     gauge('ringbook_sockets', 'Open sockets.', samples('sockets')),
     gauge('ringbook_socket_backlog_bytes', 'Bytes that wait for slow readers.', samples('socket_backlog_bytes')),
+  ];
+}
+
+function signatureFamilies(clearing: Recorded): readonly Family[] {
+  const value = (metric: string): number => numberOf(clearing, metric);
+  return [
+    counter(
+      'ringbook_orders_verified_total',
+      'Orders of which clearing judged the signatures, before their first fill.',
+      [
+        { value: value('orders_attested'), labels: { by: 'attestation' } },
+        { value: value('orders_verified'), labels: { by: 'clearing' } },
+      ],
+    ),
+    counter(
+      'ringbook_attestations_dropped_total',
+      'Attestations dropped because their ring was full: clearing verifies these orders by itself.',
+      [{ value: value('attestations_dropped'), labels: {} }],
+    ),
   ];
 }
 

@@ -54,8 +54,10 @@ function signedRow(signed: Order = limitOrder(LIMIT, CONTEXT), terms: Partial<Or
   return { ...row, text: Buffer.from(text).toString('latin1'), signatures: signature };
 }
 
+const NOT_ATTESTED = (): boolean => false;
+
 function verified(row: SignedRow, asset: AssetId, config: SignerConfig = DEFAULT_SIGNERS): boolean {
-  return verifyOrder({ row, signed: row, asset, config }, null);
+  return verifyOrder({ row, signed: row, asset, config }, { webauthn: null, isAttested: NOT_ATTESTED });
 }
 
 const LIMIT_TERMS = { tif: TIF.gtc, price: 300_025 as RawPrice, quantity: 5_000 as RawQuantity };
@@ -75,6 +77,26 @@ suite("clearing's own verdict on an order", () => {
     const signatures = row.signatures.slice();
     signatures[7] = (signatures[7] ?? 0) ^ 1;
     assert.equal(verified({ ...row, signatures }, ETH), false);
+  });
+
+  test('GEN-05: attested signatures are not verified again; who may sign and the terms of the order are judged all the same', () => {
+    const row = signedRow();
+    const other = { ...row, signatures: new Uint8Array(64).fill(1) };
+    const asked: string[] = [];
+    const attested = (given: SignedRow, config: SignerConfig = DEFAULT_SIGNERS): boolean => {
+      const isAttested = (key: Uint8Array, text: Uint8Array, signatures: Uint8Array): boolean => {
+        asked.push([key, text, signatures].map((bytes) => Buffer.from(bytes).toString('latin1')).join(' '));
+        return true;
+      };
+      return verifyOrder({ row: given, signed: given, asset: ETH, config }, { webauthn: null, isAttested });
+    };
+    assert.equal(attested(other), true);
+    const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+    const booked = [latin1(Buffer.from(row.user, 'hex')), row.text, latin1(other.signatures)].join(' ');
+    assert.deepEqual(asked, [booked], 'the digest is over what is booked');
+    assert.equal(attested({ ...other, price: 300_026 as RawPrice }), false);
+    assert.equal(attested({ ...other, text: row.text.replace('300025', '300026') }), false);
+    assert.equal(attested(other, { ...DEFAULT_SIGNERS, masterWeight: 0 }), false);
   });
 
   test('terms other than the signed ones fail, whichever it is', () => {
@@ -201,7 +223,7 @@ function signedBy(coSigners: readonly CoSigner[], { hasMaster = true, signs = ''
 }
 
 function judged(row: SignedRow, config: SignerConfig, webauthn: WebAuthnPolicy | null = POLICY): boolean {
-  return verifyOrder({ row, signed: row, asset: ETH, config }, webauthn);
+  return verifyOrder({ row, signed: row, asset: ETH, config }, { webauthn, isAttested: NOT_ATTESTED });
 }
 
 suite("clearing's own verdict on the co-signers of an order", () => {

@@ -890,6 +890,24 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/crypto/verify-pool',
   },
   {
+    breaks: 'a signature that is not attested is verified by clearing',
+    site: 'unattested-is-verified',
+    change: condition('false'),
+    caughtBy: 'test/clearing/order-verdict',
+  },
+  {
+    breaks: 'an attestation is of one digest, not of all that begin alike',
+    site: 'attested-bytes',
+    change: swap(/index < DIGEST_WORDS/, 'index < 0'),
+    caughtBy: 'test/crypto/attestations',
+  },
+  {
+    breaks: 'what the verifier finds valid is attested to clearing by the time of the verdict',
+    site: 'attested-before-verdict',
+    change: removed,
+    caughtBy: 'test/crypto/attestations',
+  },
+  {
     breaks: 'clearing judges who signed an order again',
     site: 'order-signers-in-clearing',
     change: swap(/ === null/, ' !== undefined'),

@@ -1,7 +1,7 @@
 /** Fills that clearing refuses, each for its cause, as users see it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { operator } from '../support/node-process.ts';
+import { metricOf, operator } from '../support/node-process.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Trader } from '../support/wire-trader.ts';
@@ -39,6 +39,32 @@ suite('fills that clearing refuses', () => {
     assert.equal(await maker.status(honest.id), 'Open');
     await world.rest();
     assert.equal((await world.depth()).asks.length, 1);
+  });
+
+  test('GEN-05: what the verifier attested of an order vouches for no other order of its user, and for no other text', async () => {
+    const judged = (by: string): Promise<number> =>
+      metricOf(world.process, `ringbook_orders_verified_total{by="${by}"}`);
+    const honest = await maker.sell(limit(300_000, 10_000));
+    const before = { attested: await judged('attestation'), verified: await judged('clearing') };
+    const attested = taker.wrapper('Buy', limit(300_000, 2_000));
+    assert.equal((await taker.call('POST', '/orders/create', attested.text)).status, 200);
+    await taker.until(attested.id, 'Removed Filled');
+    await world.rest();
+    assert.equal(await judged('attestation'), before.attested + 2, 'both orders of the fill were attested');
+    const signature = /"signature":\[[^\]]*\]/;
+    const [theirs] = signature.exec(attested.text) ?? [''];
+    const other = taker.wrapper('Buy', limit(300_000, 3_000));
+    const moved = taker.wrapper('Buy', limit(300_000, 4_000), { isForged: true });
+    for (const { id, text } of [{ id: other.id, text: other.text.replace(signature, theirs) }, moved]) {
+      const fault = `{"fault":{"kind":"inject_order","wrapper":${text},"skip":["signature"]}}`;
+      await world.operate('POST', '/operator/clearing', fault);
+      await taker.until(id, 'Canceled InvalidSignature');
+    }
+    await world.rest();
+    assert.equal(await judged('attestation'), before.attested + 2);
+    assert.equal(await judged('clearing'), before.verified + 2);
+    assert.equal(await maker.status(honest.id), 'PartiallyFilled');
+    await maker.cancel(honest.id);
   });
 
   test('a rate that was raised after an order was placed breaks its condition (FIL-10, AMB-09)', async () => {

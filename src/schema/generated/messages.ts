@@ -3278,6 +3278,8 @@ export interface VerifyJobFields {
   readonly isSigned: boolean;
   /** 0 to 16. */
   readonly coSigners: number;
+  /** Of a create, which clearing books: a valid verdict is attested to it. */
+  readonly isCreate: boolean;
 }
 
 /**
@@ -3315,6 +3317,10 @@ export const VerifyJob = {
   setCoSigners: (v: Views, at: number, value: number): void => {
     v.u8[at + 107] = value;
   },
+  isCreate: (v: Views, at: number): boolean => v.u8[at + 108] !== 0,
+  setIsCreate: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 108] = value ? 1 : 0;
+  },
   read: (v: Views, at: number): VerifyJobFields => ({
     ticket: v.f64[at >>> 3] as number,
     textBytes: v.u16[(at + 8) >>> 1] as number,
@@ -3322,6 +3328,7 @@ export const VerifyJob = {
     publicKey: readBytes(v, at + 74, 32),
     isSigned: v.u8[at + 106] !== 0,
     coSigners: v.u8[at + 107] as number,
+    isCreate: v.u8[at + 108] !== 0,
   }),
   write: (v: Views, at: number, fields: VerifyJobFields): void => {
     v.f64[at >>> 3] = fields.ticket;
@@ -3330,6 +3337,7 @@ export const VerifyJob = {
     writeBytes(v, at + 74, 32, fields.publicKey);
     v.u8[at + 106] = fields.isSigned ? 1 : 0;
     v.u8[at + 107] = fields.coSigners;
+    v.u8[at + 108] = fields.isCreate ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 112),
@@ -3341,9 +3349,51 @@ export const VerifyJob = {
     to.hex(v.u8.subarray(at + 74, at + 106));
     to.number(v.u8[at + 106] as number);
     to.number(v.u8[at + 107] as number);
+    to.number(v.u8[at + 108] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(VerifyJob.read(v, at)),
+} as const;
+
+/** The plain form of Attestation. */
+export interface AttestationFields {
+  /** SHA-256 of key, text and signatures. */
+  readonly digest: Uint8Array;
+  /** Attestations that were dropped since the last one, as the ring was full. */
+  readonly dropped: number;
+}
+
+/** Verifier → clearing: signatures that are valid, published before the verdict (src/crypto/attestations.ts). */
+export const Attestation = {
+  typeId: 73,
+  bytes: 36,
+  digestAt: 0,
+  digestLength: 32,
+  digest: (v: Views, at: number): Uint8Array => readBytes(v, at, 32),
+  setDigest: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at, 32, value);
+  },
+  dropped: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setDropped: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 32) >>> 2] = value;
+  },
+  read: (v: Views, at: number): AttestationFields => ({
+    digest: readBytes(v, at, 32),
+    dropped: v.u32[(at + 32) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: AttestationFields): void => {
+    writeBytes(v, at, 32, fields.digest);
+    v.u32[(at + 32) >>> 2] = fields.dropped;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 36),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.hex(v.u8.subarray(at, at + 32));
+    to.number(v.u32[(at + 32) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(Attestation.read(v, at)),
 } as const;
 
 /** The plain form of Verdict. */
