@@ -71,6 +71,14 @@ export interface Backstop {
   readonly subAccounts: readonly BackstopAccount[];
 }
 
+/** What the threads of a traced node have recorded. */
+export interface TraceReply {
+  /** Pass it to the next call. */
+  readonly next: string;
+  /** `records` in base64; `lost` of them were overwritten before. */
+  readonly threads: readonly { readonly thread: string; readonly lost: number; readonly records: string }[];
+}
+
 export interface Readiness {
   readonly ready: boolean;
   readonly waitingFor: readonly string[];
@@ -167,6 +175,26 @@ export class OperatorClient {
   /** Waits until everything received is flushed and every stream message was passed to its socket. */
   async barrier(timeoutMs = 5_000): Promise<void> {
     await this.call('POST', '/operator/barrier', { timeout_ms: timeoutMs });
+  }
+
+  /**
+   * Records of the trace since an earlier reply.
+   *
+   * @param since its `next`; null: no records, only where to begin.
+   * @throws RingbookError INVALID_REQUEST when the node is not traced.
+   */
+  async trace(since: string | null): Promise<TraceReply> {
+    const reply = await this.call('GET', `/operator/trace${since === null ? '' : `?since=${since}`}`);
+    return readObject(reply, 'trace', (reader) => ({
+      next: reader.string('next'),
+      threads: reader.array('threads').map((value) =>
+        readObject(value, 'trace of a thread', (row) => ({
+          thread: row.string('thread'),
+          lost: row.integer('lost', 0, Number.MAX_SAFE_INTEGER),
+          records: row.string('records'),
+        })),
+      ),
+    }));
   }
 
   /** The open route `/readyz`: a 503 is a normal reply, not an error. */

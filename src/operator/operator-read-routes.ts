@@ -99,9 +99,9 @@ function trace({ trace: traces }: Plan, query: Query): Reply {
   if (traces === null) return rejected(NOT_TRACED);
   const since = query.one('since');
   if (!since.ok) return since;
+  if (since.value !== null && !TRACE_NEXT_FORM.test(since.value)) return rejected(NOT_A_NEXT);
   const from = since.value === null ? traces.map(traceEnd) : since.value.split('.').map(Number);
-  if (from.length !== traces.length || !from.every((number) => Number.isInteger(number) && number < 2 ** 32))
-    return rejected(reject('INVALID_REQUEST', 'since is "next" of an earlier reply', 'since'));
+  if (from.length !== traces.length || !from.every((number) => number < 2 ** 32)) return rejected(NOT_A_NEXT);
   const parts = traces.map((memory, index) => readTrace(memory, from[index] ?? 0));
   return accepted({
     next: parts.map(({ next }) => next).join('.'),
@@ -113,6 +113,9 @@ function trace({ trace: traces }: Plan, query: Query): Reply {
   });
 }
 
+/** A number of a record for each thread. */
+const TRACE_NEXT_FORM = /^[0-9]{1,10}(?:\.[0-9]{1,10}){0,63}$/;
+const NOT_A_NEXT = reject('INVALID_REQUEST', 'since is "next" of an earlier reply', 'since');
 const NOT_TRACED = reject('INVALID_REQUEST', 'the node records no trace: start it with RINGBOOK_TRACE=1');
 
 /** The prices of an asset that never had any. */
