@@ -1,11 +1,15 @@
 /**
- * One create frame of `/control`, from bytes to typed values and the signed bytes, compared with JSON.parse of the same
- * bytes, which validates nothing, loses the timestamps and writes no canonical text.
+ * One create frame of `/control`, from bytes to typed values and the signed bytes: as JSON, and as FlatBuffers. JSON is
+ * compared with JSON.parse of the same bytes, which validates nothing, loses the timestamps and writes no canonical text.
+ * The answer to it in both forms. Time and bytes allocated.
  *
  * One thread, one frame after another, contenders in turn.
  */
 
-import { decodeControlFrame } from '../src/codec/control-frame.ts';
+import { binaryRequest } from '../src/client/binary-control.ts';
+import { decodeBinaryFrame } from '../src/codec/binary-frame.ts';
+import { type ControlFrame, decodeControlFrame, type FrameHead } from '../src/codec/control-frame.ts';
+import { responseFrame } from '../src/codec/control-replies.ts';
 import { orderText, type SignedOrder } from '../src/codec/signed-order.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { USD, userIdOf } from '../src/core/ids.ts';
@@ -25,6 +29,7 @@ import {
 /** Different orders, so that caching has no effect. */
 const FRAMES = 512;
 const FRAMES_A_ROUND: Readonly<Record<Scale, number>> = { small: 20_000, full: 200_000 };
+const ALLOCATION_ROUNDS = 9;
 const ROUNDS: Readonly<Record<Scale, number>> = { small: 3, full: 9 };
 
 function orderOf(index: number): SignedOrder {
@@ -54,12 +59,21 @@ function orderOf(index: number): SignedOrder {
   };
 }
 
-/** As clients write it on `/control`: a space after every colon and comma. */
-function frameOf(index: number, isSpaced: boolean): Uint8Array {
+function wrapperOf(index: number): string {
   const signature = Array.from({ length: 64 }, (_, at) => (at * 37 + index * 11) & 255);
-  const wrapper = `{"order":${orderText(orderOf(index))},"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;
-  const text = `{"CreateOrderRequest":${wrapper}}`;
+  return `{"order":${orderText(orderOf(index))},"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;
+}
+
+/** @param isSpaced as clients write it on `/control`: a space after every colon and comma. */
+function frameOf(index: number, isSpaced: boolean): Uint8Array {
+  const text = `{"CreateOrderRequest":${wrapperOf(index)}}`;
   return new TextEncoder().encode(isSpaced ? text.replace(/([:,])/g, '$1 ') : text);
+}
+
+function binaryFrameOf(index: number): Uint8Array {
+  const order = orderOf(index);
+  const named = { assetId: order.baseAsset.id, orderId: order.orderId };
+  return binaryRequest(BigInt(index + 1), { action: 'Create', ...named, body: wrapperOf(index) });
 }
 
 /** Nanoseconds a frame over one round of `count`. */
@@ -72,10 +86,24 @@ function timed(frames: readonly Uint8Array[], count: number, read: (frame: Uint8
   return elapsed / count;
 }
 
-function decode(frame: Uint8Array): number {
-  const decoded = decodeControlFrame(frame, 0, frame.length);
-  assert(decoded.kind === 'create' && decoded.request.fault === null, 'a benchmark frame is a sound create');
-  return decoded.request.text.length;
+type Decode = (bytes: Uint8Array, start: number, end: number) => ControlFrame;
+
+function decodeWith(decode: Decode): (frame: Uint8Array) => number {
+  return (frame) => {
+    const decoded = decode(frame, 0, frame.length);
+    assert(decoded.kind === 'create' && decoded.request.fault === null, 'a benchmark frame is a sound create');
+    return decoded.request.text.length;
+  };
+}
+
+function answerTo(address: FrameHead): (frame: Uint8Array) => number {
+  let answered = 0;
+  return () => {
+    answered += 1;
+    const processedNs = (1_770_000_000_000_000_001n + BigInt(answered)) as TimestampNs;
+    const view = { orderId: `bench-order-${answered % FRAMES}`, reject: null, processedNs };
+    return responseFrame(address, 'create', view, '12').length;
+  };
 }
 
 const decoder = new TextDecoder();
@@ -87,10 +115,10 @@ function parse(frame: Uint8Array): number {
 }
 
 /** A hash over all signed texts, each first compared with the text that its frame was made from. */
-function checkedTexts(frames: readonly Uint8Array[]): string {
+function checkedTexts(frames: readonly Uint8Array[], decode: Decode): string {
   let checksum = 0;
   for (const [index, frame] of frames.entries()) {
-    const decoded = decodeControlFrame(frame, 0, frame.length);
+    const decoded = decode(frame, 0, frame.length);
     assert(decoded.kind === 'create', 'a benchmark frame is a create');
     assert(decoder.decode(decoded.request.text) === orderText(orderOf(index)), 'the signed text is rebuilt');
     for (const byte of decoded.request.text) checksum = mixChecksum(checksum, byte);
@@ -98,24 +126,48 @@ function checkedTexts(frames: readonly Uint8Array[]): string {
   return checksumText(checksum);
 }
 
+/** Bytes allocated a frame over one round of `count`; the young generation is collected before, not within. */
+function allocated(frames: readonly Uint8Array[], read: (frame: Uint8Array) => number): number {
+  timed(frames, FRAMES, read);
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ALLOCATION_ROUNDS; round += 1) {
+    const before = process.memoryUsage();
+    timed(frames, FRAMES, read);
+    const after = process.memoryUsage();
+    const bytes = after.heapUsed - before.heapUsed + after.arrayBuffers - before.arrayBuffers;
+    // A collection in between makes the difference negative.
+    if (bytes > 0) least = Math.min(least, bytes);
+  }
+  return Math.round(least / FRAMES);
+}
+
 export async function run(scale: Scale): Promise<BenchResult> {
   const spaced = Array.from({ length: FRAMES }, (_, index) => frameOf(index, true));
   const compact = Array.from({ length: FRAMES }, (_, index) => frameOf(index, false));
+  const binary = Array.from({ length: FRAMES }, (_, index) => binaryFrameOf(index));
   const count = FRAMES_A_ROUND[scale];
-  const contenders: readonly Contender[] = [
-    { label: 'decode + signed bytes, spaced frame', round: () => timed(spaced, count, decode) },
-    { label: 'JSON.parse, spaced frame', round: () => timed(spaced, count, parse) },
-    { label: 'decode + signed bytes, compact frame', round: () => timed(compact, count, decode) },
-    { label: 'JSON.parse, compact frame', round: () => timed(compact, count, parse) },
+  const works = [
+    { label: 'JSON decode + signed bytes, spaced frame', frames: spaced, read: decodeWith(decodeControlFrame) },
+    { label: 'JSON.parse, spaced frame', frames: spaced, read: parse },
+    { label: 'JSON decode + signed bytes, compact frame', frames: compact, read: decodeWith(decodeControlFrame) },
+    { label: 'JSON.parse, compact frame', frames: compact, read: parse },
+    { label: 'FlatBuffers decode + signed bytes', frames: binary, read: decodeWith(decodeBinaryFrame) },
+    { label: 'JSON answer', frames: compact, read: answerTo({ version: 1, requestId: 'r-1' }) },
+    { label: 'FlatBuffers answer', frames: binary, read: answerTo({ version: 'binary', requestId: 1n }) },
   ];
-  const figures = await interleave(contenders, ROUNDS[scale]);
-  const rows: BenchRow[] = contenders.map(({ label }, index) => ({
+  const contenders: readonly Contender[] = works.map(({ label, frames, read }) => ({
     label,
-    value: median(must(figures[index], 'figures of every contender')),
-    unit: 'ns/frame',
+    round: () => timed(frames, count, read),
   }));
-  const sizes = `${must(spaced[0], 'a frame').length} and ${must(compact[0], 'a frame').length} bytes`;
-  const checks = `${FRAMES} frames of ${sizes}; both give the signed texts of hash ${checkedTexts(spaced)}`;
-  assert(checkedTexts(spaced) === checkedTexts(compact), 'white space changes no signed text');
+  const figures = await interleave(contenders, ROUNDS[scale]);
+  const rows: BenchRow[] = works.flatMap(({ label, frames, read }, index) => [
+    { label, value: median(must(figures[index], 'figures of every contender')), unit: 'ns/frame' },
+    { label: `${label}: allocated`, value: allocated(frames, read), unit: 'bytes/frame' },
+  ]);
+  const sizes = [spaced, compact, binary].map(([first]) => must(first, 'a frame').length).join(', ');
+  const texts = checkedTexts(spaced, decodeControlFrame);
+  assert(checkedTexts(compact, decodeControlFrame) === texts, 'white space changes no signed text');
+  assert(checkedTexts(binary, decodeBinaryFrame) === texts, 'the form changes no signed text');
+  const checks = `${FRAMES} frames of ${sizes} bytes; all give the signed texts of hash ${texts}`;
   return { name: 'wire', rows, checks };
 }

@@ -19,10 +19,12 @@
  * A ulong, nanoseconds, is also read and written as two words of 32 bits: `timeNsHigh`, `timeNsLow`, `setTimeNsWords`.
  * Setters of `X` take plain numbers and bigints; `write` and views check the types.
  *
- * `npm run generate` writes the file; `--check` only compares and exits 1 when the two differ.
+ * `npm run generate` writes the file, and that of schemas/control.fbs (tables.ts); `--check` only compares and exits 1 when
+ * one differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type FieldLayout, readSchema, type StructLayout } from './layout.ts';
+import { generateTables } from './tables.ts';
 
 interface Access {
   readonly view: string;
@@ -368,17 +370,21 @@ export function generate(schema: string): string {
   ].join('\n')}\n`;
 }
 
+/** The schemas, and what is generated of each. */
+const GENERATED = [
+  { schema: 'schemas/messages.fbs', target: 'src/schema/generated/messages.ts', textOf: generate },
+  { schema: 'schemas/control.fbs', target: 'src/codec/generated/control-tables.ts', textOf: generateTables },
+] as const;
+
 function main(): void {
-  const schema = readFileSync('schemas/messages.fbs', 'utf8');
-  const target = 'src/schema/generated/messages.ts';
-  const text = generate(schema);
-  if (!process.argv.includes('--check')) {
-    writeFileSync(target, text);
-    return;
-  }
-  if (readFileSync(target, 'utf8') !== text) {
-    process.stderr.write(`${target} is not what schemas/messages.fbs says: run npm run generate\n`);
-    process.exitCode = 1;
+  const isCheck = process.argv.includes('--check');
+  for (const { schema, target, textOf } of GENERATED) {
+    const text = textOf(readFileSync(schema, 'utf8'));
+    if (!isCheck) writeFileSync(target, text);
+    else if (readFileSync(target, 'utf8') !== text) {
+      process.stderr.write(`${target} is not what ${schema} says: run npm run generate\n`);
+      process.exitCode = 1;
+    }
   }
 }
 

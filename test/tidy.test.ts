@@ -31,7 +31,10 @@ const TABLE: Readonly<Record<string, Module>> = {
   matching: { modules: ['core', 'runtime', 'schema', 'order', 'clearing'], packages: [] },
   gateway: { modules: [...BASE, 'codec', 'order', 'risk', 'clearing', 'matching'], packages: ['node:'] },
   'market-data': { modules: ['core', 'runtime', 'schema', 'clearing', 'gateway'], packages: [] },
-  client: { modules: ['core', 'codec'], packages: ['node:', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'ws'] },
+  client: {
+    modules: ['core', 'codec'],
+    packages: ['node:', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'flatbuffers', 'ws'],
+  },
   storage: { modules: ['core', 'runtime', 'schema', 'order', 'clearing', 'gateway'], packages: ['node:', 'lmdb'] },
   chain: { modules: [...BASE, 'codec', 'clearing'], packages: ['node:', '@noble/hashes', 'viem'] },
   http: { modules: DOMAIN, packages: ['node:', 'uWebSockets.js', '@sinclair/typebox'] },

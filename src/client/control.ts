@@ -1,6 +1,6 @@
 /**
- * The `/control` socket: sends signed actions and matches replies by (kind, asset, order id) in v0 or by request id in
- * v1 (wire.md 10; CTL).
+ * The `/control` socket: sends signed actions and matches replies by (kind, asset, order id) in v0, and by request id too
+ * in v1 (wire.md 10; CTL) and in FlatBuffers (binary-control.ts).
  *
  *   action ──▶ pending[key] ──reply──▶ resolved
  *                  └─ no reply in time, or the connection ends ─▶ rejected: the outcome is unknown, read the state
@@ -10,12 +10,14 @@
  */
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
+import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './binary-control.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
 import { openSocket, type SocketTarget } from './socket.ts';
 
-export type ControlVersion = 'v0' | 'v1';
+/** The form of frames: JSON, bare or in an envelope, or FlatBuffers, which costs the node the least. */
+export type ControlVersion = 'v0' | 'v1' | 'binary';
 
 export interface ControlOptions {
   /** Default v0. */
@@ -44,7 +46,11 @@ const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
   ['CancelOrderResponse', 'Cancel'],
 ]);
 const DEADLINE_MS: Readonly<Record<OrderAction, number>> = { Create: 15_000, Replace: 15_000, Cancel: 10_000 };
-const V1_PROTOCOL = 'svc.ws.v1';
+const PROTOCOLS: Readonly<Record<ControlVersion, readonly string[]>> = {
+  v0: [],
+  v1: ['svc.ws.v1'],
+  binary: [BINARY_PROTOCOL],
+};
 const BATCH_MAX = 50;
 
 interface ActionIdentity {
@@ -78,7 +84,7 @@ export class ControlConnection {
 
   /** @throws RingbookError when the handshake is rejected. */
   static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
-    const protocols = options.version === 'v1' ? [V1_PROTOCOL] : [];
+    const protocols = PROTOCOLS[options.version ?? 'v0'];
     const path = `${target.path}${queryOf(options)}`;
     return openSocket({ ...target, path, protocols }, (socket) => new ControlConnection(socket, options));
   }
@@ -96,8 +102,12 @@ export class ControlConnection {
    */
   send(action: SignedAction): Promise<OperationResponse> {
     const requestId = this.#nextRequestId();
+    const frame =
+      this.#version === 'binary'
+        ? binaryRequest(BigInt(requestId), action)
+        : this.#jsonFrame(requestId, `{"${REQUEST_TAG[action.action]}":${action.body}}`);
     const answer = this.#await(this.#key(requestId, action), action);
-    this.#write(requestId, `{"${REQUEST_TAG[action.action]}":${action.body}}`);
+    this.#socket.send(frame);
     return answer;
   }
 
@@ -109,8 +119,12 @@ export class ControlConnection {
   sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
     const items = batchItems(kind, actions);
     const requestId = this.#nextRequestId();
+    const frame =
+      this.#version === 'binary'
+        ? binaryBatch(BigInt(requestId), kind, actions)
+        : this.#jsonFrame(requestId, `{"${BATCH_TAG[kind]}":{"${BATCH_LIST[kind]}":[${items}]}}`);
     const answers = actions.map((action) => this.#await(this.#key(requestId, action), action));
-    this.#write(requestId, `{"${BATCH_TAG[kind]}":{"${BATCH_LIST[kind]}":[${items}]}}`);
+    this.#socket.send(frame);
     return Promise.all(answers);
   }
 
@@ -120,12 +134,12 @@ export class ControlConnection {
 
   #nextRequestId(): string {
     this.#lastRequest += 1;
-    return `r-${this.#lastRequest}`;
+    return this.#version === 'binary' ? String(this.#lastRequest) : `r-${this.#lastRequest}`;
   }
 
-  /** In v1 the request id is part of the key; the order id distinguishes the items of a batch. */
+  /** The request id is part of the key, but in v0; the order id distinguishes the items of a batch. */
   #key(requestId: string, action: ActionIdentity): string {
-    return this.#version === 'v1' ? `${requestId}|${identityOf(action)}` : identityOf(action);
+    return this.#version === 'v0' ? identityOf(action) : `${requestId}|${identityOf(action)}`;
   }
 
   #await(key: string, action: SignedAction): Promise<OperationResponse> {
@@ -144,30 +158,45 @@ export class ControlConnection {
     });
   }
 
-  #write(requestId: string, data: string): void {
-    const frame =
-      this.#version === 'v0'
-        ? data
-        : `{"type":"request","channel":"control","request_id":"${requestId}","data":${data}}`;
-    this.#socket.send(frame);
+  #jsonFrame(requestId: string, data: string): string {
+    return this.#version === 'v0'
+      ? data
+      : `{"type":"request","channel":"control","request_id":"${requestId}","data":${data}}`;
   }
 
   #receive(data: Buffer): void {
+    if (this.#version === 'binary') this.#receiveBinary(data);
+    else this.#receiveJson(data);
+  }
+
+  #receiveBinary(data: Buffer): void {
+    try {
+      const reply = readBinaryReply(data);
+      if (reply.kind === 'error') this.#refuse(reply.requestId === 0n ? null : String(reply.requestId), reply.error);
+      if (reply.kind !== 'answer') return;
+      const { action, assetId, response } = reply;
+      this.#take(this.#key(String(reply.requestId), { action, orderId: response.orderId, assetId }))?.resolve(response);
+    } catch (error) {
+      this.#unreadable(error);
+    }
+  }
+
+  #receiveJson(data: Buffer): void {
     const outcome = parseJsonObject(data);
     if (!outcome.ok) {
       this.#onError(invalidResponse('control frame', outcome.reject.message));
       return;
     }
     const refusal = errorOfEnvelope(outcome.value, null);
-    if (refusal !== null) this.#refused(outcome.value, refusal);
+    if (refusal !== null) this.#refuse(requestIdOf(outcome.value), refusal);
     else if (this.#version === 'v1') this.#receiveEnvelope(outcome.value);
     else this.#answered(null, outcome.value);
   }
 
   #receiveEnvelope(envelope: JsonObject): void {
-    const requestId = envelope.get('request_id');
+    const requestId = requestIdOf(envelope);
     const content = envelope.get('data');
-    if (typeof requestId === 'string' && isJsonObject(content)) this.#answered(requestId, content);
+    if (requestId !== null && isJsonObject(content)) this.#answered(requestId, content);
   }
 
   /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are not replies. */
@@ -183,18 +212,21 @@ export class ControlConnection {
       const key = this.#key(requestId ?? '', { action, orderId: answer.orderId, assetId });
       this.#take(key)?.resolve(answer);
     } catch (error) {
-      if (!(error instanceof RingbookError)) throw error;
-      this.#onError(error);
+      this.#unreadable(error);
     }
   }
 
-  /** An error frame. In v1 it may refer to its request; otherwise it belongs to the connection. */
-  #refused(frame: JsonObject, refusal: RingbookError): void {
-    const requestId = frame.get('request_id');
+  #unreadable(error: unknown): void {
+    if (!(error instanceof RingbookError)) throw error;
+    this.#onError(error);
+  }
+
+  /** An error frame. With the id of a request, which v0 has not, it refers to that; otherwise to the connection. */
+  #refuse(requestId: string | null, refusal: RingbookError): void {
     const keys =
-      this.#version === 'v1' && typeof requestId === 'string'
-        ? [...this.#pending.keys()].filter((key) => key.startsWith(`${requestId}|`))
-        : [];
+      this.#version === 'v0' || requestId === null
+        ? []
+        : [...this.#pending.keys()].filter((key) => key.startsWith(`${requestId}|`));
     for (const key of keys) this.#take(key)?.reject(refusal);
     if (keys.length > 0) return;
     this.#lastError = refusal;
@@ -214,6 +246,11 @@ export class ControlConnection {
     const error = this.#lastError ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
     for (const key of [...this.#pending.keys()]) this.#take(key)?.reject(error);
   }
+}
+
+function requestIdOf(envelope: JsonObject): string | null {
+  const requestId = envelope.get('request_id');
+  return typeof requestId === 'string' ? requestId : null;
 }
 
 function identityOf(action: ActionIdentity): string {

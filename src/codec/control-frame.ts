@@ -28,20 +28,30 @@ import { STRING_DECODED_MAX } from './signed-text.ts';
 /** The single actions, each with its own response. */
 export type ControlAction = 'create' | 'replace' | 'cancel';
 
-interface FrameHead {
+interface JsonHead {
   readonly version: 0 | 1;
   /** Null on v0 and when the request has none. */
   readonly requestId: string | null;
 }
 
-type ControlBody =
+/** Of FlatBuffers (binary-frame.ts). */
+interface BinaryHead {
+  readonly version: 'binary';
+  /** 0 when the request has none. */
+  readonly requestId: bigint;
+}
+
+/** The form of a frame with the id of its request: the address of its replies. */
+export type FrameHead = JsonHead | BinaryHead;
+
+export type ControlBody =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
   | { readonly kind: 'batch-create'; readonly batch: Batch<CreateRequest> }
   | { readonly kind: 'batch-replace'; readonly batch: Batch<ReplaceRequest> };
 
-export interface MalformedFrame extends FrameHead {
+export interface MalformedBody {
   readonly kind: 'malformed';
   readonly reject: Reject;
   /** The orders that a reply can identify; empty if none was found. */
@@ -57,7 +67,10 @@ export interface Correlation {
   readonly assetText: string;
 }
 
-export type ControlFrame = (FrameHead & ControlBody) | MalformedFrame;
+export type MalformedFrame = JsonHead & MalformedBody;
+export type JsonFrame = JsonHead & (ControlBody | MalformedBody);
+export type BinaryFrame = BinaryHead & (ControlBody | MalformedBody);
+export type ControlFrame = JsonFrame | BinaryFrame;
 
 const REQUEST_ID_MAX = 256;
 const TAGS = [
@@ -84,13 +97,16 @@ const FRAME = objectShape('refuse', [
   'error?',
 ]);
 
-const LONG_ACTION: Reject = reject('PAYLOAD_TOO_LARGE', `a frame of one action has at most ${ACTION_BYTES_MAX} bytes`);
+export const LONG_ACTION: Reject = reject(
+  'PAYLOAD_TOO_LARGE',
+  `a frame of one action has at most ${ACTION_BYTES_MAX} bytes`,
+);
 const NO_REQUEST = { version: 0, requestId: null, correlations: [], isAllFound: false } as const;
 
 const frameCursor = new JsonCursor();
 
 /** Decodes the frame in bytes[start … end), of at most BODY_BYTES_MAX bytes. Never throws; an unreadable frame is `malformed`. */
-export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): ControlFrame {
+export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): JsonFrame {
   const length = end - start;
   const cursor = frameCursor;
   cursor.reset(bytes, start, end);
@@ -101,7 +117,7 @@ export function decodeControlFrame(bytes: Uint8Array, start: number, end: number
 }
 
 /** @param isLong whether it exceeds the limit of a single action. @returns null exactly when the cursor has failed. */
-function readFrame(cursor: JsonCursor, isLong: boolean): ControlFrame | null {
+function readFrame(cursor: JsonCursor, isLong: boolean): JsonFrame | null {
   let body: ControlBody | null = null;
   let requestId: string | null = null;
   let tags = 0;

@@ -69,9 +69,18 @@ export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | nu
   }
   const [batch] = batches;
   if (batch === undefined || batches.length > 1) cursor.fail(`expected one of ${REPLACE_LISTS.join(', ')}`, null);
-  if (cursor.hasFailed || batch === undefined) return null;
+  return cursor.hasFailed || batch === undefined ? null : distinctOrders(batch);
+}
+
+/** The batch, with its fault where it contains an order twice. */
+export function distinctOrders(batch: Batch<ReplaceRequest>): Batch<ReplaceRequest> {
   const names = new Set(batch.items.map(({ request }) => request.orderId));
   return batch.fault === null && names.size < batch.items.length ? { ...batch, fault: REPEATED } : batch;
+}
+
+/** The batch, with its fault where its size is none. @param count of all items; at most fifty of them are given. */
+export function wholeBatch<Request>(items: readonly Request[], count: number): Batch<Request> {
+  return { items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
 }
 
 function readItems<Request>(cursor: JsonCursor, read: (cursor: JsonCursor) => Request | null): Batch<Request> {
@@ -87,5 +96,5 @@ function readItems<Request>(cursor: JsonCursor, read: (cursor: JsonCursor) => Re
     const item = read(cursor);
     if (item !== null) items.push(item);
   }
-  return { items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
+  return wholeBatch(items, count);
 }

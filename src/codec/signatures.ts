@@ -46,7 +46,7 @@ export const ASSERTION_BYTES_MAX = 4_096;
  * assertions over an ordinary order, of 480 bytes, take 21,000 bytes.
  */
 export const CO_SIGNERS_BYTES_MAX = 24_576;
-const NO_SIGNERS: readonly AdditionalSigner[] = [];
+export const NO_SIGNERS: readonly AdditionalSigner[] = [];
 
 const ENTRY = objectShape('skip', ['signer', 'signature']);
 const KEY = choiceShape(SCHEMES);
@@ -109,7 +109,7 @@ function readEntry(cursor: JsonCursor): AdditionalSigner {
 }
 
 /** @returns why a signature of this length is none of the scheme; an assertion is read by its verifier. */
-function lengthFault(scheme: SignerScheme, length: number): string | null {
+export function lengthFault(scheme: SignerScheme, length: number): string | null {
   if (scheme === 'WebAuthn' || length === SIGNATURE_BYTES) return null;
   if (scheme !== 'Secp256k1') return 'expected 64 integers';
   return length === PERSONAL_SIGNATURE_BYTES ? null : 'expected 64 or 65 integers';

@@ -110,7 +110,10 @@ export function readCreate(cursor: JsonCursor): CreateRequest | null {
     order = readOrder(cursor);
   });
   if (cursor.hasFailed) return null;
-  return { order, ...signedRequest(members, orderFault(order), () => orderText(order)) };
+  const { signature, additionalSigners, postSignNs, fault, text } = signedRequest(members, orderFault(order), () =>
+    orderText(order),
+  );
+  return { order, signature, additionalSigners, postSignNs, fault, text };
 }
 
 function readOrder(cursor: JsonCursor): SignedOrder {

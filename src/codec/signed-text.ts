@@ -58,8 +58,13 @@ export function readUser(cursor: JsonCursor): SpelledUser {
 
 /** Reads an asset id in any accepted spelling. */
 export function readAsset(cursor: JsonCursor): SpelledAsset {
-  const text = cursor.readString(STRING_DECODED_MAX);
+  const asset = assetOf(cursor.readString(STRING_DECODED_MAX));
+  if (asset === null) cursor.fail('expected an asset id');
+  return asset ?? NO_ASSET;
+}
+
+/** An asset id in any accepted spelling; null for any other text. */
+export function assetOf(text: string): SpelledAsset | null {
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);
-  if (id === null) cursor.fail('expected an asset id');
-  return id === null ? NO_ASSET : { id, text };
+  return id === null ? null : { id, text };
 }

@@ -19,7 +19,7 @@ type SigningMember = 'signature' | 'additional_signers' | 'post_sign_timestamp';
 type WrapperShape<Own extends string> = ObjectShape<Own | SigningMember>;
 
 /** The members beside the signed object. */
-interface SigningMembers extends Signatures {
+export interface SigningMembers extends Signatures {
   readonly postSignNs: TimestampNs;
 }
 
@@ -58,5 +58,6 @@ export function readWrapper<Own extends string>(
 
 /** @param textOf the canonical text; called only without a fault. */
 export function signedRequest(members: SigningMembers, fault: Reject | null, textOf: () => string): SignedRequest {
-  return { ...members, fault, text: fault === null ? signingBytes(textOf()) : NO_BYTES };
+  const { signature, additionalSigners, postSignNs } = members;
+  return { signature, additionalSigners, postSignNs, fault, text: fault === null ? signingBytes(textOf()) : NO_BYTES };
 }

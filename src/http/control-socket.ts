@@ -9,8 +9,8 @@
  * A batch is acknowledged once, then each of its orders is answered like a single one (CTL-06). A batch that is
  * rejected for its size or a repeated id gets only an error frame (AMB-122).
  *
- * Replies have the version of the socket; a version 1 socket may send bare requests too. Binary frames are treated like
- * text frames with the same bytes.
+ * Replies have the version of the socket; a version 1 socket may send bare requests too. Frames are JSON, or under the
+ * subprotocol `ringbook.fbs.v1` FlatBuffers (binary-frame.ts), whether they come as text or as binary.
  *
  * Frames are parsed within the limit of one pass of the event loop, those longer than QUICK_TEXT_BYTES_MAX in a pass of
  * their own; frames beyond the limit wait, in the order of their socket, and sockets are served in rotation. A socket
@@ -22,14 +22,16 @@
  * Order entry is in the gateway, decoding of frames in src/codec.
  */
 
+import { decodeBinaryFrame } from '../codec/binary-frame.ts';
 import {
   type ControlFrame,
   type Correlation,
   decodeControlFrame,
-  type MalformedFrame,
+  type FrameHead,
+  type MalformedBody,
 } from '../codec/control-frame.ts';
+import { errorFrame, responseFrame, submittedFrame } from '../codec/control-replies.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
-import { type ControlAddress, controlError, controlResponse, controlSubmitted } from '../codec/operation-replies.ts';
 import { must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import {
@@ -200,7 +202,7 @@ export class ControlConnections {
   }
 
   #refuseWaiting(socket: ControlSocket): void {
-    this.#sendError(socket, { version: socket.data.version, requestId: null }, TOO_MUCH_WAITS);
+    this.#sendError(socket, headWithoutRequest(socket.data), TOO_MUCH_WAITS);
     this.#streams.flush();
     this.#dropWaiting(socket);
     socket.finish(1013, 'rate_limited');
@@ -228,9 +230,13 @@ export class ControlConnections {
       return;
     }
     const hops = this.#services.newHops(socket.data.options.isTimed);
-    const frame = decodeControlFrame(bytes, 0, bytes.length);
+    const { isBinary, version } = socket.data;
+    const frame = isBinary ? decodeBinaryFrame(bytes, 0, bytes.length) : decodeControlFrame(bytes, 0, bytes.length);
     hops?.pass(HOP.parsed);
-    const address = { version: socket.data.version, requestId: frame.requestId };
+    const address: FrameHead =
+      frame.version === 'binary'
+        ? { version: frame.version, requestId: frame.requestId }
+        : { version, requestId: frame.requestId };
     if (frame.kind === 'malformed') {
       this.#refuse(socket, address, frame, bytes.byteLength);
       return;
@@ -250,7 +256,7 @@ export class ControlConnections {
   }
 
   /** Replies for every identified order; the rest gets an error frame. */
-  #refuse(socket: ControlSocket, address: ControlAddress, frame: MalformedFrame, bytes: number): void {
+  #refuse(socket: ControlSocket, address: FrameHead, frame: MalformedBody, bytes: number): void {
     const { reject: refusal, correlations, isAllFound } = frame;
     const answer = { refusal, processedAtNs: this.#services.nowNs() };
     for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
@@ -261,18 +267,18 @@ export class ControlConnections {
   /**
    * Charges a frame that is charged to no user to the address (AMB-91). Closes the socket of an address without budget.
    */
-  #chargeFault(socket: ControlSocket, address: ControlAddress, fault: Reject, bytes: number): void {
+  #chargeFault(socket: ControlSocket, address: FrameHead, fault: Reject, bytes: number): void {
     this.#gate?.charge(socket.address, fault.code, bytes);
     this.#closeWithoutBudget(socket, address);
   }
 
   /** A short frame beyond the budget of its user: the socket stays open until the address reaches its lowest level. */
-  #chargeRefusal(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
+  #chargeRefusal(socket: ControlSocket, address: FrameHead, refusal: Reject): void {
     this.#gate?.charge(socket.address, refusal.code);
     if (this.#gate?.isFlooding(socket.address) === true) this.#closeWithoutBudget(socket, address);
   }
 
-  #closeWithoutBudget(socket: ControlSocket, address: ControlAddress): void {
+  #closeWithoutBudget(socket: ControlSocket, address: FrameHead): void {
     const refusal = this.#gate?.admit(socket.address) ?? null;
     if (refusal === null) return;
     this.#sendError(socket, address, refusal);
@@ -282,7 +288,7 @@ export class ControlConnections {
 
   #act(
     socket: ControlSocket,
-    address: ControlAddress,
+    address: FrameHead,
     action: SignedAction,
     refusal: Reject | null,
     hops: ActionHops | null,
@@ -302,10 +308,10 @@ export class ControlConnections {
   }
 
   /** The acknowledgement means that every order will be answered, not that any is accepted. */
-  #actOnAll(socket: ControlSocket, address: ControlAddress, batch: SignedBatch, refusal: Reject | null): void {
+  #actOnAll(socket: ControlSocket, address: FrameHead, batch: SignedBatch, refusal: Reject | null): void {
     const { user, connection, group } = socket.data;
     const correlations = correlationsOf(batch);
-    this.#streams.deliver(socket.data.answers, () => controlSubmitted(address, this.#services.nowNs()));
+    this.#streams.deliverBytes(socket.data.answers, submittedFrame(address, this.#services.nowNs()));
     let left = correlations.length;
     let isSignedByAnother = false;
     const tell = (index: number, answer: ActionAnswer): void => {
@@ -326,20 +332,27 @@ export class ControlConnections {
 
   #tell(
     socket: ControlSocket,
-    address: ControlAddress,
+    address: FrameHead,
     correlation: Correlation,
     answer: ActionAnswer,
     hops: ActionHops | null = null,
   ): void {
-    const { action, orderId, assetText } = correlation;
     hops?.pass(HOP.answered);
+    const { answers } = socket.data;
+    if (answers.size === 0) return;
+    const { action, orderId, assetText } = correlation;
     const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops };
-    this.#streams.deliver(socket.data.answers, () => controlResponse(address, action, view, assetText));
+    this.#streams.deliverBytes(answers, responseFrame(address, action, view, assetText));
   }
 
-  #sendError(socket: ControlSocket, address: ControlAddress, refusal: Reject): void {
-    this.#streams.deliver(socket.data.answers, () => controlError(address, this.#services.nowNs(), refusal));
+  #sendError(socket: ControlSocket, address: FrameHead, refusal: Reject): void {
+    this.#streams.deliverBytes(socket.data.answers, errorFrame(address, this.#services.nowNs(), refusal));
   }
+}
+
+/** The address of an error that belongs to no request. */
+function headWithoutRequest({ isBinary, version }: ControlSeat): FrameHead {
+  return isBinary ? { version: 'binary', requestId: 0n } : { version, requestId: null };
 }
 
 type BatchFrame = Extract<ControlFrame, { readonly kind: 'batch-create' | 'batch-replace' }>;

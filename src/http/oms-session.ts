@@ -21,6 +21,7 @@ export interface Session extends LiveSession {
 
 const BEARER_FORM = /^Bearer ([!-~]{1,256})$/i;
 const V1_PROTOCOL = 'svc.ws.v1';
+const BINARY_PROTOCOL = 'ringbook.fbs.v1';
 const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user is required');
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
 
@@ -40,6 +41,11 @@ export function socketSessionOf(services: GatewayServices, head: RequestHead): O
 /** Version 1 is selected from any position (AUT-08). */
 export function versionOf(head: RequestHead): 0 | 1 {
   return offeredBy(head).includes(V1_PROTOCOL) ? 1 : 0;
+}
+
+/** Whether `/control` carries FlatBuffers: of the subprotocols that name a form, the first offered decides. */
+export function choosesBinary(head: RequestHead): boolean {
+  return offeredBy(head).find((value) => value === BINARY_PROTOCOL || value === V1_PROTOCOL) === BINARY_PROTOCOL;
 }
 
 function offeredBy(head: RequestHead): readonly string[] {

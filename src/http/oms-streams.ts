@@ -15,6 +15,7 @@
  */
 
 import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
+import { binaryFailure, binaryResync, binaryShutdown } from '../codec/binary-replies.ts';
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
 import { orderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
@@ -41,7 +42,7 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
-import { OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
+import { choosesBinary, OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
 import { flagOf } from './path-values.ts';
 import { Query } from './query.ts';
 import { type ReplayRing, ReplayRings } from './replay-rings.ts';
@@ -57,6 +58,8 @@ export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | '
 export interface OmsSeat extends Session {
   readonly stream: OmsStreamName;
   readonly version: 0 | 1;
+  /** `/control` only: its frames are FlatBuffers, and `version` does not apply. */
+  readonly isBinary: boolean;
   /** The path contains another user: it gets a frame with the reason and is closed after opening. */
   readonly isForeign: boolean;
   /** Set if its frames have sequence numbers; null for the plain stream. */
@@ -211,7 +214,8 @@ export class UserStreams implements UserEventStreams {
       return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
     }
     const isForeign = pathUser !== null && pathUser !== user;
-    return accepted({ ...session.value, stream, version: versionOf(head), isForeign, numbers: null });
+    const isBinary = stream === 'control' && choosesBinary(head);
+    return accepted({ ...session.value, stream, version: versionOf(head), isBinary, isForeign, numbers: null });
   }
 
   /** As `admit`, for a stream with optional sequence numbers. */
@@ -228,15 +232,18 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** The members common to all streams of the order service. */
-  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept'> {
+  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept' | 'isBinary'> {
     return {
       lag: OMS_LAG,
       isKept: ({ user }) => this.#services.isFunded(user),
       opened: (socket) => this.#opened(socket),
       closed: (socket) => this.#closed(socket),
       pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#services.nowNs())),
-      lastWord: ({ data }) =>
-        data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#services.nowNs())),
+      isBinary: ({ isBinary }) => isBinary,
+      lastWord: ({ data }) => {
+        if (data.isBinary) return binaryResync(this.#services.nowNs());
+        return data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#services.nowNs()));
+      },
     };
   }
 
@@ -245,6 +252,11 @@ export class UserStreams implements UserEventStreams {
    */
   deliver<T>(channel: Channel<T>, text: () => string): void {
     if (channel.size > 0) this.#touch(channel).publish(text);
+  }
+
+  /** As `deliver`, for an existing frame. */
+  deliverBytes<T>(channel: Channel<T>, frame: Uint8Array): void {
+    if (channel.size > 0) this.#touch(channel).publishBytes(frame);
   }
 
   hasSession(socket: OmsSocket): boolean {
@@ -257,22 +269,28 @@ export class UserStreams implements UserEventStreams {
    */
   dismiss(socket: OmsSocket, why: string): void {
     this.flush();
-    const { stream, version } = socket.data;
-    const nowNs = this.#services.nowNs();
-    const frame =
-      stream === 'control'
-        ? controlUnauthorizedFrame(version, nowNs, why)
-        : unauthorizedFrame(version, WIRE_CHANNEL[stream], nowNs, why);
-    socket.send(Buffer.from(frame));
+    socket.send(this.#reasonFrame(socket.data, why));
     socket.finish(1000, '');
   }
 
-  /** Sends the shutdown frame to every version 1 socket; version 0 has none. */
+  /** The frame that says why a socket ends. */
+  #reasonFrame({ stream, version, isBinary }: OmsSeat, why: string): Uint8Array {
+    const nowNs = this.#services.nowNs();
+    if (isBinary) return binaryFailure(0n, nowNs, reject('UNAUTHORIZED', why));
+    return Buffer.from(
+      stream === 'control'
+        ? controlUnauthorizedFrame(version, nowNs, why)
+        : unauthorizedFrame(version, WIRE_CHANNEL[stream], nowNs, why),
+    );
+  }
+
+  /** Sends the shutdown frame to every binary and version 1 socket; version 0 has none. */
   tellShutdown(): void {
     this.flush();
     for (const socket of this.#sockets) {
-      const { stream, version } = socket.data;
-      if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#services.nowNs())));
+      const { stream, version, isBinary } = socket.data;
+      if (isBinary) socket.send(binaryShutdown(this.#services.nowNs()));
+      else if (version === 1) socket.send(Buffer.from(shutdownFrame(WIRE_CHANNEL[stream], this.#services.nowNs())));
     }
   }
 

@@ -97,6 +97,8 @@ export interface StreamRoute<T> {
   message?(socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void;
   /** Reply to the text `{"type":"ping"}` on one-way streams (WS-09); by default the v0 form. */
   pong?(socket: StreamSocket<T>): Uint8Array;
+  /** Whether its frames are binary; text unless given. */
+  isBinary?(data: T): boolean;
   /** The last frame for a lagging socket (v1: RESYNC_REQUIRED, WS-14); by default none. */
   lastWord?(socket: StreamSocket<T>): Uint8Array | null;
 }
@@ -140,6 +142,7 @@ export class StreamSocket<T> {
   /** The selected subprotocol, '' for none (AMB-90). */
   readonly protocol: string;
   readonly #route: StreamRoute<T>;
+  readonly #isBinary: boolean;
   readonly #totals: HubTotals;
   readonly #observer: EdgeObserver;
   readonly #backlog = new Backlog();
@@ -160,6 +163,7 @@ export class StreamSocket<T> {
     this.address = from.address;
     this.protocol = from.protocol;
     this.#route = route;
+    this.#isBinary = route.isBinary?.(data) === true;
     this.#totals = totals;
     this.#observer = observer;
   }
@@ -173,7 +177,7 @@ export class StreamSocket<T> {
     return this.#backlogBytes;
   }
 
-  /** Sends one text frame of UTF-8 bytes. No effect unless the socket is open. */
+  /** Sends one frame: text of UTF-8 bytes, or binary as its route has it. No effect unless the socket is open. */
   send(frame: Uint8Array): void {
     if (this.#state !== 'open') return;
     const raw = this.#socket();
@@ -181,7 +185,7 @@ export class StreamSocket<T> {
     this.#measure(raw, isTaken);
   }
 
-  /** Sends several text frames in one write. No effect unless the socket is open. */
+  /** Sends several frames in one write. No effect unless the socket is open. */
   sendAll(frames: readonly Uint8Array[]): void {
     const only = frames[0];
     if (only === undefined || this.#state !== 'open') return;
@@ -260,7 +264,7 @@ export class StreamSocket<T> {
   /** @returns false when the server dropped the frame. */
   #hand(raw: WebSocket<UserData<T>>, frame: Uint8Array): boolean {
     assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
-    const result = raw.send(frame, false, false);
+    const result = raw.send(frame, this.#isBinary, false);
     if (result === 2) return false;
     this.#backlog.add(frame.byteLength);
     return true;
@@ -285,7 +289,7 @@ export class StreamSocket<T> {
     this.#state = 'lagged';
     this.#observer.lagged(this.#route.pattern);
     const lastWord = this.#route.lastWord?.(this) ?? null;
-    if (lastWord !== null) raw.send(lastWord, false, false);
+    if (lastWord !== null) raw.send(lastWord, this.#isBinary, false);
     this.#hardDrop = setTimeout(() => raw.close(), this.#route.lag.hardDropMs);
   }
 }

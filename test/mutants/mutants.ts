@@ -950,6 +950,24 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/codec/json-reader',
   },
   {
+    breaks: 'a vtable lies inside its message',
+    site: 'flat-vtable-bounds',
+    change: swap(/ \|\| vtable \+ size > this\.#end/, ''),
+    caughtBy: 'test/codec/flat-frames',
+  },
+  {
+    breaks: 'a field lies inside its table',
+    site: 'flat-field-bounds',
+    change: swap(/inTable \+ bytes > tableBytes \|\| /, ''),
+    caughtBy: 'test/codec/flat-frames',
+  },
+  {
+    breaks: 'a signer is a user by all bytes of the key',
+    site: 'recent-user-words',
+    change: condition('false'),
+    caughtBy: 'test/codec/binary-frame',
+  },
+  {
     breaks: 'nothing follows a JSON value',
     site: 'end-of-json',
     change: swap(/!== NOTHING/, '=== NOTHING - 1'),

@@ -244,7 +244,8 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     summary: 'Signed orders, replaces and cancels over one socket',
     description:
       'The fastest way to trade. Messages of one connection to one market keep their order; every order gets one reply, identified by tag, ' +
-      '`asset_id` and `order_id`. A cancel that arrives before its create is parked for it, for at most five seconds. Charged like REST.',
+      '`asset_id` and `order_id`. A cancel that arrives before its create is parked for it, for at most five seconds. Charged like REST. ' +
+      'The subprotocol `ringbook.fbs.v1` selects FlatBuffers of `schemas/control.fbs` instead of JSON, with the same requests and replies.',
     query: [
       {
         name: 'cancel_on_disconnect',

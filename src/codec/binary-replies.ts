@@ -1,0 +1,119 @@
+/**
+ * What the node sends on `/control` under the subprotocol `ringbook.fbs.v1`: the frames of schemas/control.fbs, with the
+ * content of the JSON replies (operation-replies.ts, stream-frames.ts).
+ */
+import { must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
+import { isRetryable, REJECT_CODE, type Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import type { ControlAction } from './control-frame.ts';
+import type { FieldLayout, TableLayout } from './flat-layout.ts';
+import { FlatWriter } from './flat-writer.ts';
+import {
+  Action,
+  Answer,
+  Body,
+  Detail,
+  Failure,
+  Frame,
+  Resync,
+  Shutdown,
+  Status,
+  Submitted,
+} from './generated/control-tables.ts';
+import type { OperationView } from './operation-replies.ts';
+
+const ACTION: Readonly<Record<ControlAction, number>> = {
+  create: Action.Create,
+  replace: Action.Replace,
+  cancel: Action.Cancel,
+};
+
+/** The members of `Timing`, in their order. */
+const TIMING = [HOP.read, HOP.verified, HOP.sent, HOP.taken, HOP.answered] as const;
+
+/** One message is written at a time, so one writer serves the thread. */
+const writer = new FlatWriter();
+
+/** The answer to one action. @param assetText identical to that of the request. */
+export function binaryResponse(
+  requestId: bigint,
+  action: ControlAction,
+  view: OperationView,
+  assetText: string,
+): Uint8Array {
+  const { orderId, reject, processedNs, hops = null } = view;
+  const at = begin(requestId, processedNs, Body.Answer, Answer.table);
+  writer.unsigned(at, Answer.action, ACTION[action]);
+  writer.unsigned(at, Answer.status, reject === null ? Status.Received : Status.Rejected);
+  writer.ulong(at, Answer.processedAtNs, processedNs);
+  writer.text(at, Answer.orderId, orderId);
+  writer.text(at, Answer.assetId, assetText);
+  if (reject !== null) writeReject(at, Answer, reject);
+  if (hops?.isTimed === true) {
+    writer.struct(
+      at,
+      Answer.timing,
+      TIMING.map((hop) => hops.timeOf(hop) ?? 0n),
+    );
+  }
+  return writer.finish();
+}
+
+/** A batch was read: an answer to each of its orders follows (CTL-06). */
+export function binarySubmitted(requestId: bigint, timestampNs: TimestampNs): Uint8Array {
+  begin(requestId, timestampNs, Body.Submitted, Submitted.table);
+  return writer.finish();
+}
+
+/** A request without answers to its orders, or, without a request id, the end of the connection. */
+export function binaryFailure(requestId: bigint, timestampNs: TimestampNs, reject: Reject): Uint8Array {
+  const at = begin(requestId, timestampNs, Body.Failure, Failure.table);
+  writeReject(at, Failure, reject);
+  const details = Object.entries(reject.details ?? {});
+  if (details.length > 0) {
+    const list = writer.tables(at, Failure.details, details.length);
+    for (const [index, [name, value]] of details.entries()) {
+      const item = writer.item(list, index, Detail.table);
+      writer.text(item, Detail.name, name);
+      writer.text(item, Detail.value, String(value));
+    }
+  }
+  return writer.finish();
+}
+
+/** The service stops soon. */
+export function binaryShutdown(timestampNs: TimestampNs): Uint8Array {
+  begin(0n, timestampNs, Body.Shutdown, Shutdown.table);
+  return writer.finish();
+}
+
+/** The last frame of a socket that does not read fast enough (WS-14). */
+export function binaryResync(timestampNs: TimestampNs): Uint8Array {
+  const at = begin(0n, timestampNs, Body.Resync, Resync.table);
+  writer.text(at, Resync.message, 'the client did not read fast enough');
+  return writer.finish();
+}
+
+/** @returns the position of the frame's body. */
+function begin(requestId: bigint, timestampNs: TimestampNs, type: number, layout: TableLayout): number {
+  const frame = writer.begin(Frame.table);
+  if (requestId !== 0n) writer.ulong(frame, Frame.requestId, requestId);
+  writer.ulong(frame, Frame.timestampNs, timestampNs);
+  writer.unsigned(frame, Frame.bodyType, type);
+  return writer.table(frame, Frame.body, layout);
+}
+
+interface RejectFields {
+  readonly code: FieldLayout;
+  readonly retryable: FieldLayout;
+  readonly message: FieldLayout;
+  readonly field: FieldLayout;
+}
+
+function writeReject(at: number, fields: RejectFields, reject: Reject): void {
+  writer.unsigned(at, fields.code, must(REJECT_CODE[reject.code], 'a code has its number'));
+  writer.unsigned(at, fields.retryable, isRetryable(reject.code) ? 1 : 0);
+  writer.text(at, fields.message, reject.message);
+  if (reject.field !== undefined) writer.text(at, fields.field, reject.field);
+}

@@ -1,0 +1,29 @@
+/** Replies on `/control` as bytes, in the form of their connection: JSON, bare or in an envelope, or FlatBuffers. */
+import type { Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
+import { binaryFailure, binaryResponse, binarySubmitted } from './binary-replies.ts';
+import type { ControlAction, FrameHead } from './control-frame.ts';
+import { controlError, controlResponse, controlSubmitted, type OperationView } from './operation-replies.ts';
+
+/** A correlated reply. @param assetText identical to that of the request (wire.md 10.2). */
+export function responseFrame(
+  to: FrameHead,
+  action: ControlAction,
+  view: OperationView,
+  assetText: string,
+): Uint8Array {
+  if (to.version === 'binary') return binaryResponse(to.requestId, action, view, assetText);
+  return Buffer.from(controlResponse(to, action, view, assetText), 'utf8');
+}
+
+/** A batch was accepted for processing: a reply for each of its orders follows (wire.md 10.2, CTL-06). */
+export function submittedFrame(to: FrameHead, timestampNs: TimestampNs): Uint8Array {
+  if (to.version === 'binary') return binarySubmitted(to.requestId, timestampNs);
+  return Buffer.from(controlSubmitted(to, timestampNs), 'utf8');
+}
+
+/** An error without a matching pending request (wire.md 10.2). */
+export function errorFrame(to: FrameHead, timestampNs: TimestampNs, reject: Reject): Uint8Array {
+  if (to.version === 'binary') return binaryFailure(to.requestId, timestampNs, reject);
+  return Buffer.from(controlError(to, timestampNs, reject), 'utf8');
+}
