@@ -14,7 +14,7 @@ import { InvariantError, must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
-import type { Clock, Sequence, TimestampNs } from '../core/units.ts';
+import { type Clock, msUntil, type Sequence, type TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
@@ -146,6 +146,8 @@ export class ClearingActor implements Actor {
   #sequence = 0 as Sequence;
   #checkpointed = 0 as Sequence;
   #checkpointedAtMs = 0;
+  /** Whether liquidations, the backstop or what is at risk have work, now or within milliseconds. */
+  #isWorking = false;
   #delayMs = 0;
   /** Where the journal is to begin; 0 when nothing of it has to go. */
   #pruneBelow = 0 as Sequence;
@@ -329,6 +331,20 @@ export class ClearingActor implements Actor {
     );
   }
 
+  nextTickMs(nowNs: bigint): number {
+    if (this.#restoring !== null || this.#isWorking || this.#pruneBelow > 0 || this.#isFiring()) return 0;
+    const state = this.ledger;
+    const passedMs = this.#passed.nextTickMs(nowNs as TimestampNs, state.markets);
+    const withdrawalNs = state.withdrawals.nextDueNs;
+    const lotNs = state.lots.size === 0 ? null : lotsDueNs(state, nowNs as TimestampNs);
+    const { checkpointMs, elapsedMs } = this.#options;
+    const nowMs = elapsedMs();
+    const isBehind = this.#sequence > this.#checkpointed;
+    const checkpointInMs = isBehind ? this.#checkpointedAtMs + checkpointMs - nowMs : Number.POSITIVE_INFINITY;
+    const atRiskMs = this.#atRisk.nextPassMs - nowMs;
+    return Math.min(passedMs, checkpointInMs, atRiskMs, msUntil(withdrawalNs, nowNs), msUntil(lotNs, nowNs));
+  }
+
   /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */
   isRecovering(): boolean {
     return this.#restoring !== null;
@@ -419,6 +435,7 @@ export class ClearingActor implements Actor {
     for (const step of steps) this.#batch.addPlain(step, nowNs);
     const isWorking = steps.length > 0 || this.#pacing.isWorking(this.ledger) || this.#atRisk.isDue(elapsedMs());
     liquidationCounts?.(this.#pacing.counts(this.ledger));
+    this.#isWorking = isWorking;
     working?.set(isWorking ? 1 : 0);
   }
 

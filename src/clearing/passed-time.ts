@@ -9,7 +9,7 @@
  * confirmed later, and amends its row.
  */
 
-import { SECOND_NS, type TimestampNs } from '../core/units.ts';
+import { msUntil, SECOND_NS, type TimestampNs } from '../core/units.ts';
 import type { MarketDecided } from './effects.ts';
 import type { MarketSlot } from './state.ts';
 
@@ -18,6 +18,13 @@ export class PassedTime {
   #tickedNs = 0n as TimestampNs;
   /** The last second that was published, by market index. */
   readonly #seconds: bigint[] = [];
+
+  /** Milliseconds until `tick` may publish something, by the node clock; 0 when the next one may. */
+  nextTickMs(nowNs: TimestampNs, markets: readonly MarketSlot[]): number {
+    const second = this.#tickedNs / SECOND_NS;
+    if (markets.some(({ definition }) => second > (this.#seconds[definition.marketIndex] ?? 0n))) return 0;
+    return msUntil((nowNs / SECOND_NS + 1n) * SECOND_NS, nowNs);
+  }
 
   /** Every tick. @param publish takes what is due of a market. */
   tick(nowNs: TimestampNs, markets: readonly MarketSlot[], publish: (passed: MarketDecided) => void): void {

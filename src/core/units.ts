@@ -26,6 +26,12 @@ export const DAY_NS = 86_400_000_000_000n;
 /** One millisecond in nanoseconds. */
 export const MILLISECOND_NS = 1_000_000n;
 
+/** Milliseconds until a time, rounded up; 0 when it has passed, Infinity for never (null). */
+export function msUntil(timeNs: bigint | null, nowNs: bigint): number {
+  if (timeNs === null) return Number.POSITIVE_INFINITY;
+  return timeNs <= nowNs ? 0 : Number((timeNs - nowNs + MILLISECOND_NS - 1n) / MILLISECOND_NS);
+}
+
 /** The clock of every actor: `system` or `manual` (AMB-113, AMB-141). */
 export interface Clock {
   nowNs(): TimestampNs;

@@ -52,6 +52,11 @@ export class AutomaticCancels {
     return size;
   }
 
+  /** When the first timer is over; null for never. */
+  get nextTimerNs(): TimestampNs | null {
+    return this.#timers.firstNs;
+  }
+
   /** The connection of this group has ended: its orders are cancelled from the next turn on. */
   connectionEnded(group: DisconnectGroup): void {
     for (const part of group.end()) {

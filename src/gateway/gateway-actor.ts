@@ -115,6 +115,10 @@ export class GatewayActor implements Actor {
     this.#parts.ticked();
   }
 
+  nextTickMs(nowNs: bigint): number {
+    return this.#parts.gateway.nextTickMs(nowNs);
+  }
+
   #onMessage(typeId: number, v: Views, at: number): void {
     const { gateway } = this.#parts;
     switch (typeId) {

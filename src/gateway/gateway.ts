@@ -19,7 +19,7 @@ import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { AtRisk } from '../core/market-figures.ts';
-import type { Clock, TimestampNs } from '../core/units.ts';
+import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import { termsOfRow } from '../risk/risk-terms.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
@@ -339,6 +339,13 @@ export class Gateway implements OrderSink {
     this.automaticCancels.sendWaiting();
     this.#faults.sendWaiting();
     this.liquidations.sendWaiting();
+  }
+
+  /** Milliseconds until `sendWaiting` or `publishStats` has work; 0 when it waits already. */
+  nextTickMs(nowNs: bigint): number {
+    const waiting = this.#releases.size + this.automaticCancels.size + this.#faults.size + this.liquidations.size;
+    if (waiting > 0) return 0;
+    return Math.min(this.marginPublisher.nextRoundMs, msUntil(this.automaticCancels.nextTimerNs, nowNs));
   }
 
   /** Reduces or cancels orders that an account can no longer bear, or that hold more than it owns. */

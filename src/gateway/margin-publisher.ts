@@ -45,6 +45,7 @@ export class MarginPublisher {
   readonly #published = new Map<UserId, Map<number, Published>>();
   #waiting: UserId[] = [];
   #roundMs = Number.NEGATIVE_INFINITY;
+  #hasListeners = false;
 
   constructor(parts: MarginPublisherParts) {
     this.#parts = parts;
@@ -84,6 +85,12 @@ export class MarginPublisher {
     this.#changed.clear();
   }
 
+  /** Milliseconds until `publishStats` may publish something, from 0; Infinity where the last round found no reader. */
+  get nextRoundMs(): number {
+    if (this.#waiting.length > 0) return 0;
+    return this.#hasListeners ? this.#roundMs + STATS_INTERVAL_MS - this.#parts.nowMs() : Number.POSITIVE_INFINITY;
+  }
+
   /** Every tick: figures that have changed, of some users with a reader. */
   publishStats(): void {
     if (this.#waiting.length === 0) this.#startRound();
@@ -96,6 +103,7 @@ export class MarginPublisher {
     if (nowMs - this.#roundMs < STATS_INTERVAL_MS) return;
     this.#roundMs = nowMs;
     this.#waiting = [...this.#parts.streams().listenersOf('account-stats')];
+    this.#hasListeners = this.#waiting.length > 0;
     const listening = new Set(this.#waiting);
     for (const user of this.#published.keys()) if (!listening.has(user)) this.#published.delete(user);
   }

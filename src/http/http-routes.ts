@@ -44,7 +44,8 @@ const NO_BODY = new Uint8Array(0);
  * is closed.
  */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
-const SWEEP_MS = 100;
+/** Between two looks for late calls and unread replies, whose limits are seconds. */
+const SWEEP_MS = 500;
 /** Requests that wait for a reply or their body, per listener. Further ones are rejected with 503. */
 export const PENDING_CALLS_MAX = 16_384;
 /** Of those the ones with an incomplete body: beyond it the longest arriving one is dropped. */

@@ -81,6 +81,11 @@ export class MarketDataActor implements Actor {
     this.#listenWhenAllowed();
   }
 
+  /** Tickers and requests for a resync have a spacing of seconds, and klines follow messages of clearing. */
+  nextTickMs(): number {
+    return !this.#isListening || this.#feed.data.hasUnsentDepth ? 0 : Number.POSITIVE_INFINITY;
+  }
+
   stop(): void {
     this.#listener.close();
   }

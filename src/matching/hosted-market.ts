@@ -6,7 +6,7 @@
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
-import { type CollarBounds, collarBounds, NO_COLLAR } from '../core/price-collar.ts';
+import { type CollarBounds, collarBounds, MARK_AGE_NS_MAX, NO_COLLAR } from '../core/price-collar.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { RestoredPosition, RollbackCommand } from './commands.ts';
 import { MarketEngine } from './market-engine.ts';
@@ -94,6 +94,15 @@ export class HostedMarket {
     this.output.setTimeNs(nowNs);
     this.engine.tick(nowNs);
     this.#moveCollar(nowNs);
+  }
+
+  /** The time of the next `tick` that may change anything: an expiry, or the mark becomes too old. */
+  nextTickNs(nowNs: TimestampNs): bigint {
+    const { definition, confirmed } = this.output;
+    const { dueNs } = this.engine;
+    if (definition.priceCollar === null || confirmed.price === 0) return dueNs;
+    const staleNs = confirmed.matchedNs + MARK_AGE_NS_MAX + 1n;
+    return staleNs > nowNs && staleNs < dueNs ? staleNs : dueNs;
   }
 
   /** Publishes fired triggers and places released orders. @returns whether more of them wait. */

@@ -21,7 +21,7 @@ import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { Clock, TimestampNs } from '../core/units.ts';
+import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE } from '../order/command-notes.ts';
 import type { InjectedFill } from '../order/fill-injection.ts';
@@ -206,6 +206,14 @@ export class MarketShardActor implements Actor {
     for (const market of this.#markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
     // At least one poll per tick, independent of the neighbours' load.
     if (this.#busy.size > 0 && this.#mayDoMore()) this.#poll();
+  }
+
+  nextTickMs(nowNs: bigint): number {
+    if (this.#busy.size > 0 || this.#isCrossed) return 0;
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const market of this.#markets.values())
+      if (market.isOpen) dueMs = Math.min(dueMs, msUntil(market.nextTickNs(nowNs as TimestampNs), nowNs));
+    return dueMs;
   }
 
   isQuiet(): boolean {

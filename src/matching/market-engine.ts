@@ -342,6 +342,17 @@ export class MarketEngine {
     this.#ids.sweep(nowNs, SWEEP_BUDGET);
   }
 
+  /** The earliest time at which `tick` ends an order or a parked cancel; not later than the first expiry. */
+  get dueNs(): bigint {
+    const { wakeHigh, wakeLow } = this.#book.expiries;
+    const expiryNs = fromWords(wakeHigh, wakeLow);
+    const { parkedHead } = this.#ids;
+    if (parkedHead === NONE) return expiryNs;
+    const parkedNs = this.#ids.createdNs(parkedHead);
+    const isParkedFirst = parkedNs < expiryNs;
+    return isParkedFirst ? parkedNs : expiryNs;
+  }
+
   /** Clearing rejected an undecided fill; the table is in rollback.ts (AMB-32, AMB-34). */
   rollback(command: RollbackCommand): void {
     this.#passTo(highWord(command.receivedNs), lowWord(command.receivedNs));

@@ -276,7 +276,6 @@ export class RingbookNode {
             unflushed: this.#unflushed,
             ticked: () => {
               if (this.#oms !== null) edge.level(this.#oms);
-              this.#watchThreads();
             },
             halted: () => this.#oms?.close(),
             trace: wiring.trace,
@@ -285,6 +284,7 @@ export class RingbookNode {
       },
       'main',
     );
+    this.#supervisor.watchAlso(() => this.#watchThreads());
     this.#runner.start(hosts);
   }
 
@@ -399,7 +399,10 @@ export class RingbookNode {
       hookClearing: (hook) => this.#clearingClient.hook(hook),
       stallMarket: (marketIndex, isStalled) => this.#stallMarket(marketIndex, isStalled),
       settle: (timeoutMs) => this.#settle(timeoutMs),
-      clockMoved: () => this.#chains?.wake(),
+      clockMoved: () => {
+        this.#threads.wakeAll();
+        this.#chains?.wake();
+      },
       requestCounts: () => this.#requests,
       presence: (user) => ({
         sessions: this.#gateway.sessions.countOf(user),
@@ -428,7 +431,8 @@ export class RingbookNode {
       this.#clearingClient.inFlight > 0 ||
       this.#chains?.isBusy() === true ||
       this.#words.depthWaits();
-    return whenAtRest(this.#plan, { timeoutMs, isBusy, ignored: this.#stalled });
+    const wakeAll = (): void => this.#threads.wakeAll();
+    return whenAtRest(this.#plan, { timeoutMs, isBusy, wakeAll, ignored: this.#stalled });
   }
 
   #observer(): EdgeObserver {

@@ -130,6 +130,12 @@ export class NodeThreads {
     await this.supervisor.whenPolling();
   }
 
+  /** Every thread ticks within `tickMs`: the clock was moved, or a tick is awaited. Call on the main thread. */
+  wakeAll(): void {
+    this.context.bells.ringOthers(this.context.spec.name);
+    this.runner.wakeUp();
+  }
+
   /** Ends every thread of a start that is refused. */
   async abandon(): Promise<void> {
     const ended = this.supervisor.abandon();

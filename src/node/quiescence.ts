@@ -61,15 +61,18 @@ export interface RestOptions {
   /** Work that is not in a ring: signatures in the pool, requests that wait for an answer, depth diffs that are spaced by time. */
   readonly isBusy: () => boolean;
   readonly ignored: ReadonlySet<string>;
+  /** Makes every thread tick soon. */
+  readonly wakeAll: () => void;
 }
 
 /** Waits until the node is at rest. @returns false when it was not within the time. */
-export async function whenAtRest(plan: Plan, { timeoutMs, isBusy, ignored }: RestOptions): Promise<boolean> {
+export async function whenAtRest(plan: Plan, options: RestOptions): Promise<boolean> {
+  const { timeoutMs, isBusy, ignored, wakeAll } = options;
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const first = look(plan, ignored);
     const rests = first.isAtRest && !isBusy();
-    const isInTime = rests ? await whenTicked(plan, deadlineMs) : await later(deadlineMs);
+    const isInTime = rests ? await whenTicked(plan, deadlineMs, wakeAll) : await later(deadlineMs);
     const second = look(plan, ignored);
     if (rests && isInTime && second.isAtRest && second.written === first.written && !isBusy()) return true;
     if (!isInTime) return false;
@@ -77,12 +80,15 @@ export async function whenAtRest(plan: Plan, { timeoutMs, isBusy, ignored }: Res
 }
 
 /** Waits until every running thread has ticked. @returns false when one had not within the time. */
-async function whenTicked(plan: Plan, deadlineMs: number): Promise<boolean> {
+async function whenTicked(plan: Plan, deadlineMs: number, wakeAll: () => void): Promise<boolean> {
   const blocks = plan.threads.map((_, index) => new ThreadBlock(plan.threadBlocks, index));
   const seen = blocks.map((block) => block.ticks());
   const hasTicked = (block: ThreadBlock, index: number): boolean =>
     block.state() !== 'running' || block.hasTickedSince(seen[index] ?? 0);
-  while (!blocks.every(hasTicked)) if (!(await later(deadlineMs))) return false;
+  while (!blocks.every(hasTicked)) {
+    wakeAll();
+    if (!(await later(deadlineMs))) return false;
+  }
   return true;
 }
 

@@ -125,6 +125,13 @@ export class ActorHost {
     this.#trace?.look();
   }
 
+  /** As Actor.nextTickMs; 0 while output has no space in its ring or a snapshot is due. */
+  nextTickMs(nowNs: bigint): number {
+    if (this.actor.nextTickMs === undefined || this.#stalled || !this.#isQuiet()) return 0;
+    for (const publication of this.#publications) if (publication.needsResync()) return 0;
+    return this.actor.nextTickMs(nowNs);
+  }
+
   /**
    * Called before parking. @returns whether there is work. For an actor blocked on a full ring, requests a notification when
    * space is freed.
@@ -207,8 +214,12 @@ class HostMetrics {
 
 function openChannel(edge: PlannedEdge, { plan, bells, restarted }: HostContext): Channel {
   const reader = new RingReader(edge.ring);
-  if (restarted && edge.full === 'drop-and-resync') reader.resync();
-  return { reader, producerBell: bells.of(threadOf(plan.actors, edge.from)) };
+  const producerBell = bells.of(threadOf(plan.actors, edge.from));
+  if (restarted && edge.full === 'drop-and-resync') {
+    reader.resync();
+    producerBell.ring();
+  }
+  return { reader, producerBell };
 }
 
 function openPublication(edge: PlannedEdge, { plan, bells }: HostContext): Publication {

@@ -42,8 +42,17 @@ export interface Actor {
    * Whether the actor still recovers its state; until then the duration of its polls is not watched. By default false.
    */
   isRecovering?(): boolean;
-  /** Periodic work, at least every `tickMs` of real time. @param nowNs - the node clock. */
+  /**
+   * Periodic work: within `tickMs` of real time after every poll, and without polls after `nextTickMs`.
+   *
+   * @param nowNs - the node clock.
+   */
   tick(nowNs: bigint): void;
+  /**
+   * How long the actor needs no tick while it is not polled, in milliseconds of real time; the runner limits it to
+   * `tickMs` … IDLE_TICK_MS_MAX. By default 0. Called after a tick. @param nowNs - the node clock.
+   */
+  nextTickMs?(nowNs: bigint): number;
   /** Orderly end: every received record was handled. */
   stop(): void;
   /**

@@ -23,6 +23,11 @@ export class BellBoard {
     this.of(thread).connect(port);
   }
 
+  /** Wakes up every parked thread except the calling one. */
+  ringOthers(own: string): void {
+    for (const [name, bell] of this.#bells) if (name !== own) bell.ring();
+  }
+
   /** Closes the ports, because an open port keeps an event loop alive. */
   close(): void {
     for (const bell of this.#bells.values()) bell.close();

@@ -11,14 +11,14 @@
  * no notification is lost. A notification costs the producer about 8 µs, paid at most once per batch and only when the flag is
  * set.
  *
- * A plain thread parks in Atomics.wait, always with a timeout, because it must also record heartbeats and obey a stop.
+ * A plain thread parks in Atomics.wait, at most PARK_MS_MAX at a time, because it must also record heartbeats.
  * A thread with an event loop returns to its loop and is woken by a message on a port, one port per producer thread.
  */
 import type { MessagePort } from 'node:worker_threads';
 
 const AWAKE = 0;
 const SLEEPING = 1;
-/** Maximum park time of a plain thread, independent of the requested timeout. */
+/** Longest time without a heartbeat of a parked plain thread. */
 export const PARK_MS_MAX = 100;
 
 /** The producer's end: notifies one thread. */
@@ -73,9 +73,22 @@ export class Sleeper {
     Atomics.store(this.#words, this.#index, AWAKE);
   }
 
-  /** Parks until the doorbell or the timeout, at most PARK_MS_MAX. Blocks, so not for threads with an event loop. */
-  park(timeoutMs: number): void {
-    Atomics.wait(this.#words, this.#index, SLEEPING, Math.min(timeoutMs, PARK_MS_MAX));
+  /**
+   * Parks until the doorbell or the timeout. Blocks, so not for threads with an event loop.
+   *
+   * @param meanwhile - called every PARK_MS_MAX, with the flag still set: heartbeats. Must not touch a mailbox.
+   * @returns whether it was the doorbell.
+   */
+  park(timeoutMs: number, meanwhile: () => void): boolean {
+    let leftMs = timeoutMs;
+    while (Atomics.wait(this.#words, this.#index, SLEEPING, Math.min(leftMs, PARK_MS_MAX)) === 'timed-out') {
+      leftMs -= PARK_MS_MAX;
+      meanwhile();
+      if (leftMs > 0) continue;
+      this.wake();
+      return false;
+    }
     this.wake();
+    return true;
   }
 }

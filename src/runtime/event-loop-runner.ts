@@ -4,13 +4,14 @@
  *   port message ─▶ poll ──▶ more work ──▶ setImmediate(poll)      sockets are served in between
  *                      └───▶ none ──────▶ set the flag, check once more, return to the loop
  *
- * There is no busy polling: a parked loop is woken by a message on a doorbell port. The interval timer records
- * heartbeats, ticks the actors and watches the main thread; it also keeps the loop alive.
+ * There is no busy polling: a parked loop is woken by a message on a doorbell port. A timer for the next tick
+ * (actor-ticks.ts) records heartbeats, ticks the actors and watches other threads; it also keeps the loop alive.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../core/assert.ts';
-import { WATCH_MS } from '../core/limits.ts';
 import { type ActorHost, pollingState } from './actor-host.ts';
+import { ActorTicks } from './actor-ticks.ts';
+import { PARK_MS_MAX } from './doorbell.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export class EventLoopRunner {
@@ -18,16 +19,23 @@ export class EventLoopRunner {
   readonly #ended: () => void;
   readonly #ports = new Set<MessagePort>();
   #hosts: readonly ActorHost[] = [];
+  #ticks: ActorTicks | null = null;
   #timer: NodeJS.Timeout | null = null;
   #turnIsDue = false;
   #running = false;
   #idlePolls = 0;
-  #watchedAtMs = 0;
+  #watch: () => void;
 
   /** @param ended - called once, after a stop or a halt is complete. */
   constructor(context: ThreadContext, ended: () => void) {
     this.#context = context;
     this.#ended = ended;
+    this.#watch = () => context.spec.place === 'worker' && context.watchMain();
+  }
+
+  /** For the main thread. @param watch - called every WATCH_MS while the runner runs. */
+  watchWith(watch: () => void): void {
+    this.#watch = watch;
   }
 
   start(hosts: readonly ActorHost[]): void {
@@ -35,8 +43,9 @@ export class EventLoopRunner {
     this.#hosts = hosts;
     for (const host of hosts) host.start();
     this.#running = true;
+    this.#ticks = new ActorTicks(this.#context, hosts);
     this.#context.block.setState(pollingState(hosts));
-    this.#timer = setInterval(() => this.#look(), this.#context.plan.tickMs);
+    this.#setTimer(0);
     this.wakeUp();
   }
 
@@ -74,6 +83,7 @@ export class EventLoopRunner {
     if (this.#obey()) return;
     // Timers may be delayed by the events of a burst, so handled records count as a heartbeat too.
     if (handled > 0) this.#context.block.heartbeat();
+    this.#tickSooner();
     if (handled > 0) this.#idlePolls = 0;
     if (handled > 0 || this.#idlePolls++ < this.#context.spec.spinTurns) this.wakeUp();
     else this.#sleep();
@@ -87,25 +97,34 @@ export class EventLoopRunner {
     this.wakeUp();
   }
 
+  /** After a poll: the next tick may be due before the timer. */
+  #tickSooner(): void {
+    const ticks = this.#ticks;
+    if (ticks?.polled() === true) this.#setTimer(ticks.leftMs(performance.now()));
+  }
+
+  #setTimer(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#look(), Math.min(ms, PARK_MS_MAX));
+  }
+
   /**
    * Heartbeat, command, tick, watch. Also finds a record with a lost doorbell: after a restart neighbours ring the
    * port of the thread's predecessor until they have received the new port.
    */
   #look(): void {
-    if (!this.#running) return;
-    const { block, clock, spec } = this.#context;
+    const ticks = this.#ticks;
+    if (!this.#running || ticks === null) return;
+    const { block } = this.#context;
     if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
     block.heartbeat();
     if (this.#obey()) return;
-    block.beginTicks();
-    const nowNs = clock.nowNs();
-    for (const host of this.#hosts) host.tick(nowNs);
-    block.endTicks();
-    if (this.#hosts.some((host) => host.hasWork())) this.wakeUp();
     const nowMs = performance.now();
-    if (nowMs - this.#watchedAtMs < WATCH_MS) return;
-    this.#watchedAtMs = nowMs;
-    if (spec.place === 'worker') this.#context.watchMain();
+    // The timer's milliseconds are whole ones.
+    if (ticks.isDue(nowMs + 1)) ticks.tick(nowMs);
+    if (this.#hosts.some((host) => host.hasWork())) this.wakeUp();
+    this.#setTimer(ticks.leftMs(performance.now()));
+    if (this.#context.isWatchDue(nowMs)) this.#watch();
   }
 
   /** A stop is complete when every actor is idle. @returns whether the runner has ended. */
@@ -125,7 +144,7 @@ export class EventLoopRunner {
       if (command === 'stop') actor.stop();
       else actor.halt?.();
     }
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
     for (const port of this.#ports) port.close();
     this.#context.bells.close();
     this.#context.block.setState('stopped');

@@ -52,7 +52,9 @@ export class Supervisor {
   readonly #plan: Plan;
   readonly #children: readonly Child[];
   readonly #watch: Watch;
+  /** Until the runner of the main thread runs, which calls every WATCH_MS from then on. */
   #timer: NodeJS.Timeout | null = null;
+  readonly #alsoWatched: (() => void)[] = [];
   #stopping = false;
   #failing = false;
 
@@ -81,6 +83,15 @@ export class Supervisor {
     this.#deliver(letters, this.#options.context.spec.name);
     for (const child of this.#children) this.#spawn(child, letters.get(child.spec.name) ?? [], false);
     this.#timer = setInterval(() => this.#look(), WATCH_MS);
+    this.#options.runner.watchWith(() => {
+      this.#endTimer();
+      this.#look();
+    });
+  }
+
+  /** Threads that are not of the topology. @param look - called every WATCH_MS; it calls `fail` when one of them is lost. */
+  watchAlso(look: () => void): void {
+    this.#alsoWatched.push(look);
   }
 
   /**
@@ -116,7 +127,7 @@ export class Supervisor {
     this.#options.runner.wakeUp();
     await until(() => block.state() === 'stopped', Number.POSITIVE_INFINITY);
     clearInterval(deadline);
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#endTimer();
   }
 
   /** Ends the process: exit code 70, or SIGKILL when a thread cannot be ended. */
@@ -152,7 +163,13 @@ export class Supervisor {
     this.#options.runner.halt();
   }
 
+  #endTimer(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
   #look(): void {
+    for (const look of this.#alsoWatched) look();
     const lost = this.#watch.lost();
     const child = lost === null ? undefined : this.#children[lost.index];
     if (lost === null || child === undefined || this.#failing) return;

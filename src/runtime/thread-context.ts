@@ -4,6 +4,7 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { must } from '../core/assert.ts';
+import { WATCH_MS } from '../core/limits.ts';
 import { BellBoard } from './bell-board.ts';
 import { SharedClock } from './clock.ts';
 import { Sleeper } from './doorbell.ts';
@@ -32,6 +33,7 @@ export class ThreadContext {
   readonly #main: ThreadBlock;
   readonly #mainWatch: Watch;
   #lettersTaken = 0;
+  #watchedAtMs = 0;
 
   constructor(plan: Plan, thread: string) {
     const index = threadIndex(plan, thread);
@@ -46,6 +48,13 @@ export class ThreadContext {
     this.#main = new ThreadBlock(plan.threadBlocks, main);
     this.#mainWatch = new Watch([this.#main], threadTimes());
     this.block.setKernelThread();
+  }
+
+  /** Whether WATCH_MS have passed since this last returned true; timers may be a millisecond early. */
+  isWatchDue(nowMs: number): boolean {
+    if (nowMs - this.#watchedAtMs < WATCH_MS - 1) return false;
+    this.#watchedAtMs = nowMs;
+    return true;
   }
 
   /**

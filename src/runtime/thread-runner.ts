@@ -2,13 +2,14 @@
  * Runs the actors of a worker thread without an event loop: poll, tick, spin briefly, park.
  *
  * The loop owns the thread until a stop, so promises, timers and sockets do not run here; an actor that needs them
- * belongs on an `event-loop` thread. Every pass checks the command; a parked thread resumes within 100 ms.
+ * belongs on an `event-loop` thread. Every pass checks the command; a parked thread resumes at its doorbell or when its
+ * next tick is due (actor-ticks.ts), and records heartbeats meanwhile.
  *
  * The thread also watches the main thread. When the main thread is lost the process cannot end in an orderly way, so it
  * is killed: a hung gateway must not look like a slow one.
  */
-import { WATCH_MS } from '../core/limits.ts';
 import { type ActorHost, pollingState } from './actor-host.ts';
+import { ActorTicks } from './actor-ticks.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 /** Empty polls between two reads of the time while spinning. */
@@ -27,17 +28,16 @@ export function runThread(context: ThreadContext, hosts: readonly ActorHost[]): 
 class ThreadLoop {
   readonly #context: ThreadContext;
   readonly #hosts: readonly ActorHost[];
+  readonly #ticks: ActorTicks;
   readonly #spinTurns: number;
-  readonly #tickMs: number;
-  #tickedAtMs = 0;
-  #watchedAtMs = 0;
+  readonly #meanwhile = (): void => this.#superviseAt(performance.now());
   #idlePolls = 0;
 
   constructor(context: ThreadContext, hosts: readonly ActorHost[]) {
     this.#context = context;
     this.#hosts = hosts;
+    this.#ticks = new ActorTicks(context, hosts);
     this.#spinTurns = context.spec.spinTurns;
-    this.#tickMs = context.plan.tickMs;
   }
 
   run(): void {
@@ -45,9 +45,11 @@ class ThreadLoop {
     while (this.#goesOn()) {
       let handled = 0;
       for (const host of this.#hosts) handled += host.poll();
-      if (handled > 0) this.#idlePolls = 0;
-      else this.#idle();
-      if (handled > 0 || this.#idlePolls % SPINS_PER_LOOK === 0) this.#lookAtTime();
+      if (handled > 0) {
+        this.#idlePolls = 0;
+        this.#ticks.polled();
+        this.#lookAtTime();
+      } else if (this.#idle()) this.#lookAtTime();
     }
   }
 
@@ -60,29 +62,40 @@ class ThreadLoop {
     return this.#hosts.some((host) => !host.isIdle());
   }
 
-  #idle(): void {
-    if (this.#idlePolls++ < this.#spinTurns) return;
+  /** After an empty poll: spins or parks. @returns whether to look at the time before the next poll. */
+  #idle(): boolean {
+    if (this.#idlePolls++ < this.#spinTurns) return this.#idlePolls % SPINS_PER_LOOK === 0;
     this.#idlePolls = 0;
     const { sleeper } = this.#context;
     sleeper.prepare();
-    if (this.#hosts.some((host) => host.hasWork())) sleeper.wake();
-    else sleeper.park(this.#tickMs);
+    if (this.#hasWork()) {
+      sleeper.wake();
+      return true;
+    }
+    if (!sleeper.park(this.#ticks.leftMs(performance.now()), this.#meanwhile)) return true;
+    // The first record after a pause is handled before a tick.
+    if (this.#hasWork()) return false;
+    // Without a record: the clock was moved, or a command was given.
+    this.#ticks.polled();
+    return true;
+  }
+
+  #hasWork(): boolean {
+    return this.#hosts.some((host) => host.hasWork());
   }
 
   #lookAtTime(): void {
     const nowMs = performance.now();
-    const { block, clock } = this.#context;
+    if (this.#ticks.isDue(nowMs)) this.#ticks.tick(nowMs);
+    this.#superviseAt(nowMs);
+  }
+
+  /** Records a heartbeat; every WATCH_MS it watches the main thread. */
+  #superviseAt(nowMs: number): void {
+    const { block } = this.#context;
     if (block.state() === 'recovering') block.setState(pollingState(this.#hosts));
     block.heartbeat();
-    if (nowMs - this.#tickedAtMs >= this.#tickMs) {
-      this.#tickedAtMs = nowMs;
-      block.beginTicks();
-      const nowNs = clock.nowNs();
-      for (const host of this.#hosts) host.tick(nowNs);
-      block.endTicks();
-    }
-    if (nowMs - this.#watchedAtMs < WATCH_MS) return;
-    this.#watchedAtMs = nowMs;
+    if (!this.#context.isWatchDue(nowMs)) return;
     this.#context.takeLetters();
     this.#context.watchMain();
   }

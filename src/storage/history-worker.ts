@@ -14,7 +14,7 @@ import { ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
 import { TableHistory } from './order-history.ts';
 
-const HEARTBEAT_MS = 50;
+const HEARTBEAT_MS = 100;
 
 /** Runs until it receives null. */
 export function runHistoryThread(): void {

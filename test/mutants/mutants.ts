@@ -995,6 +995,12 @@ const WIRE: readonly Mutant[] = [
 
 const RING_AND_BOOK: readonly Mutant[] = [
   {
+    breaks: 'an actor that was polled ticks soon, however long its thread was to park',
+    site: 'tick-after-poll',
+    change: swap(/this\.#tickMs/, 'IDLE_TICK_MS_MAX'),
+    caughtBy: 'test/runtime/actor-ticks',
+  },
+  {
     breaks: 'a ring reads what was published, and no more',
     site: 'ring-space',
     change: swap(/> (this\.#?spare)/, '> $1 + 8'),

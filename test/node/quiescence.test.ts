@@ -6,7 +6,7 @@ import { ThreadBlock } from '../../src/runtime/heartbeat.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { RELAY_TOPOLOGY } from '../support/relay-actors.ts';
 
-const QUIET = { isBusy: () => false, ignored: new Set<string>() };
+const QUIET = { isBusy: () => false, wakeAll: () => undefined, ignored: new Set<string>() };
 const LONG_MS = 600_000;
 
 function threads(): { readonly plan: Plan; readonly blocks: readonly ThreadBlock[] } {

@@ -170,6 +170,11 @@ export class AtRiskAccounts {
     return this.#pass !== null || (this.#isChanged && nowMs >= this.#nextPassMs);
   }
 
+  /** When the next pass may begin, in the milliseconds of `isDue`; Infinity while nothing has changed. */
+  get nextPassMs(): number {
+    return this.#isChanged ? this.#nextPassMs : Number.POSITIVE_INFINITY;
+  }
+
   /** One step of a pass when it is time for it. @returns the result of a pass that has ended with it, or null. */
   poll(state: ClearingState, { nowNs: now, elapsedMs }: AtRiskTimes): AtRiskResult | null {
     if (this.#pass === null && !this.#isChanged) return null;

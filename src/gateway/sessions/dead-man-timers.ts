@@ -54,6 +54,11 @@ export class DeadManTimers {
     return this.#due.size;
   }
 
+  /** When the first of the running timers fires; null when none runs. */
+  get firstNs(): TimestampNs | null {
+    return this.#heap[0]?.firesAtNs ?? null;
+  }
+
   has(user: UserId): boolean {
     return this.#timers.has(user);
   }
