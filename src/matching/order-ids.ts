@@ -33,12 +33,15 @@ import { fromWords, highWord, lowWord } from '../core/time-words.ts';
 import { IdRecords } from './id-records.ts';
 import type { OrderPool } from './order-pool.ts';
 import { ORDER_STATE } from './order-records.ts';
-import type { UserTable } from './user-table.ts';
+import { QUEUE, queueOf, type UserTable } from './user-table.ts';
 
 export const ID_STATE = { parked: 1, remembered: 2, rememberedCancelled: 3, stale: 4 } as const;
 /** The compiler folds constants of the same file but loads imported and exported ones. */
 const REMEMBERED: number = ID_STATE.remembered;
 const CANCELLED: number = ID_STATE.rememberedCancelled;
+const HEAD: number = QUEUE.head;
+const TAIL: number = QUEUE.tail;
+const COUNT: number = QUEUE.count;
 
 const FREE: number = ORDER_STATE.free;
 
@@ -220,15 +223,16 @@ export class OrderIds {
 
   /** Appends to the user's queue. */
   #remember(user: number, record: number): void {
-    const { rememberedHead, rememberedTail, rememberedCount } = this.#users;
-    const tail = rememberedTail[user] as number;
-    if (tail === NONE) rememberedHead[user] = record;
+    const { queues } = this.#users;
+    const at = queueOf(user);
+    const tail = queues[at + TAIL] as number;
+    if (tail === NONE) queues[at + HEAD] = record;
     else this.records.setLink(tail, record);
-    rememberedTail[user] = record;
-    const count = (rememberedCount[user] as number) + 1;
-    rememberedCount[user] = count;
+    queues[at + TAIL] = record;
+    const count = (queues[at + COUNT] as number) + 1;
+    queues[at + COUNT] = count;
     this.#remembered += 1;
-    if (count > (rememberedCount[this.#heaviest] as number)) this.#heaviest = user;
+    if (count > (queues[queueOf(this.#heaviest) + COUNT] as number)) this.#heaviest = user;
     if (count > this.#rememberedMax) this.#evict(user);
     else if (this.#remembered > this.#marketMax) this.#evict(this.#heaviest);
   }
@@ -246,9 +250,9 @@ export class OrderIds {
   /** Makes the id available again. */
   forget(record: number): void {
     assert(this.isRemembered(record), 'only a remembered id is released');
-    const { rememberedCount } = this.#users;
-    const user = this.records.userOf(record);
-    rememberedCount[user] = (rememberedCount[user] as number) - 1;
+    const { queues } = this.#users;
+    const at = queueOf(this.records.userOf(record)) + COUNT;
+    queues[at] = (queues[at] as number) - 1;
     this.#remembered -= 1;
     this.#makeStale(record);
   }
@@ -266,11 +270,11 @@ export class OrderIds {
 
   /** Reclaims at most `budget` outdated records, round-robin over the users. */
   sweep(nowNs: bigint, budget: number): void {
-    const { count, rememberedHead } = this.#users;
+    const { count, queues } = this.#users;
     for (let users = Math.min(budget, count), freed = 0; users > 0 && freed < budget; users--) {
       this.#sweptUser = this.#sweptUser + 1 < count ? this.#sweptUser + 1 : 0;
       for (; freed < budget; freed++) {
-        const head = rememberedHead[this.#sweptUser] as number;
+        const head = queues[queueOf(this.#sweptUser) + HEAD] as number;
         if (head === NONE || !(this.records.stateOf(head) === ID_STATE.stale || this.isOver(head, nowNs))) break;
         this.#dropRememberedHead(this.#sweptUser);
       }
@@ -285,9 +289,9 @@ export class OrderIds {
   }
 
   #firstOf(user: number): number {
-    const { rememberedHead } = this.#users;
+    const { queues } = this.#users;
     for (;;) {
-      const head = rememberedHead[user] as number;
+      const head = queues[queueOf(user) + HEAD] as number;
       assert(head !== NONE, 'a user with remembered ids has a queue head');
       if (this.records.stateOf(head) !== ID_STATE.stale) return head;
       this.#dropRememberedHead(user);
@@ -295,12 +299,13 @@ export class OrderIds {
   }
 
   #dropRememberedHead(user: number): void {
-    const { rememberedHead, rememberedTail } = this.#users;
-    const head = rememberedHead[user] as number;
+    const { queues } = this.#users;
+    const at = queueOf(user);
+    const head = queues[at + HEAD] as number;
     if (this.records.stateOf(head) !== ID_STATE.stale) this.forget(head);
     const next = this.records.linkOf(head);
-    rememberedHead[user] = next;
-    if (next === NONE) rememberedTail[user] = NONE;
+    queues[at + HEAD] = next;
+    if (next === NONE) queues[at + TAIL] = NONE;
     this.records.release(head);
   }
 
@@ -313,6 +318,8 @@ export class OrderIds {
   }
 
   #countParked(user: number, change: number): void {
-    this.#users.parkedCount[user] = (this.#users.parkedCount[user] as number) + change;
+    const { queues } = this.#users;
+    const at = queueOf(user) + QUEUE.parked;
+    queues[at] = (queues[at] as number) + change;
   }
 }

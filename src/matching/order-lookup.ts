@@ -15,7 +15,7 @@ import { ID_STATE, type OrderIds, UNKNOWN } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import type { Triggers } from './triggers.ts';
-import type { UserTable } from './user-table.ts';
+import { QUEUE, queueOf, type UserTable } from './user-table.ts';
 
 export class OrderLookup {
   /** Index of the last added order, or NONE; the entry may be free or reused by now. */
@@ -128,7 +128,7 @@ export class OrderLookup {
 
   /** Whether the user may park one more cancel. */
   mayPark(): boolean {
-    return (this.user === NONE ? 0 : (this.#users.parkedCount[this.user] as number)) < this.#parkedMax;
+    return (this.user === NONE ? 0 : (this.#users.queues[queueOf(this.user) + QUEUE.parked] as number)) < this.#parkedMax;
   }
 
   /** Whether a create signed at this time may be a replay of an id that is no longer remembered (AMB-08). */

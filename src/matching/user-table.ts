@@ -16,14 +16,20 @@ export const USER_WORDS: number = USER_BYTES / 4;
 const KEY_WORDS = 8;
 const NO_USER = -1;
 const WORD_BITS = 32;
+const QUEUE_BITS = 2;
+/** Of a user's remembered ids: the first and the last record, or NONE, and their number; and the number of parked cancels. */
+export const QUEUE = { head: 0, tail: 1, count: 2, parked: 3 } as const;
+
+/** Where a user's words begin in `queues`. */
+export function queueOf(user: number): number {
+  return user << QUEUE_BITS;
+}
 
 export class UserTable {
   /** The concatenated keys. */
   words: Int32Array;
-  parkedCount: Int32Array;
-  rememberedHead: Int32Array;
-  rememberedTail: Int32Array;
-  rememberedCount: Int32Array;
+  /** Four words a user, from `queueOf` on, at the offsets of QUEUE. */
+  queues: Int32Array;
   /** Creation time of the youngest id evicted before its 30 days; 0n for none. */
   watermarkNs: BigUint64Array;
   hasWatermark: Uint8Array;
@@ -37,10 +43,7 @@ export class UserTable {
   constructor(capacity: number, key: HashKey) {
     this.#key = key;
     this.words = new Int32Array(capacity * USER_WORDS);
-    this.parkedCount = new Int32Array(capacity);
-    this.rememberedHead = new Int32Array(capacity);
-    this.rememberedTail = new Int32Array(capacity);
-    this.rememberedCount = new Int32Array(capacity);
+    this.queues = new Int32Array(capacity << QUEUE_BITS);
     this.watermarkNs = new BigUint64Array(capacity);
     this.hasWatermark = new Uint8Array(capacity);
     this.#table = new Int32Array(capacity * 2).fill(NONE);
@@ -77,11 +80,11 @@ export class UserTable {
   intern(from: Int32Array, at: number): number {
     const known = this.find(from, at);
     if (known !== NONE) return known;
-    if (this.#count === this.parkedCount.length) this.#grow();
+    if (this.#count === this.hasWatermark.length) this.#grow();
     const user = this.#count++;
     for (let word = 0; word < USER_WORDS; word++) this.words[user * USER_WORDS + word] = from[at + word] as number;
-    this.rememberedHead[user] = NONE;
-    this.rememberedTail[user] = NONE;
+    this.queues[queueOf(user) + QUEUE.head] = NONE;
+    this.queues[queueOf(user) + QUEUE.tail] = NONE;
     this.#enter(user);
     return user;
   }
@@ -105,12 +108,9 @@ export class UserTable {
   }
 
   #grow(): void {
-    const capacity = this.parkedCount.length * 2;
+    const capacity = this.hasWatermark.length * 2;
     this.words = grown(this.words, capacity * USER_WORDS);
-    this.parkedCount = grown(this.parkedCount, capacity);
-    this.rememberedHead = grown(this.rememberedHead, capacity);
-    this.rememberedTail = grown(this.rememberedTail, capacity);
-    this.rememberedCount = grown(this.rememberedCount, capacity);
+    this.queues = grown(this.queues, capacity << QUEUE_BITS);
     this.watermarkNs = grown(this.watermarkNs, capacity);
     this.hasWatermark = grown(this.hasWatermark, capacity);
     this.#table = new Int32Array(capacity * 2).fill(NONE);
