@@ -15,9 +15,9 @@ import matchEngine from 'orderbook-match-engine';
 import { assert } from '../src/core/assert.ts';
 import { type HashKey, hashId, hashKeyOf } from '../src/core/key-words.ts';
 import { ORDER_LIFE_NS } from '../src/core/limits.ts';
-import { ORDER_END, ORDER_KIND, type Side, TIF, TRIGGER } from '../src/core/order-terms.ts';
+import type { Side } from '../src/core/order-terms.ts';
 import { highWord, lowWord } from '../src/core/time-words.ts';
-import type { CancelCommand, MarketEvents, NewOrderCommand } from '../src/matching/commands.ts';
+import { CancelCommand, type MarketEvents, NewOrderCommand } from '../src/matching/commands.ts';
 import { MarketEngine } from '../src/matching/market-engine.ts';
 import {
   type BenchResult,
@@ -179,35 +179,23 @@ class Ours {
   readonly events: RecordingEvents = new RecordingEvents();
   readonly engine: MarketEngine = new MarketEngine({ events: this.events, priceDecimals: 2, hashSeed: SEED });
   readonly #commands: Int32Array;
-  readonly #create: NewOrderCommand;
-  readonly #cancel: CancelCommand;
+  readonly #create = new NewOrderCommand();
+  readonly #cancel = new CancelCommand();
 
   constructor(commands: Int32Array) {
     this.#commands = commands;
-    const key = { words: commands, userAt: 0, orderIdAt: 0, orderIdBytes: ID_BYTES, idHash: 0, requestId: 0 };
-    const now = { receivedHigh: highWord(NOW_NS), receivedLow: lowWord(NOW_NS) };
-    this.#create = {
-      ...key,
-      ...now,
-      creationHigh: now.receivedHigh,
-      creationLow: now.receivedLow,
-      expiryHigh: highWord(END_NS),
-      expiryLow: lowWord(END_NS),
-      subAccount: 0,
-      side: 0,
-      kind: ORDER_KIND.limit,
-      tif: TIF.gtc,
-      flags: 0,
-      price: 0,
-      quantity: 0,
-      amount: 0,
-      budget: 0,
-      triggerKind: TRIGGER.none,
-      triggerPrice: 0,
-      parentIdBytes: 0,
-      parentWords: new Int32Array(16),
-    };
-    this.#cancel = { ...key, ...now, mayPark: false, end: ORDER_END.userRequested };
+    const create = this.#create;
+    const cancel = this.#cancel;
+    for (const command of [create, cancel]) {
+      command.words = commands;
+      command.orderIdBytes = ID_BYTES;
+      command.receivedHigh = highWord(NOW_NS);
+      command.receivedLow = lowWord(NOW_NS);
+    }
+    create.creationHigh = highWord(NOW_NS);
+    create.creationLow = lowWord(NOW_NS);
+    create.expiryHigh = highWord(END_NS);
+    create.expiryLow = lowWord(END_NS);
   }
 
   step(at: number): void {

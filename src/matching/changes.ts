@@ -107,7 +107,7 @@ function changeResting(at: ChangePlace, index: number, command: ReplaceCommand):
   if (after <= 0 || moves) book.takeOff(index);
   const sequence = apply(book, index, command, { price, quantity });
   if (after > 0 && (moves || after > before)) orders.setPriority(index, sequence);
-  publishReplaced(at, index, sequence, { ...command, quantity });
+  publishReplaced(at, index, sequence, command, quantity);
   if (after <= 0) complete(at, index, command.requestId);
   else if (moves) reenter(book, index);
   else resize(book, index, after - before);
@@ -130,7 +130,7 @@ function changeWaiting(at: ChangePlace, index: number, waiting: Waiting, command
   const quantity = command.quantity === 0 ? waiting.total : command.quantity;
   const sequence = apply(book, index, command, { price, quantity });
   if (command.triggerKind !== TRIGGER.none) triggers.move(waiting, command.triggerKind, command.triggerPrice);
-  publishReplaced(at, index, sequence, { ...command, quantity });
+  publishReplaced(at, index, sequence, command, quantity);
   triggers.resize(waiting, quantity);
   triggers.reconsider(waiting);
 }
@@ -150,7 +150,7 @@ function changeGrowing(at: ChangePlace, index: number, waiting: Waiting, command
   if (moves) book.takeOff(index);
   const sequence = apply(book, index, command, { price, quantity: orders.quantityOf(index) });
   if (moves) orders.setPriority(index, sequence);
-  publishReplaced(at, index, sequence, { ...command, quantity: waiting.total });
+  publishReplaced(at, index, sequence, command, waiting.total);
   triggers.reconsider(waiting);
   if (moves) reenter(book, index);
 }
@@ -180,6 +180,7 @@ function publishReplaced(
   index: number,
   sequence: Sequence,
   command: ReplaceCommand,
+  total: number,
 ): void {
   const { orders } = book;
   const waiting = orders.hasMark(index, MARK.waits) ? triggers.of(index) : null;
@@ -189,7 +190,7 @@ function publishReplaced(
     orders.sequenceOf(index),
     orders.priorityOf(index),
     orders.priceOf(index),
-    command.quantity,
+    total,
     command.timestampHigh,
     command.timestampLow,
     command.requestId,

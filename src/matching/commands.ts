@@ -5,24 +5,36 @@
  * reference. User and order id are read where they lie, for example in a ring, so a look-up copies nothing. Times are
  * two 32-bit words, because a bigint is an allocation: `High` and `Low`, both from 0 to 2^32−1.
  *
+ * Creates, replaces and cancels are classes: every instance of a class has one layout for the compiler, whereas objects of
+ * spread literals have one each, and an engine that reads several of those took 1.5 times as long for a command.
+ *
  * The gateway has validated ticks, lots, minimum, decimals, signature and the alphabet of ids: prices and quantities
  * are safe integers of at least 1.
  */
-import type {
-  FillGroup,
-  OrderEnd,
-  OrderKind,
-  RollbackReason,
-  Side,
-  Tif,
-  TriggerKind,
-  TriggerState,
+import { wordCount } from '../core/key-words.ts';
+import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
+import {
+  type FillGroup,
+  ORDER_END,
+  ORDER_KIND,
+  type OrderEnd,
+  type OrderKind,
+  type RollbackReason,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  TRIGGER,
+  type TriggerKind,
+  type TriggerState,
 } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
 /** Bytes of a user's key. */
 export const USER_BYTES = 32;
+
+const NO_WORDS = new Int32Array(0);
 
 /** (user, order id): an order's identity in its market, compared as bytes (AMB-07, AMB-08). */
 export interface OrderKey {
@@ -58,54 +70,78 @@ export interface Received {
  * Quote integers have scale 10^-quantity decimals (AMB-05). Reaching a cap or target completes the order; exhausting a
  * budget never does (AMB-37, AMB-39).
  */
-export interface NewOrderCommand extends HashedKey, Received {
-  creationHigh: number;
-  creationLow: number;
+export class NewOrderCommand implements HashedKey, Received {
+  words: Int32Array = NO_WORDS;
+  userAt = 0;
+  orderIdAt = 0;
+  orderIdBytes = 0;
+  idHash = 0;
+  requestId = 0;
+  receivedHigh = 0;
+  receivedLow = 0;
+  creationHigh = 0;
+  creationLow = 0;
   /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
-  expiryHigh: number;
-  expiryLow: number;
-  subAccount: number;
-  side: Side;
-  kind: OrderKind;
+  expiryHigh = 0;
+  expiryLow = 0;
+  subAccount = 0;
+  side: Side = SIDE.buy;
+  kind: OrderKind = ORDER_KIND.limit;
   /** Market orders: ioc or fok. */
-  tif: Tif;
+  tif: Tif = TIF.gtc;
   /** Bits of ORDER_FLAG. */
-  flags: number;
-  price: number;
-  quantity: number;
-  amount: number;
-  budget: number;
-  triggerKind: TriggerKind;
-  triggerPrice: number;
+  flags = 0;
+  price = 0;
+  quantity = 0;
+  amount = 0;
+  budget = 0;
+  triggerKind: TriggerKind = TRIGGER.none;
+  triggerPrice = 0;
   /** Length of the parent's order id, of the same user; 0 for an order without parent. */
-  parentIdBytes: number;
+  parentIdBytes = 0;
   /** The parent's id, zero-padded, if `parentIdBytes` is not 0. */
-  parentWords: Int32Array;
+  parentWords: Int32Array = new Int32Array(wordCount(ORDER_ID_BYTES_MAX));
 }
 
 /**
  * Changes a resting limit order or a limit order in the trigger book; 0 leaves price, quantity or trigger unchanged.
  */
-export interface ReplaceCommand extends HashedKey, Received {
-  timestampHigh: number;
-  timestampLow: number;
-  price: number;
+export class ReplaceCommand implements HashedKey, Received {
+  words: Int32Array = NO_WORDS;
+  userAt = 0;
+  orderIdAt = 0;
+  orderIdBytes = 0;
+  idHash = 0;
+  requestId = 0;
+  receivedHigh = 0;
+  receivedLow = 0;
+  timestampHigh = 0;
+  timestampLow = 0;
+  price = 0;
   /** The new total, including the filled part (AMB-19). */
-  quantity: number;
-  triggerKind: TriggerKind;
-  triggerPrice: number;
+  quantity = 0;
+  triggerKind: TriggerKind = TRIGGER.none;
+  triggerPrice = 0;
   /**
    * The node reduces the order: the command has no timestamp and the order keeps its own; a total that is not smaller
    * changes nothing.
    */
-  isNodeMade: boolean;
+  isNodeMade = false;
 }
 
-export interface CancelCommand extends HashedKey, Received {
+export class CancelCommand implements HashedKey, Received {
+  words: Int32Array = NO_WORDS;
+  userAt = 0;
+  orderIdAt = 0;
+  orderIdBytes = 0;
+  idHash = 0;
+  requestId = 0;
+  receivedHigh = 0;
+  receivedLow = 0;
   /** The published end reason: userRequested, or a reason of the node. */
-  end: OrderEnd;
+  end: OrderEnd = ORDER_END.userRequested;
   /** Whether the cancel may be parked for its create: true on the control channel (AMB-25). */
-  mayPark: boolean;
+  mayPark = false;
 }
 
 /**

@@ -26,18 +26,18 @@ import {
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
-import type {
-  CancelAllCommand,
+import {
+  type CancelAllCommand,
   CancelCommand,
-  HashedKey,
+  type HashedKey,
   NewOrderCommand,
-  OrderKey,
-  Received,
-  ReleaseCommand,
-  RememberedId,
+  type OrderKey,
+  type Received,
+  type ReleaseCommand,
+  type RememberedId,
   ReplaceCommand,
-  RestoredOrder,
-  RollbackCommand,
+  type RestoredOrder,
+  type RollbackCommand,
 } from './commands.ts';
 
 const NO_WORDS = new Int32Array(0);
@@ -79,25 +79,10 @@ function fillReceived(command: Received, message: FromDoor, v: Views, at: number
 }
 
 export class CommandReader {
-  readonly #create: NewOrderCommand;
-  readonly #parentId = new Uint8Array(OrderRecord.orderIdLength);
-  readonly #replace: ReplaceCommand = {
-    ...emptyKey(),
-    ...notReceived(),
-    timestampHigh: 0,
-    timestampLow: 0,
-    price: 0,
-    quantity: 0,
-    triggerKind: 0,
-    triggerPrice: 0,
-    isNodeMade: false,
-  };
-  readonly #cancel: CancelCommand = {
-    ...emptyKey(),
-    ...notReceived(),
-    mayPark: false,
-    end: ORDER_END.userRequested,
-  };
+  readonly #create = new NewOrderCommand();
+  readonly #parentId: Uint8Array;
+  readonly #replace = new ReplaceCommand();
+  readonly #cancel = new CancelCommand();
   readonly #cancelAll: CancelAllCommand = {
     ...notReceived(),
     words: NO_WORDS,
@@ -125,27 +110,7 @@ export class CommandReader {
   };
 
   constructor() {
-    this.#create = {
-      ...emptyKey(),
-      ...notReceived(),
-      creationHigh: 0,
-      creationLow: 0,
-      expiryHigh: 0,
-      expiryLow: 0,
-      subAccount: 0,
-      side: 0,
-      kind: 0,
-      tif: 0,
-      flags: 0,
-      price: 0,
-      quantity: 0,
-      amount: 0,
-      budget: 0,
-      triggerKind: 0,
-      triggerPrice: 0,
-      parentIdBytes: 0,
-      parentWords: new Int32Array(this.#parentId.buffer),
-    };
+    this.#parentId = new Uint8Array(this.#create.parentWords.buffer);
   }
 
   /** @param bytes of the record, from `createBytes`. */
