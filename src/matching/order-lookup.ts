@@ -128,7 +128,9 @@ export class OrderLookup {
 
   /** Whether the user may park one more cancel. */
   mayPark(): boolean {
-    return (this.user === NONE ? 0 : (this.#users.queues[queueOf(this.user) + QUEUE.parked] as number)) < this.#parkedMax;
+    const { user } = this;
+    const parked = user === NONE ? 0 : (this.#users.queues[queueOf(user) + QUEUE.parked] as number);
+    return parked < this.#parkedMax;
   }
 
   /** Whether a create signed at this time may be a replay of an id that is no longer remembered (AMB-08). */
