@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./demo-command.ts')).demoCommand,
   'replay-flow': async () => (await import('./replay-flow-command.ts')).replayFlowCommand,
   trace: async () => (await import('./trace-command.ts')).traceCommand,
+  bench: async () => (await import('./bench-command.ts')).benchCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
   verify: async () => (await import('./data-commands.ts')).verifyCommand,
   replay: async () => (await import('./data-commands.ts')).replayCommand,

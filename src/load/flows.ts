@@ -41,8 +41,9 @@ export interface SignedFlow {
   readonly bought: number;
 }
 
-/** Creates that rest before they are replaced, and as many again before they are cancelled. */
-const RESTING = 50;
+/** Creates that rest before they are replaced, and as many again before they are cancelled: at most, and as a share. */
+const RESTING_MAX = 50;
+const RESTING_SHARE = 8;
 /** More than the orders that rest at once, so that each has a price of its own. */
 const PRICES = 9_973;
 const NONE = -1;
@@ -142,7 +143,7 @@ function crossingBatches(signer: OrderSigner, count: number, { price, quantity }
 }
 
 /** @param actions the cycle of message kinds; a create comes first. */
-function resting(
+function restingOrders(
   signer: OrderSigner,
   count: number,
   market: LoadMarket,
@@ -150,7 +151,8 @@ function resting(
 ): SignedFlow {
   const messagesOf = noMessages(count);
   const pick: Record<'replace' | 'cancel', number> = { replace: 0, cancel: 0 };
-  const begins = { replace: RESTING * actions.length, cancel: (actions.length - 1) * RESTING * actions.length };
+  const resting = Math.min(RESTING_MAX, Math.floor(count / (RESTING_SHARE * actions.length)));
+  const begins = { replace: resting * actions.length, cancel: (actions.length - 1) * resting * actions.length };
   const priceOf = (steps: number): number => market.price - steps * market.tick;
   let created = 0;
   const create = (message: number): Message => {
@@ -198,8 +200,8 @@ export function signFlow(
     case 'batches':
       return crossingBatches(signer, count, market);
     case 'mix':
-      return resting(signer, count, market, ['create', 'cancel']);
+      return restingOrders(signer, count, market, ['create', 'cancel']);
     case 'replaces':
-      return resting(signer, count, market, ['create', 'replace', 'cancel']);
+      return restingOrders(signer, count, market, ['create', 'replace', 'cancel']);
   }
 }

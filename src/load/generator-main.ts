@@ -10,9 +10,9 @@ import { systemClock } from '../client/time.ts';
 import { Exchange, nowMs } from './exchange.ts';
 import { signFlow } from './flows.ts';
 import type { PacerTask } from './pacer.ts';
-import type { LoadPlan, LoadReport, LoadResult, Pace } from './plan.ts';
+import type { GeneratorMessage, LoadPlan, LoadResult, Pace } from './plan.ts';
 import { cpuPerOrder, cpuTimes } from './thread-cpu.ts';
-import { keysOf, LedgerCheck, openTraders } from './traders.ts';
+import { cancelRest, keysOf, LedgerCheck, openTraders } from './traders.ts';
 
 /** Time without any reply after which the rest counts as unanswered. */
 const GRACE_MS = 30_000;
@@ -30,7 +30,7 @@ const FLOOR_MARKET = {
   account: 0,
 } as const;
 
-function report(message: LoadReport): void {
+function report(message: GeneratorMessage): void {
   process.send?.(message);
 }
 
@@ -51,6 +51,7 @@ async function sendOpen(exchange: Exchange, pace: Pace & { readonly kind: 'open'
       freedMs = nowMs();
     }
     while (exchange.sent < due && exchange.inFlight < unansweredMax && !exchange.isDone) {
+      // mutant: latency-from-due-time
       const dueMs = startMs + (exchange.sent * 1_000) / perSecond;
       exchange.send(dueMs, Math.max(dueMs, freedMs));
     }
@@ -108,6 +109,7 @@ async function perform(plan: LoadPlan): Promise<LoadResult> {
   const isComplete = exchange.unanswered === 0 && exchange.firstRejection === null;
   const ledger = isComplete && check !== null ? await check.verify(flow) : null;
   check?.close();
+  await cancelRest(plan, keys);
   traders.close();
   return {
     latencies: exchange.latencies,
@@ -126,7 +128,7 @@ async function perform(plan: LoadPlan): Promise<LoadResult> {
 
 process.once('message', (plan: LoadPlan) => {
   perform(plan).then(
-    (result) => process.send?.({ kind: 'result', result } satisfies LoadReport, () => process.disconnect()),
+    (result) => process.send?.({ kind: 'result', result } satisfies GeneratorMessage, () => process.disconnect()),
     (error: unknown) => {
       process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
       process.exit(1);

@@ -95,8 +95,8 @@ export interface Latency {
 }
 
 /**
- * Replies of one kind over time: `columns[i][j]` counts the replies to messages that were due in interval i, and whose
- * latency is in band `from + j`. Band b begins at 2^(b/4) microseconds.
+ * Replies of one kind over time: `columns[i][j]` counts the replies to messages that were due in interval i and had a
+ * latency in band `from + j`. Band b begins at 2^(b/4) microseconds.
  */
 export interface HeatMap {
   readonly columnMs: number;
@@ -133,7 +133,7 @@ export interface LoadResult {
 }
 
 /** Sent by the generator's process while it runs, and then once its result. */
-export type LoadReport =
+export type GeneratorMessage =
   | { readonly kind: 'progress'; readonly text: string }
   | { readonly kind: 'result'; readonly result: LoadResult };
 

@@ -1,7 +1,7 @@
 /** Runs one plan in a process of the load generator, within a bounded time. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { LoadPlan, LoadReport, LoadResult } from './plan.ts';
+import type { GeneratorMessage, LoadPlan, LoadResult } from './plan.ts';
 
 const GENERATOR = fileURLToPath(new URL('./generator-main.js', import.meta.url));
 /** For logins, signing and the last replies; beside the time that the schedule takes. */
@@ -23,7 +23,7 @@ export async function runPlan(plan: LoadPlan, onProgress: (text: string) => void
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs(plan));
   try {
     return await new Promise((resolve, reject) => {
-      child.on('message', (report: LoadReport) => {
+      child.on('message', (report: GeneratorMessage) => {
         if (report.kind === 'progress') onProgress(report.text);
         else resolve(report.result);
       });

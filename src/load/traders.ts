@@ -1,7 +1,7 @@
 /**
  * The two users of a run: their sessions, their funds and, where a node serves them, the streams that are timed.
  *
- * New users are funded by the faucet. Own ones must have what the run moves; what is missing is an error that says so.
+ * New users are funded by the faucet. Own ones must have what the run moves (own-users.ts).
  */
 import type { WebSocket } from 'ws';
 import { RingbookClient } from '../client/client.ts';
@@ -105,6 +105,15 @@ export async function openTraders(
   const depth =
     plan.streams && mds !== null ? keep(await openSocket({ base: mds, path, headers: {} }, (socket) => socket)) : null;
   return { pair, trades, depth, close };
+}
+
+/** Cancels every order of both users in the market: what a run leaves behind, or rejected orders left unmatched. */
+export async function cancelRest({ target }: LoadPlan, keys: readonly SigningKey[]): Promise<void> {
+  if (target.kind === 'floor') return;
+  for (const key of keys) {
+    const client = new RingbookClient({ oms: target.oms, key });
+    await client.cancelAll({ assetId: target.market.assetId }).finally(() => client.close());
+  }
 }
 
 /** What the buyer owns of the market's asset: a spot balance, or the base of a position. */

@@ -20,6 +20,7 @@ const COMMANDS = [
   'risk',
   'demo',
   'replay-flow',
+  'bench',
   'doctor',
 ];
 
@@ -91,6 +92,17 @@ suite('usage errors', () => {
     [['cosign'], /cosign takes a FILE/],
     [['cancel-all', 'x', '--as', 'a'], /one market or none/],
     [['cancel-all'], /the user is missing/],
+    [['bench'], /bench measures one thing/],
+    [['bench', 'control', '--rates', '3000,1000'], /ascending order/],
+    [['bench', 'control', '--rates', '0'], /--rates takes a whole number/],
+    [['bench', 'control', '--rates', '90000', '--seconds', '30'], /at most 300000 orders/],
+    [['bench', 'control', '--seconds', '31'], /--seconds is 1 to 30/],
+    [['bench', 'control', '--flows', 'creates,swaps'], /--flows takes creates, mix/],
+    [['bench', 'control', '--key', 'a.key'], /two users trade/],
+    [['bench', 'control', '--key', 'a.key', '--key', 'b.key'], /--key needs --market ID and --price/],
+    [['bench', 'control', '--market', '2'], /go with two users of your own/],
+    [['bench', '--compare', 'a.json'], /--compare takes two files/],
+    [['bench', '--compare', 'a.json', 'b.json'], /a.json cannot be read/],
     [['replay-flow'], /which flow/],
     [['replay-flow', 'missing.csv'], /missing.csv cannot be read/],
     [['replay-flow', 'x.csv', '--synthetic', '1'], /not both/],
@@ -114,6 +126,7 @@ suite('a node that is not there', () => {
       ['order', 'buy', '1', '2', '--price', '3', '--as', 'a', '--oms', nowhere],
       ['cancel-all', '--as', 'a', '--oms', nowhere],
       ['replay-flow', '--synthetic', '1', '--events', '5', '--oms', nowhere, '--ops', nowhere],
+      ['bench', 'control', '--target', nowhere, '--ops', nowhere],
     ]) {
       const ended = await ringbook(argv);
       assert.equal(ended.code, 69, argv.join(' '));

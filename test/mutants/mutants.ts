@@ -1455,6 +1455,21 @@ const SETTLEMENTS: readonly Mutant[] = [
   },
 ];
 
+const LOAD: readonly Mutant[] = [
+  {
+    breaks: 'a latency counts from the time at which its message was due',
+    site: 'latency-from-due-time',
+    change: swap(/startMs \+ \(exchange\.sent \* 1_?000\) \/ perSecond/, 'nowMs()'),
+    caughtBy: 'test/load/generator',
+  },
+  {
+    breaks: 'a late generator has no figures',
+    site: 'late-generator',
+    change: returns('null'),
+    caughtBy: 'test/load/figures',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...STORAGE,
   ...NODE,
@@ -1470,4 +1485,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RING_AND_BOOK,
   ...CHAINS,
   ...SETTLEMENTS,
+  ...LOAD,
 ];
