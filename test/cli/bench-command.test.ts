@@ -1,14 +1,14 @@
 /** `ringbook bench` against a real node: every flow, its files, the users it makes and those it is given. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { keyFromSeed, loadKey, saveSeed } from '../../src/client/keys.ts';
 import { OperatorClient } from '../../src/client/operator.ts';
 import type { Figure } from '../../src/load/figures.ts';
 import type { SweepStep } from '../../src/load/sweep.ts';
+import { lateGenerator } from '../support/late-generator.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { type Ended, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
@@ -112,15 +112,8 @@ suite('ringbook bench', () => {
   });
 
   test('a generator that was late gives no figures, the exit code is 1, and the reason is printed', async () => {
-    const busy = file('busy.mjs');
-    writeFileSync(
-      busy,
-      "import { isMainThread } from 'node:worker_threads';\n" +
-        'const until = (ms) => { while (performance.now() < ms); };\n' +
-        'if (isMainThread && process.send !== undefined) setInterval(() => until(performance.now() + 60), 10).unref();\n',
-    );
     const options = ['--rates', '100', '--seconds', '1', '--flows', 'creates', '--json', file('late.json')];
-    const ended = await bench(options, { NODE_OPTIONS: `--import=${pathToFileURL(busy).href}` });
+    const ended = await bench(options, lateGenerator(directory));
     assert.equal(ended.code, 1, ended.stdout);
     assert.match(ended.stderr, /ringbook: creates, 100\/s: no figures, the generator was [0-9]+ µs late/);
     const { steps } = JSON.parse(readFileSync(file('late.json'), 'utf8')) as Written;

@@ -1,12 +1,10 @@
 /** The load generator as a process, against servers that stall and connections that end. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { latenessFault } from '../../src/load/lateness.ts';
 import type { LoadPlan, LoadResult } from '../../src/load/plan.ts';
 import { runPlan } from '../../src/load/run-plan.ts';
+import { lateGenerator } from '../support/late-generator.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { startWireServer, type WireHandlers } from '../support/wire-server.ts';
 
@@ -65,10 +63,11 @@ suite('the load generator', () => {
     try {
       const plan = planAgainst(server.base);
       const pace = { kind: 'open', perSecond: PER_SECOND, unansweredMax: 10 } as const;
-      const { latencies, perSecond } = await runPlan({ ...plan, pace, count: 60 });
+      const { latencies, lateness, perSecond } = await runPlan({ ...plan, pace, count: 60 });
       // Ten unanswered, 100 ms each: a hundred a second, half of what is due.
       assert.ok(perSecond < 130, `${perSecond} a second`);
       assert.ok((latencies.create?.max ?? 0) > 250_000);
+      assert.ok(lateness.p50 < (latencies.create?.p50 ?? 0) / 2, `${lateness.p50} µs late at p50`);
     } finally {
       await server.close();
     }
@@ -87,18 +86,10 @@ suite('the load generator', () => {
     assert.match(result.closed ?? '', /closed with 1008/);
   });
 
-  test('a generator that gets no time is late, and its figures are refused', async () => {
+  test('a generator whose pacer does not run is late, and its figures are refused', async () => {
     const directory = temporaryDirectory();
-    const busy = join(directory, 'busy.mjs');
-    // In the generator's process alone: 60 ms of every 70 are taken from its event loop.
-    writeFileSync(
-      busy,
-      "import { isMainThread } from 'node:worker_threads';\n" +
-        'const until = (ms) => { while (performance.now() < ms); };\n' +
-        'if (isMainThread && process.send !== undefined) setInterval(() => until(performance.now() + 60), 10).unref();\n',
-    );
     const before = process.env['NODE_OPTIONS'];
-    process.env['NODE_OPTIONS'] = `--import=${pathToFileURL(busy).href}`;
+    Object.assign(process.env, lateGenerator(directory));
     try {
       const result = await against((socket) => {
         socket.on('message', (data: Buffer) => socket.send(data.subarray(0, 190)));
