@@ -10,7 +10,7 @@
 
 import type { OrderDetails } from '../codec/order-details.ts';
 import type { Signatures } from '../codec/signatures.ts';
-import { decodeCreate, type SignedOrder } from '../codec/signed-order.ts';
+import { orderOfText, type SignedOrder } from '../codec/signed-order.ts';
 import { signaturesOf } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
@@ -41,12 +41,13 @@ export interface OrderVerifiers {
 
 /** @returns the verdict that is journaled; the check is made once per order. */
 export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verifiers: OrderVerifiers): boolean {
-  const text = Buffer.from(signed.text, 'latin1');
+  const { text } = signed;
+  const bytes = Buffer.from(text, 'latin1');
   const signatures = signaturesOf(signed.signatures);
   return (
     mayPlace(row, signatures, config) &&
-    isSigned(row, { text, signatures, stored: signed.signatures }, verifiers) &&
-    isOfText(row, asset, text)
+    isSigned(row, { text: bytes, signatures, stored: signed.signatures }, verifiers) &&
+    isOfText(row, asset, text, bytes)
   );
 }
 
@@ -80,19 +81,14 @@ function isSigned(row: OrderRow, { text, signatures, stored }: SignedBytes, veri
 }
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */
-function isOfText(row: OrderRow, asset: AssetId, text: Buffer): boolean {
-  const wrapper = Buffer.concat([HEAD, text, TAIL]);
-  const decoded = decodeCreate(wrapper, 0, wrapper.length);
-  if (!decoded.ok || decoded.value.fault !== null || !text.equals(decoded.value.text)) return false;
-  const { order } = decoded.value;
+function isOfText(row: OrderRow, asset: AssetId, text: string, bytes: Uint8Array): boolean {
+  const order = orderOfText(text, bytes);
+  if (order === null) return false;
   const isReplaced = row.timestampNs !== row.creationNs;
   return (
     isSameOrder(order, row, { asset, text }) && (isReplaced || (isSameSize(order, row) && isSameTrigger(order, row)))
   );
 }
-
-const HEAD = Buffer.from('{"order":');
-const TAIL = Buffer.from(',"signature":[],"post_sign_timestamp":0}');
 
 /** Flags that the node sets on its own. */
 const OWN_FLAGS = ORDER_FLAG.cancelPending | ORDER_FLAG.rolledBack | ORDER_FLAG.entering;
@@ -101,7 +97,7 @@ const OWN_FLAGS = ORDER_FLAG.cancelPending | ORDER_FLAG.rolledBack | ORDER_FLAG.
 function isSameOrder(
   order: SignedOrder,
   row: OrderRow,
-  { asset, text }: { readonly asset: AssetId; readonly text: Buffer },
+  { asset, text }: { readonly asset: AssetId; readonly text: string },
 ): boolean {
   return (
     order.signer.id === row.user &&
@@ -118,8 +114,8 @@ function isSameOrder(
 }
 
 /** The id of its parent as the record refers to it. */
-function parentIdIn(text: Buffer, { parentIdAt, parentIdBytes }: OrderRow): string {
-  return text.toString('latin1', parentIdAt, parentIdAt + parentIdBytes);
+function parentIdIn(text: string, { parentIdAt, parentIdBytes }: OrderRow): string {
+  return text.slice(parentIdAt, parentIdAt + parentIdBytes);
 }
 
 function flagsOf({ details, reduceOnly, isSpot }: SignedOrder): number {

@@ -103,6 +103,21 @@ export function decodeCreate(bytes: Uint8Array, start: number, end: number): Out
   return decodeText(bytes, start, end, readCreate);
 }
 
+/**
+ * Reads an order back from what was signed.
+ *
+ * @param bytes of `text`. @returns null unless `text` is, byte for byte, the canonical one of an order without fault.
+ */
+export function orderOfText(text: string, bytes: Uint8Array): SignedOrder | null {
+  const read = decodeText(bytes, 0, bytes.length, (cursor) => {
+    const order = readOrder(cursor);
+    return cursor.hasFailed ? null : order;
+  });
+  if (!read.ok || orderFault(read.value) !== null) return null;
+  // mutant: canonical-signed-text
+  return orderText(read.value) === text ? read.value : null;
+}
+
 /** Reads a create wrapper at the cursor. @returns null exactly when the cursor has failed. */
 export function readCreate(cursor: JsonCursor): CreateRequest | null {
   let order = NO_ORDER;

@@ -99,6 +99,39 @@ suite("clearing's own verdict on an order", () => {
     assert.equal(attested(other, { ...DEFAULT_SIGNERS, masterWeight: 0 }), false);
   });
 
+  test('SIG-02, GEN-05: what was signed is the canonical text, byte for byte, even where another one reads as the same order', () => {
+    const row = signedRow();
+    const attested = (text: string): boolean => {
+      const signed = { text, signatures: row.signatures };
+      return verifyOrder(
+        { row, signed, asset: ETH, config: DEFAULT_SIGNERS },
+        { webauthn: null, isAttested: () => true },
+      );
+    };
+    assert.equal(attested(row.text), true);
+    const { text } = row;
+    const [side = '', decimals = ''] = [
+      /"side":"[A-Za-z]+",/.exec(text)?.[0],
+      /"book_price_decimals":[0-9]+,/.exec(text)?.[0],
+    ];
+    for (const other of [
+      `${text} `,
+      ` ${text}`,
+      text.replace(',"side"', ', "side"'),
+      text.replace(side, '').replace(decimals, `${decimals}${side}`),
+      text.replace('"trigger":null,', ''),
+      text.replace('"verdict-1"', '"verdict\\u002d1"'),
+      `${text}${text}`,
+      text.slice(0, -1),
+      `[${text}]`,
+      `{"order":${text},"signature":[],"post_sign_timestamp":0}`,
+      '',
+      'null',
+    ]) {
+      assert.equal(attested(other), false, other);
+    }
+  });
+
   test('terms other than the signed ones fail, whichever it is', () => {
     const row = signedRow();
     const changes: Partial<SignedRow>[] = [

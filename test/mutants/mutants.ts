@@ -908,6 +908,12 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/crypto/attestations',
   },
   {
+    breaks: 'what was signed is the canonical text of the order',
+    site: 'canonical-signed-text',
+    change: swap(/ === text/, " !== ''"),
+    caughtBy: 'test/clearing/order-verdict',
+  },
+  {
     breaks: 'clearing judges who signed an order again',
     site: 'order-signers-in-clearing',
     change: swap(/ === null/, ' !== undefined'),
