@@ -89,11 +89,19 @@ export interface UnverifiedOrder {
  */
 export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly UnverifiedOrder[] {
   const needed: UnverifiedOrder[] = [];
-  const markets = state.markets.map((market) => new Unverified(market, state.verdicts, needed));
-  for (const input of state.hooks.waiting) markets[input.marketIndex]?.see(input);
+  const markets: (Unverified | undefined)[] = [];
+  const unverifiedOf = ({ marketIndex }: MarketInput): Unverified => {
+    const known = markets[marketIndex];
+    if (known !== undefined) return known;
+    const market = must(state.markets[marketIndex], 'a market sends events only after clearing made it');
+    const unverified = new Unverified(market, state.verdicts, needed);
+    markets[marketIndex] = unverified;
+    return unverified;
+  };
+  for (const input of state.hooks.waiting) unverifiedOf(input).see(input);
   for (const input of inputs) {
     if (!isOfMarket(input)) continue;
-    const market = must(markets[input.marketIndex], 'a market sends events only after clearing made it');
+    const market = unverifiedOf(input);
     market.see(input);
     if (input.kind !== 'matched') continue;
     market.require(input.makerOrder);

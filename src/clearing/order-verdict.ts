@@ -15,6 +15,7 @@ import { signaturesOf } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
+import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
 import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify } from '../crypto/ed25519.ts';
@@ -31,6 +32,9 @@ export interface OrderToVerify {
   readonly config: SignerConfig;
 }
 
+/** The text of the order that is being verified. */
+const textBytes = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
+
 /** What signatures are judged by. */
 export interface OrderVerifiers {
   /** Of assertions; null: none is valid. */
@@ -42,7 +46,8 @@ export interface OrderVerifiers {
 /** @returns the verdict that is journaled; the check is made once per order. */
 export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verifiers: OrderVerifiers): boolean {
   const { text } = signed;
-  const bytes = Buffer.from(text, 'latin1');
+  if (text.length > SIGNED_TEXT_BYTES_MAX) return false;
+  const bytes = textBytes.subarray(0, textBytes.write(text, 'latin1'));
   const signatures = signaturesOf(signed.signatures);
   return (
     mayPlace(row, signatures, config) &&

@@ -335,6 +335,9 @@ export interface ClearingState {
   readonly firing: Set<MarketSlot>;
 }
 
+/** Everything that a checkpoint takes from `dirty`. */
+export const DIRTY_NAMES: readonly (keyof Dirty)[] = Object.keys(emptyDirty()) as (keyof Dirty)[];
+
 function emptyDirty(): Dirty {
   return {
     users: new Set(),

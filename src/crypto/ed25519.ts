@@ -29,7 +29,9 @@ const messageScratch = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
 
 function copy(target: Uint8Array, source: Uint8Array, at: number, length: number): void {
   assert(at >= 0 && at + length <= source.length, 'the bytes to verify lie inside their buffer');
-  target.set(source.subarray(at, at + length));
+  // A view costs more than the bytes of a signature or a key.
+  if (length > SIGNATURE_BYTES) target.set(source.subarray(at, at + length));
+  else for (let index = 0; index < length; index += 1) target[index] = source[at + index] as number;
 }
 
 /**

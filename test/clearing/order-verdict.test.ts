@@ -125,6 +125,7 @@ suite("clearing's own verdict on an order", () => {
       text.slice(0, -1),
       `[${text}]`,
       `{"order":${text},"signature":[],"post_sign_timestamp":0}`,
+      `{"more":${' '.repeat(1_024)}1}`,
       '',
       'null',
     ]) {
