@@ -10,7 +10,7 @@ import { assert, must } from '../core/assert.ts';
 import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
 import { AS_JSON, answerHistory } from '../gateway/orders/history-ask.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
-import { ownThread } from '../runtime/thread-times.ts';
+import { lowerOwnPriority, ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
 import { TableHistory } from './order-history.ts';
 
@@ -23,6 +23,8 @@ export function runHistoryThread(): void {
   const { dataDirectory, mapBytes, words } = workerData as HistorySettings;
   const life = new Int32Array(words);
   const heartbeat = (): void => void Atomics.add(life, HISTORY_WORD.heartbeat, 1);
+  // A page may take 100 ms of CPU time: orders go first.
+  lowerOwnPriority();
   Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
   const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
   const cycle = new DutyCycle(heartbeat);

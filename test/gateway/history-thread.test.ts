@@ -1,6 +1,7 @@
 /** The thread that reads pages: what it answers, when it is busy, and how it ends. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { after, suite, test } from 'node:test';
 import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
@@ -12,6 +13,7 @@ import {
   type HistoryAsk,
   type OrderDoubts,
 } from '../../src/gateway/orders/history-ask.ts';
+import { threadTimes } from '../../src/runtime/thread-times.ts';
 import { openReader } from '../../src/storage/environment.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
@@ -45,6 +47,15 @@ const ORDERS = {
   doubts: NO_DOUBTS,
   markets: { marketIndexes: [], heard: [] },
 } as const;
+
+/** Of every thread of this process: the 19th field of its `stat`, the 17th behind its name. */
+function nicenesses(): number[] {
+  const tasks = '/proc/self/task';
+  return readdirSync(tasks).map((thread) => {
+    const stat = readFileSync(`${tasks}/${thread}/stat`, 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
 
 suite('history thread', () => {
   const directory = temporaryDirectory();
@@ -101,6 +112,19 @@ suite('history thread', () => {
     assert.deepEqual(trades?.kind === 'trades' && [trades.total, trades.inTables], [40, [1]]);
     await thread.close();
     assert.deepEqual(deaths, []);
+  });
+
+  test('it alone has a lower scheduler priority than the node: orders go first', {
+    skip: threadTimes() === null ? 'no /proc' : false,
+  }, async () => {
+    const before = nicenesses();
+    const thread = open();
+    await thread.read(ORDERS);
+    const others = nicenesses();
+    assert.ok(others.includes(constants.priority.PRIORITY_BELOW_NORMAL), 'the thread of history');
+    others.splice(others.indexOf(constants.priority.PRIORITY_BELOW_NORMAL), 1);
+    assert.deepEqual([...new Set(others)], [...new Set(before)]);
+    await thread.close();
   });
 
   test('pages beyond what may wait are refused, and the others answered, also while it closes', async () => {

@@ -15,8 +15,8 @@ const WATCHED_MS = 2_000;
 /** Five threads record ten heartbeats a second each; with ticks every 5 ms it was 900. */
 const WAKE_UPS_PER_SECOND_MAX = 250;
 
-/** How often the threads of a process have gone to sleep, in all. */
-function sleepsOf(pid: number): number {
+/** Voluntary context switches of all threads of a process. */
+function switchesOf(pid: number): number {
   const tasks = `/proc/${pid}/task`;
   return readdirSync(tasks).reduce((sum, thread) => {
     const status = readFileSync(`${tasks}/${thread}/status`, 'latin1');
@@ -46,9 +46,9 @@ suite('an idle node', () => {
     let perSecond = Number.POSITIVE_INFINITY;
     // What follows from the start ends some time after it.
     await eventually(async () => {
-      const [fromMs, from] = [performance.now(), sleepsOf(node.pid)];
+      const [fromMs, from] = [performance.now(), switchesOf(node.pid)];
       await aMoment(WATCHED_MS);
-      perSecond = ((sleepsOf(node.pid) - from) / (performance.now() - fromMs)) * 1_000;
+      perSecond = ((switchesOf(node.pid) - from) / (performance.now() - fromMs)) * 1_000;
       return perSecond < WAKE_UPS_PER_SECOND_MAX;
     });
     assert.ok(perSecond > 0);
