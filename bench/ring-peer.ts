@@ -117,7 +117,7 @@ function echo(there: SharedArrayBuffer, back: SharedArrayBuffer, parks: boolean,
     else if (parks) {
       sleeper.prepare();
       if (reader.hasRecords()) sleeper.wake();
-      else sleeper.park(100, () => undefined);
+      else sleeper.park(100);
     }
   }
   bell.close();

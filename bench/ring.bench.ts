@@ -244,7 +244,7 @@ async function parked(count: number): Promise<number[]> {
     while (!receive(number)) {
       sleeper.prepare();
       if (setup.reader.hasRecords()) sleeper.wake();
-      else sleeper.park(100, () => undefined);
+      else sleeper.park(100);
     }
     times.push((performance.now() - startedMs) * 1e3);
   }

@@ -13,7 +13,7 @@ import type { AdditionalSigner } from '../codec/signatures.ts';
 import { storedSignatures } from '../codec/stored-signatures.ts';
 import { assert } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
-import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
+import { Doorbell, PARK_MS_MAX, Sleeper } from '../runtime/doorbell.ts';
 import { RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { ownThread } from '../runtime/thread-times.ts';
 import { TraceLog, type TraceMemory } from '../runtime/trace-log.ts';
@@ -72,10 +72,6 @@ export function runVerifyLoop(thread: VerifyThread): void {
     verdicts.commit();
     trace?.mark(HOP.verdict, ticket);
   };
-  const supervise = (): void => {
-    Atomics.add(words, VERIFY_WORD.heartbeat, 1);
-    trace?.look();
-  };
   for (;;) {
     Atomics.add(words, VERIFY_WORD.heartbeat, 1);
     const count = jobs.drain(answer, JOBS_PER_TURN);
@@ -89,7 +85,7 @@ export function runVerifyLoop(thread: VerifyThread): void {
     trace?.look();
     sleeper.prepare();
     if (jobs.hasRecords()) sleeper.wake();
-    else sleeper.park(Number.POSITIVE_INFINITY, supervise);
+    else sleeper.park(PARK_MS_MAX);
   }
   bell.close();
 }

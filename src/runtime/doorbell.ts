@@ -76,10 +76,10 @@ export class Sleeper {
   /**
    * Parks until the doorbell or the timeout. Blocks, so not for threads with an event loop.
    *
-   * @param meanwhile - called every PARK_MS_MAX, with the flag still set: heartbeats. Must not touch a mailbox.
+   * @param meanwhile - called after every PARK_MS_MAX, with the flag still set: heartbeats. Must not touch a mailbox.
    * @returns whether it was the doorbell.
    */
-  park(timeoutMs: number, meanwhile: () => void): boolean {
+  park(timeoutMs: number, meanwhile: () => void = () => undefined): boolean {
     let leftMs = timeoutMs;
     while (Atomics.wait(this.#words, this.#index, SLEEPING, Math.min(leftMs, PARK_MS_MAX)) === 'timed-out') {
       leftMs -= PARK_MS_MAX;

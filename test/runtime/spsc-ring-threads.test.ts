@@ -37,7 +37,7 @@ suite('ring between threads', () => {
       if (handled > 0) continue;
       sleeper.prepare();
       if (reader.hasRecords()) sleeper.wake();
-      else sleeper.park(100, () => undefined);
+      else sleeper.park(100);
     }
     assert.equal(reader.hasRecords(), false);
     assert.ok((words[HEAD_WORD] ?? 0) > 0, 'the position wrapped');
@@ -67,7 +67,7 @@ suite('ring between threads', () => {
       while (reader.drain(keep, 1) === 0) {
         sleeper.prepare();
         if (reader.hasRecords()) sleeper.wake();
-        else sleeper.park(100, () => undefined);
+        else sleeper.park(100);
       }
       assert.equal(answer, round);
     }
