@@ -126,6 +126,7 @@ class PathJudge {
       if (by === undefined) return;
       const [inside, outside] = by.split(rest);
       add(cause, inside);
+      // mutant: one-cause-each
       rest = outside;
     };
     take('collector', spans?.collector);

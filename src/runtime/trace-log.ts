@@ -166,5 +166,6 @@ export function readTrace(trace: TraceMemory, since: number): TracePart {
   // What was overwritten meanwhile is not returned.
   const written = (traceEnd(trace) - first) >>> 0;
   const torn = Math.min(Math.max(0, written - (TRACE_RECORDS - 1)), count);
+  // mutant: overwritten-records
   return { next: end, lost: wanted - count + torn, records: records.subarray(torn * TRACE_FIELDS) };
 }

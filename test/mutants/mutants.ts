@@ -18,6 +18,21 @@ export interface Mutant {
   readonly caughtBy: string;
 }
 
+const TRACE: readonly Mutant[] = [
+  {
+    breaks: 'a reader that is late gets whole records and the number of those it missed',
+    site: 'overwritten-records',
+    change: swap(/wanted - count \+ torn/, 'torn'),
+    caughtBy: 'test/runtime/trace-log',
+  },
+  {
+    breaks: 'each microsecond of a late answer has one cause',
+    site: 'one-cause-each',
+    change: removed,
+    caughtBy: 'test/cli/tail-causes',
+  },
+];
+
 const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a commit is flushed before its meta page points to it',
@@ -1477,6 +1492,7 @@ const LOAD: readonly Mutant[] = [
 ];
 
 export const MUTANTS: readonly Mutant[] = [
+  ...TRACE,
   ...STORAGE,
   ...NODE,
   ...MONEY,

@@ -7,16 +7,25 @@ import { explainTail } from '../../src/cli/tail-causes.ts';
 import { type Path, pathsOf } from '../../src/cli/tail-paths.ts';
 import { recordTrace, traceReport } from '../../src/cli/trace-command.ts';
 import { OperatorClient } from '../../src/client/operator.ts';
+import { ConfigError } from '../../src/core/config-error.ts';
 import { HOP } from '../../src/core/hops.ts';
 import { makeSpotMarket } from '../../src/load/load-market.ts';
 import type { LoadPlan } from '../../src/load/plan.ts';
 import { runPlan } from '../../src/load/run-plan.ts';
+import { loadConfig } from '../../src/node/config.ts';
 import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const WARM_UP = 20;
 const COUNT = 400;
+
+test('RINGBOOK_TRACE is 1, 0 or left out; anything else is refused at the start', () => {
+  assert.equal(loadConfig({ RINGBOOK_TRACE: '1' }).isTraced, true);
+  for (const environment of [{}, { RINGBOOK_TRACE: '' }, { RINGBOOK_TRACE: '0' }])
+    assert.equal(loadConfig(environment).isTraced, false);
+  assert.throws(() => loadConfig({ RINGBOOK_TRACE: 'yes' }), new ConfigError('RINGBOOK_TRACE is "yes": give 1 or 0'));
+});
 
 suite('a traced node', { timeout: 120_000 }, () => {
   const nodes: NodeProcess[] = [];
