@@ -48,13 +48,13 @@ const FAST = 3_000;
 interface Size {
   readonly rounds: number;
   readonly seconds: number;
-  /** Messages of a saturation run. */
-  readonly burst: number;
 }
 const SIZES: Readonly<Record<Scale, Size>> = {
-  small: { rounds: 1, seconds: 1, burst: 2_000 },
-  full: { rounds: 5, seconds: 10, burst: 30_000 },
+  small: { rounds: 1, seconds: 1 },
+  full: { rounds: 5, seconds: 10 },
 };
+/** Messages of a saturation run, for each second of the others. */
+const BURST_PER_SECOND = 3_000;
 
 /** What is measured with and what it is measured against. */
 interface Setting {
@@ -88,6 +88,7 @@ async function perform(plan: LoadPlan, scale: Scale): Promise<LoadResult> {
     }
     fault = latenessFault(result);
     if (fault === null || scale === 'small') return result;
+    process.stderr.write(`  again: ${fault}\n`);
   }
   throw new Error(`nothing was measured, ${ATTEMPTS} times: ${fault}`);
 }
@@ -160,11 +161,12 @@ async function rate(figures: Figures, setting: Setting, perSecond: number): Prom
 
 async function saturation(figures: Figures, setting: Setting): Promise<void> {
   const { floor, size, scale } = setting;
+  const count = BURST_PER_SECOND * size.seconds;
   const burst = (target: NodeTarget | FloorTarget): LoadPlan => ({
     ...planOf(setting, target, 'creates', 0),
     pace: { kind: 'closed', inFlight: IN_FLIGHT },
-    warmUp: size.burst >> 2,
-    count: size.burst,
+    warmUp: count >> 2,
+    count,
   });
   const bare = await perform(burst(floor), scale);
   const node = await perform(burst(targetOf(setting)), scale);
@@ -221,12 +223,13 @@ const PARTS: Readonly<Record<string, Part>> = {
   streams,
 };
 
-function partsOf({ parts }: BenchOptions): readonly Part[] {
+/** @returns pairs of name and part. */
+function partsOf({ parts }: BenchOptions): readonly (readonly [string, Part])[] {
   const names = parts ?? Object.keys(PARTS);
   return names.map((name) => {
     const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
     if (part === undefined) throw new Error(`control has no part ${name}; it has ${Object.keys(PARTS).join(', ')}`);
-    return part;
+    return [name, part] as const;
   });
 }
 
@@ -241,18 +244,21 @@ function rowsOf(rounds: readonly Figures[]): readonly BenchRow[] {
 
 export async function run(scale: Scale, options: BenchOptions = {}): Promise<BenchResult> {
   const parts = partsOf(options);
-  const { rounds, seconds, burst } = { ...SIZES[scale], ...options };
+  const { rounds, seconds } = { ...SIZES[scale], ...options };
   const floor = await startFloor();
   const node = await startNode({ profile: 'dev' });
   const operator = new OperatorClient(node.ops);
   try {
     const spot = await makeSpotMarket(operator);
-    const setting = { node, operator, spot, floor: floor.target, size: { rounds, seconds, burst }, scale };
+    const setting = { node, operator, spot, floor: floor.target, size: { rounds, seconds }, scale };
     if (scale === 'full') await warmUp(setting);
     const measured: Figures[] = [];
     for (let index = 0; index < rounds; index += 1) {
       const figures: Figures = new Map();
-      for (const part of parts) await part(figures, setting);
+      for (const [name, part] of parts) {
+        process.stderr.write(`round ${index + 1} of ${rounds}, ${name}\n`);
+        await part(figures, setting);
+      }
       measured.push(figures);
     }
     return {
