@@ -27,7 +27,7 @@ const SIZES = {
 type GarbageFlow = Extract<Flow, 'creates' | 'mix'>;
 
 /** Bytes per message over all threads: what was reached, and a tenth. */
-const BUDGETS: Readonly<Record<GarbageFlow, number>> = { creates: 33_000, mix: 21_500 };
+const BUDGETS: Readonly<Record<GarbageFlow, number>> = { creates: 28_000, mix: 19_500 };
 
 /** @throws Error when a message was not answered, or rejected. */
 async function perform(plan: LoadPlan): Promise<void> {

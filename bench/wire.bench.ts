@@ -10,7 +10,8 @@ import { binaryRequest } from '../src/client/binary-control.ts';
 import { decodeBinaryFrame } from '../src/codec/binary-frame.ts';
 import { type ControlFrame, decodeControlFrame, type FrameHead } from '../src/codec/control-frame.ts';
 import { responseFrame } from '../src/codec/control-replies.ts';
-import { orderText, type SignedOrder } from '../src/codec/signed-order.ts';
+import { type SignedOrder, writeOrder } from '../src/codec/signed-order.ts';
+import { textBytes } from '../src/codec/text-writer.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { USD, userIdOf } from '../src/core/ids.ts';
 import { SIDE, TIF } from '../src/core/order-terms.ts';
@@ -59,9 +60,15 @@ function orderOf(index: number): SignedOrder {
   };
 }
 
+const decoder = new TextDecoder();
+
+function textOf(index: number): string {
+  return decoder.decode(textBytes(orderOf(index), writeOrder));
+}
+
 function wrapperOf(index: number): string {
   const signature = Array.from({ length: 64 }, (_, at) => (at * 37 + index * 11) & 255);
-  return `{"order":${orderText(orderOf(index))},"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;
+  return `{"order":${textOf(index)},"signature":[${signature.join(',')}],"post_sign_timestamp":1770000000000400000}`;
 }
 
 /** @param isSpaced as clients write it on `/control`: a space after every colon and comma. */
@@ -106,8 +113,6 @@ function answerTo(address: FrameHead): (frame: Uint8Array) => number {
   };
 }
 
-const decoder = new TextDecoder();
-
 function parse(frame: Uint8Array): number {
   const value: unknown = JSON.parse(decoder.decode(frame));
   assert(typeof value === 'object' && value !== null, 'a frame is an object');
@@ -120,7 +125,7 @@ function checkedTexts(frames: readonly Uint8Array[], decode: Decode): string {
   for (const [index, frame] of frames.entries()) {
     const decoded = decode(frame, 0, frame.length);
     assert(decoded.kind === 'create', 'a benchmark frame is a create');
-    assert(decoder.decode(decoded.request.text) === orderText(orderOf(index)), 'the signed text is rebuilt');
+    assert(decoder.decode(decoded.request.text) === textOf(index), 'the signed text is rebuilt');
     for (const byte of decoded.request.text) checksum = mixChecksum(checksum, byte);
   }
   return checksumText(checksum);

@@ -87,7 +87,7 @@ function isSigned(row: OrderRow, { text, signatures, stored }: SignedBytes, veri
 
 /** The text is the canonical one of an order with exactly these terms. A replace has moved some of them on. */
 function isOfText(row: OrderRow, asset: AssetId, text: string, bytes: Uint8Array): boolean {
-  const order = orderOfText(text, bytes);
+  const order = orderOfText(bytes);
   if (order === null) return false;
   const isReplaced = row.timestampNs !== row.creationNs;
   return (

@@ -58,17 +58,17 @@ import {
   SCHEMES,
   SIGNATURE_BYTES,
 } from './signatures.ts';
-import { type CancelRequest, cancelFault, cancelText, type SignedCancel } from './signed-cancel.ts';
-import { type CreateRequest, orderFault, orderText, type SignedOrder } from './signed-order.ts';
+import { type CancelRequest, cancelFault, type SignedCancel, writeCancelText } from './signed-cancel.ts';
+import { type CreateRequest, orderFault, type SignedOrder, writeOrder } from './signed-order.ts';
 import {
   type NewTrigger,
   type ReplaceRequest,
   replaceFault,
-  replaceText,
   type SignedReplace,
+  writeReplaceText,
 } from './signed-replace.ts';
 import { assetOf, NO_ASSET, NO_USER, type SpelledAsset, type SpelledUser, STRING_DECODED_MAX } from './signed-text.ts';
-import { type SigningMembers, signedRequest } from './signed-wrapper.ts';
+import { type SigningMembers, signedText } from './signed-wrapper.ts';
 
 const UNSOUND: Reject = reject('INVALID_REQUEST', 'the frame is no FlatBuffers message of schemas/control.fbs');
 const NO_REQUEST: Reject = reject('INVALID_REQUEST', 'the body is no request', 'body');
@@ -207,9 +207,9 @@ function createAt(at: number): CreateRequest {
     protocolVersion: reader.unsigned(at, Create.protocolVersion),
   };
   const members = signingMembersAt(at, Create);
-  const signed = signedRequest(members, fault ?? orderFault(order), () => orderText(order));
-  const { signature, additionalSigners, postSignNs, text } = signed;
-  return { order, signature, additionalSigners, postSignNs, fault: signed.fault, text };
+  const { signature, additionalSigners, postSignNs } = members;
+  const own = fault ?? orderFault(order);
+  return { order, signature, additionalSigners, postSignNs, fault: own, text: signedText(order, own, writeOrder) };
 }
 
 function replaceAt(at: number): ReplaceRequest {
@@ -227,8 +227,10 @@ function replaceAt(at: number): ReplaceRequest {
   const signer = userAt(at, Replace.signer);
   const asset = assetAt(at, Replace.assetId, 'asset_id');
   const members = signingMembersAt(at, Replace);
-  const signed = signedRequest(members, fault ?? replaceFault(request), () => replaceText(request));
-  return { request, signer, asset, ...signed };
+  const { signature, additionalSigners, postSignNs } = members;
+  const own = fault ?? replaceFault(request);
+  const text = signedText(request, own, writeReplaceText);
+  return { request, signer, asset, signature, additionalSigners, postSignNs, fault: own, text };
 }
 
 function cancelAt(at: number): CancelRequest {
@@ -238,7 +240,16 @@ function cancelAt(at: number): CancelRequest {
   const protocolVersion = reader.unsigned(at, Cancel.protocolVersion);
   const cancel: SignedCancel = { orderId, asset, signer, protocolVersion };
   const members = signingMembersAt(at, Cancel);
-  return { cancel, ...signedRequest(members, fault ?? cancelFault(cancel), () => cancelText(cancel)) };
+  const { signature, additionalSigners, postSignNs } = members;
+  const own = fault ?? cancelFault(cancel);
+  return {
+    cancel,
+    signature,
+    additionalSigners,
+    postSignNs,
+    fault: own,
+    text: signedText(cancel, own, writeCancelText),
+  };
 }
 
 // ---- members

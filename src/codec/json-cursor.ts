@@ -22,6 +22,7 @@ import { JSON_DEPTH_MAX, JSON_DIGITS_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { ObjectShape } from './json-shape.ts';
 import { decodeString } from './json-string.ts';
+import type { KnownText, KnownTexts } from './known-texts.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' | 'none';
 
@@ -209,6 +210,15 @@ export class JsonCursor {
     return decoded.text;
   }
 
+  /** The entry for the string that is next, which is read by that; null, and nothing read, if it is not in the table. */
+  readKnown<Entry extends KnownText>(table: KnownTexts<Entry>): Entry | null {
+    if (this.#skipSpace() !== QUOTE || this.#failure !== null) return null;
+    const start = this.#position + 1;
+    const known = table.find(this.#bytes, start, this.#end);
+    if (known !== null) this.#position = start + known.text.length + 1;
+    return known;
+  }
+
   readBoolean(): boolean {
     if (this.#readWord(TRUE)) return true;
     return this.#readWord(FALSE) ? false : this.#expected('true or false', false);
@@ -272,9 +282,9 @@ export class JsonCursor {
 
   /**
    * An array of integers from 0 to 255: a key or a signature. Has its own loop, because a signature is a third of the
-   * bytes of an order. @param countMax at most 4096.
+   * bytes of an order. @param countMax at most 4096. @param kept makes the result of the first `count` bytes.
    */
-  readBytes(countMax: number): Uint8Array {
+  readBytes(countMax: number, kept: (bytes: Uint8Array, count: number) => Uint8Array = ownBytes): Uint8Array {
     const bytes = this.#bytes;
     const scratch = this.#scratch;
     let count = 0;
@@ -295,7 +305,7 @@ export class JsonCursor {
       else this.#position = at;
       scratch[count++] = value;
     }
-    return scratch.slice(0, count);
+    return kept(scratch, count);
   }
 
   // ---- internals
@@ -465,6 +475,10 @@ export class JsonCursor {
     for (let at = first; at < end; at += 1) value = value * 10 + (this.#bytes[at] as number) - ZERO;
     return value;
   }
+}
+
+function ownBytes(bytes: Uint8Array, count: number): Uint8Array {
+  return bytes.slice(0, count);
 }
 
 function isDigit(byte: number): boolean {

@@ -6,11 +6,13 @@
  * A raw figure (RawPrice, RawQuantity) outside 1 … 2^53−1 is read as 0: the brand holds once `rawFault` has returned
  * null. The quote-scaled integers `QuoteAsset.quantity` and `max_sellable_amount` have the same limits.
  */
+import { must } from '../core/assert.ts';
 import { TIF, type Tif } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
-import { STRING_DECODED_MAX, signedStringOrNull } from './signed-text.ts';
+import { STRING_DECODED_MAX } from './signed-text.ts';
+import type { TextWriter } from './text-writer.ts';
 
 export interface LimitDetails {
   readonly kind: 'limit';
@@ -213,34 +215,69 @@ export function rawFault(details: OrderDetails): string | null {
 
 // ---- canonical text
 
-export function detailsText(details: OrderDetails): string {
+export function writeDetails(text: TextWriter, details: OrderDetails): void {
   switch (details.kind) {
     case 'limit':
-      return `{"Limit":{"limit_price":${details.limitPrice},"quantity":${details.quantity},"time_in_force":${timeInForceText(details)}}}`;
+      text.ascii('{"Limit":{"limit_price":');
+      text.integer(details.limitPrice);
+      text.ascii(',"quantity":');
+      text.integer(details.quantity);
+      text.ascii(',"time_in_force":');
+      writeTimeInForce(text, details);
+      text.ascii('}}');
+      break;
     case 'market-base':
-      return `{"Market":{"quantity":{"BaseAsset":{"quantity":${details.quantity},"max_sellable_amount":${details.maxSellableAmount}}},"fill_or_kill":${details.fillOrKill}}}`;
+      text.ascii('{"Market":{"quantity":{"BaseAsset":{"quantity":');
+      text.integer(details.quantity);
+      text.ascii(',"max_sellable_amount":');
+      text.integerOrNull(details.maxSellableAmount);
+      writeFillOrKill(text, details.fillOrKill);
+      break;
     case 'market-quote':
-      return `{"Market":{"quantity":{"QuoteAsset":{"quantity":${details.amount},"max_sellable_quantity":${details.maxSellableQuantity}}},"fill_or_kill":${details.fillOrKill}}}`;
+      text.ascii('{"Market":{"quantity":{"QuoteAsset":{"quantity":');
+      text.integer(details.amount);
+      text.ascii(',"max_sellable_quantity":');
+      text.integerOrNull(details.maxSellableQuantity);
+      writeFillOrKill(text, details.fillOrKill);
+      break;
   }
 }
 
-function timeInForceText(details: LimitDetails): string {
-  switch (details.tif) {
-    case TIF.gtc:
-      return `{"GTC":{"post_only":${details.postOnly}}}`;
-    case TIF.gtd:
-      return `{"GTD":{"post_only":${details.postOnly},"timestamp_ns":${details.goodUntilNs}}}`;
-    case TIF.ioc:
-      return '{"IOC":{"fill_or_kill":false}}';
-    case TIF.fok:
-      return '{"IOC":{"fill_or_kill":true}}';
+/** The end of a market order's details. */
+function writeFillOrKill(text: TextWriter, fillOrKill: boolean): void {
+  text.ascii('}},"fill_or_kill":');
+  text.flag(fillOrKill);
+  text.ascii('}}');
+}
+
+function writeTimeInForce(text: TextWriter, { tif, postOnly, goodUntilNs }: LimitDetails): void {
+  if (tif === TIF.ioc || tif === TIF.fok) {
+    text.ascii('{"IOC":{"fill_or_kill":');
+    text.flag(tif === TIF.fok);
+    text.ascii('}}');
+    return;
   }
+  text.ascii(tif === TIF.gtd ? '{"GTD":{"post_only":' : '{"GTC":{"post_only":');
+  text.flag(postOnly);
+  if (tif === TIF.gtd) {
+    text.ascii(',"timestamp_ns":');
+    text.u64(must(goodUntilNs ?? undefined, 'an order good till a date has it'));
+  }
+  text.ascii('}}');
 }
 
-export function triggerText(trigger: Trigger): string {
-  return `{"parent_order_id":${signedStringOrNull(trigger.parentOrderId)},"condition":${conditionText(trigger.condition)}}`;
+export function writeTrigger(text: TextWriter, trigger: Trigger): void {
+  text.ascii('{"parent_order_id":');
+  text.signedOrNull(trigger.parentOrderId);
+  text.ascii(',"condition":');
+  writeCondition(text, trigger.condition);
+  text.ascii('}');
 }
 
-export function conditionText(condition: TriggerCondition): string {
-  return `{"${condition.direction}":{"price":${condition.price}}}`;
+export function writeCondition(text: TextWriter, condition: TriggerCondition): void {
+  text.ascii('{"');
+  text.ascii(condition.direction);
+  text.ascii('":{"price":');
+  text.integer(condition.price);
+  text.ascii('}}');
 }

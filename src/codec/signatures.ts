@@ -8,6 +8,7 @@
  */
 import type { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
+import { requestBytes } from './text-writer.ts';
 
 /** The index is the key type code of wire.md G10: durable, never changed. */
 export const SCHEMES = ['Ed25519', 'Secp256k1', 'P256', 'WebAuthn'] as const;
@@ -72,7 +73,15 @@ export function isUnsigned(signatures: Signatures): boolean {
 }
 
 export function readSignature(cursor: JsonCursor): Uint8Array {
-  const signature = cursor.readBytes(SIGNATURE_BYTES);
+  return checkedSignature(cursor, cursor.readBytes(SIGNATURE_BYTES));
+}
+
+/** As `readSignature`, of an action on orders: for as long as its request. */
+export function readOrderSignature(cursor: JsonCursor): Uint8Array {
+  return checkedSignature(cursor, cursor.readBytes(SIGNATURE_BYTES, requestBytes));
+}
+
+function checkedSignature(cursor: JsonCursor, signature: Uint8Array): Uint8Array {
   if (signature.length !== 0 && signature.length !== SIGNATURE_BYTES) cursor.fail('expected 64 integers or none');
   return signature;
 }

@@ -18,9 +18,9 @@ import {
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
-  signedString,
 } from './signed-text.ts';
-import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
+import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
+import type { TextWriter } from './text-writer.ts';
 
 /** The signable `cancel`. */
 export interface SignedCancel {
@@ -56,7 +56,9 @@ export function readCancel(cursor: JsonCursor): CancelRequest | null {
     cancel = readSignedCancel(cursor);
   });
   if (cursor.hasFailed) return null;
-  return { cancel, ...signedRequest(members, cancelFault(cancel), () => cancelText(cancel)) };
+  const { signature, additionalSigners, postSignNs } = members;
+  const fault = cancelFault(cancel);
+  return { cancel, signature, additionalSigners, postSignNs, fault, text: signedText(cancel, fault, writeCancelText) };
 }
 
 function readSignedCancel(cursor: JsonCursor): SignedCancel {
@@ -77,9 +79,14 @@ export function cancelFault(cancel: SignedCancel): Reject | null {
 }
 
 /** Canonical text of a `cancel` without fault. */
-export function cancelText(cancel: SignedCancel): string {
-  return (
-    `{"order_id":"${signedString(cancel.orderId)}","asset_id":"${signedString(cancel.asset.text)}",` +
-    `"signer":"${signedString(cancel.signer.text)}","protocol_version":${cancel.protocolVersion}}`
-  );
+export function writeCancelText(text: TextWriter, cancel: SignedCancel): void {
+  text.ascii('{"order_id":"');
+  text.signed(cancel.orderId);
+  text.ascii('","asset_id":"');
+  text.signed(cancel.asset.text);
+  text.ascii('","signer":"');
+  text.signed(cancel.signer.text);
+  text.ascii('","protocol_version":');
+  text.integer(cancel.protocolVersion);
+  text.ascii('}');
 }

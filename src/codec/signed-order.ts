@@ -15,14 +15,14 @@ import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import {
-  detailsText,
   NO_DETAILS,
   type OrderDetails,
   rawFault,
   readDetails,
   readTrigger,
   type Trigger,
-  triggerText,
+  writeDetails,
+  writeTrigger,
 } from './order-details.ts';
 import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
 import {
@@ -33,9 +33,9 @@ import {
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
-  signedString,
 } from './signed-text.ts';
-import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
+import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
+import { type TextWriter, textBytes } from './text-writer.ts';
 
 const MAX_TRADING_FEES_RATE_MAX = 4_294_967_295;
 const ACCOUNT_INDEX_MAX = 65_535;
@@ -106,16 +106,16 @@ export function decodeCreate(bytes: Uint8Array, start: number, end: number): Out
 /**
  * Reads an order back from what was signed.
  *
- * @param bytes of `text`. @returns null unless `text` is, byte for byte, the canonical one of an order without fault.
+ * @returns null unless it is, byte for byte, the canonical text of an order without fault.
  */
-export function orderOfText(text: string, bytes: Uint8Array): SignedOrder | null {
+export function orderOfText(bytes: Uint8Array): SignedOrder | null {
   const read = decodeText(bytes, 0, bytes.length, (cursor) => {
     const order = readOrder(cursor);
     return cursor.hasFailed ? null : order;
   });
   if (!read.ok || orderFault(read.value) !== null) return null;
   // mutant: canonical-signed-text
-  return orderText(read.value) === text ? read.value : null;
+  return Buffer.compare(textBytes(read.value, writeOrder), bytes) === 0 ? read.value : null;
 }
 
 /** Reads a create wrapper at the cursor. @returns null exactly when the cursor has failed. */
@@ -125,10 +125,9 @@ export function readCreate(cursor: JsonCursor): CreateRequest | null {
     order = readOrder(cursor);
   });
   if (cursor.hasFailed) return null;
-  const { signature, additionalSigners, postSignNs, fault, text } = signedRequest(members, orderFault(order), () =>
-    orderText(order),
-  );
-  return { order, signature, additionalSigners, postSignNs, fault, text };
+  const { signature, additionalSigners, postSignNs } = members;
+  const fault = orderFault(order);
+  return { order, signature, additionalSigners, postSignNs, fault, text: signedText(order, fault, writeOrder) };
 }
 
 function readOrder(cursor: JsonCursor): SignedOrder {
@@ -212,14 +211,35 @@ export function orderFault(order: SignedOrder): Reject | null {
 }
 
 /** Canonical text of an `order` without fault. */
-export function orderText(order: SignedOrder): string {
-  return (
-    `{"signer":"${signedString(order.signer.text)}","order_id":"${signedString(order.orderId)}",` +
-    `"base_asset":"${signedString(order.baseAsset.text)}","book_price_decimals":${order.bookPriceDecimals},` +
-    `"book_quantity_decimals":${order.bookQuantityDecimals},"details":${detailsText(order.details)},` +
-    `"side":"${SIDE_WORD[order.side]}","trigger":${order.trigger === null ? 'null' : triggerText(order.trigger)},` +
-    `"creation_timestamp_ns":${order.creationNs},"target":{"account":${order.account},"is_spot":${order.isSpot}},` +
-    `"reduce_only":${order.reduceOnly},"max_trading_fees_rate":${order.maxTradingFeesRate},` +
-    `"protocol_version":${order.protocolVersion}}`
-  );
+export function writeOrder(text: TextWriter, order: SignedOrder): void {
+  text.ascii('{"signer":"');
+  text.signed(order.signer.text);
+  text.ascii('","order_id":"');
+  text.signed(order.orderId);
+  text.ascii('","base_asset":"');
+  text.signed(order.baseAsset.text);
+  text.ascii('","book_price_decimals":');
+  text.integer(order.bookPriceDecimals);
+  text.ascii(',"book_quantity_decimals":');
+  text.integer(order.bookQuantityDecimals);
+  text.ascii(',"details":');
+  writeDetails(text, order.details);
+  text.ascii(',"side":"');
+  text.ascii(SIDE_WORD[order.side]);
+  text.ascii('","trigger":');
+  if (order.trigger === null) text.ascii('null');
+  else writeTrigger(text, order.trigger);
+  text.ascii(',"creation_timestamp_ns":');
+  text.u64(order.creationNs);
+  text.ascii(',"target":{"account":');
+  text.integer(order.account);
+  text.ascii(',"is_spot":');
+  text.flag(order.isSpot);
+  text.ascii('},"reduce_only":');
+  text.flag(order.reduceOnly);
+  text.ascii(',"max_trading_fees_rate":');
+  text.integer(order.maxTradingFeesRate);
+  text.ascii(',"protocol_version":');
+  text.integer(order.protocolVersion);
+  text.ascii('}');
 }

@@ -12,12 +12,13 @@ import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import {
-  conditionText,
   NO_CONDITION,
   readCondition,
   readConditionPrice,
   readRawOrNull,
   type TriggerCondition,
+  writeCondition,
+  writeTrigger,
 } from './order-details.ts';
 import { changedIdFault, ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
 import {
@@ -28,10 +29,9 @@ import {
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
-  signedString,
-  signedStringOrNull,
 } from './signed-text.ts';
-import { readWrapper, type SignedRequest, signedRequest, wrapperShape } from './signed-wrapper.ts';
+import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
+import type { TextWriter } from './text-writer.ts';
 
 /** The signable `request`. Null means "leave unchanged". */
 export interface SignedReplace {
@@ -100,7 +100,10 @@ export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
     else asset = readAsset(cursor);
   });
   if (cursor.hasFailed) return null;
-  return { request, signer, asset, ...signedRequest(members, replaceFault(request), () => replaceText(request)) };
+  const { signature, additionalSigners, postSignNs } = members;
+  const fault = replaceFault(request);
+  const text = signedText(request, fault, writeReplaceText);
+  return { request, signer, asset, signature, additionalSigners, postSignNs, fault, text };
 }
 
 function readRequest(cursor: JsonCursor): SignedReplace {
@@ -154,18 +157,28 @@ export function replaceFault(request: SignedReplace): Reject | null {
 }
 
 /** Canonical text of a `request` without fault. */
-export function replaceText(request: SignedReplace): string {
-  return (
-    `{"order_id":"${signedString(request.orderId)}","timestamp_ns":${request.timestampNs},` +
-    `"new_price_limit":${request.newPriceLimit},"new_quantity":${request.newQuantity},` +
-    `"new_trigger":${request.newTrigger === null ? 'null' : newTriggerText(request.newTrigger)},` +
-    `"book_quantity_decimals":${request.bookQuantityDecimals},"book_price_decimals":${request.bookPriceDecimals},` +
-    `"protocol_version":${request.protocolVersion}}`
-  );
+export function writeReplaceText(text: TextWriter, request: SignedReplace): void {
+  text.ascii('{"order_id":"');
+  text.signed(request.orderId);
+  text.ascii('","timestamp_ns":');
+  text.u64(request.timestampNs);
+  text.ascii(',"new_price_limit":');
+  text.integerOrNull(request.newPriceLimit);
+  text.ascii(',"new_quantity":');
+  text.integerOrNull(request.newQuantity);
+  text.ascii(',"new_trigger":');
+  writeNewTrigger(text, request.newTrigger);
+  text.ascii(',"book_quantity_decimals":');
+  text.integer(request.bookQuantityDecimals);
+  text.ascii(',"book_price_decimals":');
+  text.integer(request.bookPriceDecimals);
+  text.ascii(',"protocol_version":');
+  text.integer(request.protocolVersion);
+  text.ascii('}');
 }
 
-function newTriggerText(trigger: NewTrigger): string {
-  const condition = conditionText(trigger.condition);
-  if (trigger.shape === 'bare') return condition;
-  return `{"parent_order_id":${signedStringOrNull(trigger.parentOrderId)},"condition":${condition}}`;
+function writeNewTrigger(text: TextWriter, trigger: NewTrigger | null): void {
+  if (trigger === null) text.ascii('null');
+  else if (trigger.shape === 'bare') writeCondition(text, trigger.condition);
+  else writeTrigger(text, trigger);
 }

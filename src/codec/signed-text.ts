@@ -9,6 +9,7 @@ import { assert } from '../core/assert.ts';
 import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { JsonCursor } from './json-cursor.ts';
+import { KnownTexts } from './known-texts.ts';
 
 /** Longer ids are not decoded; the validation of shorter ones has its own error. */
 export const STRING_DECODED_MAX = 1_024;
@@ -44,27 +45,40 @@ export interface Spelled<Id extends string> {
 export type SpelledUser = Spelled<UserId>;
 export type SpelledAsset = Spelled<AssetId>;
 
+/** Of this thread. */
+const knownUsers = new KnownTexts<SpelledUser>();
+const knownAssets = new KnownTexts<SpelledAsset>();
+
 /** The value before an id is read. */
 export const NO_USER: SpelledUser = { id: '' as UserId, text: '' };
 export const NO_ASSET: SpelledAsset = { id: '' as AssetId, text: '' };
 
 /** Reads a user id in any accepted spelling. The normal one, the usual case, takes one check. */
 export function readUser(cursor: JsonCursor): SpelledUser {
+  const known = cursor.readKnown(knownUsers);
+  if (known !== null) return known;
   const text = cursor.readString(STRING_DECODED_MAX);
   const id = PLAIN_USER_FORM.test(text) ? (text as UserId) : parseUserId(text);
   if (id === null) cursor.fail('expected a user id of 64 hex digits');
-  return id === null ? NO_USER : { id, text };
+  return id === null ? NO_USER : remembered(knownUsers, { id, text });
 }
 
 /** Reads an asset id in any accepted spelling. */
 export function readAsset(cursor: JsonCursor): SpelledAsset {
+  const known = cursor.readKnown(knownAssets);
+  if (known !== null) return known;
   const asset = assetOf(cursor.readString(STRING_DECODED_MAX));
   if (asset === null) cursor.fail('expected an asset id');
-  return asset ?? NO_ASSET;
+  return asset === null ? NO_ASSET : remembered(knownAssets, asset);
 }
 
 /** An asset id in any accepted spelling; null for any other text. */
 export function assetOf(text: string): SpelledAsset | null {
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);
   return id === null ? null : { id, text };
+}
+
+function remembered<Id extends string>(table: KnownTexts<Spelled<Id>>, spelled: Spelled<Id>): Spelled<Id> {
+  table.add(spelled);
+  return spelled;
 }

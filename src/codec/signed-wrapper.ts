@@ -11,8 +11,8 @@ import type { TimestampNs } from '../core/units.ts';
 import type { Draft } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { type ObjectShape, objectShape } from './json-shape.ts';
-import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
-import { signingBytes } from './signed-text.ts';
+import { readAdditionalSigners, readOrderSignature, type Signatures } from './signatures.ts';
+import { type TextWriter, textBytes } from './text-writer.ts';
 
 const SIGNING_MEMBERS = ['signature', 'additional_signers?', 'post_sign_timestamp'] as const;
 type SigningMember = 'signature' | 'additional_signers' | 'post_sign_timestamp';
@@ -48,7 +48,7 @@ export function readWrapper<Own extends string>(
   const members: Draft<SigningMembers> = { ...NOTHING_SIGNED };
   cursor.enterObject();
   for (let name = cursor.nextMember(shape); name !== null; name = cursor.nextMember(shape)) {
-    if (name === 'signature') members.signature = readSignature(cursor);
+    if (name === 'signature') members.signature = readOrderSignature(cursor);
     else if (name === 'additional_signers') members.additionalSigners = readAdditionalSigners(cursor);
     else if (name === 'post_sign_timestamp') members.postSignNs = cursor.readU64() as TimestampNs;
     else readOwn(name as Own);
@@ -56,8 +56,11 @@ export function readWrapper<Own extends string>(
   return members;
 }
 
-/** @param textOf the canonical text; called only without a fault. */
-export function signedRequest(members: SigningMembers, fault: Reject | null, textOf: () => string): SignedRequest {
-  const { signature, additionalSigners, postSignNs } = members;
-  return { signature, additionalSigners, postSignNs, fault, text: fault === null ? signingBytes(textOf()) : NO_BYTES };
+/** The signed bytes of an object without fault. @param write writes its canonical text. */
+export function signedText<Signed>(
+  signed: Signed,
+  fault: Reject | null,
+  write: (text: TextWriter, signed: Signed) => void,
+): Uint8Array {
+  return fault === null ? textBytes(signed, write) : NO_BYTES;
 }

@@ -96,7 +96,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'streamCap' | 'viewOf'>;
-  readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'issueNonce' | 'login' | 'logout'>;
+  readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'isLive' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;
   readonly registry: Pick<
     RegistryCache,

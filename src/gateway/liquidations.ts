@@ -16,8 +16,8 @@
  */
 import type { CancelAccount, LiquidationChanged, NodeOrderSent } from '../clearing/effects.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { orderText } from '../codec/signed-order.ts';
-import { signingBytes } from '../codec/signed-text.ts';
+import { writeOrder } from '../codec/signed-order.ts';
+import { textBytes } from '../codec/text-writer.ts';
 import { assert } from '../core/assert.ts';
 import { NODE_ORDER_PREFIX } from '../core/ids.ts';
 import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
@@ -165,7 +165,7 @@ function nodeCreate(order: NodeOrderSent, market: MarketSlot): PreparedCreate {
     quantity,
     triggerPrice: 0 as RawPrice,
     maxFeeRate: NO_FEE_LIMIT,
-    text: signingBytes(orderText(signed)),
+    text: textBytes(signed, writeOrder),
     signature: NO_SIGNATURE,
     signatures: NO_SIGNATURE,
     skips: NO_SKIPS,

@@ -129,6 +129,11 @@ export class UserSessions {
     return this.#tokens.find(user, hashToken(token), this.#parts.nowNs());
   }
 
+  /** Whether the session of a token that `find` has hashed is still valid. */
+  isLive(user: UserId, tokenHash: string): boolean {
+    return this.#tokens.find(user, tokenHash, this.#parts.nowNs()) !== null;
+  }
+
   /** Valid tokens of a user. */
   countOf(user: UserId): number {
     return this.#tokens.countOf(user, this.#parts.nowNs());

@@ -16,7 +16,6 @@ import type { RequestHead } from './request-head.ts';
 
 export interface Session extends LiveSession {
   readonly user: UserId;
-  readonly token: string;
 }
 
 const BEARER_FORM = /^Bearer ([!-~]{1,256})$/i;
@@ -62,5 +61,7 @@ function check(services: GatewayServices, token: string | undefined, userText: s
   const user = parseUserId(userText ?? '');
   if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
   const session = services.sessions.find(user, token);
-  return session === null ? rejected(UNAUTHORIZED) : accepted({ user, token, byCoSigners: session.byCoSigners });
+  if (session === null) return rejected(UNAUTHORIZED);
+  const { byCoSigners, tokenHash } = session;
+  return accepted({ user, byCoSigners, tokenHash });
 }

@@ -197,6 +197,8 @@ export class UserStreams implements UserEventStreams {
     for (const socket of [...(this.#users.get(user)?.sockets ?? [])]) this.dismiss(socket, SESSION_OVER);
   }
 
+  readonly #flushAll = (): void => this.flush();
+
   flush(): void {
     for (const channel of this.#touched) channel.flush();
     this.#touched.clear();
@@ -260,7 +262,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   hasSession(socket: OmsSocket): boolean {
-    return this.#services.sessions.find(socket.data.user, socket.data.token) !== null;
+    return this.#services.sessions.isLive(socket.data.user, socket.data.tokenHash);
   }
 
   /**
@@ -403,7 +405,7 @@ export class UserStreams implements UserEventStreams {
 
   /** Schedules the channel to be written at the end of this pass of the event loop or at the next `flush`. */
   #touch<T>(channel: Channel<T>): Channel<T> {
-    if (this.#touched.size === 0) queueMicrotask(() => this.flush());
+    if (this.#touched.size === 0) queueMicrotask(this.#flushAll);
     this.#touched.add(channel);
     return channel;
   }

@@ -91,8 +91,9 @@ export function reservationOfNew(
   quantity: number,
   market: MarketDefinition,
 ): Amount18 {
-  const spend = spendLeft({ ...order, filledQuantity: 0, filledNotional: 0n }, quantity, market);
-  return reservationOf(order.side, spend, market.takerFeeRate);
+  const { side, kind, price, amount, budget } = order;
+  const unfilled = { side, kind, price, amount, budget, filledQuantity: 0, filledNotional: 0n };
+  return reservationOf(side, spendLeft(unfilled, quantity, market), market.takerFeeRate);
 }
 
 /** What buys reserve of a USD balance, by market. */

@@ -60,11 +60,14 @@ export class EventLoopRunner {
   wakeUp(): void {
     if (this.#turnIsDue || !this.#running) return;
     this.#turnIsDue = true;
-    setImmediate(() => {
-      this.#turnIsDue = false;
-      this.#poll();
-    });
+    setImmediate(this.#turn);
   }
+
+  /** One function for all passes of the loop. */
+  readonly #turn = (): void => {
+    this.#turnIsDue = false;
+    this.#poll();
+  };
 
   /** Ends at once, in this call: see Actor.halt. No effect after the end. */
   halt(): void {

@@ -925,7 +925,7 @@ const WIRE: readonly Mutant[] = [
   {
     breaks: 'what was signed is the canonical text of the order',
     site: 'canonical-signed-text',
-    change: swap(/ === text/, " !== ''"),
+    change: swap(/ === 0/, ' !== 2'),
     caughtBy: 'test/clearing/order-verdict',
   },
   {

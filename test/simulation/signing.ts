@@ -1,11 +1,12 @@
 /** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
-import { type CreateRequest, orderText } from '../../src/codec/signed-order.ts';
+import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
 import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
+import { textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
@@ -30,7 +31,7 @@ export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRe
     },
   );
   if (request.fault !== null) return request;
-  return { ...request, text: Buffer.from(orderText(request.order), 'latin1') };
+  return { ...request, text: textBytes(request.order, writeOrder) };
 }
 
 export function replaceOf(

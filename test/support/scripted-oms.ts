@@ -114,7 +114,11 @@ export class ScriptedOms implements GatewayServices {
       this.#sessions.logout(user);
     },
     find: (user, token) =>
-      this.#tokens.get(user)?.has(token) === true ? { byCoSigners: false } : this.#sessions.find(user, token),
+      this.#tokens.get(user)?.has(token) === true
+        ? { byCoSigners: false, tokenHash: token }
+        : this.#sessions.find(user, token),
+    isLive: (user, tokenHash) =>
+      this.#tokens.get(user)?.has(tokenHash) === true || this.#sessions.isLive(user, tokenHash),
   };
 
   readonly limits: GatewayServices['limits'] = {

@@ -78,6 +78,8 @@ export interface LiveOrdersParts {
   readonly key: HashKey;
 }
 
+/** Accessors that are kept: a power of two. */
+const ACCESSORS = 4_096;
 /** Of a record's field. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
@@ -90,6 +92,8 @@ export class LiveOrders {
   readonly memberships: Map<number, readonly Membership[]> = new Map();
   /** Called with an order before it leaves memory. */
   readonly onLeaving: ((order: LiveOrder) => void)[] = [];
+  /** Accessors by the low bits of their index: a few orders at a time are used again and again. */
+  readonly #accessors: (LiveOrder | undefined)[] = new Array<LiveOrder | undefined>(ACCESSORS).fill(undefined);
   readonly #parentIds = new Map<number, OrderId>();
   readonly #markets: Markets;
   readonly #holds: Holds;
@@ -116,8 +120,22 @@ export class LiveOrders {
 
   // ---- one order
 
+  /** The accessor that was made for the order, or another one. */
   at(index: number): LiveOrder {
-    return new LiveOrder(this, index);
+    const known = this.#accessors[index & (ACCESSORS - 1)];
+    return known?.index === index ? known : this.#accessorOf(index);
+  }
+
+  #accessorOf(index: number): LiveOrder {
+    const order = new LiveOrder(this, index);
+    this.#accessors[index & (ACCESSORS - 1)] = order;
+    return order;
+  }
+
+  /** As `at`, of a record that has a new order since: an accessor has the market of the last one. */
+  #drafted(index: number, market: MarketSlot): LiveOrder {
+    const known = this.at(index);
+    return known.market === market ? known : this.#accessorOf(index);
   }
 
   marketAt(marketIndex: number): MarketSlot {
@@ -236,7 +254,7 @@ export class LiveOrders {
     const { market, terms, price, quantity, triggerPrice, maxFeeRate } = prepared;
     this.figures.clear(index);
     OrderRecord.setMarketIndex(this.store.viewsOf(index), this.store.at(index), market.definition.marketIndex);
-    const order = this.at(index);
+    const order = this.#drafted(index, market);
     const isParked = terms.triggerKind !== TRIGGER.none;
     order.user = terms.user;
     order.orderId = terms.orderId;
@@ -288,7 +306,7 @@ export class LiveOrders {
     const index = this.store.insertCopy(v, at);
     assert(index !== NONE, 'a node restores no more orders than it keeps');
     this.figures.clear(index);
-    const order = this.at(index);
+    const order = this.#accessorOf(index);
     order.isAdded = true;
     order.pageWord = NOT_LISTED;
     order.lastSequence = order.sequence;

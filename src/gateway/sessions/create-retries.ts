@@ -88,7 +88,9 @@ export class CreateRetries<Answer, Shared> {
     if (known !== undefined) this.#evictFor(known, key, nowNs);
     if (this.#count >= this.#max) this.#dropOldest(must(this.#first(), 'a full table has a user'));
     const own = this.#users.get(user) ?? { user, sent: new Map<string, SentCreate<Answer, Shared>>() };
-    const sent = { user, signature, text, shared, sentNs: nowNs, answer: null, waiting: [receive] };
+    // Signature and text lie in memory that is shared by many requests; here they stay for longer than those.
+    const kept = { user, signature: signature.slice(), text: text.slice() };
+    const sent = { ...kept, shared, sentNs: nowNs, answer: null, waiting: [receive] };
     this.#change(own, () => own.sent.set(key, sent));
     return sent;
   }

@@ -120,7 +120,10 @@ export class SharedBudget {
   /** The level in milli-units, by default for a user's request. */
   available(now: TimestampNs, part: Part = 'user'): bigint {
     const { size, most } = this.#settings();
-    return levelOf(most[part], missingOf(Atomics.load(this.#words, POSITION), size, now, most.cancel));
+    return levelOf(
+      most[part],
+      missingOf(Atomics.load(this.#words, POSITION), size, suppliedBy(size, now), most.cancel),
+    );
   }
 
   countRefusal(by: LimitName): void {
@@ -139,13 +142,14 @@ export class SharedBudget {
     for (;;) {
       const { size, most, version } = this.#settings();
       const position = Atomics.load(this.#words, POSITION);
-      const missing = missingOf(position, size, now, most.cancel);
+      const supplied = suppliedBy(size, now);
+      const missing = missingOf(position, size, supplied, most.cancel);
       const after = missing + price;
       if (Atomics.load(this.#version, 0) !== version) continue;
       // Free requests are always accepted.
       // mutant: shared-budget-levels
       if (after > most[part] && after > missing) return levelOf(most[part], missing);
-      const next = wrapped(suppliedBy(size, now) + after);
+      const next = wrapped(supplied + after);
       if (Atomics.compareExchange(this.#words, POSITION, position, next) === position) return null;
     }
   }
@@ -176,10 +180,10 @@ export class SharedBudget {
 /**
  * Milli-units missing in a bucket at this position; more than its capacity for an early clock, see the invariants.
  *
- * @param most that a charge may leave missing.
+ * @param supplied of this size until now. @param most that a charge may leave missing.
  */
-function missingOf(position: bigint, size: BucketSize, now: TimestampNs, most: bigint): bigint {
-  const ahead = wrapped(position - suppliedBy(size, now));
+function missingOf(position: bigint, size: BucketSize, supplied: bigint, most: bigint): bigint {
+  const ahead = wrapped(position - supplied);
   return ahead > 0n && ahead <= most + suppliedBy(size, CLOCKS_APART_NS) ? ahead : 0n;
 }
 

@@ -59,6 +59,7 @@ interface Opening {
 export interface LiveSession {
   /** It was opened by co-signers of the account (wire.md 3.2): its cancels need no signature (AMB-136). */
   readonly byCoSigners: boolean;
+  readonly tokenHash: string;
 }
 
 class Session implements LiveSession {
