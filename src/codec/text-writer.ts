@@ -3,7 +3,7 @@
  *
  *   chunk ─┬─ text ─┬─ signature ─┬─ text ─┬─ … free …        the next chunk begins when a longest text does not fit
  *
- * A chunk lives as long as any of its bytes is in use: bytes that are kept for longer than a request are copied.
+ * A chunk stays while one of its bytes is in use: bytes that are kept for longer than a request are copied.
  */
 import { assert } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';

@@ -68,6 +68,7 @@ export class FaultCooldowns {
 
   /** @returns RATE_LIMITED for a new order of a user who cools down, or null. */
   refusalOf(user: UserId): Reject | null {
+    if (this.#budget.isEmpty) return null;
     const leftNs = this.#budget.coolsForNs(user, this.#parts.nowNs());
     if (leftNs === 0n) return null;
     return {

@@ -418,14 +418,14 @@ export class OrderEntry {
       this.#refuse(answer, MARKET_BUSY);
       return;
     }
-    const reserved = this.#reserve(prepared, origin, { answer, hops });
+    const receivedNs = nowNs();
+    const reserved = this.#reserve(prepared, origin, receivedNs, { answer, hops });
     if (!reserved.ok) {
       this.#refuse(answer, reserved.reject);
       return;
     }
 
     // After this point the action must succeed.
-    const receivedNs = nowNs();
     if (isTimed) {
       sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
       at = publication.claim(typeId, bytes, isUrgent);
@@ -438,8 +438,8 @@ export class OrderEntry {
   }
 
   /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
-  #reserve(prepared: PreparedRequest, origin: CreateOrigin, reply: Reply): Outcome<Reserved> {
-    const { requests, createRefusal, nowNs } = this.#parts;
+  #reserve(prepared: PreparedRequest, origin: CreateOrigin, receivedNs: TimestampNs, reply: Reply): Outcome<Reserved> {
+    const { requests, createRefusal } = this.#parts;
     if (prepared.kind === 'cancel') return withoutOrder(requests.reserveCancel(prepared, reply));
     const { user, group = null } = origin;
     const membership = origin.membership ?? (group === null ? null : new Membership(group));
@@ -448,7 +448,7 @@ export class OrderEntry {
     if (refusal !== null) return rejected(refusal);
     const reserved =
       prepared.kind === 'create'
-        ? requests.reserveCreate(prepared, nowNs(), reply)
+        ? requests.reserveCreate(prepared, receivedNs, reply)
         : withoutOrder(requests.reserveReplace(prepared, reply));
     if (reserved.ok && membership !== null) requests.join(reserved.value.requestId, membership);
     return reserved;
@@ -499,21 +499,21 @@ export class OrderEntry {
   }
 
   #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const { nowNs, idKey: key } = this.#parts;
+    const receivedNs = nowNs();
     const refusal = this.#batchRefusal(marketIndex, items);
     const taken: (Item & { readonly reserved: Reserved })[] = [];
     for (const { index, prepared } of items) {
       const itemAnswer = (told: ActionAnswer): void => answer(index, told);
       const reply = { answer: itemAnswer, hops: null };
-      const reserved = refusal === null ? this.#reserve(prepared, origin, reply) : rejected(refusal);
+      const reserved = refusal === null ? this.#reserve(prepared, origin, receivedNs, reply) : rejected(refusal);
       if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });
       else this.#refuse(itemAnswer, reserved.reject);
     }
     if (taken.length === 0) return;
 
     // After this point all that was taken must go.
-    const { nowNs, idKey: key } = this.#parts;
     const publication = this.#publicationOf(marketIndex);
-    const receivedNs = nowNs();
     sendNote(publication, marketIndex, COMMAND_NOTE.batchBegins);
     for (const { prepared, reserved } of taken) {
       const at = claimed(publication.claim(typeOf(prepared), bytesOf(prepared)));

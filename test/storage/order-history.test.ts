@@ -7,7 +7,8 @@ import type { OrderId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history-ask.ts';
 import { planTradePage } from '../../src/gateway/orders/pages.ts';
-import type { Tail, TailTrade } from '../../src/gateway/orders/tail.ts';
+import type { Tail } from '../../src/gateway/orders/tail.ts';
+import type { TailTrade } from '../../src/gateway/orders/trade-tail.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { marketOf } from '../support/market-figures.ts';
@@ -103,5 +104,5 @@ suite('trades in memory and in the tables', () => {
 
 function tailTrade({ marketIndex, tradeId, matchedNs }: TradeRow): TailTrade {
   const entry = { assetId: `${12 + marketIndex}`, tradeId, timestampNs: matchedNs, isMaker: true, subAccount: 1 };
-  return { marketIndex, trade: entry as never, journal: 0 };
+  return { marketIndex, trade: entry as never };
 }

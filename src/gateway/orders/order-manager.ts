@@ -94,7 +94,7 @@ export class OrderManager {
     const markets = new Markets();
     const holds = new Holds(this.#words, this.#accounts);
     const orders = new LiveOrders({ markets, holds, key });
-    const tail = new Tail(orders);
+    const tail = new Tail(orders, (marketIndex) => markets.at(marketIndex));
     this.#markets = markets;
     this.#orders = orders;
     this.#holds = holds;

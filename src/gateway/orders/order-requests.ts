@@ -23,7 +23,7 @@ import { MARKET_STATUS, ORDER_FLAG, SIDE, TRIGGER } from '../../core/order-terms
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
-import { budgetOf, quote18, reservationOfNew } from '../../risk/reservation.ts';
+import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
 import type { Membership } from './disconnect-group.ts';
 import { availableOf, type Holds } from './holds.ts';
@@ -285,12 +285,14 @@ export class OrderRequests {
     // What waits for its trigger reserves nothing (AMB-28), but comes from users only who have something.
     if (terms.triggerKind !== TRIGGER.none) return this.#parts.holds.funded.has(terms.user) ? 0 : null;
     const { definition } = market;
+    const { side, kind, amount } = terms;
+    if (!isUnbounded(terms, quantity)) {
+      return reservationOfNew({ side, kind, amount, price, budget: 0 }, quantity, definition) > available ? null : 0;
+    }
     const worstPrice = this.#parts.margin.assets.worstPrice(terms.side, market);
     const wanted = { lots: quantity, target: quote18(terms.amount, definition) };
     const budget = budgetOf(terms, quantity, definition, { available, worstPrice, wanted });
-    if (budget !== null) return budget === 0 ? null : budget;
-    const { side, kind, amount } = terms;
-    return reservationOfNew({ side, kind, amount, price, budget: 0 }, quantity, definition) > available ? null : 0;
+    return budget === 0 ? null : budget;
   }
 
   // ---- replace

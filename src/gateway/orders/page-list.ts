@@ -174,8 +174,8 @@ export class PageList {
 
   /** No page shows it any more. */
   remove(order: LiveOrder): void {
-    const [at, index] = this.#placeOf(order);
-    this.#writable(at).remove(index);
+    const at = this.#chunkWith(order);
+    this.#writable(at).remove(this.#indexIn(at, order));
     order.pageWord = NOT_LISTED;
     this.#shrink(at);
   }
@@ -184,8 +184,8 @@ export class PageList {
   update(order: LiveOrder): void {
     const word = (order.pageWord & ~CERTAIN) | flagsOf(order);
     if (word === order.pageWord) return;
-    const [at, index] = this.#placeOf(order);
-    this.#writable(at).setWord(index, word);
+    const at = this.#chunkWith(order);
+    this.#writable(at).setWord(this.#indexIn(at, order), word);
     order.pageWord = word;
   }
 
@@ -223,16 +223,20 @@ export class PageList {
     return low - 1;
   }
 
-  /** Chunk and place of a listed order. Equals may reach into earlier chunks. */
-  #placeOf(order: LiveOrder): readonly [number, number] {
-    for (let at = this.#chunkFor(order); at >= 0; at -= 1) {
-      const chunk = this.#chunks[at] as Chunk;
-      for (let index = this.#firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
-        if (chunk.indexAt(index) === order.index) return [at, index];
-        if (this.#compareAt(chunk, index, order) !== 0) break;
-      }
-    }
+  /** The chunk of a listed order. Equals may reach into earlier chunks. */
+  #chunkWith(order: LiveOrder): number {
+    for (let at = this.#chunkFor(order); at >= 0; at -= 1) if (this.#indexIn(at, order) >= 0) return at;
     throw new InvariantError('a listed order is in its list');
+  }
+
+  /** The place of an order in a chunk; -1 when it is not there. */
+  #indexIn(at: number, order: LiveOrder): number {
+    const chunk = this.#chunks[at] as Chunk;
+    for (let index = this.#firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
+      if (chunk.indexAt(index) === order.index) return index;
+      if (this.#compareAt(chunk, index, order) !== 0) return -1;
+    }
+    return -1;
   }
 
   /** Below 0 when the entry is older than the order. Orders that differ in their sequence alone are equal. */

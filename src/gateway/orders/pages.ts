@@ -44,7 +44,8 @@ import type { Markets } from './markets.ts';
 import type { HistoryQuery, OrderHistory } from './order-history.ts';
 import { recordOfLive, recordOfRow } from './order-record.ts';
 import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
-import type { Tail, TailTrade } from './tail.ts';
+import type { Tail } from './tail.ts';
+import type { TailTrade } from './trade-tail.ts';
 
 /** With fewer orders of memory before a page the tables are read from as many before it. */
 const FEW_BEFORE = 1_024;

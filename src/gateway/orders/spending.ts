@@ -4,6 +4,7 @@
  *
  * Not here: the rule (src/risk/reservation.ts), balances (holds.ts).
  */
+import { ORDER_KIND, SIDE } from '../../core/order-terms.ts';
 import type { RawPrice } from '../../core/units.ts';
 import { type Amount18, ZERO_18 } from '../../core/units.ts';
 import {
@@ -29,10 +30,27 @@ export function filledNotionalOf(order: LiveOrder): bigint {
   return order.pendingNotional + order.filledNotional;
 }
 
+/** One for all calls of `spenderOf`. */
+const spender: { -readonly [Member in keyof Spender]: Spender[Member] } = {
+  side: SIDE.buy,
+  kind: ORDER_KIND.limit,
+  price: 0 as RawPrice,
+  amount: 0,
+  budget: 0,
+  filledQuantity: 0,
+  filledNotional: 0n,
+};
+
+/** @returns the order as the rules see it, until the next call. What was spent decides nothing of a limit order. */
 function spenderOf(order: LiveOrder, budget: number, price: RawPrice = order.price): Spender {
-  const { side, kind, amount } = order;
-  const filledQuantity = filledOf(order);
-  return { side, kind, amount, price, budget, filledQuantity, filledNotional: filledNotionalOf(order) };
+  spender.side = order.side;
+  spender.kind = order.kind;
+  spender.price = price;
+  spender.amount = order.amount;
+  spender.budget = budget;
+  spender.filledQuantity = filledOf(order);
+  spender.filledNotional = order.kind === ORDER_KIND.limit ? 0n : filledNotionalOf(order);
+  return spender;
 }
 
 /** Lots that may match in all under the terms of a replace, without dropped ones. */

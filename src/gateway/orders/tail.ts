@@ -12,18 +12,10 @@
  * checkpoint holds goes some at a flush, and twice as much as the flush has dated: all of it at once would delay the
  * next request, and less would not keep up.
  */
-import { must } from '../../core/assert.ts';
 import type { UserId } from '../../core/ids.ts';
 import type { LiveOrder } from './live-order.ts';
-import type { UserTrade } from './order-events.ts';
-
-/** One side of a confirmed trade. */
-export interface TailTrade {
-  readonly marketIndex: number;
-  readonly trade: UserTrade;
-  /** Infinity until dated. */
-  journal: number;
-}
+import type { MarketSlot } from './markets.ts';
+import { type ConfirmedTrade, type TailTrade, TradeTail } from './trade-tail.ts';
 
 /** What the tail needs of an order: the last event of it, and how far clearing has decided its market. */
 export interface FinishedOrder {
@@ -34,11 +26,6 @@ export interface FinishedOrder {
 interface Dated<Order> {
   readonly order: Order;
   readonly journal: number;
-}
-
-interface DatedTrade {
-  readonly user: UserId;
-  readonly entry: TailTrade;
 }
 
 /** Of orders, and of sides of trades: a fraction of a millisecond. */
@@ -54,16 +41,6 @@ class Line<T> {
 
   get first(): T | undefined {
     return this.#items[this.#head];
-  }
-
-  get isEmpty(): boolean {
-    return this.#items.length === 0;
-  }
-
-  /** All of them, to be read at once. */
-  items(): readonly T[] {
-    if (this.#head > 0) this.#letGo();
-    return this.#items;
   }
 
   push(item: T): void {
@@ -87,36 +64,26 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
   readonly #ended = new Map<FinishedOrder['market'], Line<Order>>();
   #undatedOrders: Order[] = [];
   readonly #datedOrders = new Line<Dated<Order>>();
-  #undatedTrades: DatedTrade[] = [];
-  readonly #datedTrades = new Line<DatedTrade>();
-  readonly #trades = new Map<UserId, Line<TailTrade>>();
-  #tradeCount = 0;
+  readonly #trades: TradeTail;
 
-  /** @param orders where finished ones are until they are dropped. */
-  constructor(orders: { remove(order: Order): void }) {
+  /** @param orders where finished ones are until they are dropped. @param marketAt the market of an index. */
+  constructor(orders: { remove(order: Order): void }, marketAt: (marketIndex: number) => MarketSlot) {
     this.#orders = orders;
+    this.#trades = new TradeTail(marketAt);
   }
 
   /** Confirmed trades of the user since the last checkpoint, in the order of their confirmation. */
   tradesOf(user: UserId): readonly TailTrade[] {
-    return this.#trades.get(user)?.items() ?? [];
+    return this.#trades.of(user);
   }
 
   /** Sides of trades in the tail. */
   get tradeCount(): number {
-    return this.#tradeCount;
+    return this.#trades.count;
   }
 
-  tradeConfirmed(user: UserId, marketIndex: number, trade: UserTrade): void {
-    const entry: TailTrade = { marketIndex, trade, journal: Number.POSITIVE_INFINITY };
-    let own = this.#trades.get(user);
-    if (own === undefined) {
-      own = new Line();
-      this.#trades.set(user, own);
-    }
-    own.push(entry);
-    this.#undatedTrades.push({ user, entry });
-    this.#tradeCount += 1;
+  tradeConfirmed(user: UserId, marketIndex: number, trade: ConfirmedTrade): void {
+    this.#trades.add(user, marketIndex, trade);
   }
 
   /** The order is finished; it stays in memory until a checkpoint holds it. */
@@ -150,16 +117,13 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
    * @param checkpoint the last sequence that the tables reflect.
    */
   journalFlushed(journal: number, checkpoint: number): void {
-    const [orders, trades] = [this.#undatedOrders, this.#undatedTrades];
+    const orders = this.#undatedOrders;
     for (const order of orders) this.#datedOrders.push({ order, journal });
-    for (const dated of trades) {
-      dated.entry.journal = journal;
-      this.#datedTrades.push(dated);
-    }
     this.#undatedOrders = [];
-    this.#undatedTrades = [];
     this.#dropOrders(checkpoint, DROPPED_PER_FLUSH + 2 * orders.length);
-    this.#dropTrades(checkpoint, DROPPED_PER_FLUSH + 2 * trades.length);
+    const { undated } = this.#trades;
+    this.#trades.date(journal);
+    this.#trades.drop(checkpoint, DROPPED_PER_FLUSH + 2 * undated);
   }
 
   #dropOrders(checkpoint: number, most: number): void {
@@ -169,21 +133,5 @@ export class Tail<Order extends FinishedOrder = LiveOrder> {
       this.#orders.remove(dated.order);
       this.#datedOrders.drop();
     }
-  }
-
-  #dropTrades(checkpoint: number, most: number): void {
-    for (let dropped = 0; dropped < most; dropped += 1) {
-      const dated = this.#datedTrades.first;
-      if (dated === undefined || dated.entry.journal > checkpoint) return;
-      this.#dropOldest(dated.user);
-      this.#datedTrades.drop();
-    }
-  }
-
-  #dropOldest(user: UserId): void {
-    const own = must(this.#trades.get(user), "a trade of the tail is its user's");
-    own.drop();
-    if (own.isEmpty) this.#trades.delete(user);
-    this.#tradeCount -= 1;
   }
 }

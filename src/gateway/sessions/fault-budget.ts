@@ -112,9 +112,13 @@ export class FaultBudget {
     return isOver;
   }
 
+  /** No user has a fault. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
   /** Remaining time for which the user's new orders are rejected, in nanoseconds; 0n: not rejected. */
   coolsForNs(user: UserId, now: TimestampNs): bigint {
-    if (this.#entries.size === 0) return 0n;
     const until = this.#entries.get(user)?.value.coolsUntilNs ?? 0n;
     // mutant: fault-cool-down
     return until > now ? until - now : 0n;

@@ -1,9 +1,13 @@
 /** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { OrderId, UserId } from '../../../src/core/ids.ts';
+import { FILL_STATUS } from '../../../src/core/order-terms.ts';
+import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
+import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
 import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
 import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
-import { ALICE, BOB } from '../../support/order-fixture.ts';
+import { ALICE, BOB, MARKET } from '../../support/order-fixture.ts';
 
 /** A finished order, as often as wanted: each time counts by itself. */
 function tailOf(count: number) {
@@ -13,12 +17,64 @@ function tailOf(count: number) {
   const remove = () => {
     removed += 1;
   };
-  const tail = new Tail<FinishedOrder>({ remove });
+  const tail = new Tail<FinishedOrder>({ remove }, () => ({ definition: MARKET }) as MarketSlot);
   for (let at = 0; at < count; at += 1) tail.orderFinished(order);
   return { tail, order, market, removed: () => removed };
 }
 
+/** A confirmed trade; figures, flags and the length of the id differ from one to the next. */
+function trade(tradeId: number): UserTrade {
+  return {
+    assetId: MARKET.assetId,
+    tradeId,
+    orderId: `${'o'.repeat(tradeId % 60)}-${tradeId % 10}` as OrderId,
+    subAccount: tradeId % 65_536,
+    price: (Number.MAX_SAFE_INTEGER - tradeId) as RawPrice,
+    quantity: (2 * tradeId) as RawQuantity,
+    priceDecimals: MARKET.priceDecimals,
+    quantityDecimals: MARKET.quantityDecimals,
+    timestampNs: (1_770_000_000_123_456_789n + BigInt(tradeId)) as TimestampNs,
+    isMaker: tradeId % 2 === 0,
+    isBuyer: tradeId % 3 === 0,
+    status: FILL_STATUS.confirmed,
+    rollbackReason: null,
+    isLiquidation: tradeId % 5 === 0,
+    isAutoDeleverage: tradeId % 7 === 0,
+    fee: ((tradeId % 2 === 0 ? -1n : 10n ** 20n) * BigInt(tradeId)) as Amount18,
+  };
+}
+
 suite('the tail', () => {
+  test('a confirmed trade is read as it was, of its own user, while others come and go', () => {
+    const { tail } = tailOf(0);
+    const kept = new Map<UserId, UserTrade[]>([
+      [ALICE, []],
+      [BOB, []],
+    ]);
+    let [id, journal] = [0, 0];
+    for (const step of Array.from({ length: 40 }, (_, at) => (at * 631) % 997)) {
+      for (let added = 0; added < step; added += 1) {
+        id += 1;
+        const user = id % 3 === 0 ? BOB : ALICE;
+        tail.tradeConfirmed(user, 0, trade(id));
+        kept.get(user)?.push(trade(id));
+      }
+      journal += 1;
+      const before = tail.tradeCount;
+      tail.journalFlushed(journal, journal - 3);
+      const first = id - tail.tradeCount + 1;
+      assert.ok(before - tail.tradeCount <= DROPPED_PER_FLUSH + 2 * step);
+      for (const [user, trades] of kept) {
+        const left = trades.filter(({ tradeId }) => tradeId >= first);
+        assert.deepEqual(
+          tail.tradesOf(user),
+          left.map((each) => ({ marketIndex: 0, trade: each })),
+        );
+      }
+    }
+    assert.ok(id > 15_000 && tail.tradeCount < id, 'through several chunks');
+  });
+
   test('a market may end any number of orders before clearing decides them', () => {
     const count = 300_000;
     const { tail, order, market, removed } = tailOf(count);
@@ -69,7 +125,7 @@ suite('the tail', () => {
   test('one user may have any number of trades', () => {
     const { tail } = tailOf(0);
     const count = 200_000;
-    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, { tradeId: at } as UserTrade);
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, trade(at));
     tail.journalFlushed(1, 0);
     for (let left = count; left > 0; left = Math.max(0, left - DROPPED_PER_FLUSH)) {
       assert.equal(tail.tradeCount, left);
@@ -80,7 +136,6 @@ suite('the tail', () => {
 
   test('trades go in the order of their confirmation, and a user without any is forgotten', () => {
     const { tail } = tailOf(0);
-    const trade = (tradeId: number) => ({ tradeId }) as UserTrade;
     const count = 3 * DROPPED_PER_FLUSH;
     for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, trade(at));
     tail.journalFlushed(1, 0);
