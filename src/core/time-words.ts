@@ -4,18 +4,26 @@
  */
 import type { TimestampNs } from './units.ts';
 
+/** One timestamp as a whole and as its words, least significant first, as every machine that runs the node has them. */
+const whole = new BigUint64Array(1);
+const words = new Uint32Array(whole.buffer);
+
 /** The high word of a u64. */
 export function highWord(ns: bigint): number {
-  return Number((ns >> 32n) & 0xffff_ffffn);
+  whole[0] = ns;
+  return words[1] as number;
 }
 
 /** The low word of a u64. */
 export function lowWord(ns: bigint): number {
-  return Number(ns & 0xffff_ffffn);
+  whole[0] = ns;
+  return words[0] as number;
 }
 
 export function fromWords(high: number, low: number): TimestampNs {
-  return ((BigInt(high) << 32n) | BigInt(low)) as TimestampNs;
+  words[1] = high;
+  words[0] = low;
+  return whole[0] as TimestampNs;
 }
 
 /** Whether a is strictly before b. */

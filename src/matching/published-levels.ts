@@ -7,9 +7,10 @@ import type { Side } from '../core/order-terms.ts';
 const LEVELS_MAX = 8;
 
 export class PublishedLevels {
-  readonly #sides: Side[] = [];
-  readonly #prices: number[] = [];
-  readonly #quantities: number[] = [];
+  readonly #sides = new Uint8Array(LEVELS_MAX);
+  readonly #prices = new Float64Array(LEVELS_MAX);
+  readonly #quantities = new Float64Array(LEVELS_MAX);
+  #count = 0;
   #next = 0;
 
   note(side: Side, price: number, quantity: number): void {
@@ -21,20 +22,18 @@ export class PublishedLevels {
 
   /** Its existing place, or that of the oldest. */
   #placeOf(side: Side, price: number): number {
-    for (let at = 0; at < this.#prices.length; at++)
-      if (this.#prices[at] === price && this.#sides[at] === side) return at;
+    for (let at = 0; at < this.#count; at++) if (this.#prices[at] === price && this.#sides[at] === side) return at;
     const place = this.#next;
     this.#next = (place + 1) % LEVELS_MAX;
+    if (this.#count < LEVELS_MAX) this.#count += 1;
     return place;
   }
 
   /** Visits each level once and clears the ring. */
   take(visit: (side: Side, price: number, quantity: number) => void): void {
-    for (let at = 0; at < this.#prices.length; at++)
+    for (let at = 0; at < this.#count; at++)
       visit(this.#sides[at] as Side, this.#prices[at] as number, this.#quantities[at] as number);
-    this.#sides.length = 0;
-    this.#prices.length = 0;
-    this.#quantities.length = 0;
+    this.#count = 0;
     this.#next = 0;
   }
 }

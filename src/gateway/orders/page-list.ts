@@ -135,6 +135,8 @@ export class PageList {
   readonly #orders: ListedOrders;
   readonly #groups: OrderGroups;
   #chunks: Chunk[] = [];
+  /** Where the last `#find` found its order. */
+  #foundIndex = 0;
 
   /** @param groups of the user. */
   constructor(orders: ListedOrders, groups: OrderGroups = new OrderGroups()) {
@@ -174,8 +176,8 @@ export class PageList {
 
   /** No page shows it any more. */
   remove(order: LiveOrder): void {
-    const at = this.#chunkWith(order);
-    this.#writable(at).remove(this.#indexIn(at, order));
+    const at = this.#find(order);
+    this.#writable(at).remove(this.#foundIndex);
     order.pageWord = NOT_LISTED;
     this.#shrink(at);
   }
@@ -184,8 +186,8 @@ export class PageList {
   update(order: LiveOrder): void {
     const word = (order.pageWord & ~CERTAIN) | flagsOf(order);
     if (word === order.pageWord) return;
-    const at = this.#chunkWith(order);
-    this.#writable(at).setWord(this.#indexIn(at, order), word);
+    const at = this.#find(order);
+    this.#writable(at).setWord(this.#foundIndex, word);
     order.pageWord = word;
   }
 
@@ -223,20 +225,22 @@ export class PageList {
     return low - 1;
   }
 
-  /** The chunk of a listed order. Equals may reach into earlier chunks. */
-  #chunkWith(order: LiveOrder): number {
-    for (let at = this.#chunkFor(order); at >= 0; at -= 1) if (this.#indexIn(at, order) >= 0) return at;
-    throw new InvariantError('a listed order is in its list');
-  }
-
-  /** The place of an order in a chunk; -1 when it is not there. */
-  #indexIn(at: number, order: LiveOrder): number {
-    const chunk = this.#chunks[at] as Chunk;
-    for (let index = this.#firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
-      if (chunk.indexAt(index) === order.index) return index;
-      if (this.#compareAt(chunk, index, order) !== 0) return -1;
+  /**
+   * The chunk of a listed order; its place there is `#foundIndex` until the next call. Equals may reach into earlier
+   * chunks.
+   */
+  #find(order: LiveOrder): number {
+    for (let at = this.#chunkFor(order); at >= 0; at -= 1) {
+      const chunk = this.#chunks[at] as Chunk;
+      for (let index = this.#firstAbove(chunk, order) - 1; index >= 0; index -= 1) {
+        if (chunk.indexAt(index) === order.index) {
+          this.#foundIndex = index;
+          return at;
+        }
+        if (this.#compareAt(chunk, index, order) !== 0) break;
+      }
     }
-    return -1;
+    throw new InvariantError('a listed order is in its list');
   }
 
   /** Below 0 when the entry is older than the order. Orders that differ in their sequence alone are equal. */
