@@ -22,7 +22,7 @@ const PLAIN = /^[!#-[\]-~]+$/;
 export class KnownTexts<Entry extends KnownText> {
   readonly #entries: (Entry | null)[] = new Array<Entry | null>(ENTRIES).fill(null);
 
-  /** @returns the entry whose text is in bytes[start … its closing quote), or null. */
+  /** @returns the entry with the text of bytes[start … its closing quote), or null. */
   find(bytes: Uint8Array, start: number, end: number): Entry | null {
     let hash = FNV_BASIS;
     let at = start;
