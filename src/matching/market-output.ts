@@ -14,6 +14,7 @@ import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Publication, RetryBuffer } from '../runtime/retry-buffer.ts';
+import { copyStruct } from '../schema/fields.ts';
 import {
   DepthCommitted,
   DepthReset,
@@ -388,7 +389,7 @@ export class MarketOutput implements MarketEvents {
     OrderAdmitted.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
     OrderAdmitted.setMarketIndex(v, at, this.#marketIndex);
     OrderAdmitted.setRefusal(v, at, refusal);
-    v.u8.set(source.views.u8.subarray(source.at, source.at + source.bytes), at + OrderAdmitted.bytes);
+    copyStruct(source.views, source.at, v, at + OrderAdmitted.bytes, source.bytes);
     const record = at + OrderAdmitted.bytes + NewOrder.orderAt;
     OrderRecord.setOrderSequence(v, record, sequence);
     OrderRecord.setPrioritySequence(v, record, sequence);
