@@ -1,126 +1,119 @@
 /**
- * Twenty times the budget, for some seconds: the fraction of the budget that is processed, the speed of rejections, and
- * the node's memory. Users send creates on `/control` at twenty times the rate of their tier; rejected creates are sent
- * again, like a client without back-off. Generator and node share the machine.
+ * Twice the saturation, open loop, on one machine with the generator (overload-load.ts): how long creates, cancels and
+ * mass cancels wait for their answer, accepted or refused, and how much is accepted of what the node can do at most.
  *
- * test/node/rate-overload.test.ts tests that rejections precede signature verification and do not affect other users;
- * test/node/overload.test.ts tests full rings.
+ * test/node/shedding.test.ts tests that what is refused has left no trace; overload-budget.bench.ts measures users beyond
+ * their budgets.
  */
+import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { RingbookClient } from '../src/client/client.ts';
-import { generateSeed, keyFromSeed } from '../src/client/keys.ts';
+import { fileURLToPath } from 'node:url';
 import { OperatorClient } from '../src/client/operator.ts';
-import type { SignedAction } from '../src/client/signed-actions.ts';
-import { assert } from '../src/core/assert.ts';
-import { startNode, stopNode } from '../test/support/node-process.ts';
+import { type NodeProcess, startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
-import { type BenchResult, percentile, type Scale } from './bench-kit.ts';
+import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
+import type { OverloadPlan, OverloadResult, Waits } from './overload-plan.ts';
 
-/** Shorter than the permitted time between signing and sending. */
-const SECONDS: Readonly<Record<Scale, number>> = { small: 3, full: 40 };
+const LOAD = fileURLToPath(new URL('./overload-load.js', import.meta.url));
 const ASSET = '900';
-const USERS = 2;
-/** Creates a second; each costs two units. */
-const BUDGET = 100;
-const TIMES = 20;
-/** A full bucket is one second of the budget: it is used up before timing starts. */
-const WARM_UP_MS = 1_000;
-const UNANSWERED_MAX = 1_000;
-const PACE_MS = 5;
-const REFUSED_WITHIN_MS = 50;
+/** Creates of a closed loop, after as many for the compiler; and seconds of twice their rate. */
+const SIZE: Readonly<Record<Scale, { readonly creates: number; readonly seconds: number }>> = {
+  small: { creates: 4_000, seconds: 1 },
+  full: { creates: 20_000, seconds: 8 },
+};
+const IN_FLIGHT = 256;
+const OVER = 2;
+const CREATES_PER_CANCEL = 20;
+const MASS_CANCELS_PER_SECOND = 20;
 
-interface Tally {
-  sent: number;
-  done: number;
-  readonly refusedAfterMs: number[];
+/** Runs one plan in a separate process. @throws Error when the generator fails. */
+async function perform(plan: OverloadPlan): Promise<OverloadResult> {
+  const child = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child.send(plan);
+  return new Promise((resolve, reject) => {
+    child.once('message', (result: OverloadResult) => resolve(result));
+    child.once('exit', (code) => reject(new Error(`the load generator ended with ${code}`)));
+  });
 }
 
-/** Immediate-or-cancel orders against an empty book. */
-async function signedOrders(client: RingbookClient, count: number): Promise<SignedAction[]> {
-  const ticket = { assetId: ASSET, side: 'Buy', price: '1000', quantity: '0.001' } as const;
-  const more = { target: { account: 0, isSpot: true }, timeInForce: { kind: 'IOC' } } as const;
-  const orders = await Promise.all(Array.from({ length: count }, () => client.order({ ...ticket, ...more })));
-  return orders.map((order) => client.signCreate(order));
+function waitRows(label: string, { p50, p99, p999, max }: Waits): BenchRow[] {
+  const values = { p50, p99, 'p99.9': p999, max };
+  return Object.entries(values).map(([name, value]) => ({
+    label: `${label}, ${name}`,
+    value: value / 1_000,
+    unit: 'ms',
+  }));
 }
 
-/** One user at twenty times the budget. Counts what was sent after the warm-up. */
-async function stubborn(client: RingbookClient, seconds: number): Promise<Tally> {
-  const waiting = await signedOrders(client, BUDGET * (seconds + 2) + 2 * UNANSWERED_MAX);
-  const control = await client.control();
-  const tally: Tally = { sent: 0, done: 0, refusedAfterMs: [] };
-  const startMs = performance.now();
-  let inFlight = 0;
-  const send = async (action: SignedAction): Promise<void> => {
-    const sentMs = performance.now();
-    const isCounted = sentMs - startMs >= WARM_UP_MS;
-    inFlight += 1;
-    const { status, reason } = await control.send(action);
-    inFlight -= 1;
-    assert(status === 'Received' || reason === 'RateLimited', `refused with ${reason}`);
-    if (status === 'Rejected') waiting.push(action);
-    if (!isCounted) return;
-    tally.sent += 1;
-    if (status === 'Received') tally.done += 1;
-    else tally.refusedAfterMs.push(performance.now() - sentMs);
-  };
-  const answers: Promise<void>[] = [];
-  for (let ms = 0; ms < seconds * 1_000 + WARM_UP_MS; ms = performance.now() - startMs) {
-    const due = Math.floor((ms * BUDGET * TIMES) / 1_000);
-    for (let sent = answers.length; sent < due && inFlight < UNANSWERED_MAX; sent += 1) {
-      const action = waiting.shift();
-      if (action === undefined) break;
-      answers.push(send(action));
-    }
-    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
-  }
-  await Promise.all(answers);
-  control.close();
-  return tally;
+async function putMarket(node: NodeProcess): Promise<void> {
+  const operator = new OperatorClient(node.ops);
+  await operator.liftRateLimits();
+  await operator.putAsset(ASSET, 'BENCH');
+  const figures = { priceDecimals: 2, quantityDecimals: 4, tickSize: '0.01', minOrderSize: '0.001' };
+  await operator.putMarket(ASSET, { ...figures, makerFeeRate: 0, takerFeeRate: 0 });
+  operator.close();
 }
 
 function residentMiB(pid: number): number {
   return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
 }
 
+/** Every message gets one answer, and no cancel is refused; otherwise the figures mean nothing. */
+function check(result: OverloadResult): OverloadResult {
+  const { unanswered, repeated, cancelsRefused, reasons } = result;
+  const others = Object.keys(reasons).filter((reason) => reason !== 'ServiceUnavailable');
+  if (unanswered + repeated + cancelsRefused + others.length === 0) return result;
+  const faults = `${unanswered} unanswered, ${repeated} answered again, ${cancelsRefused} cancels refused`;
+  throw new Error(`${faults}, refusals: ${JSON.stringify(reasons)}`);
+}
+
+function rowsOf(saturation: number, result: OverloadResult, grownMiB: number): readonly BenchRow[] {
+  const { accepted, refused } = result;
+  return [
+    { label: `saturation, ${IN_FLIGHT} in flight`, value: saturation, unit: '/s' },
+    { label: 'creates sent', value: result.sentPerSecond, unit: '/s' },
+    { label: 'creates accepted, of the saturation', value: result.acceptedPerSecond / saturation, unit: '×' },
+    { label: 'creates refused', value: (100 * refused.count) / (accepted.count + refused.count), unit: '%' },
+    ...waitRows('creates accepted', accepted),
+    ...waitRows('creates refused', refused),
+    ...waitRows('all creates', result.answers),
+    ...waitRows('cancels', result.cancels),
+    ...waitRows('mass cancels', result.massCancels),
+    { label: 'generator late, p99', value: result.latenessP99 / 1_000, unit: 'ms' },
+    { label: 'memory of the node, more by', value: grownMiB, unit: 'MiB' },
+  ];
+}
+
 export async function run(scale: Scale): Promise<BenchResult> {
-  const seconds = SECONDS[scale];
+  const { creates, seconds } = SIZE[scale];
   const node = await startNode({ profile: 'dev' });
   try {
-    const operator = new OperatorClient(node.ops);
-    await operator.putAsset(ASSET, 'BENCH');
-    const figures = { priceDecimals: 2, quantityDecimals: 4, tickSize: '0.01', minOrderSize: '0.001' };
-    await operator.putMarket(ASSET, { ...figures, makerFeeRate: 0, takerFeeRate: 0 });
-    const clients = Array.from(
-      { length: USERS },
-      () => new RingbookClient({ oms: node.oms, key: keyFromSeed(generateSeed()) }),
-    );
-    for (const client of clients) {
-      await client.login();
-      await operator.faucet({ userId: client.userId, subAccount: 0, assetId: '0', amount: '1000000' });
-      await client.market(ASSET);
-    }
-    await operator.putRateLimits({ default: { units_per_second: 2 * BUDGET, capacity: 2 * BUDGET } });
+    await putMarket(node);
+    const { oms, ops } = node;
+    const plan = { oms, ops, assetId: ASSET, createsPerCancel: CREATES_PER_CANCEL };
+    const closed = {
+      ...plan,
+      creates,
+      load: { kind: 'closed', inFlight: IN_FLIGHT },
+      massCancelsPerSecond: 0,
+    } as const;
+    await perform(closed);
+    const saturation = check(await perform(closed)).sentPerSecond;
     const before = residentMiB(node.pid);
-    const tallies = await Promise.all(clients.map((client) => stubborn(client, seconds)));
-    const grown = residentMiB(node.pid) - before;
-    for (const client of clients) client.close();
+    const perSecond = Math.round(OVER * saturation);
+    const load = { kind: 'open', perSecond } as const;
+    const massCancelsPerSecond = MASS_CANCELS_PER_SECOND;
+    const result = check(await perform({ ...plan, load, massCancelsPerSecond, creates: perSecond * seconds }));
+    const operator = new OperatorClient(ops);
+    await operator.barrier(30_000);
     operator.close();
-    const sent = tallies.reduce((sum, tally) => sum + tally.sent, 0);
-    const done = tallies.reduce((sum, tally) => sum + tally.done, 0);
-    const refusedAfterMs = tallies.flatMap((tally) => tally.refusedAfterMs);
-    const prompt = refusedAfterMs.filter((ms) => ms <= REFUSED_WITHIN_MS).length;
     return {
       name: 'overload',
-      rows: [
-        { label: 'offered, of the budget', value: sent / (USERS * BUDGET * seconds), unit: '×' },
-        { label: 'done, of the budget', value: done / (USERS * BUDGET * seconds), unit: '×' },
-        { label: `refused within ${REFUSED_WITHIN_MS} ms`, value: (100 * prompt) / refusedAfterMs.length, unit: '%' },
-        { label: 'refused after, p50', value: percentile(refusedAfterMs, 0.5), unit: 'ms' },
-        { label: 'refused after, p99', value: percentile(refusedAfterMs, 0.99), unit: 'ms' },
-        { label: 'memory of the node, more by', value: grown, unit: 'MiB' },
-      ],
-      checks: `${sent} creates answered in ${seconds} s: ${done} done, every other one RateLimited`,
+      rows: rowsOf(saturation, result, residentMiB(node.pid) - before),
+      checks: `one answer to each of ${result.answers.count} creates and ${result.cancels.count} cancels at ${OVER} × the saturation, every cancel accepted, and the node came to rest`,
     };
+  } catch (error) {
+    throw new Error(`the run failed; standard error of the node:\n${node.stderr()}`, { cause: error });
   } finally {
     await stopNode(node);
     removeDirectory(node.dataDirectory);

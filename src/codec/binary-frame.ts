@@ -15,6 +15,7 @@ import { ACTION_BYTES_MAX } from '../core/limits.ts';
 import { SIDE, TIF, type Tif } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import type { ActionKind, ActionPreview } from './action-preview.ts';
 import {
   type BinaryFrame,
   type ControlAction,
@@ -82,6 +83,14 @@ const TIF_OF: Readonly<Record<number, Tif>> = {
   [TimeInForce.FOK]: TIF.fok,
 };
 
+const KIND_OF: Readonly<Record<number, ActionKind>> = {
+  [Body.Create]: 'create',
+  [Body.Replace]: 'replace',
+  [Body.Cancel]: 'cancel',
+  [Body.BatchCreate]: 'batch-create',
+  [Body.BatchReplace]: 'batch-replace',
+};
+
 /** The fields that create, replace and cancel have in common. */
 interface ActionFields {
   readonly signature: FieldLayout;
@@ -145,6 +154,18 @@ export function decodeBinaryFrame(bytes: Uint8Array, start: number, end: number)
   const body = bodyAt(type, at);
   if (fault === null && body !== null) return { version: 'binary', requestId, ...body };
   return { kind: 'malformed', version: 'binary', requestId, reject: fault ?? NO_REQUEST, ...namedOrders(type, at) };
+}
+
+/** As `previewFrame`, of a binary frame: sound, and nothing read but the orders that it names. */
+export function previewBinaryFrame(bytes: Uint8Array): ActionPreview | null {
+  reader.load(bytes, 0, bytes.length);
+  const frame = reader.root(Frame.table);
+  if (frame === 0) return null;
+  const type = reader.unsigned(frame, Frame.bodyType);
+  const kind = KIND_OF[type];
+  const { correlations: orders, isAllFound } = namedOrders(type, reader.referred(frame, Frame.body));
+  if (kind === undefined || !isAllFound || orders.length === 0) return null;
+  return { kind, version: 'binary', requestId: reader.ulong(frame, Frame.requestId), orders };
 }
 
 /** @returns null for a body that is no request. */

@@ -17,7 +17,7 @@
 import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { JsonCursor } from './json-cursor.ts';
-import { choiceShape, objectShape } from './json-shape.ts';
+import { choiceShape, type ObjectShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
 import { type Batch, CREATE_LISTS, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
 import { type CancelRequest, readCancel } from './signed-cancel.ts';
@@ -72,7 +72,7 @@ export type JsonFrame = JsonHead & (ControlBody | MalformedBody);
 export type BinaryFrame = BinaryHead & (ControlBody | MalformedBody);
 export type ControlFrame = JsonFrame | BinaryFrame;
 
-const REQUEST_ID_MAX = 256;
+export const REQUEST_ID_MAX = 256;
 const TAGS = [
   'CreateOrderRequest',
   'CancelOrderRequest',
@@ -80,10 +80,11 @@ const TAGS = [
   'BatchCreateRequest',
   'BatchReplaceRequest',
 ] as const;
-type Tag = (typeof TAGS)[number];
-const TAGGED = choiceShape(TAGS);
+export type Tag = (typeof TAGS)[number];
+export const TAGGED: ObjectShape<Tag> = choiceShape(TAGS);
+type EnvelopeMember = 'type' | 'channel' | 'request_id' | 'data' | 'timestamp_ns' | 'error';
 /** Both versions in one shape. The envelope's other two members are accepted, because a client may mirror a reply. */
-const FRAME = objectShape('refuse', [
+export const FRAME: ObjectShape<Tag | EnvelopeMember> = objectShape('refuse', [
   'CreateOrderRequest?',
   'CancelOrderRequest?',
   'ReplaceOrderRequest?',
@@ -144,7 +145,7 @@ function readFrame(cursor: JsonCursor, isLong: boolean): JsonFrame | null {
   return { version: tags === 1 ? 0 : 1, requestId, ...body };
 }
 
-function isTag(name: string): name is Tag {
+export function isTag(name: string): name is Tag {
   return TAGGED.indexOf.has(name);
 }
 

@@ -57,6 +57,8 @@ export const WORK_PER_TURN_MAX = 256;
 export const WORK_MS_PER_TURN = 2;
 /** Longer texts are processed after the shorter ones. */
 export const QUICK_TEXT_BYTES_MAX = 16_384;
+/** Frames that wait are looked at when they arrive, for cancels among them, up to this length. */
+export const PREVIEWED_BYTES_MAX = 4_096;
 /** Nesting and digits accepted by the JSON reader [hazards: JSON attacks]. */
 export const JSON_DEPTH_MAX = 16;
 export const JSON_DIGITS_MAX = 80;

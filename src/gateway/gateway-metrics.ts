@@ -4,8 +4,9 @@ import type { UserId } from '../core/ids.ts';
 import { FILL_STATUS, type FillStatus } from '../core/order-terms.ts';
 import { SECOND_NS } from '../core/units.ts';
 import type { Counter, Histogram, MetricsWriter } from '../runtime/metrics.ts';
+import type { Stage } from './admission.ts';
 import type { GatewayCounters } from './gateway.ts';
-import { FAULT_WORDS, ROLLBACK_WORDS } from './metric-names.ts';
+import { FAULT_WORDS, ROLLBACK_WORDS, shedMetric } from './metric-names.ts';
 import type { FaultSettings } from './sessions/fault-budget.ts';
 
 interface FaultLog {
@@ -17,6 +18,7 @@ export class GatewayMetrics implements GatewayCounters {
   readonly #rejected: Counter;
   readonly #answers: Histogram;
   readonly #waits: Histogram;
+  readonly #shed: Readonly<Record<Stage, Counter>>;
   readonly #fills: Readonly<Record<FillStatus, Counter>>;
   readonly #rollbacks: ReadonlyMap<string, Counter>;
 
@@ -33,6 +35,12 @@ export class GatewayMetrics implements GatewayCounters {
     this.#rejected = metrics.counter('orders_rejected');
     this.#answers = metrics.histogram('answer_ns');
     this.#waits = metrics.histogram('unflushed_ns');
+    this.#shed = {
+      gateway: metrics.counter(shedMetric('gateway')),
+      signatures: metrics.counter(shedMetric('signatures')),
+      market: metrics.counter(shedMetric('market')),
+      clearing: metrics.counter(shedMetric('clearing')),
+    };
     this.#fills = {
       [FILL_STATUS.pending]: metrics.counter('fills_pending'),
       [FILL_STATUS.confirmed]: metrics.counter('fills_confirmed'),
@@ -44,6 +52,11 @@ export class GatewayMetrics implements GatewayCounters {
   order(isReceived: boolean, elapsedMs: number): void {
     (isReceived ? this.#received : this.#rejected).add(1);
     this.#answers.record(elapsedMs * 1e6);
+  }
+
+  /** Orders that waited too long for this stage. */
+  shed(stage: Stage, orders: number): void {
+    this.#shed[stage].add(orders);
   }
 
   /** The time that the oldest event of a flush had waited for it. */

@@ -1,6 +1,7 @@
 /** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
 import type { MetricDefinition } from '../runtime/metrics.ts';
+import { STAGES, type Stage } from './admission.ts';
 import { FAULT_RULE } from './sessions/fault-budget.ts';
 
 function counter(name: string, help: string): MetricDefinition {
@@ -16,6 +17,11 @@ export const FAULT_WORDS: readonly string[] = Object.values(ROLLBACK_REASON).fla
   return word === null || FAULT_RULE[reason] === 'never' ? [] : [word];
 });
 
+/** Orders that were refused unread, by the stage for which they waited. */
+export function shedMetric(stage: Stage): string {
+  return `orders_shed_${stage}`;
+}
+
 /** Of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
   counter('lag_closes', 'Sockets closed because they fell behind.'),
@@ -29,6 +35,7 @@ export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,
   counter('orders_received', 'Creates answered with Received.'),
   counter('orders_rejected', 'Creates answered with a reject.'),
+  ...STAGES.map((stage) => counter(shedMetric(stage), `Orders refused after a wait for: ${stage}.`)),
   counter('fills_pending', 'Sides of fills told as Pending.'),
   counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
   counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),

@@ -84,6 +84,7 @@ import { CreateRetries } from './sessions/create-retries.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureJob, type SignatureVerifier } from './signature-verifier.ts';
 import type { SignerQueries } from './signers.ts';
+import { UnverifiedOrders } from './unverified-orders.ts';
 
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
@@ -179,7 +180,10 @@ interface CreateOrigin extends ActionOrigin {
 export class OrderEntry {
   readonly #parts: OrderEntryParts;
   readonly #retries = new CreateRetries<ActionAnswer, Membership>();
+  readonly #unverified = new UnverifiedOrders();
   readonly #publicKeys = new Map<UserId, Uint8Array>();
+  #lastSentId = 0;
+  #lastSentMs = 0;
   #lastConnection = 0;
   #isStopping = false;
 
@@ -188,6 +192,16 @@ export class OrderEntry {
   }
 
   // ---- admission
+
+  /** The newest order that was sent to a market; 0 before the first. */
+  get lastSentId(): number {
+    return this.#lastSentId;
+  }
+
+  /** When it was sent; real milliseconds, monotonic. */
+  get lastSentMs(): number {
+    return this.#lastSentMs;
+  }
 
   get isStopping(): boolean {
     return this.#isStopping;
@@ -379,7 +393,8 @@ export class OrderEntry {
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
     const isCreate = 'order' in request;
-    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, hops };
+    const isUrgent = 'cancel' in request && !this.#unverified.has(request.cancel.orderId);
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, isUrgent, hops };
     // mutant: signatures-are-paid
     const further = furtherSignatures(request);
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
@@ -388,7 +403,12 @@ export class OrderEntry {
     else if (isUnsigned(request)) this.#inTurn({ ...job, signature: NO_MASTER }, () => done(null), done);
     else {
       const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
-      this.#inTurn(isFor, (valid) => done(valid ? null : BAD_SIGNATURE), done);
+      const place = 'cancel' in request ? null : this.#unverified.begun(orderIdOf(request));
+      const ended = (refusal: Reject | null): void => {
+        if (place !== null) this.#unverified.ended(place);
+        done(refusal);
+      };
+      this.#inTurn(isFor, (valid) => ended(valid ? null : BAD_SIGNATURE), ended);
     }
     wakeUp();
   }
@@ -426,6 +446,7 @@ export class OrderEntry {
     }
 
     // After this point the action must succeed.
+    this.#sent(reserved.value.requestId);
     if (isTimed) {
       sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
       at = publication.claim(typeId, bytes, isUrgent);
@@ -520,6 +541,7 @@ export class OrderEntry {
       const { requestId, order } = reserved;
       write(publication.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
       publication.commit();
+      this.#sent(requestId);
     }
     sendNote(publication, marketIndex, COMMAND_NOTE.batchEnds);
   }
@@ -668,6 +690,11 @@ export class OrderEntry {
 
   // ---- helpers
 
+  #sent(requestId: number): void {
+    this.#lastSentId = requestId;
+    this.#lastSentMs = performance.now();
+  }
+
   #caller({ user, isControl }: ActionOrigin): Caller {
     return { user, now: this.#parts.nowNs(), looksUp: !isControl };
   }
@@ -690,6 +717,10 @@ export class OrderEntry {
     this.#publicKeys.set(user, key);
     return key;
   }
+}
+
+function orderIdOf(request: CreateRequest | ReplaceRequest): OrderId {
+  return 'order' in request ? request.order.orderId : request.request.orderId;
 }
 
 function typeOf({ kind }: PreparedRequest): number {

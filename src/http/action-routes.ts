@@ -1,5 +1,6 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 
+import { type ActionKind, previewBody } from '../codec/action-preview.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
 import { decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
@@ -15,7 +16,9 @@ import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
 import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';
-import type { HttpMethod } from './uws-http.ts';
+import { sessionOf } from './oms-session.ts';
+import { WAITED_TOO_LONG } from './order-admission.ts';
+import type { HttpCall, HttpRoute } from './uws-http.ts';
 
 /** The answer to an action that was sent and not answered by its market in time. */
 export const LATE_ACTION: Reject = reject(
@@ -24,16 +27,22 @@ export const LATE_ACTION: Reject = reject(
 );
 
 export function addActionRoutes(kit: RouteKit): void {
-  addAction(kit, 'POST', '/orders/create', (body) => actionOf('create', decodeCreate(body, 0, body.length)));
-  addAction(kit, 'PATCH', '/orders/replace', (body) => actionOf('replace', decodeReplace(body, 0, body.length)));
-  addAction(kit, 'DELETE', '/orders/cancel', (body) => actionOf('cancel', decodeCancel(body, 0, body.length)));
-  addBatch(kit, 'POST', '/orders/batch-create', (body) => {
+  addAction(kit, 'create', { method: 'POST', pattern: '/orders/create' }, (body) =>
+    actionOf('create', decodeCreate(body, 0, body.length)),
+  );
+  addAction(kit, 'replace', { method: 'PATCH', pattern: '/orders/replace' }, (body) =>
+    actionOf('replace', decodeReplace(body, 0, body.length)),
+  );
+  addAction(kit, 'cancel', { method: 'DELETE', pattern: '/orders/cancel' }, (body) =>
+    actionOf('cancel', decodeCancel(body, 0, body.length)),
+  );
+  addBatch(kit, 'batch-create', { method: 'POST', pattern: '/orders/batch-create' }, (body) => {
     const decoded = decodeBatchCreate(body, 0, body.length);
     if (!decoded.ok) return decoded;
     const { items: requests, fault } = decoded.value;
     return accepted({ batch: { kind: 'batch-create', requests }, fault });
   });
-  addBatch(kit, 'PATCH', '/orders/batch-replace', (body) => {
+  addBatch(kit, 'batch-replace', { method: 'PATCH', pattern: '/orders/batch-replace' }, (body) => {
     const decoded = decodeBatchReplace(body, 0, body.length);
     if (!decoded.ok) return decoded;
     const { items: requests, fault } = decoded.value;
@@ -50,15 +59,15 @@ function actionOf<Kind extends SignedAction['kind'], Request>(
 
 function addAction(
   kit: RouteKit,
-  method: HttpMethod,
-  pattern: string,
+  kind: SignedAction['kind'],
+  route: Pick<HttpRoute, 'method' | 'pattern'>,
   decode: (body: Uint8Array) => Outcome<SignedAction>,
 ): void {
   const { services } = kit;
   const { entry } = services;
   kit.addSession({
-    method,
-    pattern,
+    ...route,
+    ...urgencyOf(kit, kind),
     late: LATE_ACTION,
     bodyBytesMax: ACTION_BYTES_MAX,
     cost: ({ action }: AskedAction) => costOf(action),
@@ -100,14 +109,14 @@ interface AskedBatch {
 /** Replies when all orders of the batch are decided, with 200 for any outcome (AMB-26). */
 function addBatch(
   kit: RouteKit,
-  method: HttpMethod,
-  pattern: string,
+  kind: SignedBatch['kind'],
+  route: Pick<HttpRoute, 'method' | 'pattern'>,
   decode: (body: Uint8Array) => Outcome<AskedBatch>,
 ): void {
   const { entry } = kit.services;
   kit.addSession({
-    method,
-    pattern,
+    ...route,
+    ...urgencyOf(kit, kind),
     late: LATE_ACTION,
     bodyBytesMax: BODY_BYTES_MAX,
     // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
@@ -128,6 +137,25 @@ function addBatch(
       });
     },
   });
+}
+
+/** When an action is read, and how an order is refused that waited too long: as a whole, charged like an accepted one. */
+function urgencyOf(kit: RouteKit, kind: ActionKind): Pick<HttpRoute, 'urgency' | 'refused'> {
+  if (kind === 'cancel') return { urgency: 'cancel' };
+  const { services, orders } = kit;
+  const refused = (call: HttpCall, body: Uint8Array): boolean => {
+    const named = previewBody(kind, body);
+    const session = sessionOf(services, call.head);
+    // Malformed, or without a session: refused as ever.
+    if (named === null || !session.ok) return false;
+    const isBatch = kind === 'batch-create' || kind === 'batch-replace';
+    const notPaid = services.entry.admit(session.value.user, isBatch ? { bulk: named.length } : 'action');
+    if (notPaid === null) orders.refused(named.length);
+    const refusal = notPaid ?? WAITED_TOO_LONG;
+    call.refuse(isBatch ? refusal : aboutOrder(refusal, must(named[0], 'an action names an order').orderId));
+    return true;
+  };
+  return { urgency: 'order', refused };
 }
 
 /** The error of a single action contains its order's id (wire.md 7.4, AMB-16). */

@@ -22,7 +22,8 @@
  * Order entry is in the gateway, decoding of frames in src/codec.
  */
 
-import { decodeBinaryFrame } from '../codec/binary-frame.ts';
+import { type ActionPreview, previewFrame } from '../codec/action-preview.ts';
+import { decodeBinaryFrame, previewBinaryFrame } from '../codec/binary-frame.ts';
 import {
   type ControlFrame,
   type Correlation,
@@ -41,6 +42,7 @@ import {
   FRAMES_CROWD,
   FRAMES_WAITING_MAX,
   FRAMES_WAITING_PER_SOCKET_MAX,
+  PREVIEWED_BYTES_MAX,
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -53,6 +55,7 @@ import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
+import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
@@ -64,11 +67,23 @@ export interface ControlSeat extends OmsSeat {
   /** Collects the replies of one pass of the event loop; its only member is this socket. */
   readonly answers: Channel<ControlSeat>;
   /** Frames that wait to be parsed. */
-  readonly waiting: { frames: number; bytes: number; readonly source: WorkSource };
+  readonly waiting: WaitingFrames;
+}
+
+interface WaitingFrames {
+  frames: number;
+  bytes: number;
+  /** In the order of the connection. */
+  readonly source: WorkSource;
+  /** Cancels, which overtake the others. */
+  readonly cancels: WorkSource;
+  /** How many of the waiting frames name an order that they create or replace, by its id. */
+  readonly orders: Map<string, number>;
 }
 
 type ControlSocket = StreamSocket<ControlSeat>;
 
+const NO_ORDERS: readonly Correlation[] = [];
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
@@ -77,6 +92,7 @@ export interface ControlParts {
   readonly streams: UserStreams;
   readonly gate: AddressGate | null;
   readonly turns: ReadingTurns;
+  readonly orders: OrderAdmission;
 }
 
 export class ControlConnections {
@@ -84,6 +100,7 @@ export class ControlConnections {
   readonly #streams: UserStreams;
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
+  readonly #orders: OrderAdmission;
   /** Sockets with waiting frames, and the totals of all. */
   readonly #waiting = new Set<ControlSocket>();
   #waitingBytes = 0;
@@ -99,6 +116,7 @@ export class ControlConnections {
     this.#streams = parts.streams;
     this.#gate = parts.gate;
     this.#turns = parts.turns;
+    this.#orders = parts.orders;
   }
 
   /** The route without its admission. */
@@ -124,7 +142,10 @@ export class ControlConnections {
   seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
     const connection = this.#services.entry.newConnection();
     const group = options.endsWithConnection ? new DisconnectGroup() : null;
-    const waiting = { frames: 0, bytes: 0, source: new WorkSource() };
+    const waiting = {
+      ...{ frames: 0, bytes: 0, source: new WorkSource(), cancels: new WorkSource() },
+      orders: new Map<string, number>(),
+    };
     return { ...seat, connection, options, group, answers: new Channel(), waiting };
   }
 
@@ -147,26 +168,84 @@ export class ControlConnections {
   }
 
   /**
-   * Parses a short frame at once within the limit of this pass; a long one, and all after it, wait, so the order is
-   * kept.
+   * Parses a short frame at once within the limit of this pass, while orders are taken; any other waits, and all after it,
+   * so the order is kept. A cancel alone overtakes what waits, unless that names the same order.
    */
   #takeInTurn(socket: ControlSocket, bytes: Uint8Array): void {
     const { waiting } = socket.data;
     const { byteLength } = bytes;
-    const lane = laneOf(byteLength);
-    if (waiting.frames === 0 && lane === 'quick' && this.#turns.hasRoom(byteLength, lane)) {
-      this.#turns.note(byteLength);
-      this.#turns.timed(() => this.#received(socket, bytes));
+    const turns = this.#turns;
+    const isShort = laneOf(byteLength) === 'quick';
+    if (waiting.frames === 0 && isShort && turns.hasRoom(byteLength, 'orders') && !turns.isOverdue(turns.sinceMs())) {
+      this.#readNow(socket, bytes);
       return;
     }
+    const preview = byteLength <= PREVIEWED_BYTES_MAX ? previewOf(socket.data, bytes) : null;
+    if (preview?.kind === 'cancel') this.#takeCancel(socket, bytes, preview);
+    else this.#wait(socket, bytes, preview, waiting.source);
+  }
+
+  #readNow(socket: ControlSocket, bytes: Uint8Array): void {
+    this.#turns.note(bytes.byteLength);
+    this.#turns.timed(() => this.#received(socket, bytes));
+  }
+
+  #takeCancel(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview): void {
+    const { source, cancels, orders } = socket.data.waiting;
+    // mutant: cancel-behind-its-create
+    const isBehind = preview.orders.some(({ orderId }) => orders.has(orderId));
+    const isFirst = !isBehind && cancels.head() === undefined;
+    if (isFirst && this.#turns.hasRoom(bytes.byteLength, laneOf(bytes.byteLength, 'cancel')))
+      this.#readNow(socket, bytes);
+    else this.#wait(socket, bytes, preview, isBehind ? source : cancels);
+  }
+
+  /**
+   * The frame is read in one of the next passes; an order that waits too long is refused instead. A long frame counts as an
+   * order until it is looked at.
+   */
+  #wait(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview | null, source: WorkSource): void {
+    const { byteLength } = bytes;
     if (!this.#makeRoom(socket, byteLength)) return;
+    const { waiting } = socket.data;
     const frame = bytes.slice();
+    const isOrder = preview === null ? byteLength > PREVIEWED_BYTES_MAX : preview.kind !== 'cancel';
+    const named = isOrder && preview !== null ? preview.orders : NO_ORDERS;
     this.#countWaiting(socket, 1, byteLength);
-    const read = (): void => {
+    countOrders(waiting.orders, named, 1);
+    const taken = (work: () => void) => (): void => {
       this.#countWaiting(socket, -1, -byteLength);
-      if (socket.state === 'open') socket.guarded(() => this.#received(socket, frame));
+      countOrders(waiting.orders, named, -1);
+      if (socket.state === 'open') socket.guarded(work);
     };
-    this.#turns.wait(lane, byteLength, read, waiting.source);
+    const read = taken(() => this.#received(socket, frame));
+    const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame)));
+    const lane = laneOf(byteLength, isOrder ? 'order' : preview === null ? 'other' : 'cancel');
+    this.#turns.wait(lane, byteLength, isOrder ? { read, refuse, source } : { read, source });
+  }
+
+  /** What is no order after all is read. */
+  #overdue(socket: ControlSocket, frame: Uint8Array, preview: ActionPreview | null): void {
+    if (preview === null || preview.kind === 'cancel') this.#received(socket, frame);
+    else this.#shed(socket, preview, frame.byteLength);
+  }
+
+  /** Refuses the orders of a frame that waited too long: nothing of it was read but what its answers repeat. */
+  #shed(socket: ControlSocket, preview: ActionPreview, bytes: number): void {
+    if (!this.#streams.hasSession(socket)) {
+      this.#streams.dismissEnded(socket);
+      return;
+    }
+    const { kind, orders } = preview;
+    const address = addressOf(socket.data, preview);
+    const isBatch = kind === 'batch-create' || kind === 'batch-replace';
+    const cost = isBatch ? { bulk: orders.length } : 'action';
+    const notPaid = this.#services.entry.admit(socket.data.user, cost);
+    const answer = { refusal: notPaid ?? WAITED_TOO_LONG, processedAtNs: this.#services.nowNs() };
+    if (isBatch) this.#sendSubmitted(socket, address);
+    for (const order of orders) this.#tell(socket, address, order, answer);
+    if (notPaid === null) this.#orders.refused(orders.length);
+    else this.#chargeNotPaid(socket, address, notPaid, bytes);
   }
 
   /** @returns false when the socket was closed instead. */
@@ -211,6 +290,8 @@ export class ControlConnections {
   #dropWaiting(socket: ControlSocket): void {
     const { waiting } = socket.data;
     this.#turns.drop(waiting.source);
+    this.#turns.drop(waiting.cancels);
+    waiting.orders.clear();
     this.#countWaiting(socket, -waiting.frames, -waiting.bytes);
   }
 
@@ -230,13 +311,10 @@ export class ControlConnections {
       return;
     }
     const hops = this.#services.newHops(socket.data.options.isTimed);
-    const { isBinary, version } = socket.data;
+    const { isBinary } = socket.data;
     const frame = isBinary ? decodeBinaryFrame(bytes, 0, bytes.length) : decodeControlFrame(bytes, 0, bytes.length);
     hops?.pass(HOP.parsed);
-    const address: FrameHead =
-      frame.version === 'binary'
-        ? { version: frame.version, requestId: frame.requestId }
-        : { version, requestId: frame.requestId };
+    const address = addressOf(socket.data, frame);
     if (frame.kind === 'malformed') {
       this.#refuse(socket, address, frame, bytes.byteLength);
       return;
@@ -248,10 +326,12 @@ export class ControlConnections {
     else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
     // Rejected as a whole, and charged (AMB-104).
     else this.#sendError(socket, address, notPaid ?? frame.batch.fault);
-    // What is charged to no user is charged to the address: the error, and the bytes of a long frame.
-    const isLong = bytes.byteLength > QUICK_TEXT_BYTES_MAX;
-    if (notPaid === null) return;
-    if (isLong) this.#chargeFault(socket, address, notPaid, bytes.byteLength);
+    if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes.byteLength);
+  }
+
+  /** What is charged to no user is charged to the address: the error, and the bytes of a long frame. */
+  #chargeNotPaid(socket: ControlSocket, address: FrameHead, notPaid: Reject, bytes: number): void {
+    if (bytes > QUICK_TEXT_BYTES_MAX) this.#chargeFault(socket, address, notPaid, bytes);
     else this.#chargeRefusal(socket, address, notPaid);
   }
 
@@ -311,7 +391,7 @@ export class ControlConnections {
   #actOnAll(socket: ControlSocket, address: FrameHead, batch: SignedBatch, refusal: Reject | null): void {
     const { user, connection, group } = socket.data;
     const correlations = correlationsOf(batch);
-    this.#streams.deliverBytes(socket.data.answers, submittedFrame(address, this.#services.nowNs()));
+    this.#sendSubmitted(socket, address);
     let left = correlations.length;
     let isSignedByAnother = false;
     const tell = (index: number, answer: ActionAnswer): void => {
@@ -345,8 +425,33 @@ export class ControlConnections {
     this.#streams.deliverBytes(answers, responseFrame(address, action, view, assetText));
   }
 
+  #sendSubmitted(socket: ControlSocket, address: FrameHead): void {
+    this.#streams.deliverBytes(socket.data.answers, submittedFrame(address, this.#services.nowNs()));
+  }
+
   #sendError(socket: ControlSocket, address: FrameHead, refusal: Reject): void {
     this.#streams.deliverBytes(socket.data.answers, errorFrame(address, this.#services.nowNs(), refusal));
+  }
+}
+
+/** Replies have the version of the connection. */
+function addressOf({ version }: ControlSeat, head: FrameHead): FrameHead {
+  return head.version === 'binary'
+    ? { version: head.version, requestId: head.requestId }
+    : { version, requestId: head.requestId };
+}
+
+/** What a frame that waits is about, in the form of its connection. */
+function previewOf({ isBinary }: ControlSeat, frame: Uint8Array): ActionPreview | null {
+  return isBinary ? previewBinaryFrame(frame) : previewFrame(frame);
+}
+
+/** Counts the orders of one more, or one less, waiting frame. */
+function countOrders(waiting: Map<string, number>, orders: readonly Correlation[], change: 1 | -1): void {
+  for (const { orderId } of orders) {
+    const count = (waiting.get(orderId) ?? 0) + change;
+    if (count === 0) waiting.delete(orderId);
+    else waiting.set(orderId, count);
   }
 }
 

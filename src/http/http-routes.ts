@@ -23,7 +23,7 @@ import { assert } from '../core/assert.ts';
 import { BODIES_HELD_MAX, BODY_BYTES_MAX, CLOSING_REPLIES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { GrowingBody, HeldBodies } from './held-bodies.ts';
-import { ReadingTurns } from './reading-turns.ts';
+import { laneOf, ReadingTurns } from './reading-turns.ts';
 import { briefHead, parameterCountOf, readHead } from './request-head.ts';
 import { UnreadReplies } from './unread-replies.ts';
 import {
@@ -232,10 +232,11 @@ export class HttpRoutes {
   #planClosing(work: () => void): boolean {
     if (this.#closing >= CLOSING_REPLIES_MAX) return false;
     this.#closing += 1;
-    this.turns.wait('reads', 0, () => {
+    const read = (): void => {
       this.#closing -= 1;
       work();
-    });
+    };
+    this.turns.wait('reads', 0, { read });
     return true;
   }
 
@@ -296,12 +297,21 @@ export class HttpRoutes {
 
   #readInTurn(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
     call.bodyArrived();
-    this.turns.take(body.byteLength, () => {
+    const { byteLength } = body;
+    const { urgency, refused } = route;
+    const read = (handle: () => void): void => {
       this.#bodies.hold(call, 0);
       if (!call.open) return;
-      call.bodyRead(body.byteLength);
-      this.#handle(call, route, body);
-    });
+      call.bodyRead(byteLength);
+      handle();
+    };
+    const handle = (): void => this.#handle(call, route, body);
+    const refuse = (): void =>
+      read(() => {
+        if (refused?.(call, body) === true) this.#pending.delete(call);
+        else handle();
+      });
+    this.turns.take(byteLength, () => read(handle), laneOf(byteLength, urgency), refused && refuse);
   }
 
   #forget(call: HttpCall): void {

@@ -17,6 +17,7 @@ import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import { OTHER_USER, type Session, sessionOf } from './oms-session.ts';
+import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
@@ -31,7 +32,8 @@ export interface RequestParts {
   readonly body: Uint8Array;
 }
 
-interface AnyRoute<Shape> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody'> {
+interface AnyRoute<Shape>
+  extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused'> {
   readonly method: HttpMethod;
   readonly pattern: string;
   /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
@@ -68,15 +70,19 @@ export interface SessionRoute<Shape> extends AnyRoute<Shape> {
 export interface RouteKitParts {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
+  /** When orders are read; by default always. */
+  readonly orders?: OrderAdmission;
 }
 
 export class RouteKit {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
+  readonly orders: OrderAdmission;
 
-  constructor({ routes, services }: RouteKitParts) {
+  constructor({ routes, services, orders = ADMITS_ALL }: RouteKitParts) {
     this.routes = routes;
     this.services = services;
+    this.orders = orders;
   }
 
   /** A public route: shape, rate, serve. */
@@ -124,7 +130,7 @@ export class RouteKit {
   }
 
   #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false } = route;
+    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false, urgency, refused } = route;
     this.routes.add({
       method,
       pattern,
@@ -133,6 +139,8 @@ export class RouteKit {
       ...(late === undefined ? {} : { late }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
+      ...(urgency === undefined ? {} : { urgency }),
+      ...(refused === undefined ? {} : { refused }),
     });
   }
 }

@@ -23,6 +23,7 @@ import { HttpRoutes } from './http-routes.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
+import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
@@ -46,6 +47,8 @@ export interface OmsServerOptions {
   readonly offersKeys?: boolean;
   /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
+  /** When orders are read, and when they are refused instead; by default all are read. */
+  readonly orders?: OrderAdmission;
   /** Limit of open sockets; by default SOCKETS_MAX. */
   readonly socketsMax?: number;
 }
@@ -65,7 +68,8 @@ export class OmsServer {
   /** Throws when the TLS files cannot be read or do not match. */
   constructor(options: OmsServerOptions) {
     const { services, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
-    const turns = new ReadingTurns(options.alive);
+    const { orders = ADMITS_ALL } = options;
+    const turns = new ReadingTurns(options.alive, undefined, orders);
     const { socketsMax } = options;
     const listener = { observer, gate, turns, ...(socketsMax === undefined ? {} : { socketsMax }) };
     this.#app = createApp(tls);
@@ -74,10 +78,10 @@ export class OmsServer {
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#control = new ControlConnections({ services, streams: this.streams, gate, turns });
+    this.#control = new ControlConnections({ services, streams: this.streams, gate, turns, orders });
     this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys);
-    const kit = new RouteKit({ routes: this.#routes, services });
+    const kit = new RouteKit({ routes: this.#routes, services, orders });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);

@@ -5,29 +5,64 @@
  *   request, text ─▶ within the limit of this pass, its lane empty? ─▶ now
  *              │ no
  *              ▼
- *        quick | reads | slow ─▶ next pass: quick within the limit, then at least one of `reads` and of `slow`
+ *        cancels | quick | orders | reads | batches | slow ─▶ next pass, in this order: at least one of each lane
+ *                             │            │
+ *                             └─ waited longer than the bound: refused instead, unread (docs/trading.md, overload)
  *
  * A pass is limited to READ_PER_TURN bytes, WORK_PER_TURN_MAX work items and WORK_MS_PER_TURN milliseconds, but runs at
- * least one item of each lane. Short texts (`quick`) precede requests without a body (`reads`) and long texts (`slow`):
- * a login or an order is parsed before pages and batches that arrived earlier.
+ * least one item of each lane. Cancels precede everything. Short texts (`quick`) precede requests without a body (`reads`)
+ * and long texts (`slow`): a login is parsed before pages and batches that arrived earlier. Orders (`orders`, and
+ * `batches` where the text is long) wait as long as the pipeline behind takes none (`OrderGate`).
  *
  * A lane serves its sources in rotation, one item of each, so a connection with much work delays only itself. The work
- * of one source stays in order.
+ * of one source stays in order; a connection has a second source for cancels.
  *
  * The callers limit the waiting work (http-routes.ts, control-socket.ts).
  */
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN, WORK_MS_PER_TURN, WORK_PER_TURN_MAX } from '../core/limits.ts';
+import { Readiness } from './readiness.ts';
 
-export type Lane = 'quick' | 'reads' | 'slow';
+export type Lane = 'cancels' | 'quick' | 'orders' | 'reads' | 'batches' | 'slow';
+
+/** What a text asks for, as far as that decides when it is read. */
+export type Urgency = 'cancel' | 'order' | 'other';
+
+/** Whether orders may be read. */
+export interface OrderGate {
+  /** False while the pipeline behind the gateway has too much to do. */
+  isOpen(): boolean;
+  /** Milliseconds from the readiness of its socket after which an order is refused; 0: never. */
+  readonly waitMsMax: number;
+}
+
+/** Takes every order, refuses none. */
+export const OPEN_GATE: OrderGate = { isOpen: () => true, waitMsMax: 0 };
 
 interface Waiting {
   readonly lane: Lane;
   readonly bytes: number;
   readonly read: () => void;
+  readonly source: WorkSource;
+  /** Of an order that may be refused: since when it waits, real milliseconds. */
+  readonly sinceMs: number;
+  readonly refuse: (() => void) | null;
+  /** Was refused, or dropped with its source: what is left of it is skipped. */
+  isGone: boolean;
 }
 
-export function laneOf(bytes: number): Lane {
-  return bytes <= QUICK_TEXT_BYTES_MAX ? 'quick' : 'slow';
+/** Work that waits. Neither function may throw. */
+export interface Work {
+  readonly read: () => void;
+  /** Of an order: instead of `read`, once it has waited too long. */
+  readonly refuse?: () => void;
+  readonly source?: WorkSource;
+}
+
+export function laneOf(bytes: number, urgency: Urgency = 'other'): Lane {
+  const isShort = bytes <= QUICK_TEXT_BYTES_MAX;
+  if (urgency === 'order') return isShort ? 'orders' : 'batches';
+  if (urgency === 'cancel' && isShort) return 'cancels';
+  return isShort ? 'quick' : 'slow';
 }
 
 /** Empty places at the front of a queue before it is compacted. */
@@ -66,16 +101,36 @@ class Queue<T> {
 /** The work of one connection, in order. A request is its own source: a connection has one at a time. */
 export class WorkSource {
   readonly queue: Queue<Waiting> = new Queue();
+  /** Whether it is in a lane. */
+  isListed = false;
+
+  /** The first item that is to be read. */
+  head(): Waiting | undefined {
+    while (this.queue.head?.isGone === true) this.queue.shift();
+    return this.queue.head;
+  }
 }
+
+/** Real milliseconds after which the gate is looked at again, while nothing but orders waits. */
+const RETRY_MS = 1;
+/** Milliseconds of a pass spent on refusals. */
+const REFUSING_MS_PER_TURN = 1;
 
 export class ReadingTurns {
   readonly #alive: () => void;
   readonly #nowMs: () => number;
+  readonly #gate: OrderGate;
+  readonly #readiness: Readiness | null;
   readonly #lanes: Readonly<Record<Lane, Queue<WorkSource>>> = {
+    cancels: new Queue(),
     quick: new Queue(),
+    orders: new Queue(),
     reads: new Queue(),
+    batches: new Queue(),
     slow: new Queue(),
   };
+  /** Orders that may be refused, by the time since which they wait; some are gone. */
+  readonly #refusable = new Queue<Waiting>();
   #waiting = 0;
   /** Of this pass: its number, bytes, work items, and milliseconds spent on them. */
   #turnNumber = 0;
@@ -85,15 +140,23 @@ export class ReadingTurns {
   /** Bytes since the last call of `alive`. */
   #silent = 0;
   #isTurnPlanned = false;
+  #isRetryPlanned = false;
   #isStopped = false;
 
   /**
    * @param alive called in every pass, and after every READ_PER_TURN bytes within one: records the thread's heartbeat.
    * @param nowMs real milliseconds, monotonic.
    */
-  constructor(alive: () => void = () => undefined, nowMs: () => number = () => performance.now()) {
+  constructor(
+    alive: () => void = () => undefined,
+    nowMs: () => number = () => performance.now(),
+    gate: OrderGate = OPEN_GATE,
+  ) {
     this.#alive = alive;
     this.#nowMs = nowMs;
+    this.#gate = gate;
+    this.#readiness = gate.waitMsMax === 0 ? null : new Readiness();
+    this.#readiness?.start();
   }
 
   /** Number of waiting work items. */
@@ -106,23 +169,40 @@ export class ReadingTurns {
     return this.#turnNumber;
   }
 
-  /** Reads now if this pass has capacity, else in one of the next. `read` must not throw. */
-  take(bytes: number, read: () => void, lane: Lane = laneOf(bytes)): void {
-    if (this.hasRoom(bytes, lane)) this.#read({ lane, bytes, read });
-    else this.wait(lane, bytes, read);
+  /** Since when the bytes that are read now may have waited, real milliseconds. */
+  sinceMs(): number {
+    return this.#readiness?.sinceMs() ?? this.#nowMs();
+  }
+
+  /** Whether an order that waits since then is refused. */
+  isOverdue(sinceMs: number): boolean {
+    const { waitMsMax } = this.#gate;
+    return waitMsMax > 0 && this.#nowMs() - sinceMs > waitMsMax;
+  }
+
+  /** Reads now if this pass has capacity, else in one of the next. */
+  take(bytes: number, read: () => void, lane: Lane = laneOf(bytes), refuse?: () => void): void {
+    const work = refuse === undefined ? { read } : { read, refuse };
+    if (this.hasRoom(bytes, lane) && (refuse === undefined || !this.isOverdue(this.sinceMs()))) {
+      this.note(bytes);
+      this.timed(read);
+    } else this.wait(lane, bytes, work);
   }
 
   /** Whether so many bytes of this lane may be read at once; then call `note`. */
   hasRoom(bytes: number, lane: Lane): boolean {
-    const isFirst = this.#lanes[lane].length === 0 && (lane !== 'slow' || this.waiting === 0);
-    return isFirst && this.#fits(bytes);
+    const isFirst = this.#lanes[lane].length === 0 && ((lane !== 'slow' && lane !== 'batches') || this.waiting === 0);
+    return isFirst && this.#fits(bytes) && (!isGated(lane) || this.#gate.isOpen());
   }
 
-  /** Reads in one of the next passes, after waiting work of the same source. */
-  wait(lane: Lane, bytes: number, read: () => void, source: WorkSource = new WorkSource()): void {
-    source.queue.push({ lane, bytes, read });
+  /** Reads in one of the next passes, after waiting work of the same source; or refuses. */
+  wait(lane: Lane, bytes: number, { read, refuse, source = new WorkSource() }: Work): void {
+    const sinceMs = refuse === undefined ? 0 : this.sinceMs();
+    const item = { lane, bytes, read, source, sinceMs, refuse: refuse ?? null, isGone: false };
+    source.queue.push(item);
     this.#waiting += 1;
-    if (source.queue.length === 1) this.#lanes[lane].push(source);
+    if (refuse !== undefined && this.#gate.waitMsMax > 0) this.#refusable.push(item);
+    this.#list(source);
     this.#plan();
   }
 
@@ -144,14 +224,15 @@ export class ReadingTurns {
 
   /** Drops the waiting work of a source, which is not used any more. */
   drop(source: WorkSource): void {
-    this.#waiting -= source.queue.length;
-    source.queue.clear();
+    for (let item = source.head(); item !== undefined; item = source.head()) this.#remove(item);
   }
 
   /** Drops all waiting work. */
   stop(): void {
     this.#isStopped = true;
+    this.#readiness?.stop();
     for (const lane of Object.values(this.#lanes)) lane.clear();
+    this.#refusable.clear();
     this.#waiting = 0;
   }
 
@@ -159,11 +240,6 @@ export class ReadingTurns {
     if (this.#pieces === 0) return true;
     const hasTime = this.#pieces < WORK_PER_TURN_MAX && this.#spentMs < WORK_MS_PER_TURN;
     return hasTime && (this.#spent === 0 || this.#spent + bytes <= READ_PER_TURN);
-  }
-
-  #read({ bytes, read }: Waiting): void {
-    this.note(bytes);
-    this.timed(read);
   }
 
   #tellAlive(): void {
@@ -185,37 +261,91 @@ export class ReadingTurns {
     this.#spent = 0;
     this.#pieces = 0;
     this.#spentMs = 0;
-    const { quick, reads, slow } = this.#lanes;
-    this.#readWhileRoom(quick);
-    this.#readOne(reads);
-    this.#readOne(slow);
-    this.#readWhileRoom(reads);
-    this.#readWhileRoom(slow);
-    if (this.waiting > 0) this.#plan();
+    this.#readWhileRoom('cancels');
+    this.#refuseOverdue();
+    this.#readWhileRoom('quick');
+    for (const lane of ['orders', 'reads', 'batches', 'slow'] as const) this.#readOne(lane);
+    for (const lane of ['orders', 'reads', 'batches', 'slow'] as const) this.#readWhileRoom(lane);
+    if (this.waiting === 0) return;
+    if (this.#hasUngated() || this.#gate.isOpen()) this.#plan();
+    else this.#retry();
   }
 
-  #readWhileRoom(lane: Queue<WorkSource>): void {
-    for (let next = nextOf(lane); next !== undefined && this.#fits(next.bytes); next = nextOf(lane)) {
-      this.#readOne(lane);
+  /** Only orders wait, and none is taken now. */
+  #retry(): void {
+    if (this.#isRetryPlanned) return;
+    this.#isRetryPlanned = true;
+    setTimeout(() => {
+      this.#isRetryPlanned = false;
+      this.#plan();
+    }, RETRY_MS);
+  }
+
+  #hasUngated(): boolean {
+    const { cancels, quick, reads, slow } = this.#lanes;
+    return cancels.length + quick.length + reads.length + slow.length > 0;
+  }
+
+  /** A refusal costs a fraction of what reading would, so these have a time of their own in a pass. */
+  #refuseOverdue(): void {
+    const untilMs = this.#nowMs() + REFUSING_MS_PER_TURN;
+    for (let item = this.#refusable.head; item !== undefined; item = this.#refusable.head) {
+      if (!item.isGone && (!this.isOverdue(item.sinceMs) || this.#nowMs() > untilMs)) break;
+      this.#refusable.shift();
+      if (item.isGone || item.refuse === null) continue;
+      this.#remove(item);
+      item.refuse();
     }
   }
 
-  /** Runs one item of the next source, which then moves to the end of the lane of its next item. */
-  #readOne(lane: Queue<WorkSource>): void {
-    const piece = nextOf(lane);
-    const source = lane.head;
-    if (source === undefined || piece === undefined) return;
-    lane.shift();
-    source.queue.shift();
+  #readWhileRoom(lane: Lane): void {
+    for (let next = this.#headOf(lane); next !== undefined && this.#fits(next.bytes); next = this.#headOf(lane)) {
+      if (!this.#readOne(lane)) return;
+    }
+  }
+
+  /** Runs one item of the next source, which then moves to the end of the lane of its next item. @returns whether it did. */
+  #readOne(lane: Lane): boolean {
+    const piece = this.#headOf(lane);
+    if (piece === undefined || (isGated(lane) && !this.#gate.isOpen())) return false;
+    const { source } = piece;
+    this.#lanes[lane].shift();
+    source.isListed = false;
+    this.#remove(piece);
+    this.#list(source);
+    this.note(piece.bytes);
+    this.timed(piece.read);
+    return true;
+  }
+
+  /** The next item of a lane. Sources without work leave it, those whose next item is of another lane go there. */
+  #headOf(lane: Lane): Waiting | undefined {
+    const queue = this.#lanes[lane];
+    for (let source = queue.head; source !== undefined; source = queue.head) {
+      const item = source.head();
+      if (item?.lane === lane) return item;
+      queue.shift();
+      source.isListed = false;
+      this.#list(source);
+    }
+    return undefined;
+  }
+
+  #list(source: WorkSource): void {
+    const item = source.head();
+    if (item === undefined || source.isListed) return;
+    source.isListed = true;
+    this.#lanes[item.lane].push(source);
+  }
+
+  /** The item waits no longer. What is refused before the work ahead of it stays in its queue until that is done. */
+  #remove(item: Waiting): void {
+    item.isGone = true;
     this.#waiting -= 1;
-    const next = source.queue.head;
-    if (next !== undefined) this.#lanes[next.lane].push(source);
-    this.#read(piece);
+    item.source.head();
   }
 }
 
-/** The next item of a lane; removes dropped sources. */
-function nextOf(lane: Queue<WorkSource>): Waiting | undefined {
-  while (lane.head?.queue.length === 0) lane.shift();
-  return lane.head?.queue.head;
+function isGated(lane: Lane): boolean {
+  return lane === 'orders' || lane === 'batches';
 }

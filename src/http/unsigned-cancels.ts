@@ -23,6 +23,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all',
+    urgency: 'cancel',
     cost: 'cancelAll',
     isChange: true,
     shape: ({ query }) => beforeOf(query),
@@ -31,6 +32,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all/:asset_id',
+    urgency: 'cancel',
     cost: 'cancelAll',
     isChange: true,
     shape: ({ query }) => beforeOf(query),
@@ -42,6 +44,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-batch',
+    urgency: 'cancel',
     shape: ({ body }) => decodeCancelBatch(body),
     cost: ({ asked }) => ({ bulkCancel: asked }),
     isChange: true,
@@ -51,6 +54,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'POST',
     pattern: '/orders/cancel-all-after',
+    urgency: 'cancel',
     shape: ({ body }) => decodeCancelAllAfter(body),
     cost: 'deadMan',
     isChange: true,

@@ -25,7 +25,7 @@ import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
-import type { ReadingTurns } from './reading-turns.ts';
+import type { ReadingTurns, Urgency } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { type StaticDocument, sendDocument } from './static-document.ts';
 import type { UnreadReplies } from './unread-replies.ts';
@@ -47,6 +47,10 @@ export interface HttpRoute {
   /** The error when the handler has not answered within `deadlineMs`; by default 504 TIMEOUT. */
   readonly late?: Reject;
   readonly deadlineMs?: number;
+  /** When it is read; by default after orders and cancels. */
+  readonly urgency?: Urgency;
+  /** Instead of the handler for an order that has waited too long. @returns false when the handler is to answer. */
+  readonly refused?: (call: HttpCall, body: Uint8Array) => boolean;
 }
 
 /** Callbacks of a listener. They must not throw. */

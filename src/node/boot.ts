@@ -18,6 +18,7 @@ import { ConfigError } from '../core/config-error.ts';
 import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { canVerifySecp256k1 } from '../crypto/secp256k1.ts';
+import { Admission } from '../gateway/admission.ts';
 import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { GatewayActor } from '../gateway/gateway-actor.ts';
@@ -214,6 +215,7 @@ export class RingbookNode {
       tls,
       gate: gateOf(addresses, this.#budget),
       offersKeys: this.config.seed === 'dev',
+      orders: this.#admission(),
       alive: () => this.#context.block.heartbeat(),
     });
     this.#oms = oms;
@@ -223,6 +225,20 @@ export class RingbookNode {
     } catch {
       throw taken('RINGBOOK_OMS_PORT', omsPort);
     }
+  }
+
+  #admission(): Admission {
+    const { orderWaitMsMax, threads } = this.config;
+    return new Admission({
+      waitMsMax: orderWaitMsMax,
+      verifyThreads: threads.verifyThreads,
+      verifier: this.#verifier,
+      entry: this.#gateway.entry,
+      requests: this.#gateway.orders.requests,
+      unflushedSeconds: () => this.#unflushed.seconds(performance.now()),
+      nowMs: () => performance.now(),
+      refused: (stage, orders) => this.#gatewayMetrics?.shed(stage, orders),
+    });
   }
 
   /** For markets on this thread; otherwise the module is not loaded. */

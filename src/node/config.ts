@@ -96,6 +96,7 @@ const ProfileShape: TSchema = Type.Object(
     feeAccount: Account,
     backstopAccount: Account,
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
+    orderWaitMsMax: Count(0, 60_000),
     logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
     threads: Type.Object(
       {
@@ -158,6 +159,8 @@ export interface Profile {
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
   readonly acks: 'optimistic' | 'durable';
+  /** Milliseconds from the readiness of its socket after which an order that was not read is refused; 0: never. */
+  readonly orderWaitMsMax: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly threads: {
     readonly marketShards: number;

@@ -13,7 +13,8 @@ import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { assert } from '../core/assert.ts';
 import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import { FAULT_WORDS, ROLLBACK_WORDS } from '../gateway/metric-names.ts';
+import { STAGES } from '../gateway/admission.ts';
+import { FAULT_WORDS, ROLLBACK_WORDS, shedMetric } from '../gateway/metric-names.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
 import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
@@ -203,6 +204,11 @@ function orderFamilies(door: Recorded): readonly Family[] {
       sample('result', 'received', 'orders_received'),
       sample('result', 'rejected', 'orders_rejected'),
     ]),
+    counter(
+      'ringbook_orders_shed_total',
+      'Orders refused unread, because they had waited too long at the gateway for this stage.',
+      STAGES.map((stage) => sample('stage', stage, shedMetric(stage))),
+    ),
     counter('ringbook_fills_total', 'Sides of fills told to users.', [
       sample('status', 'Pending', 'fills_pending'),
       sample('status', 'Confirmed', 'fills_confirmed'),

@@ -84,6 +84,26 @@ suite('the signature verifier', () => {
     assert.equal(answered, taken[0] + taken[1] + taken[2]);
   });
 
+  test('an urgent signature overtakes those that wait, at most sixteen of a turn, and none while few wait', async () => {
+    const fixture = verifier();
+    await untilAwake(fixture);
+    const order: string[] = [];
+    const verify = (name: string, isUrgent: boolean): boolean =>
+      fixture.verify({ ...JOB, part: 'cancel', isUrgent }, () => order.push(name));
+    for (let number = 0; number < 7; number += 1) verify(`${number}`, false);
+    verify('early', true);
+    assert.deepEqual(order, [], 'seven wait: it keeps its place');
+    for (let number = 0; number < 20; number += 1) verify(`urgent ${number}`, true);
+    assert.deepEqual(
+      order,
+      Array.from({ length: 16 }, (_, number) => `urgent ${number}`),
+    );
+    fixture.flush();
+    await fixture.close();
+    assert.equal(order.length, 28);
+    assert.deepEqual(order.slice(16, 24), ['0', '1', '2', '3', '4', '5', '6', 'early'], 'the rest in order');
+  });
+
   test('a job with n co-signers counts as n + 1 in the bound of its part', async () => {
     const fixture = verifier();
     await untilAwake(fixture);

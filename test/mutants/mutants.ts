@@ -701,6 +701,18 @@ const MARGIN: readonly Mutant[] = [
 
 const ORDERS: readonly Mutant[] = [
   {
+    breaks: 'a cancel stays behind the create of its own order while that waits on the same connection',
+    site: 'cancel-behind-its-create',
+    change: assigns('false'),
+    caughtBy: 'test/http/order-shedding',
+  },
+  {
+    breaks: 'a market that answers nothing takes no more orders',
+    site: 'market-probe',
+    change: condition('true'),
+    caughtBy: 'test/gateway/admission',
+  },
+  {
     breaks: 'what an action sets aside is not available to orders',
     site: 'set-aside-available',
     change: swap(/ - [\w.]+\.setAside/, ''),

@@ -34,7 +34,7 @@ suite('a node under more than it can take', () => {
     const config = `${dataDirectory}/small-rings.json`;
     writeFileSync(
       config,
-      JSON.stringify({ extends: 'dev', rateLimits: 'lifted', addresses: null, rings: SMALL_RINGS }),
+      JSON.stringify({ extends: 'dev', rateLimits: 'lifted', addresses: null, orderWaitMsMax: 0, rings: SMALL_RINGS }),
     );
     node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config } });
     const { oms, mds } = node;

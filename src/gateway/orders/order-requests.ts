@@ -149,6 +149,11 @@ export class OrderRequests {
     return this.#parts.pending.unanswered;
   }
 
+  /** Whether the request has no answer of its market. */
+  isAtMarket(requestId: number): boolean {
+    return this.#parts.pending.isAtMarket(requestId);
+  }
+
   // ---- create
 
   /**

@@ -124,6 +124,11 @@ export class PendingRequests {
     return this.#byUser.get(user) ?? 0;
   }
 
+  /** Whether the request has no answer of its market. */
+  isAtMarket(requestId: number): boolean {
+    return this.#pending.has(requestId);
+  }
+
   /** What the next `add` returns. */
   get nextId(): number {
     return this.#lastId + 1;

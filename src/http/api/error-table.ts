@@ -57,7 +57,7 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   SERVICE_UNAVAILABLE: {
     means:
-      'a queue is full, or this user has 2,048 orders and changes without a reply (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
+      'a queue is full, or the order waited too long to be read, or this user has 2,048 orders and changes without a reply (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
     remedy: 'send the same bytes again later',
   },
   RATE_LIMITED: {

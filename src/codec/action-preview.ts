@@ -1,0 +1,163 @@
+/**
+ * What a frame of `/control` or the body of a signed action is about, without validating it: the kind of action, the
+ * version and request id of the frame, and the orders that it names. A frame that waits is scheduled by this, and one
+ * that is refused unread is answered with it (docs/trading.md, overload).
+ *
+ *   {"CreateOrderRequest":{"order":{"signer":…,"order_id":…,"base_asset":…  │ the rest is not looked at
+ *
+ * Of a binary frame: previewBinaryFrame in binary-frame.ts. Of a single action nothing behind its order id and asset is read. Every frame that decodes has a preview; the reverse
+ * does not hold.
+ */
+import { BATCH_ITEMS_MAX } from '../core/limits.ts';
+import { type Correlation, FRAME, type FrameHead, isTag, REQUEST_ID_MAX, TAGGED, type Tag } from './control-frame.ts';
+import { JsonCursor } from './json-cursor.ts';
+import { objectShape } from './json-shape.ts';
+import { CREATE_LISTS, REPLACE_LISTS } from './order-batches.ts';
+import { STRING_DECODED_MAX } from './signed-text.ts';
+
+export type ActionKind = 'create' | 'replace' | 'cancel' | 'batch-create' | 'batch-replace';
+
+export type ActionPreview = FrameHead & NamedOrders;
+
+export interface NamedOrders {
+  readonly kind: ActionKind;
+  /** One for a single action; those of a batch in order of submission, at most BATCH_ITEMS_MAX. */
+  readonly orders: readonly Correlation[];
+}
+
+const KIND: Readonly<Record<Tag, ActionKind>> = {
+  CreateOrderRequest: 'create',
+  ReplaceOrderRequest: 'replace',
+  CancelOrderRequest: 'cancel',
+  BatchCreateRequest: 'batch-create',
+  BatchReplaceRequest: 'batch-replace',
+};
+
+const CREATE = objectShape('skip', ['order?']);
+const ORDER = objectShape('skip', ['signer?', 'order_id?', 'base_asset?']);
+const CANCEL = objectShape('skip', ['cancel?']);
+const CANCELLED = objectShape('skip', ['order_id?', 'asset_id?']);
+const REPLACE = objectShape('skip', ['request?', 'signer?', 'asset_id?']);
+const REPLACED = objectShape('skip', [
+  'order_id?',
+  'timestamp_ns?',
+  'new_price_limit?',
+  'new_quantity?',
+  'new_trigger?',
+  'book_quantity_decimals?',
+  'book_price_decimals?',
+  'protocol_version?',
+]);
+const LISTS = objectShape(
+  'skip',
+  [...new Set([...CREATE_LISTS, ...REPLACE_LISTS])].map((name) => `${name}?` as const),
+);
+
+const previewCursor = new JsonCursor();
+
+/** Null for a text that is no action, or of which the orders are not found. Never throws. */
+export function previewFrame(bytes: Uint8Array): ActionPreview | null {
+  const cursor = previewCursor;
+  cursor.reset(bytes, 0, bytes.length);
+  let requestId: string | null = null;
+  let named: NamedOrders | null = null;
+  let version: 0 | 1 = 0;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(FRAME); name !== null; name = cursor.nextMember(FRAME)) {
+    if (isTag(name)) return withHead(previewKind(cursor, KIND[name], true), 0, null);
+    version = 1;
+    if (name === 'request_id') requestId = cursor.readNull() ? null : cursor.readString(REQUEST_ID_MAX);
+    else if (name !== 'data') cursor.skipValue();
+    else {
+      named = previewData(cursor, requestId !== null);
+      if (named !== null && requestId !== null) break;
+    }
+  }
+  return cursor.hasFailed ? null : withHead(named, version, requestId);
+}
+
+/** The orders of the body of a REST request; null as for a frame. */
+export function previewBody(kind: ActionKind, body: Uint8Array): readonly Correlation[] | null {
+  const cursor = previewCursor;
+  cursor.reset(body, 0, body.length);
+  return previewKind(cursor, kind, true)?.orders ?? null;
+}
+
+function withHead(named: NamedOrders | null, version: 0 | 1, requestId: string | null): ActionPreview | null {
+  return named === null ? null : { ...named, version, requestId };
+}
+
+/** @param isLast whether nothing behind it is needed. */
+function previewData(cursor: JsonCursor, isLast: boolean): NamedOrders | null {
+  let named: NamedOrders | null = null;
+  cursor.enterObject();
+  for (let tag = cursor.nextMember(TAGGED); tag !== null; tag = cursor.nextMember(TAGGED)) {
+    named = previewKind(cursor, KIND[tag], isLast);
+    if (isLast) return named;
+  }
+  return named;
+}
+
+function previewKind(cursor: JsonCursor, kind: ActionKind, isLast: boolean): NamedOrders | null {
+  if (kind === 'batch-create' || kind === 'batch-replace') return previewBatch(cursor, kind);
+  const order = previewOrder(cursor, kind, isLast);
+  return order === null ? null : { kind, orders: [order] };
+}
+
+function previewBatch(cursor: JsonCursor, kind: 'batch-create' | 'batch-replace'): NamedOrders | null {
+  const orders: Correlation[] = [];
+  const action = kind === 'batch-create' ? 'create' : 'replace';
+  const readItems = (): void => {
+    cursor.enterArray();
+    while (cursor.nextItem()) {
+      const order = previewOrder(cursor, action, false);
+      if (order === null || orders.length === BATCH_ITEMS_MAX) cursor.fail('expected a batch');
+      else orders.push(order);
+    }
+  };
+  if (cursor.kind() === 'array') readItems();
+  else {
+    cursor.enterObject();
+    while (cursor.nextMember(LISTS) !== null) readItems();
+  }
+  return cursor.hasFailed || orders.length === 0 ? null : { kind, orders };
+}
+
+/** @returns null when the cursor has failed, or the order or its asset is not there. */
+function previewOrder(
+  cursor: JsonCursor,
+  action: 'create' | 'replace' | 'cancel',
+  isLast: boolean,
+): Correlation | null {
+  const found: Found = { orderId: null, assetText: null };
+  if (action === 'create') find(cursor, CREATE, 'order', ORDER, found, isLast);
+  else if (action === 'cancel') find(cursor, CANCEL, 'cancel', CANCELLED, found, isLast);
+  else find(cursor, REPLACE, 'request', REPLACED, found, isLast);
+  const { orderId, assetText } = found;
+  return cursor.hasFailed || orderId === null || assetText === null ? null : { action, orderId, assetText };
+}
+
+interface Found {
+  orderId: string | null;
+  assetText: string | null;
+}
+type AnyShape = Parameters<JsonCursor['nextMember']>[0];
+
+/** Reads an object with the member `inner`, in both of which the order id and the asset may be. */
+function find(
+  cursor: JsonCursor,
+  shape: AnyShape,
+  inner: string,
+  innerShape: AnyShape | null,
+  found: Found,
+  isLast: boolean,
+): void {
+  cursor.enterObject();
+  for (let name = cursor.nextMember(shape); name !== null; name = cursor.nextMember(shape)) {
+    if (name === inner && innerShape !== null) find(cursor, innerShape, '', null, found, isLast);
+    else if (name === 'order_id') found.orderId = cursor.readString(STRING_DECODED_MAX);
+    else if (name === 'base_asset' || name === 'asset_id') found.assetText = cursor.readString(STRING_DECODED_MAX);
+    else cursor.skipValue();
+    if (isLast && found.orderId !== null && found.assetText !== null) return;
+  }
+}
