@@ -86,7 +86,7 @@ function rowsOf(saturation: number, result: OverloadResult, grownMiB: number): r
 
 export async function run(scale: Scale): Promise<BenchResult> {
   const { creates, seconds } = SIZE[scale];
-  const node = await startNode({ profile: 'dev' });
+  const node = await startNode({ profile: 'dev', env: { RINGBOOK_CONFIG: 'dev' } });
   try {
     await putMarket(node);
     const { oms, ops } = node;

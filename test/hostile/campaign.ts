@@ -60,7 +60,7 @@ function writeConfig(directory: string): string {
   const { addresses, rateLimits, acks, threads, rings, journal } = production;
   const path = join(directory, 'config.json');
   const limits = { addresses, rateLimits, acks, threads, rings, journal, selfServiceMarkets: false };
-  writeFileSync(path, JSON.stringify({ extends: 'dev', ...limits }));
+  writeFileSync(path, JSON.stringify({ extends: 'dev', orderWaitMsMax: 0, ...limits }));
   return path;
 }
 

@@ -27,7 +27,10 @@ async function productionLimits(directory: string): Promise<NodeProcess> {
     unknown
   >;
   const path = join(directory, 'config.json');
-  writeFileSync(path, JSON.stringify({ extends: 'dev', addresses, rateLimits, storage: { mapSizeMiB: 1024 } }));
+  writeFileSync(
+    path,
+    JSON.stringify({ extends: 'dev', addresses, rateLimits, orderWaitMsMax: 0, storage: { mapSizeMiB: 1024 } }),
+  );
   const dataDirectory = join(directory, 'data');
   return startNode({ profile: 'dev', dataDirectory, rateLimits: 'standard', env: { RINGBOOK_CONFIG: path } });
 }

@@ -30,6 +30,7 @@ export interface NodeProcess {
 }
 
 export interface NodeOptions {
+  /** `dev` without a bound on the wait of orders, unless `env` names a configuration. */
   readonly profile?: 'dev' | 'test';
   /** The compiled program to run instead of the CLI; it boots a node and prints the ready line. */
   readonly program?: string;
@@ -49,10 +50,13 @@ export interface NodeOptions {
   readonly rateLimits?: 'lifted' | 'standard';
 }
 
+/** The dev profile without a bound on the wait of orders: a machine with other work refuses none. */
+const DEV_WITHOUT_BOUND = fileURLToPath(new URL('../../../test/fixtures/dev-without-bound.json', import.meta.url));
+
 function environment(options: NodeOptions, dataDirectory: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    RINGBOOK_CONFIG: options.profile ?? 'test',
+    RINGBOOK_CONFIG: options.profile === 'dev' ? DEV_WITHOUT_BOUND : 'test',
     RINGBOOK_OMS_PORT: '0',
     RINGBOOK_MDS_PORT: '0',
     RINGBOOK_OPS_PORT: '0',

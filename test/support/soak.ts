@@ -167,7 +167,7 @@ function leastHeaps(looks: readonly Look[]): readonly number[] {
 function startReporting(dataDirectory: string): Promise<NodeProcess> {
   const directory = reportsOf(dataDirectory);
   const config = join(directory, 'config.json');
-  writeFileSync(config, JSON.stringify({ extends: 'dev', rings: SHORT_RINGS }));
+  writeFileSync(config, JSON.stringify({ extends: 'dev', orderWaitMsMax: 0, rings: SHORT_RINGS }));
   const reporting = `--report-on-signal --report-compact --report-directory=${directory}`;
   const env = { RINGBOOK_CONFIG: config, NODE_OPTIONS: reporting };
   return startNode({ profile: 'dev', dataDirectory, engine: COLLECTS_OFTEN, env });
