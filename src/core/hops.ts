@@ -9,7 +9,8 @@
  *
  * A record has a key and a further value:
  *
- *   read parsed verified answered   action
+ *   read                            action, microseconds that its bytes may have waited to be read
+ *   parsed verified answered        action
  *   queued                          action, ticket of the verifier
  *   sent                            action, request id
  *   verifying verdict               ticket

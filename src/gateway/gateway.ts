@@ -210,14 +210,15 @@ export class Gateway implements OrderSink {
    * Begins to record the hops of a single action that was read now.
    *
    * @param isTimed whether the client requested its hop times.
+   * @param sinceMs since when its bytes may have waited, real milliseconds; null where that is unknown.
    * @returns null when neither the client nor the trace wants them.
    */
-  newHops(isTimed: boolean): ActionHops | null {
+  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops | null {
     const { trace = null } = this.#parts;
     if (trace === null && !isTimed) return null;
     this.#lastTraced += 1;
     const hops = new ActionHops(this.#lastTraced, trace, isTimed ? () => this.nowNs() : null);
-    hops.pass(HOP.read);
+    hops.pass(HOP.read, trace === null || sinceMs === null ? 0 : (performance.now() - sinceMs) * 1_000);
     return hops;
   }
 

@@ -187,7 +187,7 @@ export class ControlConnections {
 
   #readNow(socket: ControlSocket, bytes: Uint8Array): void {
     this.#turns.note(bytes.byteLength);
-    this.#turns.timed(() => this.#received(socket, bytes));
+    this.#turns.timed(() => this.#received(socket, bytes, this.#turns.sinceMs()));
   }
 
   #takeCancel(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview): void {
@@ -218,15 +218,16 @@ export class ControlConnections {
       countOrders(waiting.orders, named, -1);
       if (socket.state === 'open') socket.guarded(work);
     };
-    const read = taken(() => this.#received(socket, frame));
-    const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame)));
+    const sinceMs = this.#turns.sinceMs();
+    const read = taken(() => this.#received(socket, frame, sinceMs));
+    const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame), sinceMs));
     const lane = laneOf(byteLength, isOrder ? 'order' : preview === null ? 'other' : 'cancel');
     this.#turns.wait(lane, byteLength, isOrder ? { read, refuse, source } : { read, source });
   }
 
   /** What is no order after all is read. */
-  #overdue(socket: ControlSocket, frame: Uint8Array, preview: ActionPreview | null): void {
-    if (preview === null || preview.kind === 'cancel') this.#received(socket, frame);
+  #overdue(socket: ControlSocket, frame: Uint8Array, preview: ActionPreview | null, sinceMs: number): void {
+    if (preview === null || preview.kind === 'cancel') this.#received(socket, frame, sinceMs);
     else this.#shed(socket, preview, frame.byteLength);
   }
 
@@ -305,12 +306,13 @@ export class ControlConnections {
     else this.#waiting.delete(socket);
   }
 
-  #received(socket: ControlSocket, bytes: Uint8Array): void {
+  /** @param sinceMs since when its bytes may have waited. */
+  #received(socket: ControlSocket, bytes: Uint8Array, sinceMs: number): void {
     if (!this.#streams.hasSession(socket)) {
       this.#streams.dismissEnded(socket);
       return;
     }
-    const hops = this.#services.newHops(socket.data.options.isTimed);
+    const hops = this.#services.newHops(socket.data.options.isTimed, sinceMs);
     const { isBinary } = socket.data;
     const frame = isBinary ? decodeBinaryFrame(bytes, 0, bytes.length) : decodeControlFrame(bytes, 0, bytes.length);
     hops?.pass(HOP.parsed);

@@ -56,6 +56,8 @@ export class ScriptedOms implements GatewayServices {
   /** The answer to charges, and all charges. */
   budget: Reject | null = null;
   readonly charged: [UserId | null, Cost][] = [];
+  /** How long the frames of `/control` waited to be read. */
+  readonly waitedMs: number[] = [];
   now: bigint = NOW;
   streams: UserEventStreams | undefined;
   /** What is at risk over all accounts. */
@@ -86,7 +88,8 @@ export class ScriptedOms implements GatewayServices {
     return this.now as TimestampNs;
   }
 
-  newHops(isTimed: boolean): ActionHops | null {
+  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops | null {
+    if (sinceMs !== null) this.waitedMs.push(performance.now() - sinceMs);
     const hops = isTimed ? new ActionHops(1, null, () => this.nowNs()) : null;
     hops?.pass(HOP.read);
     return hops;
