@@ -453,8 +453,8 @@ export class OrderEntry {
     }
     const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
     write(publication.views, at, prepared, reserved.value.order, origin.isControl, stamp);
-    publication.commit();
     hops?.pass(HOP.sent, stamp.requestId);
+    publication.commit();
     wakeUp();
   }
 

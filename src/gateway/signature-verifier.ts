@@ -111,8 +111,9 @@ export class SignatureVerifier {
     }
     if (pool.inFlightOf(job.connection) + coSigners >= LANE_MAX[job.part ?? 'user']) return false;
     const ticket = this.#nextTicket;
-    if (!pool.submit(job.connection, ticket, job)) return false;
+    // Before the thread may have it: a job that is not taken has no further hop of this ticket.
     job.hops?.pass(HOP.queued, ticket);
+    if (!pool.submit(job.connection, ticket, job)) return false;
     this.#nextTicket += 1;
     this.#waiting.set(ticket, done);
     return true;
