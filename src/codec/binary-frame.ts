@@ -142,8 +142,7 @@ export function decodeBinaryFrame(bytes: Uint8Array, start: number, end: number)
   fault = null;
   const frame = reader.root(Frame.table);
   if (frame === 0) {
-    const head = reader.shallowRoot(Frame.table);
-    const requestId = head === 0 ? 0n : reader.ulong(head, Frame.requestId);
+    const requestId = reader.shallowUlong(Frame.requestId);
     return { kind: 'malformed', version: 'binary', requestId, reject: UNSOUND, correlations: [], isAllFound: false };
   }
   const requestId = reader.ulong(frame, Frame.requestId);

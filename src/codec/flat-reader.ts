@@ -12,8 +12,10 @@
  *      multiple of 2. A field lies inside its table, at a multiple of its size. Strings end with a zero byte.
  *   2. A table has no field that the schema lacks, a union no type that it lacks, and a type has its table.
  *   3. Of a list of tables the first `at_most` are checked, and `count` shows a longer one. Tables cannot refer to
- *      themselves in the schema, so depth and work are bounded, also where offsets share one target: at most
- *      1 + 50 × (3 + 16) tables of a batch.
+ *      themselves in the schema, so depth is bounded.
+ *   4. Tables, strings and vectors, each counted as often as it is referred to, have at most twice the bytes of the
+ *      message. So a sender may share an asset id or a signer among the orders of a batch, and reading a message costs no more than
+ *      its length pays for.
  *
  * It never throws on a message.
  */
@@ -24,6 +26,8 @@ import { type FieldLayout, type TableLayout, VTABLE_HEAD_BYTES } from './flat-la
 const OFFSET_BYTES = 4;
 /** An offset of the root and an empty table with its vtable. */
 const MESSAGE_BYTES_MIN = 12;
+/** What can be reached, in lengths of the message. */
+const REACHED_PER_BYTE_MAX = 2;
 const TWO_32 = 4_294_967_296;
 /** The upper half of 2^53−1. */
 const SAFE_UPPER = 2_097_151;
@@ -37,6 +41,8 @@ export class FlatReader {
   readonly #i32: Int32Array;
   readonly #u64: BigUint64Array;
   #end = 0;
+  /** Bytes that may yet be reached. */
+  #left = 0;
 
   /** @param bytesMax of a message; a multiple of 8. */
   constructor(bytesMax: number = BODY_BYTES_MAX) {
@@ -58,18 +64,23 @@ export class FlatReader {
   /** The position of the root table, or 0 where the message is not sound. */
   root(layout: TableLayout): number {
     if (this.#end < MESSAGE_BYTES_MIN) return 0;
+    this.#left = REACHED_PER_BYTE_MAX * this.#end;
     const at = this.#target(0);
     return at !== 0 && this.#isTable(at, layout) ? at : 0;
   }
 
   /**
-   * The position of the root table if at least its own fields are sound, whatever it refers to; else 0. Only scalars of
-   * this table may then be read.
+   * A ulong of the root table of a message that is not sound otherwise, also of one with fields that the schema lacks; 0
+   * where it is absent or cannot be read.
    */
-  shallowRoot(layout: TableLayout): number {
-    if (this.#end < MESSAGE_BYTES_MIN) return 0;
+  shallowUlong(field: FieldLayout): bigint {
+    if (this.#end < MESSAGE_BYTES_MIN) return 0n;
     const at = this.#target(0);
-    return at !== 0 && this.#hasSoundFields(at, layout) ? at : 0;
+    const vtable = at === 0 ? 0 : this.#vtableOf(at);
+    if (vtable === 0 || field.slot + 2 > (this.#u16[vtable >> 1] as number)) return 0n;
+    const place = at + (this.#u16[(vtable + field.slot) >> 1] as number);
+    const isInside = place > at && place % field.alignment === 0 && place + field.bytes <= this.#end;
+    return isInside ? (this.#u64[place >> 3] as bigint) : 0n;
   }
 
   // ---- fields, of tables that `root` has reached
@@ -201,17 +212,30 @@ export class FlatReader {
     return true;
   }
 
+  /** The position of a table's vtable, on either side of it; 0 unless all of that lies in the message. */
+  #vtableOf(at: number): number {
+    const vtable = at - (this.#i32[at >> 2] as number);
+    if (vtable <= 0 || vtable % 2 !== 0 || vtable + VTABLE_HEAD_BYTES > this.#end) return 0;
+    const size = this.#u16[vtable >> 1] as number;
+    // mutant: flat-vtable-bounds
+    return size < VTABLE_HEAD_BYTES || size % 2 !== 0 || vtable + size > this.#end ? 0 : vtable;
+  }
+
+  /** Whether so much more may be reached. */
+  #takes(bytes: number): boolean {
+    this.#left -= bytes;
+    // mutant: flat-reached-bytes
+    return this.#left >= 0;
+  }
+
   /** Whether its vtable lies in the message and every field inside the table. */
   #hasSoundFields(at: number, layout: TableLayout): boolean {
-    const vtable = at - (this.#i32[at >> 2] as number);
-    // A vtable may lie on either side of its table.
-    if (vtable < 0 || vtable % 2 !== 0 || vtable + VTABLE_HEAD_BYTES > this.#end) return false;
+    const vtable = this.#vtableOf(at);
+    if (vtable === 0) return false;
     const size = this.#u16[vtable >> 1] as number;
     const tableBytes = this.#u16[(vtable >> 1) + 1] as number;
-    // mutant: flat-vtable-bounds
-    if (size < VTABLE_HEAD_BYTES || size % 2 !== 0 || size > layout.vtableBytes || vtable + size > this.#end)
-      return false;
-    if (tableBytes < OFFSET_BYTES || at + tableBytes > this.#end) return false;
+    if (size > layout.vtableBytes) return false;
+    if (tableBytes < OFFSET_BYTES || at + tableBytes > this.#end || !this.#takes(tableBytes)) return false;
     let unionType = 0;
     for (const { slot, kind, bytes, alignment } of layout.fields) {
       const inTable = slot < size ? (this.#u16[(vtable + slot) >> 1] as number) : 0;
@@ -237,9 +261,11 @@ export class FlatReader {
     }
     const count = this.#u32[target >> 2] as number;
     const start = target + OFFSET_BYTES;
-    if (kind === 'bytes') return start + count <= this.#end;
-    if (kind === 'text') return start + count < this.#end && this.#bytes[start + count] === 0;
-    if (start + OFFSET_BYTES * count > this.#end) return false;
+    if (kind === 'bytes') return start + count <= this.#end && this.#takes(OFFSET_BYTES + count);
+    if (kind === 'text') {
+      return start + count < this.#end && this.#bytes[start + count] === 0 && this.#takes(OFFSET_BYTES + count);
+    }
+    if (start + OFFSET_BYTES * count > this.#end || !this.#takes(OFFSET_BYTES * (1 + count))) return false;
     const checked = Math.min(count, field.most);
     for (let index = 0; index < checked; index += 1) {
       const item = this.#target(start + OFFSET_BYTES * index);

@@ -59,6 +59,8 @@ export const WORK_MS_PER_TURN = 2;
 export const QUICK_TEXT_BYTES_MAX = 16_384;
 /** Frames that wait are looked at when they arrive, for cancels among them, up to this length. */
 export const PREVIEWED_BYTES_MAX = 4_096;
+/** Previews in one pass of the event loop: one takes up to some 20 µs. */
+export const PREVIEWS_PER_TURN_MAX = 2_048;
 /** Nesting and digits accepted by the JSON reader [hazards: JSON attacks]. */
 export const JSON_DEPTH_MAX = 16;
 export const JSON_DIGITS_MAX = 80;

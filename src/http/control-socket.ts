@@ -43,6 +43,7 @@ import {
   FRAMES_WAITING_MAX,
   FRAMES_WAITING_PER_SOCKET_MAX,
   PREVIEWED_BYTES_MAX,
+  PREVIEWS_PER_TURN_MAX,
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -108,6 +109,9 @@ export class ControlConnections {
   /** The current pass of the event loop, and how many frames began to wait in it. */
   #turn = -1;
   #newInTurn = 0;
+  /** The pass in which frames were previewed last, and how many. */
+  #previewTurn = -1;
+  #previewedInTurn = 0;
   /** Open connections with a cancel-on-disconnect group. */
   readonly #groupSeats = new Set<ControlSeat>();
 
@@ -180,9 +184,19 @@ export class ControlConnections {
       this.#readNow(socket, bytes);
       return;
     }
-    const preview = byteLength <= PREVIEWED_BYTES_MAX ? previewOf(socket.data, bytes) : null;
+    const preview = this.#mayPreview(byteLength) ? previewOf(socket.data, bytes) : undefined;
     if (preview?.kind === 'cancel') this.#takeCancel(socket, bytes, preview);
     else this.#wait(socket, bytes, preview, waiting.source);
+  }
+
+  /** Previews are outside of the limit of a pass, so they have one of their own. */
+  #mayPreview(bytes: number): boolean {
+    const { turnNumber } = this.#turns;
+    if (turnNumber !== this.#previewTurn) this.#previewedInTurn = 0;
+    this.#previewTurn = turnNumber;
+    if (bytes > PREVIEWED_BYTES_MAX || this.#previewedInTurn >= PREVIEWS_PER_TURN_MAX) return false;
+    this.#previewedInTurn += 1;
+    return true;
   }
 
   #readNow(socket: ControlSocket, bytes: Uint8Array): void {
@@ -201,16 +215,17 @@ export class ControlConnections {
   }
 
   /**
-   * The frame is read in one of the next passes; an order that waits too long is refused instead. A long frame counts as an
-   * order until it is looked at.
+   * The frame is read in one of the next passes; an order that waits too long is refused instead.
+   *
+   * @param preview undefined for a frame that was not looked at: it counts as an order until it is. Null: no action.
    */
-  #wait(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview | null, source: WorkSource): void {
+  #wait(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview | null | undefined, source: WorkSource): void {
     const { byteLength } = bytes;
     if (!this.#makeRoom(socket, byteLength)) return;
     const { waiting } = socket.data;
     const frame = bytes.slice();
-    const isOrder = preview === null ? byteLength > PREVIEWED_BYTES_MAX : preview.kind !== 'cancel';
-    const named = isOrder && preview !== null ? preview.orders : NO_ORDERS;
+    const isOrder = preview === undefined || (preview !== null && preview.kind !== 'cancel');
+    const named = isOrder && preview !== undefined ? preview.orders : NO_ORDERS;
     this.#countWaiting(socket, 1, byteLength);
     countOrders(waiting.orders, named, 1);
     const taken = (work: () => void) => (): void => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { Builder } from 'flatbuffers';
 import { readBinaryReply } from '../../src/client/binary-control.ts';
 import { decodeBinaryFrame } from '../../src/codec/binary-frame.ts';
 import {
@@ -131,6 +132,59 @@ suite('the reader of FlatBuffers messages', () => {
       ['a message cut short', CREATE.subarray(0, CREATE.length - 1)],
     ];
     for (const [what, bytes] of wrong) assert.equal(isSound(bytes), false, what);
+  });
+
+  test('objects may be shared, as long as all that is reached has at most twice the bytes of the message', () => {
+    const shared = (orders: number, idBytes: number): Uint8Array => {
+      const builder = new Builder(256);
+      const signer = builder.createByteVector(SIGNER);
+      const signature = builder.createByteVector(SIGNATURE);
+      const asset = builder.createString('12');
+      const id = builder.createString('x'.repeat(idBytes));
+      const index = (field: { readonly slot: number }): number => (field.slot - 4) / 2;
+      const create = (): number => {
+        builder.startObject(Create.table.fields.length);
+        builder.addFieldOffset(index(Create.signer), signer, 0);
+        builder.addFieldOffset(index(Create.baseAsset), asset, 0);
+        builder.addFieldOffset(index(Create.orderId), id, 0);
+        builder.addFieldOffset(index(Create.signature), signature, 0);
+        builder.addFieldInt64(index(Create.creationTimestampNs), NOW, 0n);
+        return builder.endObject();
+      };
+      const tables = Array.from({ length: orders }, create);
+      // Every table four times, where the message has few of them.
+      const listed = idBytes > 8 ? tables.flatMap((table) => new Array<number>(4).fill(table)) : tables;
+      builder.startVector(4, listed.length, 4);
+      for (const table of listed) builder.addOffset(table);
+      const list = builder.endVector();
+      builder.startObject(BatchCreate.table.fields.length);
+      builder.addFieldOffset(index(BatchCreate.orders), list, 0);
+      const batch = builder.endObject();
+      builder.startObject(Frame.table.fields.length);
+      builder.addFieldInt64(index(Frame.requestId), 7n, 0n);
+      builder.addFieldInt8(index(Frame.bodyType), Body.BatchCreate, 0);
+      builder.addFieldOffset(index(Frame.body), batch, 0);
+      builder.finish(builder.endObject());
+      return builder.asUint8Array().slice();
+    };
+    assert.ok(isSound(shared(2, 8)), 'one signer and one asset of two orders');
+    const dear = shared(12, 1_024);
+    assert.equal(isSound(dear), false);
+    const refused = decodeBinaryFrame(dear, 0, dear.length);
+    assert.ok(refused.kind === 'malformed' && refused.correlations.length === 0);
+    assert.equal(refused.requestId, 7n, 'and its request id is repeated');
+  });
+
+  test('the request id is found in a frame that is not sound otherwise, also of a later schema', () => {
+    const { vtable } = places(CREATE);
+    for (const bytes of [
+      withU16(CREATE, vtable + Frame.bodyType.slot, 0),
+      withU16(CREATE, vtable + Frame.body.slot, 0),
+      withU16(CREATE, vtable, Frame.table.vtableBytes + 2),
+    ]) {
+      const frame = decodeBinaryFrame(bytes, 0, bytes.length);
+      assert.deepEqual([frame.kind, frame.requestId], ['malformed', 1n]);
+    }
   });
 
   test('a vtable may lie behind its table, and not reach beyond the message', () => {

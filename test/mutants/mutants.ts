@@ -989,6 +989,12 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/codec/flat-frames',
   },
   {
+    breaks: 'a message costs no more than its length pays for',
+    site: 'flat-reached-bytes',
+    change: swap(/this\.#left >= 0/, 'true'),
+    caughtBy: 'test/codec/flat-frames',
+  },
+  {
     breaks: 'a field lies inside its table',
     site: 'flat-field-bounds',
     change: swap(/inTable \+ bytes > tableBytes \|\| /, ''),
