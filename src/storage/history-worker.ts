@@ -26,6 +26,8 @@ export function runHistoryThread(): void {
   // A page may take 100 ms of CPU time: orders go first.
   lowerOwnPriority();
   Atomics.store(life, HISTORY_WORD.kernelThread, ownThread());
+  // The thread is watched from its first heartbeat.
+  heartbeat();
   const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
   const cycle = new DutyCycle(heartbeat);
   const reader = openReader(dataDirectory, { mapBytes });
