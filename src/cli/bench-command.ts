@@ -1,5 +1,6 @@
 /** `ringbook bench`: measures `/control` of a running node, compares measurements, and draws one as HTML. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DEV_OPERATOR_TOKEN } from '../client/operator.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { comparison, type Measurement, parseMeasurement } from '../load/figures.ts';
@@ -15,6 +16,7 @@ import {
 } from '../load/sweep.ts';
 import { sweepHtml } from '../load/sweep-html.ts';
 import { faultsOf, rowsOf, sweepText } from '../load/sweep-text.ts';
+import { cpuTimes } from '../load/thread-cpu.ts';
 import {
   ADDRESS_OPTIONS,
   CliError,
@@ -123,11 +125,32 @@ function optionsOf(values: Values): Omit<SweepOptions, 'onStep' | 'onProgress'> 
     rates,
     seconds,
     isBare: values.bare,
-    pid: values.pid === undefined ? null : positiveInteger(values.pid, '--pid'),
+    pid: pidOf(values.pid),
   };
 }
 
+/** @throws CliError 64 for a file that could not be written after the measurement. */
+function checkWritable(path: string | undefined): void {
+  if (path === undefined) return;
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch {
+    throw usageError(`${path} cannot be written: its folder is missing or not writable`);
+  }
+}
+
+/** @throws CliError 64 for a process whose threads cannot be read. */
+function pidOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const pid = positiveInteger(text, '--pid');
+  if (cpuTimes(pid) === null)
+    throw usageError(`--pid: there is no process ${pid} on this machine whose threads can be read`);
+  return pid;
+}
+
 async function measure(values: Values): Promise<ExitCode> {
+  checkWritable(values.json);
+  checkWritable(values.html);
   const { end, ...listeners } = progress();
   const report = await sweep({ ...optionsOf(values), ...listeners }).catch((error: unknown) => {
     if (error instanceof SweepSetupError) throw new CliError(EXIT.fault, error.message);

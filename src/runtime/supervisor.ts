@@ -262,13 +262,16 @@ function afterLooks(ms: number, call: () => void): NodeJS.Timeout {
   return timer;
 }
 
-/** Creates a channel from every thread to every neighbour that runs an event loop and satisfies `wanted`. */
+/**
+ * Creates a channel from every thread to every neighbour that runs an event loop and satisfies `wanted`. The main thread rings
+ * every thread (commands, the clock moved by hand), neighbour or not.
+ */
 function makeLetters(plan: Plan, wanted: (from: string, to: string) => boolean): Map<string, BellLetter[]> {
   const letters = new Map<string, BellLetter[]>(plan.threads.map((thread) => [thread.name, []]));
   for (const from of plan.threads) {
     for (const to of plan.threads) {
-      if (to.waiting !== 'event-loop' || !areNeighbours(plan, from.name, to.name) || !wanted(from.name, to.name))
-        continue;
+      if (to.waiting !== 'event-loop' || from === to || !wanted(from.name, to.name)) continue;
+      if (from.place === 'worker' && !areNeighbours(plan, from.name, to.name)) continue;
       const { port1, port2 } = new MessageChannel();
       letters.get(from.name)?.push({ kind: 'ring', thread: to.name, port: port1 });
       letters.get(to.name)?.push({ kind: 'listen', thread: from.name, port: port2 });

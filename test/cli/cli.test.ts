@@ -89,6 +89,8 @@ suite('usage errors', () => {
     [['signers'], /the user is missing: .*--user USER_ID/],
     [['signers', 'add', '--as', 'a'], /a public key, or the file of a key, is missing/],
     [['signers', 'remove', '--as', 'a'], /has "add" and "of"/],
+    [['bench', 'control', '--json', '/missing-folder/a.json'], /cannot be written/],
+    [['bench', 'control', '--pid', '4194305'], /no process 4194305/],
     [['cosign'], /cosign takes a FILE/],
     [['cancel-all', 'x', '--as', 'a'], /one market or none/],
     [['cancel-all'], /the user is missing/],

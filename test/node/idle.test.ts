@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
+import { OperatorClient } from '../../src/client/operator.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { DEAD_MAN_MS_MIN } from '../../src/core/limits.ts';
+import { IDLE_TICK_MS_MAX } from '../../src/runtime/actor-ticks.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
@@ -23,6 +25,8 @@ function switchesOf(pid: number): number {
     return sum + Number(/^voluntary_ctxt_switches:\s*([0-9]+)$/m.exec(status)?.[1] ?? 0);
   }, 0);
 }
+
+const BARRIERS = 9;
 
 suite('an idle node', () => {
   let node: NodeProcess;
@@ -52,6 +56,18 @@ suite('an idle node', () => {
       return perSecond < WAKE_UPS_PER_SECOND_MAX;
     });
     assert.ok(perSecond > 0);
+  });
+
+  test('answers a barrier as soon as every thread has ticked, which the main thread wakes up for it', async () => {
+    const operator = new OperatorClient(node.ops);
+    let shortestMs = Number.POSITIVE_INFINITY;
+    for (let count = 0; count < BARRIERS; count += 1) {
+      const fromMs = performance.now();
+      await operator.barrier();
+      shortestMs = Math.min(shortestMs, performance.now() - fromMs);
+    }
+    operator.close();
+    assert.ok(shortestMs < IDLE_TICK_MS_MAX / 2, `${shortestMs} ms`);
   });
 
   test('cancels what a dead-man timer covers although no record arrives', async () => {
