@@ -43,8 +43,8 @@ async function signedOrders(client: RingbookClient, count: number): Promise<Sign
   return orders.map((order) => client.signCreate(order));
 }
 
-/** One user at twenty times the budget. Counts what was sent after the warm-up. */
-async function stubborn(client: RingbookClient, seconds: number): Promise<Tally> {
+/** One user at twenty times the budget, who sends again what is refused. Counts what was sent after the warm-up. */
+async function sendAgain(client: RingbookClient, seconds: number): Promise<Tally> {
   const waiting = await signedOrders(client, BUDGET * (seconds + 2) + 2 * UNANSWERED_MAX);
   const control = await client.control();
   const tally: Tally = { sent: 0, done: 0, refusedAfterMs: [] };
@@ -101,7 +101,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
     }
     await operator.putRateLimits({ default: { units_per_second: 2 * BUDGET, capacity: 2 * BUDGET } });
     const before = residentMiB(node.pid);
-    const tallies = await Promise.all(clients.map((client) => stubborn(client, seconds)));
+    const tallies = await Promise.all(clients.map((client) => sendAgain(client, seconds)));
     const grown = residentMiB(node.pid) - before;
     for (const client of clients) client.close();
     operator.close();

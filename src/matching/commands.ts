@@ -59,6 +59,18 @@ export interface Received {
   receivedLow: number;
 }
 
+/** What creates, replaces and cancels have in common. */
+class OrderCommand implements HashedKey, Received {
+  words: Int32Array = NO_WORDS;
+  userAt = 0;
+  orderIdAt = 0;
+  orderIdBytes = 0;
+  idHash = 0;
+  requestId = 0;
+  receivedHigh = 0;
+  receivedLow = 0;
+}
+
 /**
  * A create.
  *
@@ -70,15 +82,7 @@ export interface Received {
  * Quote integers have scale 10^-quantity decimals (AMB-05). Reaching a cap or target completes the order; exhausting a
  * budget never does (AMB-37, AMB-39).
  */
-export class NewOrderCommand implements HashedKey, Received {
-  words: Int32Array = NO_WORDS;
-  userAt = 0;
-  orderIdAt = 0;
-  orderIdBytes = 0;
-  idHash = 0;
-  requestId = 0;
-  receivedHigh = 0;
-  receivedLow = 0;
+export class NewOrderCommand extends OrderCommand {
   creationHigh = 0;
   creationLow = 0;
   /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
@@ -106,15 +110,7 @@ export class NewOrderCommand implements HashedKey, Received {
 /**
  * Changes a resting limit order or a limit order in the trigger book; 0 leaves price, quantity or trigger unchanged.
  */
-export class ReplaceCommand implements HashedKey, Received {
-  words: Int32Array = NO_WORDS;
-  userAt = 0;
-  orderIdAt = 0;
-  orderIdBytes = 0;
-  idHash = 0;
-  requestId = 0;
-  receivedHigh = 0;
-  receivedLow = 0;
+export class ReplaceCommand extends OrderCommand {
   timestampHigh = 0;
   timestampLow = 0;
   price = 0;
@@ -129,15 +125,7 @@ export class ReplaceCommand implements HashedKey, Received {
   isNodeMade = false;
 }
 
-export class CancelCommand implements HashedKey, Received {
-  words: Int32Array = NO_WORDS;
-  userAt = 0;
-  orderIdAt = 0;
-  orderIdBytes = 0;
-  idHash = 0;
-  requestId = 0;
-  receivedHigh = 0;
-  receivedLow = 0;
+export class CancelCommand extends OrderCommand {
   /** The published end reason: userRequested, or a reason of the node. */
   end: OrderEnd = ORDER_END.userRequested;
   /** Whether the cancel may be parked for its create: true on the control channel (AMB-25). */
