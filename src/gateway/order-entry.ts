@@ -477,18 +477,22 @@ export class OrderEntry {
 
   // ---- batches
 
-  #processAll<Request extends SignedRequest>(
+  #processAll<Request extends CreateRequest | ReplaceRequest>(
     requests: readonly Request[],
     origin: ActionOrigin,
     answer: ItemAnswer,
     check: (request: Request) => Outcome<PreparedCreate | PreparedReplace>,
   ): void {
     const verified: Item[] = [];
+    // Places of the verified orders until the batch is sent: a cancel of one of them does not overtake the batch.
+    const unsent: number[] = [];
     // One more than the signatures that are out, until all are.
     let awaited = 1;
     const arrived = (): void => {
       awaited -= 1;
-      if (awaited === 0) this.#sendAll(verified, origin, answer);
+      if (awaited > 0) return;
+      this.#sendAll(verified, origin, answer);
+      for (const place of unsent) this.#unverified.ended(place);
     };
     requests.forEach((request, index) => {
       const prepared = check(request);
@@ -498,8 +502,10 @@ export class OrderEntry {
       }
       awaited += 1;
       this.#verify(request, poolOrigin(origin, index), (refusal) => {
-        if (refusal === null) verified.push({ index, prepared: prepared.value });
-        else this.#refuse((told) => answer(index, told), refusal);
+        if (refusal === null) {
+          verified.push({ index, prepared: prepared.value });
+          unsent.push(this.#unverified.begun(orderIdOf(request)));
+        } else this.#refuse((told) => answer(index, told), refusal);
         arrived();
       });
     });
