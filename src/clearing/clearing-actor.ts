@@ -342,7 +342,9 @@ export class ClearingActor implements Actor {
     const isBehind = this.#sequence > this.#checkpointed;
     const checkpointInMs = isBehind ? this.#checkpointedAtMs + checkpointMs - nowMs : Number.POSITIVE_INFINITY;
     const atRiskMs = this.#atRisk.nextPassMs - nowMs;
-    return Math.min(passedMs, checkpointInMs, atRiskMs, msUntil(withdrawalNs, nowNs), msUntil(lotNs, nowNs));
+    const checkMs = this.#pacing.nextCheckMs(state, nowNs as TimestampNs, nowMs);
+    const fundsMs = Math.min(msUntil(withdrawalNs, nowNs), msUntil(lotNs, nowNs));
+    return Math.min(passedMs, checkpointInMs, atRiskMs, checkMs, fundsMs);
   }
 
   /** Its last step, the restart, takes as long as there is to end, to fire and to write in one transaction. */

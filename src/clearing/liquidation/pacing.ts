@@ -11,7 +11,7 @@
  * journaled, and when a step is made changes nothing of what it decides.
  */
 import { must } from '../../core/assert.ts';
-import { MILLISECOND_NS, type TimestampNs } from '../../core/units.ts';
+import { MILLISECOND_NS, msUntil, type TimestampNs } from '../../core/units.ts';
 import type { BackstopStep, LiquidationStep } from '../inputs.ts';
 import type { BackstopRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot } from '../state.ts';
@@ -84,6 +84,18 @@ export class Pacing {
   /** Whether there is work, now or when the next check is due. */
   isWorking(state: ClearingState): boolean {
     return this.hasMore(state) || state.detection.hasWork;
+  }
+
+  /**
+   * Milliseconds until a check may find what follows from time alone, from 0: every 10 ms while there are rounds or open rows
+   * of the backstop, else when all assets are due.
+   */
+  nextCheckMs(state: ClearingState, nowNs: TimestampNs, nowMs: number): number {
+    const { liquidations, backstopRows, risks, settings } = state;
+    const hasRows = liquidations.size > 0 || [...backstopRows.values()].some((row) => row.state !== 'closed');
+    if (hasRows) return Math.max(this.#checkedMs + CHECK_INTERVAL_MS - nowMs, 0);
+    if (risks.size === 0) return Number.POSITIVE_INFINITY;
+    return msUntil(this.#scannedNs + BigInt(settings.liquidation_interval_ms) * MILLISECOND_NS, nowNs);
   }
 
   /** @returns the steps that are due, not more than a batch takes. */
