@@ -556,7 +556,8 @@ export function applyWithdrew(
  * is lower than the ledger's. The row is approved as before, with what was paid locked out of the pool: its approval may still be
  * executed, then it is booked again; else it lapses like any other, and its funds return. The highest counter comes first.
  *
- * Without its row, which stays for a day, the counter follows alone: the operator puts the funds right (docs/funds.md).
+ * Without its row, which stays for a day, or where the ledger cannot hold the sums, the counter follows alone: the operator puts
+ * the funds right (docs/funds.md).
  *
  * @returns `{"result":"restored" | "unknown" | "duplicate"}`; `duplicate`: nothing changed.
  */
@@ -577,13 +578,21 @@ export function applyPayoutVanished(
         row.token === token &&
         row.payout === baseUnits,
     );
+  const restored = slot !== undefined && canHold(state, slot.row) ? slot : null;
 
   // After this point it must be booked.
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
-  if (slot !== undefined) restore(state, slot, effects);
+  if (restored !== null) restore(state, restored, effects);
   renumber(state, user, chainId, effects);
-  return accepted({ result: slot === undefined ? 'unknown' : 'restored' });
+  return accepted({ result: restored === null ? 'unknown' : 'restored' });
+}
+
+/** Whether the sums of the asset stay within their bound with the payout of the row. */
+function canHold(state: ClearingState, { asset, token, chainId, payout }: WithdrawalRow): boolean {
+  const value = payoutValue(payout, decimalsOf(state, token, chainId));
+  const { claims, vaultHoldings } = totalsOf(state, asset);
+  return claims + value <= AMOUNT18_MAX && vaultHoldings + value <= AMOUNT18_MAX;
 }
 
 /** Takes a payout back into the lock of its row. Of the fee returns what the fee account has available. */
