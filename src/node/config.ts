@@ -19,10 +19,10 @@ import { type AddressConfig, type PublicListeners, tlsFault, tlsOf } from '../ht
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 
 /**
- * The longest batch takes below 400,000 bytes of a command ring: its body has at most BODY_BYTES_MAX, and each byte of a
- * signature takes three of them or more, digits and a comma. The rest is for other commands.
+ * The longest batch takes below 1,200,000 bytes of a command ring: a FlatBuffers frame of BODY_BYTES_MAX, which has a byte for
+ * each byte of a signature, and the texts and records of its orders. The rest is for other commands.
  */
-const BATCH_RING_BYTES = 524_288;
+const BATCH_RING_BYTES = 1_310_720;
 /** Twice the longest order, with its co-signers: a record takes at most half of the open part of a ring (runtime/spsc-ring.ts). */
 const ORDER_RING_BYTES = 53_248;
 

@@ -113,8 +113,8 @@ function trace({ trace: traces }: Plan, query: Query): Reply {
   });
 }
 
-/** A number of a record for each thread. */
-const TRACE_NEXT_FORM = /^[0-9]{1,10}(?:\.[0-9]{1,10}){0,63}$/;
+/** A number of a record for each thread: 64 markets' shards, 32 verifiers and the others at most (node/config.ts). */
+const TRACE_NEXT_FORM = /^[0-9]{1,10}(?:\.[0-9]{1,10}){0,127}$/;
 const NOT_A_NEXT = reject('INVALID_REQUEST', 'since is "next" of an earlier reply', 'since');
 const NOT_TRACED = reject('INVALID_REQUEST', 'the node records no trace: start it with RINGBOOK_TRACE=1');
 
