@@ -5,7 +5,7 @@
  * A benchmark is a file `bench/<name>.bench.ts` that exports `run(scale)`. It checks its own result (a count, a
  * checksum, a state hash) and describes the check in `checks`; a wrong result throws.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, figureTable } from '../src/load/figures.ts';
 import { circumstances } from '../src/load/machine.ts';
@@ -63,6 +63,11 @@ export function percentile(values: readonly number[], fraction: number): number 
   const sorted = Float64Array.from(values).sort();
   const rank = Math.max(0, Math.ceil(fraction * sorted.length) - 1);
   return sorted[rank] ?? Number.NaN;
+}
+
+/** Memory of a process in pages of 4 KiB that are resident. Linux only. */
+export function residentMiB(pid: number): number {
+  return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
 }
 
 /** A running 32-bit hash over words: the same words in the same order give the same value. */

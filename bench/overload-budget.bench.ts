@@ -6,19 +6,18 @@
  * test/node/rate-overload.test.ts tests that rejections precede signature verification and do not affect other users;
  * test/node/overload.test.ts tests full rings.
  */
-import { readFileSync } from 'node:fs';
 import { RingbookClient } from '../src/client/client.ts';
 import { generateSeed, keyFromSeed } from '../src/client/keys.ts';
 import { OperatorClient } from '../src/client/operator.ts';
 import type { SignedAction } from '../src/client/signed-actions.ts';
 import { assert } from '../src/core/assert.ts';
+import { makeSpotMarket } from '../src/load/load-market.ts';
 import { startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
-import { type BenchResult, percentile, type Scale } from './bench-kit.ts';
+import { type BenchResult, percentile, residentMiB, type Scale } from './bench-kit.ts';
 
 /** Shorter than the permitted time between signing and sending. */
 const SECONDS: Readonly<Record<Scale, number>> = { small: 3, full: 40 };
-const ASSET = '900';
 const USERS = 2;
 /** Creates a second; each costs two units. */
 const BUDGET = 100;
@@ -36,16 +35,16 @@ interface Tally {
 }
 
 /** Immediate-or-cancel orders against an empty book. */
-async function signedOrders(client: RingbookClient, count: number): Promise<SignedAction[]> {
-  const ticket = { assetId: ASSET, side: 'Buy', price: '1000', quantity: '0.001' } as const;
+async function signedOrders(client: RingbookClient, assetId: string, count: number): Promise<SignedAction[]> {
+  const ticket = { assetId, side: 'Buy', price: '1000', quantity: '0.001' } as const;
   const more = { target: { account: 0, isSpot: true }, timeInForce: { kind: 'IOC' } } as const;
   const orders = await Promise.all(Array.from({ length: count }, () => client.order({ ...ticket, ...more })));
   return orders.map((order) => client.signCreate(order));
 }
 
 /** One user at twenty times the budget, who sends again what is refused. Counts what was sent after the warm-up. */
-async function sendAgain(client: RingbookClient, seconds: number): Promise<Tally> {
-  const waiting = await signedOrders(client, BUDGET * (seconds + 2) + 2 * UNANSWERED_MAX);
+async function sendAgain(client: RingbookClient, assetId: string, seconds: number): Promise<Tally> {
+  const waiting = await signedOrders(client, assetId, BUDGET * (seconds + 2) + 2 * UNANSWERED_MAX);
   const control = await client.control();
   const tally: Tally = { sent: 0, done: 0, refusedAfterMs: [] };
   const startMs = performance.now();
@@ -78,18 +77,12 @@ async function sendAgain(client: RingbookClient, seconds: number): Promise<Tally
   return tally;
 }
 
-function residentMiB(pid: number): number {
-  return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
-}
-
 export async function run(scale: Scale): Promise<BenchResult> {
   const seconds = SECONDS[scale];
   const node = await startNode({ profile: 'dev' });
   try {
     const operator = new OperatorClient(node.ops);
-    await operator.putAsset(ASSET, 'BENCH');
-    const figures = { priceDecimals: 2, quantityDecimals: 4, tickSize: '0.01', minOrderSize: '0.001' };
-    await operator.putMarket(ASSET, { ...figures, makerFeeRate: 0, takerFeeRate: 0 });
+    const { assetId } = await makeSpotMarket(operator);
     const clients = Array.from(
       { length: USERS },
       () => new RingbookClient({ oms: node.oms, key: keyFromSeed(generateSeed()) }),
@@ -97,11 +90,11 @@ export async function run(scale: Scale): Promise<BenchResult> {
     for (const client of clients) {
       await client.login();
       await operator.faucet({ userId: client.userId, subAccount: 0, assetId: '0', amount: '1000000' });
-      await client.market(ASSET);
+      await client.market(assetId);
     }
     await operator.putRateLimits({ default: { units_per_second: 2 * BUDGET, capacity: 2 * BUDGET } });
     const before = residentMiB(node.pid);
-    const tallies = await Promise.all(clients.map((client) => sendAgain(client, seconds)));
+    const tallies = await Promise.all(clients.map((client) => sendAgain(client, assetId, seconds)));
     const grown = residentMiB(node.pid) - before;
     for (const client of clients) client.close();
     operator.close();

@@ -6,16 +6,15 @@
  * their budgets.
  */
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { OperatorClient } from '../src/client/operator.ts';
-import { type NodeProcess, startNode, stopNode } from '../test/support/node-process.ts';
+import { makeSpotMarket } from '../src/load/load-market.ts';
+import { startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
-import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
+import { type BenchResult, type BenchRow, residentMiB, type Scale } from './bench-kit.ts';
 import type { OverloadPlan, OverloadResult, Waits } from './overload-plan.ts';
 
 const LOAD = fileURLToPath(new URL('./overload-load.js', import.meta.url));
-const ASSET = '900';
 /** Creates of a closed loop, after as many for the compiler; and seconds of twice their rate. */
 const SIZE: Readonly<Record<Scale, { readonly creates: number; readonly seconds: number }>> = {
   small: { creates: 4_000, seconds: 1 },
@@ -43,19 +42,6 @@ function waitRows(label: string, { p50, p99, p999, max }: Waits): BenchRow[] {
     value: value / 1_000,
     unit: 'ms',
   }));
-}
-
-async function putMarket(node: NodeProcess): Promise<void> {
-  const operator = new OperatorClient(node.ops);
-  await operator.liftRateLimits();
-  await operator.putAsset(ASSET, 'BENCH');
-  const figures = { priceDecimals: 2, quantityDecimals: 4, tickSize: '0.01', minOrderSize: '0.001' };
-  await operator.putMarket(ASSET, { ...figures, makerFeeRate: 0, takerFeeRate: 0 });
-  operator.close();
-}
-
-function residentMiB(pid: number): number {
-  return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 1_048_576;
 }
 
 /** Every message gets one answer, and no cancel is refused; otherwise the figures mean nothing. */
@@ -87,10 +73,12 @@ function rowsOf(saturation: number, result: OverloadResult, grownMiB: number): r
 export async function run(scale: Scale): Promise<BenchResult> {
   const { creates, seconds } = SIZE[scale];
   const node = await startNode({ profile: 'dev', env: { RINGBOOK_CONFIG: 'dev' } });
+  const { oms, ops } = node;
+  const operator = new OperatorClient(ops);
   try {
-    await putMarket(node);
-    const { oms, ops } = node;
-    const plan = { oms, ops, assetId: ASSET, createsPerCancel: CREATES_PER_CANCEL };
+    await operator.liftRateLimits();
+    const { assetId } = await makeSpotMarket(operator);
+    const plan = { oms, ops, assetId, createsPerCancel: CREATES_PER_CANCEL };
     const closed = {
       ...plan,
       creates,
@@ -104,9 +92,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
     const load = { kind: 'open', perSecond } as const;
     const massCancelsPerSecond = MASS_CANCELS_PER_SECOND;
     const result = check(await perform({ ...plan, load, massCancelsPerSecond, creates: perSecond * seconds }));
-    const operator = new OperatorClient(ops);
     await operator.barrier(30_000);
-    operator.close();
     return {
       name: 'overload',
       rows: rowsOf(saturation, result, residentMiB(node.pid) - before),
@@ -115,6 +101,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
   } catch (error) {
     throw new Error(`the run failed; standard error of the node:\n${node.stderr()}`, { cause: error });
   } finally {
+    operator.close();
     await stopNode(node);
     removeDirectory(node.dataDirectory);
   }

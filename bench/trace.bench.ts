@@ -9,7 +9,7 @@ import { pathsOf } from '../src/cli/tail-paths.ts';
 import { answerTimes, rankOf, recordTrace, traceReport } from '../src/cli/trace-command.ts';
 import { OperatorClient } from '../src/client/operator.ts';
 import { makeSpotMarket } from '../src/load/load-market.ts';
-import { type LoadPlan, type LoadResult, UNANSWERED_MAX } from '../src/load/plan.ts';
+import type { LoadPlan, LoadResult } from '../src/load/plan.ts';
 import { runPlan } from '../src/load/run-plan.ts';
 import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../test/support/node-process.ts';
 import { removeDirectory } from '../test/support/temporary-directory.ts';
@@ -20,6 +20,9 @@ const COST_RATE = 3_000;
 /** Creates before timing: the node's code is compiled then. */
 const WARM_UP = 6_000;
 const TAIL_FRACTION = 0.99;
+/** Fewer than the signatures of a connection that may wait in the node. */
+const UNANSWERED_MAX = 320;
+const PARTS = ['causes', 'cost'];
 
 class TracedLoad {
   readonly #node: NodeProcess;
@@ -52,7 +55,7 @@ class TracedLoad {
         market: await makeSpotMarket(this.#operator),
       },
       flow: 'creates',
-      pace: { kind: 'open', perSecond, unansweredMax: Math.min(UNANSWERED_MAX, 320) },
+      pace: { kind: 'open', perSecond, unansweredMax: UNANSWERED_MAX },
       warmUp: 100,
       count,
       streams: false,
@@ -120,8 +123,10 @@ async function cost(rounds: number, seconds: number): Promise<readonly BenchRow[
 }
 
 export async function run(scale: Scale, options: BenchOptions = {}): Promise<BenchResult> {
-  const { parts = scale === 'small' ? ['causes'] : ['causes', 'cost'] } = options;
+  const { parts = scale === 'small' ? ['causes'] : PARTS } = options;
   const { rounds = scale === 'small' ? 1 : 3, seconds = scale === 'small' ? 1 : 8 } = options;
+  const unknown = parts.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new Error(`trace has no part ${unknown}; it has ${PARTS.join(', ')}`);
   const rows: BenchRow[] = [];
   if (parts.includes('causes')) {
     const load = await TracedLoad.start(true);

@@ -72,7 +72,7 @@ function flowsOf(text: string | undefined, isOwn: boolean): readonly Flow[] {
   });
 }
 
-function ownUsersOf({ key = [], market, price, account }: Values): OwnUsers | null {
+function ownUsersOf({ key = [], market, price, account, rates }: Values): OwnUsers | null {
   const [seller, buyer, ...more] = key;
   if (seller === undefined) {
     if (market !== undefined || price !== undefined || account !== undefined) {
@@ -81,7 +81,8 @@ function ownUsersOf({ key = [], market, price, account }: Values): OwnUsers | nu
     return null;
   }
   if (buyer === undefined || more.length > 0) throw usageError('two users trade: --key SELLER --key BUYER');
-  if (market === undefined || price === undefined) throw usageError('--key needs --market ID and --price PRICE');
+  if (market === undefined || price === undefined || rates === undefined)
+    throw usageError('--key needs --market ID and --price PRICE, and --rates LIST within the budgets of both users');
   const assetId = parseAssetId(market);
   if (assetId === null) throw usageError(`"${market}" is no asset id`);
   const number = account === undefined || account === '0' ? 0 : positiveInteger(account, '--account');
@@ -209,6 +210,7 @@ RINGBOOK_OPERATOR_TOKEN (default: that of the dev profile), and budgets are lift
 
   --key SELLER --key BUYER   key files of two users with funds and without open orders in the market; what a step leaves is cancelled
   --market ID --price PRICE  where they trade: within the spread, so that no order of others trades
+  --rates LIST               within the budgets of both users; the saturation is not measured
   --account N                sub-account of their spot orders   (default 0)
 
 example:

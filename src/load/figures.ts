@@ -31,7 +31,7 @@ function isFigure(value: unknown): value is Figure {
   return typeof label === 'string' && (typeof figure === 'number' || figure === null) && typeof unit === 'string';
 }
 
-/** @returns null for a text that is no measurement. */
+/** A figure that was no number, null in JSON, is NaN again. @returns null for a text that is no measurement. */
 export function parseMeasurement(text: string): Measurement | null {
   let value: Partial<Measurement> | null = null;
   try {
@@ -39,8 +39,9 @@ export function parseMeasurement(text: string): Measurement | null {
   } catch {
     return null;
   }
-  const isWhole = typeof value?.name === 'string' && Array.isArray(value.rows) && value.rows.every(isFigure);
-  return isWhole ? (value as Measurement) : null;
+  const { name, rows } = (value ?? {}) as Partial<Measurement>;
+  if (typeof name !== 'string' || !Array.isArray(rows) || !rows.every(isFigure)) return null;
+  return { ...value, name, rows: rows.map((row) => ({ ...row, value: row.value ?? Number.NaN })) };
 }
 
 /** Differences of circumstance that make figures other than ratios incomparable. */

@@ -126,6 +126,8 @@ async function perform(plan: LoadPlan): Promise<LoadResult> {
   };
 }
 
+// Without the process that started the run nothing reads its result.
+process.once('disconnect', () => process.exit());
 process.once('message', (plan: LoadPlan) => {
   perform(plan).then(
     (result) => process.send?.({ kind: 'result', result } satisfies GeneratorMessage, () => process.disconnect()),

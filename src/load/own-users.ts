@@ -14,8 +14,8 @@ export interface Need {
   readonly flows: readonly Flow[];
   /** Orders that trade, of both users together. */
   readonly orders: number;
-  /** The highest rate, orders per second; null: as fast as the node answers. */
-  readonly perSecond: number | null;
+  /** The highest rate, orders per second. */
+  readonly perSecond: number;
 }
 
 interface Book {
@@ -57,12 +57,11 @@ async function fundsMissing(
   return faults;
 }
 
-async function budgetMissing(client: RingbookClient, who: string, perSecond: number | null): Promise<string | null> {
+async function budgetMissing(client: RingbookClient, who: string, perSecond: number): Promise<string | null> {
   const { unitsPerSecond, costs, tier } = await client.limits();
   const allowed = Math.floor(unitsPerSecond / Number(costs['action'] ?? 1));
-  if (perSecond !== null && perSecond <= allowed) return null;
-  const wanted = perSecond === null ? 'choosing rates by itself' : `${perSecond} orders a second`;
-  return `${who} may send ${allowed} orders a second (tier ${tier}); ${wanted} needs --rates below it, or an operator who raises the limit`;
+  if (perSecond <= allowed) return null;
+  return `${who} may send ${allowed} orders a second (tier ${tier}); ${perSecond} orders a second need an operator who raises the limit, or lower --rates`;
 }
 
 /** @returns one line for everything that is missing; none when the measurement can begin. */

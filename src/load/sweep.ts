@@ -36,7 +36,7 @@ export interface SweepOptions {
   readonly own: OwnUsers | null;
   /** The first has every rate, the others the lowest one. */
   readonly flows: readonly Flow[];
-  /** Orders per second, ascending; null: fractions of the measured saturation. */
+  /** Orders per second, ascending; null, with made users only: fractions of the measured saturation. */
   readonly rates: readonly number[] | null;
   /** Counted seconds of a step; a warm-up of half of it precedes. */
   readonly seconds: number;
@@ -89,6 +89,7 @@ const SATURATION_PER_SECOND = { warmUp: 1_000, count: 4_000 } as const;
 /** Of the saturation. */
 const FRACTIONS: readonly number[] = [0.1, 0.25, 0.5, 0.75, 0.9, 1.1, 1.5];
 const ATTEMPTS = 2;
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Two significant digits. */
 function rounded(rate: number): number {
@@ -120,9 +121,9 @@ class Sweep {
     const { flows, own } = this.#options;
     const [first = 'creates', ...others] = flows;
     const spot = own === null ? await makeSpotMarket(this.#operator) : await this.#existing(own);
-    if (own !== null) await this.#requireOwn(own, spot, this.#options.rates);
+    if (own !== null) await this.#requireOwn(own, spot, this.#options.rates ?? []);
     // It also warms the node up: cold code would be measured in the first step otherwise.
-    const saturation = own === null || this.#options.rates === null ? await this.#saturation(first, spot) : null;
+    const saturation = own === null ? await this.#saturation(first, spot) : null;
     const rates = this.#options.rates ?? this.#fractionsOf(saturation ?? 1);
     for (const [index, rate] of rates.entries()) await this.#step(first, rate, spot, `${index + 1} of ${rates.length}`);
     for (const flow of others) await this.#step(flow, rates[0] ?? 1, spot, 'at the lowest rate');
@@ -136,11 +137,11 @@ class Sweep {
     return market;
   }
 
-  async #requireOwn({ keyFiles }: OwnUsers, market: LoadMarket, rates: readonly number[] | null): Promise<void> {
+  async #requireOwn({ keyFiles }: OwnUsers, market: LoadMarket, rates: readonly number[]): Promise<void> {
     const { oms, mds, seconds, flows } = this.#options;
-    const messages = (rate: number): number => rate * seconds * 1.5;
-    const orders = rates === null ? this.#saturationOrders : rates.reduce((sum, rate) => sum + messages(rate), 0);
-    const need: Need = { flows, orders, perSecond: rates === null ? null : Math.max(...rates) };
+    const lowest = flows.slice(1).map(() => rates[0] ?? 0);
+    const orders = [...rates, ...lowest].reduce((sum, rate) => sum + rate * seconds * 1.5, 0);
+    const need: Need = { flows, orders, perSecond: Math.max(0, ...rates) };
     const clients = keyFiles.map((file) => new RingbookClient({ oms, mds, key: loadKey(file) }));
     const [seller, buyer] = clients;
     if (seller === undefined || buyer === undefined) throw new SweepSetupError('two key files are needed');
@@ -150,10 +151,6 @@ class Sweep {
     } finally {
       for (const client of clients) client.close();
     }
-  }
-
-  get #saturationOrders(): number {
-    return (SATURATION_PER_SECOND.warmUp + SATURATION_PER_SECOND.count) * this.#options.seconds;
   }
 
   /** @returns orders per second. */
@@ -232,11 +229,36 @@ export function checkSize(rates: readonly number[], seconds: number): void {
     throw new RangeError(`a step has at most ${MESSAGES_MAX} orders: fewer --seconds or lower --rates`);
 }
 
-/** Lifts the budgets. @returns them as they were. */
-async function lifted(operator: OperatorClient): Promise<JsonObject> {
-  const limits = await operator.rateLimits();
-  await operator.liftRateLimits();
-  return limits;
+/** Restores the budgets that it has lifted, once, also before a signal ends the process. */
+class LiftedBudgets {
+  readonly #operator: OperatorClient;
+  #limits: JsonObject | null = null;
+  #restored: Promise<void> | null = null;
+
+  constructor(operator: OperatorClient) {
+    this.#operator = operator;
+  }
+
+  async lift(): Promise<void> {
+    this.#limits = await this.#operator.rateLimits();
+    for (const signal of END_SIGNALS) process.once(signal, this.#onSignal);
+    await this.#operator.liftRateLimits();
+  }
+
+  async restore(): Promise<void> {
+    if (this.#limits === null) return;
+    this.#restored ??= this.#operator.putRateLimits(this.#limits);
+    await this.#restored.finally(() => {
+      for (const signal of END_SIGNALS) process.off(signal, this.#onSignal);
+    });
+  }
+
+  /** Afterwards the signal has its default effect; a second signal has it at once. */
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    void this.restore()
+      .catch(() => {})
+      .finally(() => process.kill(process.pid, signal));
+  };
 }
 
 async function versionOf(operator: OperatorClient): Promise<{ version: string | null; commit: string | null }> {
@@ -249,17 +271,17 @@ async function versionOf(operator: OperatorClient): Promise<{ version: string | 
 }
 
 /**
- * Measures. On a dev node the budgets are lifted meanwhile and restored at the end.
+ * Measures. On a dev node the budgets are lifted meanwhile and restored at the end, also at that by a signal.
  *
  * @throws SweepSetupError when users, funds or a market are missing.
  */
 export async function sweep(options: SweepOptions): Promise<SweepReport> {
   const operator = new OperatorClient(options.ops, options.operatorToken);
   const begun = circumstances();
-  let limits: JsonObject | null = null;
+  const budgets = new LiftedBudgets(operator);
   try {
     if (options.own === null) {
-      limits = await lifted(operator).catch((error: unknown) => {
+      await budgets.lift().catch((error: unknown) => {
         throw setupError(error);
       });
     }
@@ -280,7 +302,7 @@ export async function sweep(options: SweepOptions): Promise<SweepReport> {
       steps,
     };
   } finally {
-    if (limits !== null) await operator.putRateLimits(limits);
+    await budgets.restore();
     operator.close();
   }
 }

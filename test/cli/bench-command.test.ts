@@ -1,5 +1,7 @@
 /** `ringbook bench` against a real node: every flow, its files, the users it makes and those it is given. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -10,7 +12,7 @@ import type { Figure } from '../../src/load/figures.ts';
 import type { SweepStep } from '../../src/load/sweep.ts';
 import { lateGenerator } from '../support/late-generator.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
-import { type Ended, ringbook } from '../support/ringbook-command.ts';
+import { CLI, type Ended, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 interface Written {
@@ -155,5 +157,20 @@ suite('ringbook bench', () => {
     const crowded = await bench([...keys, ...short, '--rates', '50']);
     assert.equal(crowded.code, 1);
     assert.match(crowded.stderr, /the buyer \(second key\) has 1 open orders in market 2/);
+  });
+
+  test('a signal ends a measurement after the budgets are as they were', async () => {
+    const operator = new OperatorClient(node.ops);
+    const limits = await operator.rateLimits();
+    const argv = [CLI, 'bench', 'control', '--target', node.oms, '--mds', node.mds, '--ops', node.ops];
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const ended = once(child, 'exit');
+    // The first line names the saturation: the budgets are lifted before it.
+    await once(child.stderr, 'data');
+    assert.notDeepEqual(await operator.rateLimits(), limits);
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [null, 'SIGTERM']);
+    assert.deepEqual(await operator.rateLimits(), limits);
+    operator.close();
   });
 });

@@ -49,6 +49,9 @@ suite('comparison of two measurements', () => {
       assert.equal(parseMeasurement(text), null, text);
     }
     assert.deepEqual(parseMeasurement(JSON.stringify(before)), before);
+    const unmeasured = measurement([{ label: 'none', value: Number.NaN, unit: 'µs' }]);
+    assert.deepEqual(parseMeasurement(JSON.stringify(unmeasured)), unmeasured);
+    assert.match(comparison(unmeasured, unmeasured), /none +NaN +NaN µs/);
   });
 
   test('a measurement has commit, date, machine and load', () => {

@@ -1,8 +1,6 @@
 /** A traced node, whole: every single action has its path over all threads, and a node that is not traced says so. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { after, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { explainTail } from '../../src/cli/tail-causes.ts';
 import { type Path, pathsOf } from '../../src/cli/tail-paths.ts';
 import { recordTrace, traceReport } from '../../src/cli/trace-command.ts';
@@ -14,9 +12,9 @@ import type { LoadPlan } from '../../src/load/plan.ts';
 import { runPlan } from '../../src/load/run-plan.ts';
 import { loadConfig } from '../../src/node/config.ts';
 import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
+import { ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const WARM_UP = 20;
 const COUNT = 400;
 
@@ -118,8 +116,8 @@ suite('a traced node', { timeout: 120_000 }, () => {
     operator.close();
 
     const plain = await start({});
-    const run = spawnSync(process.execPath, [CLI, 'trace', '--seconds', '1', '--ops', plain.ops], { encoding: 'utf8' });
-    assert.equal(run.status, 1);
+    const run = await ringbook(['trace', '--seconds', '1', '--ops', plain.ops]);
+    assert.equal(run.code, 1);
     assert.match(run.stderr, /start it with RINGBOOK_TRACE=1/);
   });
 });
