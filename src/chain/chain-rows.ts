@@ -145,7 +145,8 @@ function vaultSettings(key: string, { administrators, quorum }: VaultJson): Vaul
   return { key, address: must(key.split('@')[0], 'a vault is named by its address'), administrators, quorum };
 }
 
-const INTERNAL_DECIMALS = 18;
+/** Decimals of the ledger. */
+export const INTERNAL_DECIMALS = 18;
 /** A token is on its chain from its first registration on; without one it has no minimum and no caps. */
 const UNREGISTERED: Omit<TokenDefinition, 'token' | 'chainId' | 'decimals'> = {
   maxDeposits: null,

@@ -1,6 +1,6 @@
 /**
- * Files of approval keys: 64 hex digits, readable by the owner alone; and the public key of dev and test. Without viem, so that the configuration can be checked
- * before anything is loaded.
+ * Files of approval keys: 64 hex digits, readable by the owner alone; and the public key of dev and test. Without viem, so
+ * that the configuration can be checked before anything is loaded.
  */
 import { readFileSync, statSync } from 'node:fs';
 

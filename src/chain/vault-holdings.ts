@@ -14,9 +14,7 @@
 import type { VaultUnits } from '../clearing/clearing-queries.ts';
 import { powerOfTen } from '../core/arithmetic.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
-import { type ChainRegistry, tokensEver } from './chain-rows.ts';
-
-const INTERNAL_DECIMALS = 18;
+import { type ChainRegistry, INTERNAL_DECIMALS, tokensEver } from './chain-rows.ts';
 
 /** Base units by token, 64 hex. */
 export type Units = ReadonlyMap<string, bigint>;

@@ -7,7 +7,7 @@
  * form, as the SDK signs it.
  */
 import { Builder } from 'flatbuffers';
-import type { FieldLayout, TableLayout } from '../codec/flat-layout.ts';
+import { type FieldLayout, type TableLayout, VTABLE_HEAD_BYTES } from '../codec/flat-layout.ts';
 import { FlatReader } from '../codec/flat-reader.ts';
 import {
   Action,
@@ -81,7 +81,6 @@ const ACTION_NAME: Readonly<Record<number, OrderAction>> = {
 };
 const FRAME_BYTES_START = 1_024;
 const TEXT_LENGTH_MAX = 4_096;
-const VTABLE_HEAD_BYTES = 4;
 
 /** A field with its value: of a scalar the value, of a reference the offset that the builder gave. */
 type Entry = readonly [field: FieldLayout, value: number | bigint | boolean];

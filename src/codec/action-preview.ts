@@ -5,8 +5,8 @@
  *
  *   {"CreateOrderRequest":{"order":{"signer":…,"order_id":…,"base_asset":…  │ the rest is not looked at
  *
- * Of a binary frame: previewBinaryFrame in binary-frame.ts. Of a single action nothing behind its order id and asset is read. Every frame that decodes has a preview; the reverse
- * does not hold.
+ * Of a single action nothing behind its order id and asset is read. Every frame that decodes has a preview; the reverse
+ * does not hold. Of a binary frame: previewBinaryFrame in binary-frame.ts.
  */
 import { BATCH_ITEMS_MAX } from '../core/limits.ts';
 import { type Correlation, FRAME, type FrameHead, isTag, REQUEST_ID_MAX, TAGGED, type Tag } from './control-frame.ts';

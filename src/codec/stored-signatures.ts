@@ -9,12 +9,11 @@
  */
 import { assert } from '../core/assert.ts';
 import { coSignersBytes, readCoSigners, writeCoSigners } from './co-signer-bytes.ts';
-import { type AdditionalSigner, CO_SIGNERS_BYTES_MAX, SIGNATURE_BYTES, type Signatures } from './signatures.ts';
+import { CO_SIGNERS_BYTES_MAX, NO_SIGNERS, SIGNATURE_BYTES, type Signatures } from './signatures.ts';
 
 const COUNT_AT = 1 + SIGNATURE_BYTES;
 const CO_SIGNERS_AT = COUNT_AT + 1;
 const NO_BYTES = new Uint8Array();
-const NO_SIGNERS: readonly AdditionalSigner[] = [];
 
 /** Of the longest second form. */
 export const STORED_SIGNATURES_BYTES_MAX: number = CO_SIGNERS_AT + CO_SIGNERS_BYTES_MAX;

@@ -130,6 +130,7 @@ export class Attestations {
 
   /** Whether the verifier has found exactly these signatures over exactly this text valid. */
   has(key: Uint8Array, text: Uint8Array, signatures: Uint8Array): boolean {
+    if (this.#rings.length === 0) return false;
     const { words } = this.#digest.compute(key, text, signatures);
     const first = setOf(words[0] as number) * WAYS * DIGEST_WORDS;
     for (let at = first; at < first + WAYS * DIGEST_WORDS; at += DIGEST_WORDS) {

@@ -90,7 +90,7 @@ export class HistoryThread implements PageReader {
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
   }
 
-  /** Call it every tick. @returns how the thread hangs. */
+  /** Call it every WATCH_MS. @returns how the thread hangs. */
   hang(): Hang | null {
     return this.#watch.lost()?.hang ?? null;
   }

@@ -132,7 +132,7 @@ export class SignatureVerifier {
     this.#pool?.flush();
   }
 
-  /** Call it every tick. @returns how a thread of the pool hangs; one without jobs shows life as well. */
+  /** Call it every WATCH_MS. @returns how a thread of the pool hangs; one without jobs shows life as well. */
   hang(nowMs: number = performance.now()): Hang | null {
     // The threads of a closed pool have ended; what is left of a stop may take longer than a thread may hang.
     return this.#isClosed ? null : (this.#watch.lost(nowMs)?.hang ?? null);

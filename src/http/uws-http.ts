@@ -47,7 +47,7 @@ export interface HttpRoute {
   /** The error when the handler has not answered within `deadlineMs`; by default 504 TIMEOUT. */
   readonly late?: Reject;
   readonly deadlineMs?: number;
-  /** When it is read; by default after orders and cancels. */
+  /** When its body is read; by default after cancels, a short one before orders. */
   readonly urgency?: Urgency;
   /** Instead of the handler for an order that has waited too long. @returns false when the handler is to answer. */
   readonly refused?: (call: HttpCall, body: Uint8Array) => boolean;

@@ -181,7 +181,7 @@ export class MarketData {
     if (timeNs > market.clearedNs) market.clearedNs = timeNs;
   }
 
-  /** Publishes what is due. Called after each drained batch and at least every 10 ms. */
+  /** Publishes what is due. Called after each drained batch and with every tick of the thread (runtime/actor-ticks.ts). */
   tick({ nowNs, pacingNs }: TickTimes): void {
     assert(nowNs >= this.#nowNs && nowNs > 0n, 'the node clock does not go back');
     const isFirst = this.#nowNs === 0n;

@@ -61,7 +61,7 @@ export interface Topology {
   readonly threads: readonly ThreadSpec[];
   readonly actors: readonly ActorSpec[];
   readonly edges: readonly EdgeSpec[];
-  /** Longest time between two ticks of an actor, in real time; 1 … 100. */
+  /** Longest time between a poll and a tick, in milliseconds of real time; 1 … 100. Without polls: actor-ticks.ts. */
   readonly tickMs: number;
   /** Threads that are traced beside those of the topology; every thread is traced if this is given, else none. */
   readonly tracedBeside?: readonly string[];
