@@ -5,7 +5,7 @@ import type { CreateRequest } from '../../src/codec/signed-order.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, BOB, createRequest } from '../support/order-fixture.ts';
+import { ALICE, BOB, cancelRequest, createRequest } from '../support/order-fixture.ts';
 
 class World extends EntryWorld {
   readonly answers = new Map<number, string>();
@@ -60,6 +60,22 @@ suite('batches', () => {
     world.answers.clear();
     world.create(['a', 'b', 'c']);
     assert.equal(world.ring.words(), '[ a b c ]', 'with room the same batch goes');
+  });
+
+  test('a cancel of an order of the batch is urgent only when the batch is sent, not when that order is verified', () => {
+    const world = new World();
+    world.capacity = 10;
+    world.create(['a', 'b'], true);
+    const isUrgent = (): boolean | undefined => {
+      const origin = { user: ALICE, connection: 7, isControl: true };
+      world.entry.submit({ kind: 'cancel', request: cancelRequest('a') }, origin, () => undefined);
+      return world.jobs.at(-1)?.job.isUrgent;
+    };
+    world.jobs[0]?.done(true);
+    assert.equal(isUrgent(), false, 'b is not verified yet');
+    world.jobs[1]?.done(true);
+    assert.equal(world.ring.words(), '[ a b ]');
+    assert.equal(isUrgent(), true);
   });
 
   test('verdicts may come in any order: the batch waits for all and goes in its own (BAT-02)', () => {
