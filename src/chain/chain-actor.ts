@@ -313,10 +313,11 @@ export class ChainActor implements ChainOperations {
     return this.#holdings.deviations;
   }
 
-  async resume(chainId: ChainId): Promise<void> {
+  async resume(chainId: ChainId): Promise<Outcome<void>> {
     const lane = this.#lanes.get(chainId);
-    if (lane === undefined) await this.#evm.resume(chainId);
-    else await lane.resume();
+    if (lane !== undefined) return lane.resume();
+    await this.#evm.resume(chainId);
+    return accepted(undefined);
   }
 
   /**

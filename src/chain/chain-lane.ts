@@ -43,6 +43,10 @@ const HEARTBEAT_SAVED_NS = 60n * SECOND_NS;
 
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is busy, try again');
 const STOPPED: Reject = reject('SERVICE_UNAVAILABLE', 'the node stops');
+const STAYS_STOPPED: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'the chain stays stopped: a majority of its providers, or clearing, does not answer; try again',
+);
 
 export interface LaneParts {
   readonly chainId: ChainId;
@@ -237,25 +241,31 @@ export class ChainLane {
 
   /**
    * Ends a stop (AMB-74): deposits that are no longer on the chain stay credited, withdrawals and settlements are taken back, and
-   * the counters of both are those of the vault again (NON-04). The chain stays stopped while clearing or the providers do not answer.
+   * the counters of both are those of the vault again (NON-04).
+   * @returns SERVICE_UNAVAILABLE while clearing or a majority of the providers does not answer: the chain stays stopped.
    */
   async resume(): Promise<Outcome<void>> {
-    return this.#run(async () => {
+    const done = await this.#run(async () => {
       const wasStopped = this.#watch.stopped !== null;
       const sight = this.#sight(this.#opened);
       // mutant: counters-of-the-vault
-      if (!(await this.#takeBack(sight))) return;
+      if (!(await this.#takeBack(sight))) return false;
       this.#watch.resume(sight.views, this.#times(sight));
       if (wasStopped) this.#parts.stopped(this.#parts.chainId, null);
       await this.#endEscape(this.#opened);
       await this.#act(this.#opened);
+      return true;
     });
+    if (!done.ok) return done;
+    return done.value ? accepted(undefined) : rejected(STAYS_STOPPED);
   }
 
   /** Killed in between, the chain is still stopped; clearing takes each event back once. */
   async #takeBack(sight: ChainSight): Promise<boolean> {
     const { chainId } = this.#parts;
-    const { withdrawals, settlements } = this.#watch.vanished(sight.views, this.#times(sight));
+    const vanished = this.#watch.vanished(sight.views, this.#times(sight));
+    if (vanished === null) return false;
+    const { withdrawals, settlements } = vanished;
     for (const event of withdrawals) {
       const { user, nonce } = event;
       const counter = sight.withdrawalCount(user);

@@ -168,8 +168,11 @@ export interface ChainOperations {
   deviations(): Promise<ReadonlyMap<AssetId, bigint>>;
   /** Those of the last comparison, at most a second old while clearing answers: metrics do not wait for it. */
   lastDeviations(): ReadonlyMap<AssetId, bigint>;
-  /** Ends the stop of a chain (AMB-74); nothing for one that is not stopped. */
-  resume(chain: ChainId): Promise<void>;
+  /**
+   * Ends the stop of a chain (AMB-74); nothing for one that is not stopped. SERVICE_UNAVAILABLE while what a resumption takes
+   * back cannot be decided or booked: the chain stays stopped.
+   */
+  resume(chain: ChainId): Promise<Outcome<void>>;
   /** The node's clock was moved by hand. */
   wake(): void;
 }

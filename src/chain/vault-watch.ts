@@ -143,16 +143,22 @@ export class VaultWatch {
     this.#stops += 1;
   }
 
-  /** What a resumption takes back in the ledger, the highest counters first; empty while the chain is not stopped. */
+  /**
+   * What a resumption takes back in the ledger, the highest counters first; empty while the chain is not stopped.
+   * @returns null while no majority of the providers decides about what was booked: then nothing is resumed.
+   */
   vanished(
     views: Views,
     { final }: ChainTimes,
   ): {
     readonly withdrawals: readonly BookedEvent[];
     readonly settlements: readonly BookedEvent[];
-  } {
+  } | null {
     if (this.#stopped === null) return { withdrawals: [], settlements: [] };
-    const lineage = this.withdrawals.lineage(views);
+    const lineages = [this.withdrawals, this.deposits, this.forced].map((watcher) => watcher.lineage(views));
+    // mutant: resumed-undecided
+    if (lineages.includes('undecided')) return null;
+    const [lineage = 'moved'] = lineages;
     const withdrawals = typeof lineage === 'string' ? [] : [...lineage];
     const settlements = this.#missing.filter(({ until }) => until < final);
     const byCounter = (a: BookedEvent, b: BookedEvent): number => b.nonce - a.nonce;

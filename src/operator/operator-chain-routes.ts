@@ -111,8 +111,7 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
         const reader = new BodyReader(call.body, ['accept']);
         if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
         if (reader.failure !== null) return reader.failure;
-        await operations()?.resume(id.value);
-        return accepted({});
+        return mapped((await operations()?.resume(id.value)) ?? accepted(undefined), () => ({}));
       },
     },
     {

@@ -158,7 +158,7 @@ class Played {
         await this.fixture.restart();
         return;
       case 'resume':
-        await chains.resume(ONE);
+        assert.ok((await chains.resume(ONE)).ok);
         plain.resume();
     }
   }
@@ -295,6 +295,19 @@ suite('files of simulated chains', () => {
     assert.ok(dropped.ok && dropped.value.dropped.length === 1);
     assert.equal(fixture.world.owned(USERS[0] as UserId, USD), 15n * UNIT);
     assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    // No majority decides about what was booked: the chain stays stopped, and the reply says so.
+    for (const provider of [0, 1])
+      assert.ok((await fixture.chains.setProvider(ONE, provider, { fault: 'unreachable', lagBlocks: 0 })).ok);
+    const resumed = await fixture.chains.resume(ONE);
+    assert.equal(resumed.ok ? null : resumed.reject.code, 'SERVICE_UNAVAILABLE');
+    assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    for (const provider of [0, 1])
+      assert.ok((await fixture.chains.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 })).ok);
+    assert.ok((await fixture.chains.resume(ONE)).ok);
+    assert.deepEqual(fixture.stops, [
+      [ONE, 'reorg'],
+      [ONE, null],
+    ]);
     await fixture.chains.stop();
   });
 });

@@ -1274,6 +1274,12 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/chain-faults',
   },
   {
+    breaks: 'a simulated chain is not resumed while no majority of its providers decides about what was booked',
+    site: 'resumed-undecided',
+    change: condition('false'),
+    caughtBy: 'test/chain/chain-faults',
+  },
+  {
     breaks: 'a simulated chain stops on which a booked settlement is gone whose approval has ended',
     site: 'simulated-lost-settlement',
     change: condition('true'),

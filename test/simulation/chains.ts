@@ -268,7 +268,7 @@ export class LifeChains {
         break;
       }
       case 'resume':
-        this.#call(actor.resume(vaultAt(action.vault).chainId));
+        this.#operate('resume', actor.resume(vaultAt(action.vault).chainId));
         break;
     }
   }
