@@ -9,7 +9,7 @@ import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
 import { VERSION } from '../runtime/version.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
-import { type ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
+import { type ApiDocuments, DOCUMENT_PATTERNS, TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
 import { addMarginRoutes } from './margin-routes.ts';
 import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
@@ -104,7 +104,7 @@ export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams
 }
 
 function addDocuments(kit: RouteKit, documents: ApiDocuments): void {
-  for (const pattern of DOCUMENT_PATTERNS) {
+  for (const pattern of [...DOCUMENT_PATTERNS, ...TRADE_PAGE_PATTERNS]) {
     kit.addPublic({ method: 'GET', pattern, shape: noShape, serve: (call) => documents.answer(call) });
   }
 }

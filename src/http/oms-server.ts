@@ -17,7 +17,7 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import { STOPPING } from '../gateway/order-entry.ts';
 import { controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
-import { ApiDocuments } from './api/api-documents.ts';
+import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
@@ -43,8 +43,13 @@ export interface OmsServerOptions {
   readonly tls?: TlsFiles | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
-  /** Whether the reference page offers the public keys of the seeded users. */
+  /** Whether the pages offer the public keys of the seeded users. */
   readonly offersKeys?: boolean;
+  /**
+   * Port of the market-data listener on the same host, for the trading page. Null or absent: it is reached below
+   * `/market-data` of the origin of the page.
+   */
+  readonly marketDataPort?: number | null;
   /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
   /** When orders are read, and when they are refused instead; by default all are read. */
@@ -80,7 +85,7 @@ export class OmsServer {
     this.#addStreams();
     this.#control = new ControlConnections({ services, streams: this.streams, gate, turns, orders });
     this.#addControl(this.#control);
-    const documents = new ApiDocuments('orders', offersKeys);
+    const documents = new ApiDocuments('orders', offersKeys, tradePage(offersKeys, options.marketDataPort ?? null));
     const kit = new RouteKit({ routes: this.#routes, services, orders });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     this.#routes.seal();

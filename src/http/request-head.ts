@@ -19,6 +19,7 @@ const HEADERS = [
   'sec-websocket-protocol',
   'x-forwarded-for',
   'if-none-match',
+  'host',
   'x-ringbook-resend',
   'x-ringbook-timing',
 ] as const;
@@ -62,6 +63,7 @@ export function noHeaders(): Record<HeaderName, string> {
     'sec-websocket-protocol': '',
     'x-forwarded-for': '',
     'if-none-match': '',
+    host: '',
     'x-ringbook-resend': '',
     'x-ringbook-timing': '',
   };

@@ -215,6 +215,7 @@ export class RingbookNode {
       tls,
       gate: gateOf(addresses, this.#budget),
       offersKeys: this.config.seed === 'dev',
+      marketDataPort: this.config.publicListeners === 'plain-behind-terminator' ? null : this.#words.mdsPort(),
       orders: this.#admission(),
       alive: () => this.#context.block.heartbeat(),
     });

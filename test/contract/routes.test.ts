@@ -216,7 +216,7 @@ suite('the routes of the contract', () => {
 
   test('unknown paths are 404, whatever the method, also with a slash too many (ERR-10)', async () => {
     for (const path of [
-      '/',
+      '/page',
       '/orders',
       '/order/create',
       '/markets/',

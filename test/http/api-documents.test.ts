@@ -64,6 +64,8 @@ function documented(pattern: string): string {
  */
 const NOT_DOCUMENTED = new Set([
   'GET /api-reference/*',
+  'GET /',
+  'GET /assets/*',
   'GET /trades/user/events/{user_id}',
   'GET /positions/ws/{user_id}',
   'GET /trades/events',

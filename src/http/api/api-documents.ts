@@ -15,7 +15,7 @@ import { MDS_ROUTES, MDS_STREAMS } from './mds-table.ts';
 import { OMS_STREAMS } from './oms-streams-table.ts';
 import { OMS_ROUTES } from './oms-table.ts';
 import { openApi, type ServiceInfo } from './open-api.ts';
-import { packageRoot, pageFiles } from './page-files.ts';
+import { ASSETS, packageRoot, pageFiles } from './page-files.ts';
 
 export type ServiceName = 'orders' | 'market-data';
 
@@ -48,18 +48,45 @@ const NO_FILE = reject('NOT_FOUND', 'no such path');
 /** Patterns of a listener's documents: every path that `find` can return matches one of them. */
 export const DOCUMENT_PATTERNS = ['/api-doc.json', '/async-api.json', '/api-reference', '/api-reference/*'] as const;
 
+/** Further patterns of the listener that has the trading page. */
+export const TRADE_PAGE_PATTERNS: readonly string[] = ['/', `${ASSETS}/*`];
+
+/**
+ * The page to watch and to trade, with its files.
+ *
+ * @param marketDataPort of the market-data listener on the same host; null: market data is below `/market-data` of the
+ *   origin of the page.
+ */
+export function tradePage(offersKeys: boolean, marketDataPort: number | null): ReadonlyMap<string, StaticDocument> {
+  const keys = offersKeys ? { keys: 'dev' } : {};
+  return pageFiles({
+    url: '/',
+    base: ASSETS,
+    html: 'trade/index.html',
+    ...(marketDataPort === null
+      ? { data: keys }
+      : { data: { ...keys, 'market-data-port': String(marketDataPort) }, secondPort: marketDataPort }),
+  });
+}
+
 export class ApiDocuments {
   readonly #byPath: ReadonlyMap<string, StaticDocument>;
 
-  /** @param offersKeys whether the page offers the keys of the seeded users. */
-  constructor(service: ServiceName, offersKeys = false) {
+  /** @param offersKeys whether the page offers the keys of the seeded users. @param page a further page, with its files. */
+  constructor(service: ServiceName, offersKeys = false, page: ReadonlyMap<string, StaticDocument> = new Map()) {
     const { routes, streams } = SERVICE_TABLES[service];
     const info = infoOf(service);
     const json = (text: string): StaticDocument => staticDocument('application/json', Buffer.from(text), JSON_POLICY);
     this.#byPath = new Map([
       ['/api-doc.json', json(openApi(info, routes))],
       ['/async-api.json', json(asyncApi(info, streams))],
-      ...pageFiles(offersKeys),
+      ...pageFiles({
+        url: '/api-reference',
+        base: '/api-reference',
+        html: 'index.html',
+        data: offersKeys ? { keys: 'dev' } : {},
+      }),
+      ...page,
     ]);
   }
 

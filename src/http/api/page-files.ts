@@ -1,20 +1,23 @@
 /**
- * The files of `/api-reference`: a page of this package, the modules of this package that it shares with the node, and
- * the Ed25519 library that it signs with. Nothing is loaded from elsewhere: the page's policy allows no other host.
+ * The files of a page: HTML, styles and scripts of this package, the modules of this package that the page shares with
+ * the node, and the libraries in its import map. Nothing is loaded from elsewhere: the policy of a page allows no other
+ * host.
  *
- *   /api-reference                          page/index.html
- *   /api-reference/page/…                   page/…            styles and scripts of the page
- *   /api-reference/src/…                    compiled modules  the modules imported by the page, transitively
- *   /api-reference/noble/<package>/…        @noble/ed25519, @noble/hashes
+ *   <base>/page/…              page/…            styles and scripts
+ *   <base>/src/…               compiled modules  the modules imported by the page, transitively
+ *   <base>/noble/<package>/…   @noble/ed25519, @noble/hashes
+ *   <base>/lib/…               lightweight-charts.js
+ *
+ * A file is served only if the HTML of the page links to it or a served script imports it.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/assert.ts';
+import type { RequestHead } from '../request-head.ts';
 import { type StaticDocument, staticDocument } from '../static-document.ts';
 
-const BASE = '/api-reference';
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -25,6 +28,27 @@ const TYPES: Readonly<Record<string, string>> = {
 const COMPILED = fileURLToPath(new URL('../../', import.meta.url));
 const IMPORT_FORM = /^(?:import|export)\s(?:[^'"`;()]*?\sfrom\s)?['"]([^'"]+)['"]/gm;
 const IMPORT_MAP_FORM = /<script type="importmap">([^<]*)<\/script>/;
+/** A bare specifier and its URL. */
+const MAPPING_FORM = /"([^"]+)":"(\/[^"]+)"/g;
+const LINK_FORM = /(?:src|href)="([^"]+)"/g;
+/** A Host header; a policy has no form for IPv6 addresses. */
+const HOST_FORM = /^([a-z0-9.-]{1,253})(?::[0-9]{1,5})?$/i;
+
+/** The URL under which the files of the pages other than the reference are served. */
+export const ASSETS = '/assets';
+
+export interface PageParts {
+  /** The URL of the page. */
+  readonly url: string;
+  /** The URL below which its files are served: `/api-reference` or `ASSETS`. */
+  readonly base: string;
+  /** Its HTML, below the folder `page`. */
+  readonly html: string;
+  /** Attributes of `body`, for the scripts of the page. */
+  readonly data?: Readonly<Record<string, string>>;
+  /** Port of a second listener of this node, on the same host, that the page reads. */
+  readonly secondPort?: number;
+}
 
 /** The folder of package.json. */
 export function packageRoot(): string {
@@ -36,70 +60,77 @@ export function packageRoot(): string {
   return folder;
 }
 
-/**
- * By the path under which each is served.
- *
- * @param offersKeys true where the seeded users exist: the page then offers their published keys.
- */
-export function pageFiles(offersKeys: boolean): ReadonlyMap<string, StaticDocument> {
-  const page = join(packageRoot(), 'page');
-  const html = readFileSync(join(page, 'index.html'), 'utf8');
-  const index = Buffer.from(offersKeys ? html.replace('<body>', '<body data-keys="dev">') : html);
-  const policy = policyOf(html);
+/** The page and its files by the path under which each is served. */
+export function pageFiles(page: PageParts): ReadonlyMap<string, StaticDocument> {
+  const { base, url, data = {} } = page;
+  const html = readFileSync(join(packageRoot(), 'page', page.html), 'utf8');
+  const map = IMPORT_MAP_FORM.exec(html)?.[1] ?? null;
+  const libraries = new Map([...(map ?? '').matchAll(MAPPING_FORM)].map(([, name = '', at = '']) => [name, at]));
+  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`);
+  const body = Buffer.from(html.replace('<body>', `<body${attributes.join('')}>`));
+  const policy = policyOf(map, page.secondPort ?? null);
   const files = new Map<string, Uint8Array>();
-  const left: { readonly url: string; readonly path: string }[] = readdirSync(page)
-    .filter((name) => TYPES[extname(name)] !== undefined && name !== 'index.html')
-    .map((name) => ({ url: `${BASE}/page/${name}`, path: join(page, name) }));
+  const left = [...html.matchAll(LINK_FORM)].flatMap(([, link = '']) => (link.startsWith(`${base}/`) ? [link] : []));
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (files.has(next.url)) continue;
-    const body = readFileSync(next.path);
-    files.set(next.url, body);
-    if (next.url.endsWith('.js')) left.push(...importsOf(next.url, body.toString('utf8')));
+    if (files.has(next)) continue;
+    const file = readFileSync(pathOf(next.slice(base.length)));
+    files.set(next, file);
+    if (next.endsWith('.js')) left.push(...importsOf(next, file.toString('utf8'), libraries));
   }
-  const documents = [...files].map(([url, body]) => [url, documentOf(url, body, policy)] as const);
-  return new Map([...documents, [BASE, documentOf('/index.html', index, policy)]]);
+  const documents = [...files].map(([path, file]) => [path, documentOf(path, file, policy)] as const);
+  return new Map([...documents, [url, documentOf(page.html, body, policy)]]);
 }
 
-function documentOf(url: string, body: Uint8Array, policy: string): StaticDocument {
-  return staticDocument(TYPES[extname(url)] ?? 'application/octet-stream', body, policy);
+type Policy = StaticDocument['securityPolicy'];
+
+function documentOf(name: string, body: Uint8Array, policy: Policy): StaticDocument {
+  return staticDocument(TYPES[extname(name)] ?? 'application/octet-stream', body, policy);
 }
 
-/** Scripts, styles and sockets of this host only; the import map is the one script that stands in the page. */
-function policyOf(index: string): string {
-  const map = IMPORT_MAP_FORM.exec(index)?.[1];
-  assert(map !== undefined, 'the page has its import map');
-  const hash = createHash('sha256').update(map).digest('base64');
-  return (
-    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-  );
+/**
+ * Scripts, styles and sockets of this host only; the import map is the one script that stands in the page.
+ *
+ * @param secondPort also allowed, on the host by which the page was requested.
+ */
+function policyOf(map: string | null, secondPort: number | null): Policy {
+  const hash = map === null ? '' : ` 'sha256-${createHash('sha256').update(map).digest('base64')}'`;
+  const policy = (more: string): string =>
+    `default-src 'none'; script-src 'self'${hash}; style-src 'self'; img-src 'self'; connect-src 'self'${more}; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const own = policy('');
+  if (secondPort === null) return own;
+  return ({ headers: { host } }: RequestHead) => {
+    const name = HOST_FORM.exec(host)?.[1];
+    // Without a scheme: that of the page, and of its sockets.
+    return name === undefined ? own : policy(` ${name}:${secondPort}`);
+  };
 }
 
-function importsOf(url: string, text: string): readonly { readonly url: string; readonly path: string }[] {
+function importsOf(url: string, text: string, libraries: ReadonlyMap<string, string>): readonly string[] {
   return [...text.matchAll(IMPORT_FORM)].map(([, target = '']) => {
-    const found = target.startsWith('.')
-      ? normalize(join(dirname(url), target)).replaceAll(sep, '/')
-      : nobleUrl(target);
-    return { url: found, path: pathOf(found) };
+    if (target.startsWith('.')) return normalize(join(dirname(url), target)).replaceAll(sep, '/');
+    const library = libraries.get(target);
+    assert(library !== undefined, `${url} imports ${target}, which is not in the import map of the page`);
+    return library;
   });
 }
 
-/** As the page's import map has it. */
-function nobleUrl(target: string): string {
-  const path = fileURLToPath(import.meta.resolve(target)).replaceAll(sep, '/');
-  const at = path.lastIndexOf('/@noble/');
-  assert(at >= 0, `the page imports ${target}, which is not served`);
-  return `${BASE}/noble${path.slice(at + '/@noble'.length)}`;
-}
-
-/** The file behind a URL of the page. */
+/** @param url below the base of a page. */
 function pathOf(url: string): string {
-  const [, , area = '', ...rest] = url.split('/');
+  const [, area = '', ...rest] = url.split('/');
   const name = rest.join('/');
   if (area === 'page') return join(packageRoot(), 'page', name);
   if (area === 'src') return join(COMPILED, name);
-  assert(area === 'noble', `${url} is a file of the page`);
+  if (area === 'lib') return libraryPath(name);
+  assert(area === 'noble', `${url} is a file of a page`);
   const [folder = '', ...file] = rest;
   const entry = fileURLToPath(import.meta.resolve(folder === 'hashes' ? '@noble/hashes/sha2.js' : '@noble/ed25519'));
   return join(dirname(entry), ...file);
+}
+
+/** The build of the library that imports nothing stands beside its entry. */
+function libraryPath(name: string): string {
+  assert(name === 'lightweight-charts.js', `${name} is a library of a page`);
+  const entry = fileURLToPath(import.meta.resolve('lightweight-charts'));
+  return join(dirname(entry), 'lightweight-charts.standalone.production.mjs');
 }
