@@ -123,13 +123,10 @@ function renameOf({ head, body }: RequestParts): Outcome<{ readonly subAccount: 
 }
 
 function searchOf({ query, body }: RequestParts): Outcome<{ readonly key: SignerKey; readonly isBare: boolean }> {
-  const bare = query.one('bare');
+  const bare = query.flag('bare');
   if (!bare.ok) return bare;
-  if (bare.value !== null && bare.value !== 'true' && bare.value !== 'false') {
-    return rejected(reject('INVALID_REQUEST', 'bare is true or false', 'bare'));
-  }
   const key = decodeSignerKey(body);
-  return key.ok ? accepted({ key: key.value, isBare: bare.value === 'true' }) : key;
+  return key.ok ? accepted({ key: key.value, isBare: bare.value }) : key;
 }
 
 /** A configuration is set up by a deposit, never by a request (MSG-40). */
@@ -151,6 +148,7 @@ function addSigners(kit: RouteKit): void {
     kit.addPublic({
       method,
       pattern: '/multisig/signers',
+      query: { bare: 'once' },
       readsBody: true,
       shape: searchOf,
       serve: (call, { key, isBare }) => call.reply(signerAccounts(signers.accountsOf(key), isBare)),

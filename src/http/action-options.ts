@@ -10,7 +10,7 @@
  */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { Query } from './query.ts';
+import { Query, type QueryMembers } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
 export interface ActionOptions {
@@ -30,15 +30,16 @@ export function actionOptionsOf({ headers }: RequestHead): Outcome<ActionOptions
   return isTimed.ok ? accepted({ mayRetry: mayRetry.value, isTimed: isTimed.value }) : isTimed;
 }
 
+export const CONTROL_MEMBERS: QueryMembers = { resend: 'once', timing: 'once', cancel_on_disconnect: 'once' };
+
 /** @returns INVALID_REQUEST with the key. */
 export function controlOptionsOf(head: RequestHead): Outcome<ControlOptions> {
   const query = new Query(head.query);
   const flags: boolean[] = [];
-  for (const key of ['resend', 'timing', 'cancel_on_disconnect']) {
-    const given = query.one(key);
-    const read = given.ok ? flag(key, given.value ?? '') : given;
-    if (!read.ok) return read;
-    flags.push(read.value);
+  for (const key of Object.keys(CONTROL_MEMBERS)) {
+    const given = query.flag(key);
+    if (!given.ok) return given;
+    flags.push(given.value);
   }
   const [mayRetry = false, isTimed = false, endsWithConnection = false] = flags;
   return accepted({ mayRetry, isTimed, endsWithConnection });

@@ -12,7 +12,8 @@
  *   (3) Incomplete bodies are limited individually, per route, and in total; so are replies (unread-replies.ts).
  *   (4) Requests of an address without budget are rejected before they are parsed, and their connection is closed; below
  *       the negative limit it is closed without a reply. Behind a terminator connections are shared and stay open.
- *   (5) After a request with an ambiguous length nothing is read (RFC 9112 6.3, 11.2).
+ *   (5) After a request with an ambiguous length, or too long a head, nothing is read (RFC 9112 6.3, 11.2).
+ *   (6) A query member that a route does not have is an error of the request, on every path (wire-additions.md 11.3).
  *
  * One call and its reply are in uws-http.ts, the routes themselves in mds-server.ts and oms-routes.ts, sockets in
  * uws-socket.ts.
@@ -23,6 +24,7 @@ import { assert } from '../core/assert.ts';
 import { BODIES_HELD_MAX, BODY_BYTES_MAX, CLOSING_REPLIES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { GrowingBody, HeldBodies } from './held-bodies.ts';
+import { NO_MEMBERS, queryFault } from './query.ts';
 import { laneOf, ReadingTurns } from './reading-turns.ts';
 import { briefHead, parameterCountOf, readHead } from './request-head.ts';
 import { UnreadReplies } from './unread-replies.ts';
@@ -109,13 +111,21 @@ export class HttpRoutes {
     this.#methods.set(route.pattern, known.add(route.method));
     const parameterCount = parameterCountOf(route.pattern);
     const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const;
-    this.#app[register[route.method]](route.pattern, (response, request) => {
+    const receive = (response: HttpResponse, request: HttpRequest): void => {
       const call = this.begin(response, request, route, parameterCount);
       if (call === null) return;
       if (route.method === 'GET' && route.readsBody !== true)
         this.inTurn(call, () => this.#handle(call, route, NO_BODY));
       else this.#readBody(call, response, route);
-    });
+    };
+    this.#app[register[route.method]](route.pattern, receive);
+    // HEAD is GET without the body of the reply (RFC 9110 9.3.2).
+    if (route.method === 'GET') this.#app.head(route.pattern, receive);
+  }
+
+  /** A plain GET of a WebSocket path, where another route's pattern would take it for its own. */
+  addPlainSocketGet(pattern: string): void {
+    this.add({ method: 'GET', pattern, query: null, handler: (call) => call.refusePlainGet() });
   }
 
   /** Registers a path with a WebSocket stream as its only GET. */
@@ -145,12 +155,12 @@ export class HttpRoutes {
     for (const [pattern, methods] of this.#methods) {
       const parameterCount = parameterCountOf(pattern);
       const isSocket = methods.size === 0 && !this.#methodless.has(pattern);
-      const allowed = isSocket ? 'GET' : [...methods].join(', ');
+      const allowed = (isSocket ? ['GET'] : [...methods]).map(allowedForm).join(', ');
       this.#app.any(pattern, (response, request) => {
         const call = this.begin(response, request, { pattern }, parameterCount);
         if (call === null) return;
         this.inTurn(call, () => {
-          if (isSocket && call.head.method === 'GET') call.refusePlainGet();
+          if (isSocket && (call.head.method === 'GET' || call.head.method === 'HEAD')) call.refusePlainGet();
           else call.refuseMethod(allowed);
           this.#pending.delete(call);
         });
@@ -184,13 +194,13 @@ export class HttpRoutes {
     // An address that owns its connections is determined before anything is read.
     const own = gate?.ownsConnections === true ? gate.addressOf(response, '') : null;
     const isRefused = own !== null && gate?.isEmpty(own) === true;
-    const { head, verdict, isAmbiguous } = isRefused ? briefHead(request) : readHead(request, parameterCount);
+    const { head, verdict, endsConnection } = isRefused ? briefHead(request) : readHead(request, parameterCount);
     const address = own ?? gate?.addressOf(response, head.headers['x-forwarded-for']) ?? '';
     const { pattern, late = LATE, deadlineMs = DEADLINE_MS_DEFAULT } = route;
     const call = new HttpCall(head, response, address, { pattern, late, deadlineMs }, this.#parts);
     const notAdmitted = gate?.admit(address) ?? null;
     if (notAdmitted !== null) this.#refuseUnread(call, notAdmitted);
-    else if (!verdict.ok && isAmbiguous) call.refuseAndClose(verdict.reject);
+    else if (!verdict.ok && endsConnection) call.refuseAndClose(verdict.reject);
     else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuseAndClose(TOO_MANY);
     if (!call.open) return null;
     this.#pending.add(call);
@@ -308,7 +318,7 @@ export class HttpRoutes {
     const handle = (): void => this.#handle(call, route, body);
     const refuse = (): void =>
       read(() => {
-        if (refused?.(call, body) === true) this.#pending.delete(call);
+        if (queryFaultOf(call, route) === null && refused?.(call, body) === true) this.#pending.delete(call);
         else handle();
       });
     this.turns.take(byteLength, () => read(handle), laneOf(byteLength, urgency), refused && refuse);
@@ -322,7 +332,8 @@ export class HttpRoutes {
 
   #handle(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
     try {
-      const later = route.handler(call, body);
+      const fault = queryFaultOf(call, route);
+      const later = fault === null ? route.handler(call, body) : call.refuse(fault);
       if (later === undefined) {
         if (!call.open) this.#pending.delete(call);
         return;
@@ -344,4 +355,13 @@ export class HttpRoutes {
       if (!call.open) this.#forget(call);
     }
   }
+}
+
+/** A method in `Allow`. */
+function allowedForm(method: string): string {
+  return method === 'GET' ? 'GET, HEAD' : method;
+}
+
+function queryFaultOf({ head }: HttpCall, { query = NO_MEMBERS }: HttpRoute): Reject | null {
+  return query === null ? null : queryFault(head.query, query);
 }

@@ -7,8 +7,8 @@ import { decodeSimulateRequest } from '../codec/simulate-request.ts';
 import { SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
-import { flagOf, marketIn, pageOf, subAccountIn, subAccountsOf } from './path-values.ts';
-import type { Page, Query } from './query.ts';
+import { marketIn, pageOf, subAccountIn, subAccountsOf } from './path-values.ts';
+import { PAGE_MEMBERS, type Page, type Query, type QueryMembers } from './query.ts';
 
 const OWN = { isChange: false, namesUser: true, cost: 'action' } as const;
 
@@ -27,6 +27,8 @@ export function addMarginRoutes(kit: RouteKit): void {
   });
 }
 
+const POSITION_MEMBERS: QueryMembers = { ...PAGE_MEMBERS, sub_account: 'repeats' };
+
 interface PositionPage extends Page {
   readonly subAccounts: readonly number[] | null;
 }
@@ -44,6 +46,7 @@ function addPositions(kit: RouteKit): void {
     ...OWN,
     method: 'GET',
     pattern: '/positions/:user_id',
+    query: POSITION_MEMBERS,
     shape: ({ query }) => positionPageOf(query),
     serve: (call, { user }, page) => {
       const found = services.margin.positions(user, { assetId: null, subAccounts: page.subAccounts });
@@ -54,6 +57,7 @@ function addPositions(kit: RouteKit): void {
     ...OWN,
     method: 'GET',
     pattern: '/positions/:user_id/:asset_id',
+    query: POSITION_MEMBERS,
     shape: ({ query }) => positionPageOf(query),
     serve: (call, { user }, page) => {
       const market = marketIn(call.head, 1);
@@ -86,6 +90,7 @@ function addFigures(kit: RouteKit): void {
     ...OWN,
     method: 'GET',
     pattern: '/margin/user/:user_id',
+    query: { sub_account: 'repeats', include_positions: 'once' },
     shape: marginQueryOf,
     serve: (call, { user }, { subAccounts, withPositions }) => {
       call.replyDeprecated(marginReply(services.margin.figures(user, subAccounts), withPositions));
@@ -108,7 +113,7 @@ interface MarginQuery {
 function marginQueryOf({ query }: RequestParts): Outcome<MarginQuery> {
   const subAccounts = subAccountsOf(query);
   if (!subAccounts.ok) return subAccounts;
-  const withPositions = flagOf(query, 'include_positions');
+  const withPositions = query.flag('include_positions');
   if (!withPositions.ok) return withPositions;
   return accepted({ subAccounts: subAccounts.value, withPositions: withPositions.value });
 }
@@ -117,6 +122,7 @@ function addInventory(kit: RouteKit): void {
   kit.addSession({
     method: 'GET',
     pattern: '/inventory/user/:user_id',
+    query: { sub_account: 'repeats' },
     cost: 'action',
     isChange: false,
     namesUser: true,

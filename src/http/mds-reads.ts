@@ -22,7 +22,7 @@ import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import { ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
 import type { HttpRoutes } from './http-routes.ts';
-import { type Page, Query } from './query.ts';
+import { NO_MEMBERS, PAGE_MEMBERS, type Page, Query, type QueryMembers } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 import type { HttpCall } from './uws-http.ts';
 
@@ -45,6 +45,7 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
     serve: (call, market) => depth.answer(call, market),
   });
   addMarketRead(parts, '/klines/:asset_id', {
+    query: { ...PAGE_MEMBERS, end_timestamp_ns: 'once' },
     shapeOf: klineQueryOf,
     timesOf: ({ limit }) => timesOfRows(limit, KLINE_LIMIT_DEFAULT),
     serve: (call, market, { endNs, ...page }) => {
@@ -55,6 +56,7 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
   });
   const timesOf = ({ limit }: Page): bigint => timesOfRows(limit, PAGE_LIMIT_DEFAULT);
   addMarketRead(parts, '/trades/:asset_id', {
+    query: PAGE_MEMBERS,
     shapeOf: tradePageOf,
     timesOf,
     serve: (call, market, page) => answerTrades(call, marketData, market.marketIndex, page),
@@ -64,6 +66,7 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
     serve: (call, market) => call.reply(tickerJson(market, marketData.ticker(market.marketIndex, clock.nowNs()))),
   });
   addRead(parts, '/trades', {
+    query: PAGE_MEMBERS,
     shapeOf: tradePageOf,
     timesOf,
     serve: (call, page) => answerTrades(call, marketData, null, page),
@@ -114,6 +117,8 @@ export function marketOf(marketData: MarketData, head: RequestHead): Outcome<Mar
 }
 
 interface MarketDataRead<Shape, Rest extends unknown[]> {
+  /** None by default. */
+  readonly query?: QueryMembers;
   readonly shapeOf: (query: Query) => Outcome<Shape>;
   /** The number of public-read prices; 1 by default. */
   readonly timesOf?: (shape: Shape, head: RequestHead) => bigint;
@@ -123,11 +128,12 @@ interface MarketDataRead<Shape, Rest extends unknown[]> {
 function addRead<Shape>(
   { routes, clock, budget }: MarketDataReadParts,
   pattern: string,
-  { shapeOf, timesOf, serve }: MarketDataRead<Shape, [Shape]>,
+  { query = NO_MEMBERS, shapeOf, timesOf, serve }: MarketDataRead<Shape, [Shape]>,
 ): void {
   routes.add({
     method: 'GET',
     pattern,
+    query,
     handler: (call) => {
       const shape = shapeOf(new Query(call.head.query));
       if (!shape.ok) return call.refuse(shape.reject);
@@ -179,8 +185,8 @@ function tradePageOf(query: Query): Outcome<Page> {
 function klineQueryOf(query: Query): Outcome<Page & { readonly endNs: TimestampNs | null }> {
   const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
   if (!page.ok) return page;
-  const end = query.whole('end_timestamp_ns');
-  return end.ok ? accepted({ ...page.value, endNs: end.value as TimestampNs | null }) : end;
+  const end = query.time('end_timestamp_ns');
+  return end.ok ? accepted({ ...page.value, endNs: end.value }) : end;
 }
 
 /** Formatted snapshots, each cached until the next diff of its market. */

@@ -210,7 +210,7 @@ export class MdsServer {
     this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
     this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
     // Without its own route a plain GET would be parsed as the trades of an asset `events`.
-    this.#routes.add({ method: 'GET', pattern: '/trades/events', handler: (call) => call.refusePlainGet() });
+    this.#routes.addPlainSocketGet('/trades/events');
     this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
     this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
   }

@@ -33,7 +33,7 @@ export interface RequestParts {
 }
 
 interface AnyRoute<Shape>
-  extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused'> {
+  extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query'> {
   readonly method: HttpMethod;
   readonly pattern: string;
   /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
@@ -130,7 +130,7 @@ export class RouteKit {
   }
 
   #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false, urgency, refused } = route;
+    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false, urgency, refused, query } = route;
     this.routes.add({
       method,
       pattern,
@@ -141,6 +141,7 @@ export class RouteKit {
       ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
       ...(urgency === undefined ? {} : { urgency }),
       ...(refused === undefined ? {} : { refused }),
+      ...(query === undefined ? {} : { query }),
     });
   }
 }

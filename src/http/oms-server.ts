@@ -15,15 +15,16 @@ import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { STOPPING } from '../gateway/order-entry.ts';
-import { controlOptionsOf } from './action-options.ts';
+import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
-import { type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
+import { NUMBERING_MEMBERS, type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
+import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
@@ -140,7 +141,7 @@ export class OmsServer {
   }
 
   #addStreams(): void {
-    this.#addStream('/orders', (head) => this.streams.admitNumbered(head, 'orders', null));
+    this.#addStream('/orders', (head) => this.streams.admitNumbered(head, 'orders', null), NUMBERING_MEMBERS);
     this.#addUserStream('/trades/user/events/:user_id', 'trades', true);
     this.#addUserStream('/trades/user/:user_id', 'confirmed-trades', false);
     this.#addUserStream('/account/events/:user_id', 'account-events', true);
@@ -156,25 +157,27 @@ export class OmsServer {
     });
     // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
-      this.#routes.add({ method: 'GET', pattern, handler: (call) => call.refusePlainGet() });
+      this.#routes.addPlainSocketGet(pattern);
     }
   }
 
   /** @param isNumbered whether clients may request sequence numbers. */
   #addUserStream(pattern: string, stream: OneWayStream, isNumbered: boolean): void {
-    this.#addStream(pattern, (head) => {
+    const admit = (head: RequestHead): Outcome<OmsSeat> => {
       const user = userOf(head);
       if (!user.ok) return user;
       return isNumbered
         ? this.streams.admitNumbered(head, stream, user.value)
         : this.streams.admit(head, stream, user.value);
-    });
+    };
+    this.#addStream(pattern, admit, isNumbered ? NUMBERING_MEMBERS : NO_MEMBERS);
   }
 
-  #addStream(pattern: string, admit: (head: RequestHead) => Outcome<OmsSeat>): void {
+  #addStream(pattern: string, admit: (head: RequestHead) => Outcome<OmsSeat>, query: QueryMembers = NO_MEMBERS): void {
     this.#hub.add<OmsSeat>({
       ...this.streams.common(),
       pattern,
+      query,
       admit: (head) => (this.#services.entry.isStopping ? rejected(STOPPING) : admit(head)),
     });
   }
@@ -183,6 +186,7 @@ export class OmsServer {
     this.#hub.add<ControlSeat>({
       ...connections.route(),
       pattern: '/control',
+      query: CONTROL_MEMBERS,
       admit: (head) => {
         const options = controlOptionsOf(head);
         if (!options.ok) return options;

@@ -43,8 +43,7 @@ import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
 import { choosesBinary, OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
-import { flagOf } from './path-values.ts';
-import { Query } from './query.ts';
+import { Query, type QueryMembers } from './query.ts';
 import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
@@ -430,12 +429,14 @@ function newEntry(): UserEntry {
   };
 }
 
+export const NUMBERING_MEMBERS: QueryMembers = { sequence: 'once', from_sequence: 'once' };
+
 /** `?sequence=true` or `?from_sequence=N`: numbers on v1, from now on or from N on. INVALID_REQUEST for them on v0. */
 function numberingOf(head: RequestHead): Outcome<Numbering | null> {
   const query = new Query(head.query);
   const from = query.whole('from_sequence');
   if (!from.ok) return from;
-  const isWanted = flagOf(query, 'sequence');
+  const isWanted = query.flag('sequence');
   if (!isWanted.ok) return isWanted;
   if (from.value === null && !isWanted.value) return accepted(null);
   if (versionOf(head) === 0) {

@@ -6,11 +6,13 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Page } from '../gateway/orders/pages.ts';
 import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
-import { flagOf, marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
-import type { Page as PageQuery, Query } from './query.ts';
+import { marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
+import { PAGE_MEMBERS, type Page as PageQuery, type Query, type QueryMembers } from './query.ts';
 import type { HttpCall } from './uws-http.ts';
 
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
+
+const ORDER_MEMBERS: QueryMembers = { ...PAGE_MEMBERS, open_only: 'once', sub_account: 'repeats' };
 
 /** Reads of a session's own user. */
 const OWN = { method: 'GET', isChange: false, namesUser: true } as const;
@@ -25,6 +27,7 @@ function addOrders(kit: RouteKit): void {
   kit.addSession({
     ...OWN,
     pattern: '/orders/user/:user_id',
+    query: ORDER_MEMBERS,
     cost: 'historyPage',
     shape: ({ query }) => orderQueryOf(query),
     serve: async (call, { user }, query) => {
@@ -36,6 +39,7 @@ function addOrders(kit: RouteKit): void {
   kit.addSession({
     ...OWN,
     pattern: '/orders/user/:user_id/:asset_id',
+    query: ORDER_MEMBERS,
     cost: 'historyPage',
     shape: ({ query }) => orderQueryOf(query),
     serve: async (call, { user }, query) => {
@@ -70,6 +74,7 @@ function addTrades(kit: RouteKit): void {
   kit.addSession({
     ...OWN,
     pattern: '/trades/user/:user_id',
+    query: PAGE_MEMBERS,
     cost: 'historyPage',
     shape,
     serve: async (call, { user }, query) =>
@@ -78,6 +83,7 @@ function addTrades(kit: RouteKit): void {
   kit.addSession({
     ...OWN,
     pattern: '/trades/user/:user_id/:asset_id',
+    query: PAGE_MEMBERS,
     cost: 'historyPage',
     shape,
     serve: async (call, { user }, query) => {
@@ -94,7 +100,7 @@ function orderQueryOf(
 ): Outcome<PageQuery & { readonly openOnly: boolean; readonly subAccounts: readonly number[] | null }> {
   const page = pageOf(query);
   if (!page.ok) return page;
-  const openOnly = flagOf(query, 'open_only');
+  const openOnly = query.flag('open_only');
   if (!openOnly.ok) return openOnly;
   const subAccounts = subAccountsOf(query);
   if (!subAccounts.ok) return subAccounts;

@@ -38,15 +38,6 @@ export function pageOf(query: Query): Outcome<Page> {
   return query.page(PAGE_BOUNDS);
 }
 
-/** `true` or `false`; by default false. */
-export function flagOf(query: Query, key: string): Outcome<boolean> {
-  const given = query.one(key);
-  if (!given.ok) return given;
-  const word = given.value ?? 'false';
-  if (word === 'true' || word === 'false') return accepted(word === 'true');
-  return rejected(reject('INVALID_REQUEST', `${key} is true or false`, key));
-}
-
 /** Repeated `sub_account` keys; null for all of them. */
 export function subAccountsOf(query: Query): Outcome<readonly number[] | null> {
   const texts = query.all('sub_account');

@@ -1,9 +1,44 @@
-/** The query part of a request: single values, whole numbers and pages (wire.md 1, 6.1, AMB-105). */
+/**
+ * The query part of a request: which members a route has, single values, whole numbers and pages (wire.md 1, 6.1, AMB-105;
+ * wire-additions.md 11.2, 11.3).
+ */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
 
 const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,19})$/;
+const DIGITS_FORM = /^[0-9]+$/;
 const NUMBER_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+/** The latest time that a query may have, in nanoseconds. */
+const TIME_MAX = (1n << 63n) - 1n;
+
+/** The query members of a route, and whether one may be given several times. */
+export type QueryMembers = Readonly<Record<string, 'once' | 'repeats'>>;
+
+export const NO_MEMBERS: QueryMembers = {};
+export const PAGE_MEMBERS: QueryMembers = { page: 'once', limit: 'once' };
+
+/**
+ * Why a query is refused whatever the values of its members mean: a name that the route does not have, one given twice, an
+ * empty value. INVALID_REQUEST with the name, or null (wire-additions.md 11.3).
+ *
+ * @param raw without its question mark.
+ */
+export function queryFault(raw: string, members: QueryMembers): Reject | null {
+  if (raw === '') return null;
+  const seen = new Set<string>();
+  // The separator in front keeps a second question mark in the first name.
+  for (const [name, value] of new URLSearchParams(`&${raw}`)) {
+    // mutant: query-member-ignored
+    if (!Object.hasOwn(members, name)) return reject('INVALID_REQUEST', `this path has no query member ${name}`, name);
+    if (seen.has(name) && members[name] === 'once') {
+      return reject('INVALID_REQUEST', `${name} is given more than once`, name);
+    }
+    if (value === '') return reject('INVALID_REQUEST', `${name} has no value`, name);
+    seen.add(name);
+  }
+  return null;
+}
 
 export interface Page {
   /** From 0. */
@@ -12,7 +47,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** A raw query, without its question mark, parsed on demand. Unknown keys are ignored. */
+/** A raw query without its question mark, of which `queryFault` found nothing wrong. */
 export class Query {
   readonly #values: URLSearchParams;
 
@@ -40,18 +75,43 @@ export class Query {
     return accepted(BigInt(text.value));
   }
 
+  /** A time in nanoseconds from 0 to 2^63−1; null when the key is absent. */
+  time(key: string): Outcome<TimestampNs | null> {
+    const ns = this.whole(key);
+    if (!ns.ok || ns.value === null) return ns as Outcome<null>;
+    if (ns.value > TIME_MAX) return rejected(reject('INVALID_REQUEST', `${key} is at most 2^63-1`, key));
+    return accepted(ns.value as TimestampNs);
+  }
+
+  /** `true` or `false`; by default false. */
+  flag(key: string): Outcome<boolean> {
+    const given = this.one(key);
+    if (!given.ok) return given;
+    const text = given.value ?? 'false';
+    if (text === 'true' || text === 'false') return accepted(text === 'true');
+    return rejected(reject('INVALID_REQUEST', `${key} is true or false`, key));
+  }
+
   /** `page` and `limit`; a limit above the cap is reduced to the cap, a limit of 0 is rejected. */
   page(bounds: { readonly limitDefault: number; readonly limitMax: number }): Outcome<Page> {
     const page = this.whole('page');
     if (!page.ok) return page;
-    const limit = this.whole('limit');
+    const limit = this.#limit();
     if (!limit.ok) return limit;
-    if (limit.value === 0n) return rejected(reject('INVALID_REQUEST', 'limit is at least 1', 'limit'));
+    if (limit.value === 0) return rejected(reject('INVALID_REQUEST', 'limit is at least 1', 'limit'));
     if (page.value !== null && page.value > NUMBER_MAX) {
       return rejected(reject('INVALID_REQUEST', 'page is out of range', 'page'));
     }
-    const wanted = limit.value ?? BigInt(bounds.limitDefault);
-    const applied = wanted > BigInt(bounds.limitMax) ? bounds.limitMax : Number(wanted);
+    const applied = Math.min(limit.value ?? bounds.limitDefault, bounds.limitMax);
     return accepted({ page: Number(page.value ?? 0n), limit: applied });
+  }
+
+  /** Digits of any number, compared with a cap only; null when there is no limit. */
+  #limit(): Outcome<number | null> {
+    const text = this.one('limit');
+    if (!text.ok || text.value === null) return text.ok ? accepted(null) : text;
+    if (!DIGITS_FORM.test(text.value))
+      return rejected(reject('INVALID_REQUEST', 'limit is not a whole number', 'limit'));
+    return accepted(Number(text.value));
   }
 }

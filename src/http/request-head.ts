@@ -9,6 +9,11 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { HEAD_BYTES_MAX } from './uws.ts';
 
+/** Limit of a request target: path and query. */
+export const TARGET_BYTES_MAX = 4_096;
+const TARGET_TOO_LONG: Reject = reject('URI_TOO_LONG', `a request target has at most ${TARGET_BYTES_MAX} bytes`);
+const HEAD_TOO_LONG: Reject = reject('HEADERS_TOO_LARGE', `a head has at most ${HEAD_BYTES_MAX} bytes`);
+
 /** The request headers a handler may read; '' when absent. Those of JOINED_HEADERS are joined by commas. */
 const HEADERS = [
   'authorization',
@@ -28,6 +33,8 @@ const HEADER_SET: ReadonlySet<string> = new Set(HEADERS);
 const JOINED_HEADERS: ReadonlySet<string> = new Set(['sec-websocket-protocol', 'x-forwarded-for']);
 /** `: ` and the line end. */
 const HEADER_FRAMING_BYTES = 4;
+/** The spaces around the target, `HTTP/1.1` and the line end. */
+const REQUEST_LINE_FRAMING_BYTES = 12;
 /** A request with two of one of these is rejected, because readers could differ in which one they use. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
@@ -73,8 +80,8 @@ export function noHeaders(): Record<HeaderName, string> {
 export interface ReadHead {
   readonly head: RequestHead;
   readonly verdict: Outcome<null>;
-  /** True: the end of the request is ambiguous, so nothing after it may be read (RFC 9112 6.3). */
-  readonly isAmbiguous: boolean;
+  /** True: the head is too long, or the end of the request is ambiguous, so nothing after it may be read (RFC 9112 6.3). */
+  readonly endsConnection: boolean;
 }
 
 /** The head for replying to a request that is rejected unparsed: its method and trace ids. */
@@ -82,13 +89,13 @@ export function briefHead(request: HttpRequest): ReadHead {
   const headers = noHeaders();
   headers.traceparent = request.getHeader('traceparent');
   const head = { method: request.getMethod().toUpperCase(), path: '', query: '', parameters: [], headers };
-  return { head, verdict: accepted(null), isAmbiguous: false };
+  return { head, verdict: accepted(null), endsConnection: false };
 }
 
 /**
  * Copies the head of a request.
  *
- * @returns INVALID_REQUEST when the headers are too long, a security header is repeated, the length of the body is
+ * @returns URI_TOO_LONG or HEADERS_TOO_LARGE above their limits; INVALID_REQUEST when a security header is repeated, the length of the body is
  *   ambiguous, or a path parameter is not percent-encoded UTF-8. The head is complete in any case, so that the error can be
  *   written with its trace ids.
  */
@@ -97,7 +104,7 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
   const seen = new Set<string>();
   let bytes = 0;
   let fault: Reject | undefined;
-  let isAmbiguous = false;
+  let endsConnection = false;
   request.forEach((name, value) => {
     bytes += name.length + value.length + HEADER_FRAMING_BYTES;
     if (!HEADER_SET.has(name)) return;
@@ -105,15 +112,14 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
     if (!seen.has(name)) headers[known] = value;
     else if (SINGLE_HEADERS.has(name)) {
       fault = reject('INVALID_REQUEST', `more than one ${name} header`, name);
-      isAmbiguous ||= FRAMING_HEADERS.has(name);
+      endsConnection ||= FRAMING_HEADERS.has(name);
     } else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
     seen.add(name);
   });
-  if (bytes > HEAD_BYTES_MAX) fault = reject('INVALID_REQUEST', `a head has at most ${HEAD_BYTES_MAX} bytes`);
   const framing = framingFault(headers, seen);
   if (framing !== null) {
     fault = framing;
-    isAmbiguous = true;
+    endsConnection = true;
   }
   const parameters: string[] = [];
   for (let index = 0; index < parameterCount; index += 1) {
@@ -121,14 +127,20 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
     if (decoded === null) fault = reject('INVALID_REQUEST', 'the path is not percent-encoded UTF-8');
     parameters.push(decoded ?? '');
   }
-  const head: RequestHead = {
-    method: request.getMethod().toUpperCase(),
-    path: request.getUrl(),
-    query: request.getQuery() ?? '',
-    parameters,
-    headers,
-  };
-  return { head, verdict: fault === undefined ? accepted(null) : rejected(fault), isAmbiguous };
+  const method = request.getMethod().toUpperCase();
+  const path = request.getUrl();
+  const query = request.getQuery();
+  const targetBytes = path.length + (query === undefined ? 0 : query.length + 1);
+  const tooLong = lengthFault(targetBytes, method.length + targetBytes + REQUEST_LINE_FRAMING_BYTES + bytes);
+  const head: RequestHead = { method, path, query: query ?? '', parameters, headers };
+  if (tooLong !== null) return { head, verdict: rejected(tooLong), endsConnection: true };
+  return { head, verdict: fault === undefined ? accepted(null) : rejected(fault), endsConnection };
+}
+
+/** @param headBytes of the request line and the headers together. */
+function lengthFault(targetBytes: number, headBytes: number): Reject | null {
+  if (targetBytes > TARGET_BYTES_MAX) return TARGET_TOO_LONG;
+  return headBytes > HEAD_BYTES_MAX ? HEAD_TOO_LONG : null;
 }
 
 /** The server treats any transfer coding as `chunked`, and an empty length as none. */

@@ -23,6 +23,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all',
+    query: { max_ts: 'once' },
     urgency: 'cancel',
     cost: 'cancelAll',
     isChange: true,
@@ -32,6 +33,7 @@ export function addUnsignedCancels(kit: RouteKit): void {
   kit.addSession({
     method: 'DELETE',
     pattern: '/orders/cancel-all/:asset_id',
+    query: { max_ts: 'once' },
     urgency: 'cancel',
     cost: 'cancelAll',
     isChange: true,

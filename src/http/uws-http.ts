@@ -25,6 +25,7 @@ import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
+import type { QueryMembers } from './query.ts';
 import type { ReadingTurns, Urgency } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { type StaticDocument, sendDocument } from './static-document.ts';
@@ -40,6 +41,8 @@ export interface HttpRoute {
   /** uWebSockets.js pattern: `/orders/:user_id`. A static segment takes precedence over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;
+  /** Its query members, none by default; null where the handler looks at the query itself. Others are 400 (wire-additions.md 11.3). */
+  readonly query?: QueryMembers | null;
   /** Of a GET: its body is read, as of every other method. */
   readonly readsBody?: boolean;
   /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
@@ -73,8 +76,10 @@ const STATUS_LINE: Readonly<Record<number, string>> = {
   405: '405 Method Not Allowed',
   409: '409 Conflict',
   413: '413 Payload Too Large',
+  414: '414 URI Too Long',
   426: '426 Upgrade Required',
   429: '429 Too Many Requests',
+  431: '431 Request Header Fields Too Large',
   500: '500 Internal Server Error',
   502: '502 Bad Gateway',
   503: '503 Service Unavailable',
@@ -168,7 +173,11 @@ export class HttpCall {
     if (!this.open) return;
     this.#state = 'done';
     const { observer, unread } = this.#parts;
-    const send = (body: Uint8Array): void => unread.send(this, this.#response, body, false);
+    const isHead = this.head.method === 'HEAD';
+    const send = (body: Uint8Array): void => {
+      if (isHead) endHead(this.#response, body.byteLength, false);
+      else unread.send(this, this.#response, body, false);
+    };
     observer.answered(this.#route.pattern, sendDocument(this.#response, this.head, document, send));
   }
 
@@ -293,20 +302,32 @@ export class HttpCall {
     close: boolean,
   ): void {
     const response = this.#response;
+    const isHead = this.head.method === 'HEAD';
     response.cork(() => {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       response.writeHeader('Content-Type', 'application/json');
       if (header !== undefined) response.writeHeader(header[0], header[1]);
-      // A HEAD reply with the length of a body that is not sent never completes for the server: it would keep the
-      // connection open, without a timer, until the client closes it.
-      if (this.head.method === 'HEAD') {
-        if (close) response.end('', true);
-        else response.endWithoutBody();
-      } else if (close) response.end(body, true);
-      else this.#parts.unread.send(this, response, typeof body === 'string' ? Buffer.from(body) : body, true);
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      if (isHead) endHead(response, bytes.byteLength, close);
+      else if (close) response.end(bytes, true);
+      else this.#parts.unread.send(this, response, bytes, true);
     });
     this.#parts.observer.answered(this.#route.pattern, status);
   }
+}
+
+/**
+ * Ends a reply to HEAD, with the length of the body that GET has. The length is an ordinary header: a length that the
+ * server itself announces without a body never completes, and keeps the connection open without a timer. So a reply that
+ * closes its connection has the length 0.
+ */
+function endHead(response: HttpResponse, bytes: number, close: boolean): void {
+  if (close) {
+    response.end('', true);
+    return;
+  }
+  response.writeHeader('Content-Length', String(bytes));
+  response.endWithoutBody();
 }
 
 function newTraceIds(): TraceIds {

@@ -40,6 +40,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
 import { FrameAllowance, FrameCrowd } from './frame-allowance.ts';
 import type { HttpRoutes } from './http-routes.ts';
+import { NO_MEMBERS, type QueryMembers, queryFault } from './query.ts';
 import { parameterCountOf, type RequestHead } from './request-head.ts';
 import { uWS } from './uws.ts';
 import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
@@ -86,6 +87,8 @@ export interface StreamRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
   readonly pattern: string;
   readonly lag: LagRule;
+  /** Query members of the upgrade, none by default; others are 400 (wire-additions.md 11.3). */
+  readonly query?: QueryMembers;
   /** Called before the upgrade: the socket's data, or the error of the HTTP reply. */
   admit(head: RequestHead): Outcome<T>;
   opened(socket: StreamSocket<T>): void;
@@ -447,6 +450,8 @@ export class SocketHub {
   }
 
   #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall): Outcome<T> {
+    const fault = queryFault(head.query, route.query ?? NO_MEMBERS);
+    if (fault !== null) return rejected(fault);
     const admitted = route.admit(head);
     if (!admitted.ok) return admitted;
     const refusal = this.#placeFor(address, route.isKept?.(admitted.value) ?? null);

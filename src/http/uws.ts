@@ -1,15 +1,16 @@
 /**
  * uWebSockets.js, loaded with its limits set before: the native server reads this environment variable once, at load.
- * It replies 431 to a longer head and closes the connection. Built for Node 20 it does so only when the head arrives in
- * pieces: one that arrives at once is passed on, and request-head.ts rejects it.
+ *
+ * Its own limit is twice that of a head (request-head.ts), so that a head a little too long gets the error envelope
+ * however it arrives; to one beyond its limit that arrives in pieces it replies 431 by itself and closes the connection.
  */
 
 import type { AppOptions, TemplatedApp } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 
-/** Limit of the head of one request: several times the size of credentials, subprotocols and proxy headers. */
+/** Limit of the request line and the headers of one request together: several times the size of credentials, subprotocols and proxy headers. */
 export const HEAD_BYTES_MAX = 8_192;
-process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(2 * HEAD_BYTES_MAX);
 
 type Native = typeof import('uWebSockets.js');
 /** require, because an import would be evaluated before this file's statements. */

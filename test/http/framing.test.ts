@@ -23,8 +23,8 @@ const listener = listenWith(({ routes, hub }) => {
     handled.push(`${call.head.method} ${call.head.query}`);
     call.reply(JSON.stringify({ query: call.head.query, body: Buffer.from(body).toString() }));
   };
-  routes.add({ method: 'GET', pattern: '/echo', handler: echo });
-  routes.add({ method: 'POST', pattern: '/echo', handler: echo });
+  routes.add({ method: 'GET', pattern: '/echo', query: null, handler: echo });
+  routes.add({ method: 'POST', pattern: '/echo', query: null, handler: echo });
   routes.add({
     method: 'POST',
     pattern: '/later',

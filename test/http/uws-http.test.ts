@@ -15,8 +15,8 @@ const listener = listenWith(({ routes }) => {
     const sum = body.reduce((total, byte) => (total * 31 + byte) % 1_000_003, 7);
     call.reply(JSON.stringify({ method, path, query, parameters, user: headers['user-id'], bytes: body.length, sum }));
   };
-  routes.add({ method: 'POST', pattern: '/echo/:a/:b', handler: echo, bodyBytesMax: BODY_BYTES_MAX });
-  routes.add({ method: 'DELETE', pattern: '/echo/:a/:b', handler: echo, bodyBytesMax: BODY_BYTES_MAX });
+  routes.add({ method: 'POST', pattern: '/echo/:a/:b', query: null, handler: echo, bodyBytesMax: BODY_BYTES_MAX });
+  routes.add({ method: 'DELETE', pattern: '/echo/:a/:b', query: null, handler: echo, bodyBytesMax: BODY_BYTES_MAX });
   routes.add({ method: 'PUT', pattern: '/echo/:a/:b', handler: echo });
   routes.add({
     method: 'GET',

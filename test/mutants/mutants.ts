@@ -1463,6 +1463,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/chain/settlement-approvals',
   },
   {
+    breaks: 'no query member is ignored',
+    site: 'query-member-ignored',
+    change: condition('false'),
+    caughtBy: 'test/http/query-members',
+  },
+  {
     breaks: 'only market makers read pending settlements',
     site: 'makers-only',
     change: condition('false'),

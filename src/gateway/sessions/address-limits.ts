@@ -80,6 +80,8 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   METHOD_NOT_ALLOWED: 1n,
   UPGRADE_REQUIRED: 1n,
   PAYLOAD_TOO_LARGE: 5n,
+  URI_TOO_LONG: 5n,
+  HEADERS_TOO_LARGE: 5n,
   UNAUTHORIZED: 2n,
   NONCE_NOT_FOUND: 2n,
   NONCE_EXPIRED: 2n,

@@ -32,13 +32,18 @@ const TITLES: Readonly<Record<ServiceName, string>> = {
   'market-data': 'ringbook: market data',
 };
 
+const MANNERS =
+  'Every path with GET has HEAD. A query member that a path does not have is 400, and its name stands in `details.field`; a target of more than 4,096 bytes is 414, a head of more than 8,192 is 431.';
+
 const DESCRIPTIONS: Readonly<Record<ServiceName, string>> = {
   orders:
     'Orders, accounts and private streams. Integers above 2^53, all nanosecond times among them, are plain JSON integers: never send them through a double. ' +
     'Every refusal is one envelope; nothing has changed when you read it. Paths stand at the root; there is no version in them. ' +
+    `${MANNERS} ` +
     'A client opts into v1 of the streams by a subprotocol. There is no route to refresh a token and none to change a key.',
   'market-data':
     'Public market data: no session, the budget that all share. Integers above 2^53, all nanosecond times among them, are plain JSON integers: never send them through a double. ' +
+    `${MANNERS} ` +
     'Every stream begins with a `subscriptions` frame. Paths stand at the root; there is no version in them.',
 };
 

@@ -26,7 +26,7 @@ export type PublicCode = Exclude<
 
 export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   INVALID_REQUEST: {
-    means: 'malformed JSON, a missing, unknown or repeated member, a value of the wrong kind',
+    means: 'malformed JSON, a missing, unknown or repeated member of body or query, a value of the wrong kind',
     remedy: 'correct the member in `details.field`',
   },
   NOT_FOUND: {
@@ -37,6 +37,14 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   PAYLOAD_TOO_LARGE: {
     means: 'a body or frame longer than the limit in the message',
     remedy: 'send less at once',
+  },
+  URI_TOO_LONG: {
+    means: 'a path and query of more than 4,096 bytes; the connection is closed',
+    remedy: 'correct the request',
+  },
+  HEADERS_TOO_LARGE: {
+    means: 'a request line and headers of more than 8,192 bytes; the connection is closed',
+    remedy: 'send fewer or shorter headers',
   },
   UPGRADE_REQUIRED: {
     means: 'the path is a WebSocket stream, or the protocol version is not 13 (`Sec-WebSocket-Version`)',

@@ -161,9 +161,7 @@ function codeLine(code: RejectName): string {
 
 /** The codes that a route can reply with: those of its kind and its own. */
 export function errorsOf(route: RouteDoc): readonly RejectName[] {
-  const codes: RejectName[] = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_ERROR'];
-  const hasShape = route.body !== undefined || route.query !== undefined || route.path.includes('{user_id}');
-  if (hasShape) codes.push('INVALID_REQUEST');
+  const codes: RejectName[] = ['INVALID_REQUEST', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_ERROR'];
   if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE');
   if (route.auth !== 'public') codes.push('UNAUTHORIZED');
   return [...new Set([...codes, ...(route.errors ?? [])])];
