@@ -44,7 +44,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   },
   tools: { modules: [...DOMAIN, 'storage'], packages: ['node:'] },
   node: {
-    modules: [...DOMAIN, 'storage', 'chain', 'client', 'http', 'operator', 'tools'],
+    modules: [...DOMAIN, 'storage', 'chain', 'client', 'http', 'load', 'operator', 'tools'],
     packages: ['node:', 'pino', '@sinclair/typebox'],
   },
   load: { modules: ['core', 'runtime', 'codec', 'client'], packages: ['node:', 'hdr-histogram-js', 'ws'] },

@@ -1,12 +1,15 @@
 /** `ringbook start`: starts the node, which reads its configuration from the environment. */
-import { type Command, EXIT } from './command.ts';
+import { type Command, EXIT, parseOptions, usageError } from './command.ts';
 
 export const startCommand: Command = {
   name: 'start',
   summary: 'run a node',
-  help: `usage: ringbook start
+  help: `usage: ringbook start [--demo]
 
 Runs a node until SIGTERM. When it serves, it prints one JSON line with its addresses.
+
+  --demo                   in the dev profile two makers and a taker trade gently in markets 1 and 3, so that the book and
+                           the charts move; npm start has it. Without effect in other profiles
 
 environment:
   RINGBOOK_CONFIG          dev (default), test, production, or the path of a JSON file
@@ -16,13 +19,16 @@ environment:
   RINGBOOK_OPS_PORT        operator API and /metrics       (default 9464)
   RINGBOOK_DATA_DIR        everything durable              (default ./data/<profile>)
   RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API
+  RINGBOOK_DEMO            1 or 0: with or without the demo traders, whatever the option says
 
 example:
   RINGBOOK_DATA_DIR=/var/lib/ringbook ringbook start
 `,
   async run(argv) {
+    const { values, positionals } = parseOptions(argv, { demo: { type: 'boolean', default: false } });
+    if (positionals.length > 0) throw usageError('start takes no arguments');
     const { main } = await import('../node/main.ts');
-    await main(argv);
+    await main(values);
     return EXIT.done;
   },
 };

@@ -202,6 +202,8 @@ export interface NodeConfig extends Profile {
   readonly acceptsEscape: readonly string[];
   /** Whether threads record the hops of actions and their own pauses (RINGBOOK_TRACE). */
   readonly isTraced: boolean;
+  /** Whether the demo traders trade (RINGBOOK_DEMO, `ringbook start --demo`): in the seeded dev profile only. */
+  readonly isDemo: boolean;
 }
 
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
@@ -211,8 +213,14 @@ const PRODUCTION_TOKEN_LENGTH_MIN = 32;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What the command line may wish beside the environment. */
+export interface StartWishes {
+  /** Demo traders where the configuration allows them; RINGBOOK_DEMO decides where it is set. */
+  readonly demo?: boolean;
+}
+
 /** @throws ConfigError */
-export function loadConfig(environment: Environment): NodeConfig {
+export function loadConfig(environment: Environment, wishes: StartWishes = {}): NodeConfig {
   const name = environment['RINGBOOK_CONFIG'] ?? 'dev';
   const profile = readProfile(name);
   const config: NodeConfig = {
@@ -226,6 +234,7 @@ export function loadConfig(environment: Environment): NodeConfig {
     token: environment['RINGBOOK_OPERATOR_TOKEN'] ?? profile.operatorToken ?? '',
     acceptsEscape: (environment['RINGBOOK_ACCEPT_ESCAPE'] ?? '').split(',').filter((chain) => chain !== ''),
     isTraced: flag(environment, 'RINGBOOK_TRACE'),
+    isDemo: demoWish(environment, profile, wishes),
   };
   refuseUnsafe(config);
   return config;
@@ -268,6 +277,16 @@ function flag(environment: Environment, name: string): boolean {
   const text = environment[name] ?? '';
   if (text !== '' && text !== '0' && text !== '1') throw new ConfigError(`${name} is "${text}": give 1 or 0`);
   return text === '1';
+}
+
+/** The demo traders need the markets of the dev seed and its faucet. @throws ConfigError for RINGBOOK_DEMO=1 without them. */
+function demoWish(environment: Environment, { profile, seed, hooks }: Profile, { demo = false }: StartWishes): boolean {
+  const isPossible = profile === 'dev' && seed === 'dev' && hooks;
+  if ((environment['RINGBOOK_DEMO'] ?? '') === '') return demo && isPossible;
+  const isWished = flag(environment, 'RINGBOOK_DEMO');
+  if (isWished && !isPossible)
+    throw new ConfigError('RINGBOOK_DEMO is 1: demo traders trade in the dev profile with its seed and hooks only');
+  return isWished;
 }
 
 /** Reads a profile by name or a file by path, follows `extends`, and checks the result against the one shape. */

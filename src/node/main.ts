@@ -3,23 +3,27 @@
  *
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
+import { randomInt } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { ConfigError } from '../core/config-error.ts';
 import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
+import { DEMO_BYTE } from '../operator/seed-data.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { loadConfig } from './config.ts';
-import { NodeThreads } from './node-threads.ts';
+import type { Listening } from './boot.ts';
+import { loadConfig, type StartWishes } from './config.ts';
+import { DemoThread } from './demo-thread.ts';
+import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
 
 const EXIT_BROKEN = 70;
 const EXIT_REFUSED = 78;
 
-/** Runs a node until a signal ends it. `argv` is what follows the command's name; configuration is the environment. */
-export async function main(_argv: readonly string[]): Promise<void> {
+/** Runs a node until a signal ends it; configuration is the environment, and what the command line wishes. */
+export async function main(wishes: StartWishes = {}): Promise<void> {
   tuneCompiler();
   const signals = new Signals();
-  const threads = begunThreads();
+  const threads = begunThreads(wishes);
   // Before the node is ready nothing was acknowledged, so nothing has to be kept.
   signals.stop = () => threads.abandon();
   try {
@@ -28,10 +32,14 @@ export async function main(_argv: readonly string[]): Promise<void> {
     const node = new RingbookNode(threads);
     const open = await node.start();
     if (signals.isStopping) return;
-    signals.stop = () => node.stop();
-    const { profile } = node.config;
+    const { profile, isDemo } = node.config;
+    const demo = isDemo ? startDemo(threads, open) : null;
+    signals.stop = async () => {
+      await demo?.stop();
+      await node.stop();
+    };
     writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
-    if (profile !== 'production') writeSync(2, welcome(open));
+    if (profile !== 'production') writeSync(2, welcome(open, isDemo));
   } catch (error) {
     // An abandoned start may fail anywhere.
     if (signals.isStopping) return;
@@ -43,9 +51,9 @@ export async function main(_argv: readonly string[]): Promise<void> {
   }
 }
 
-function begunThreads(): NodeThreads {
+function begunThreads(wishes: StartWishes): NodeThreads {
   try {
-    const config = loadConfig(process.env);
+    const config = loadConfig(process.env, wishes);
     // Before any thread loads it.
     const fault = binaryFault(packageFolder());
     if (fault !== null) throw new ConfigError(fault);
@@ -90,13 +98,30 @@ class Signals {
   }
 }
 
-function welcome(open: { readonly oms: string; readonly mds: string; readonly ops: string }): string {
+/** Clients of this node, on a thread of their own. */
+function startDemo({ config, log }: NodeThreads, { oms, ops }: Listening): DemoThread {
+  const seedOf = (byte: number): string => byte.toString(16).repeat(32);
+  const settings = {
+    oms,
+    ops,
+    operatorToken: config.token,
+    makers: DEMO_BYTE.makers.map(seedOf),
+    taker: seedOf(DEMO_BYTE.taker),
+    seed: randomInt(2 ** 32),
+  };
+  const demo = new DemoThread({ entry: workerEntry(DEMO), settings, log });
+  demo.start();
+  return demo;
+}
+
+function welcome(open: Listening, isDemo: boolean): string {
   return [
     '',
     '  ringbook is ready.',
     `    orders       ${open.oms}   REST, ws /control, /orders`,
     `    market data  ${open.mds}   REST and streams`,
     `    operations   ${open.ops}   /readyz /metrics /operator`,
+    ...(isDemo ? ['    demo traders trade in markets 1 and 3 (RINGBOOK_DEMO=0: none)'] : []),
     '',
     '  Try, in another terminal:',
     '    npx ringbook order sell 0.5 2 --price 3000 --as a',

@@ -33,6 +33,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 export const VERIFY = 'verify';
 export const HISTORY = 'history';
 export const EVM = 'evm';
+export const DEMO = 'demo';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
@@ -40,6 +41,7 @@ const WORKER_ENTRY: Readonly<Record<string, string>> = {
   'keep-data': 'keep-data.js',
   [HISTORY]: 'history.js',
   [EVM]: 'evm.js',
+  [DEMO]: 'demo.js',
   [VERIFY]: 'verify.js',
 };
 

@@ -151,6 +151,13 @@ export const SEED_PRICES: Readonly<Record<string, string>> = { '1': '60000', '2'
 
 /** Ed25519 seeds are 32 equal bytes of these values. */
 export const SEED_BYTE = { userA: 0x01, userB: 0x02, settler: 0x03, backstop: 0xbb, fees: 0xfe } as const;
+/** The demo traders of the dev profile, which are no part of the seed: they log in and are funded when they begin. */
+export const DEMO_BYTE = { makers: [0xd1, 0xd2], taker: 0xd3 } as const;
+const DEMO_USERS: readonly string[] = [
+  '6ee091fd280a9b68554fa73c588125d47d3425c68a26ba236b4dad90f90a8f92',
+  '41e8fde132ad670e534cd8b275d2cd7eec77733c66f8db48a1cada7fabfc4555',
+  'b4740ba4e0f7e0576f11e8149dbbb2529c212213db679831fb5d1b221e84552d',
+];
 
 export const SEED_USER_A = '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c';
 export const SEED_USER_B = '8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394';
@@ -164,6 +171,7 @@ export const PUBLIC_KEYS: ReadonlySet<string> = new Set([
   SEED_SETTLER,
   SEED_BACKSTOP,
   SEED_FEE_ACCOUNT,
+  ...DEMO_USERS,
 ]);
 /** Executor of the seeded settler: 20 bytes of e3. */
 export const SEED_EXECUTOR: string = 'e3'.repeat(20);
