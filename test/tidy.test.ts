@@ -30,7 +30,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   clearing: { modules: [...BASE, 'codec', 'order', 'risk'], packages: ['@noble/hashes', 'node:crypto'] },
   matching: { modules: ['core', 'runtime', 'schema', 'order', 'clearing'], packages: [] },
   gateway: { modules: [...BASE, 'codec', 'order', 'risk', 'clearing', 'matching'], packages: ['node:'] },
-  'market-data': { modules: ['core', 'runtime', 'schema', 'clearing', 'gateway'], packages: [] },
+  'market-data': { modules: ['core', 'runtime', 'schema', 'risk', 'clearing', 'gateway'], packages: [] },
   client: {
     modules: ['core', 'codec'],
     packages: ['node:', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'flatbuffers', 'ws'],

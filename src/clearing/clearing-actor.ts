@@ -49,9 +49,8 @@ import type { OrderToVerify } from './order-verdict.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
-import { configKey } from './registry/registry-config.ts';
 import { beginRestart, restartOrder } from './restart.ts';
-import { liveOrders, restore, restoredCount } from './restoring.ts';
+import { liveOrders, restore, restoredCount, sendMarketFigures } from './restoring.ts';
 import type { MarketRow } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
@@ -555,20 +554,7 @@ export class ClearingActor implements Actor {
     if (!canCheckpoint(this.ledger)) return;
     if (this.#sequence > this.#checkpointed) this.#checkpoint(false);
     this.#options.data.beginResync();
-    const row = this.ledger.configs.get(configKey('settings', ''));
-    if (row !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row } }, this.#sinks.data);
-    for (const market of this.ledger.markets) {
-      writeNews(
-        {
-          kind: 'registryChanged',
-          change: {
-            table: 'market',
-            row: { definition: market.definition, sequence: market.sequence, lastTradeId: market.lastTradeId },
-          },
-        },
-        this.#sinks.data,
-      );
-    }
+    sendMarketFigures(this.ledger, this.#sinks.data);
     this.#sendHistory();
   }
 

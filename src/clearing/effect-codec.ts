@@ -3,9 +3,9 @@
  *
  *   fillConfirmed     gateway, market data   fillRolledBack      gateway, its market, market data
  *   balanceChanged    gateway                marketDecided       gateway, its market, market data
- *   positionChanged   gateway                marketRiskChanged   gateway
+ *   positionChanged   gateway                marketRiskChanged   gateway, market data
  *   userChanged       gateway                replied             gateway
- *   everything cold   gateway; markets also where they need it
+ *   everything cold   gateway; markets and market data also where they need it
  */
 
 import { assert, unreachable } from '../core/assert.ts';
@@ -103,7 +103,7 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       writeUserChanged(effect.row, to.door);
       return;
     case 'marketRiskChanged':
-      writeMarketRisk(effect, to.door);
+      for (const sink of [to.door, to.data]) writeMarketRisk(effect, sink);
       return;
     case 'marketDecided':
       for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeDecided(effect, sink);
@@ -140,7 +140,7 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
       writeNews(effect, to.market(effect.marketIndex));
       return;
     case 'priceAccepted':
-      for (const sink of [to.door, ...to.shards]) writeNews(effect, sink);
+      for (const sink of [to.door, to.data, ...to.shards]) writeNews(effect, sink);
       return;
     default:
       unreachable(effect);

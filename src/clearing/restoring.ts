@@ -15,6 +15,7 @@
  */
 import { must } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isOpen } from '../risk/position.ts';
 import { allAccounts, allBalances, allUsers } from './balances.ts';
@@ -22,6 +23,7 @@ import { hasLiveParent } from './children.ts';
 import type { Durability } from './durability.ts';
 import {
   type EffectSinks,
+  type RecordSink,
   writeBalance,
   writeEffect,
   writeIdWatermark,
@@ -37,6 +39,7 @@ import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import { type LiveOrder, orderAt } from './live-orders.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
+import { configKey } from './registry/registry-config.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { riskSlot } from './risks.ts';
 import { isGiven, type LiquidationRow, type OrderRow } from './rows.ts';
@@ -159,10 +162,26 @@ function* restoreIds({ durability, nowNs }: RestoredPast, to: EffectSinks, sent:
 
 function openMarkets(state: ClearingState, to: EffectSinks): void {
   for (const { definition, sequence, lastTradeId } of state.markets) {
-    const { mark, credits, borrows } = riskSlot(state, definition.assetId);
-    writeMarketRisk({ marketIndex: definition.marketIndex, mark, credits, borrows }, to.door);
+    writeRisk(state, definition, to.door);
+    writeRisk(state, definition, to.data);
     writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
   }
+}
+
+function writeRisk(state: ClearingState, { assetId, marketIndex }: MarketDefinition, sink: RecordSink): void {
+  const { mark, credits, borrows } = riskSlot(state, assetId);
+  writeMarketRisk({ marketIndex, mark, credits, borrows }, sink);
+}
+
+/** Everything that market data has from clearing beside trades: settings, markets, their figures, oracle prices. */
+export function sendMarketFigures(state: ClearingState, sink: RecordSink): void {
+  const settings = state.configs.get(configKey('settings', ''));
+  if (settings !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row: settings } }, sink);
+  for (const market of state.markets) {
+    writeNews({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
+    writeRisk(state, market.definition, sink);
+  }
+  for (const row of state.prices.values()) writeNews({ kind: 'priceAccepted', row }, sink);
 }
 
 /** @yields `sent` after each part. */

@@ -34,6 +34,7 @@ import {
   type Inventory,
   type Kline,
   type Market,
+  type OpenInterest,
   type OperationResponse,
   type OrderRecord,
   type Page,
@@ -46,6 +47,7 @@ import {
   readInventory,
   readKline,
   readMarket,
+  readOpenInterest,
   readOperationResponse,
   readOrderRecord,
   readPage,
@@ -372,6 +374,17 @@ export class RingbookClient {
 
   async tickers(): Promise<readonly Ticker[]> {
     return readArray(await this.#public('/tickers'), 'tickers', readTicker);
+  }
+
+  /** @returns null for a market that never had a position. */
+  async openInterest(assetId: string): Promise<OpenInterest | null> {
+    return readOpenInterest(await this.#public(`/openinterest/${assetId}`)).interest;
+  }
+
+  /** By asset id. */
+  async openInterests(): Promise<ReadonlyMap<string, OpenInterest | null>> {
+    const rows = readArray(await this.#public('/openinterest'), 'open interest', readOpenInterest);
+    return new Map(rows.map(({ assetId, interest }) => [assetId, interest]));
   }
 
   /** The book of a market, updated until it is closed. */

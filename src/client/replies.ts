@@ -139,6 +139,22 @@ export interface Ticker {
   readonly priceChange: string | null;
   readonly priceChangePercent: string | null;
   readonly timestampNs: bigint;
+  /** USD: the last trade, or the oracle price when that is older than a minute; null without a stored price. */
+  readonly markPrice: string | null;
+  /** The oracle price, USD. */
+  readonly indexPrice: string | null;
+  readonly bestBid: DepthLevel | null;
+  readonly bestAsk: DepthLevel | null;
+  /** Null for a market that never had a position. */
+  readonly openInterest: OpenInterest | null;
+}
+
+/** Credits and borrows of an asset over all margin positions, in its units. */
+export interface OpenInterest {
+  readonly long: string;
+  readonly short: string;
+  /** When either changed last. */
+  readonly timestampNs: bigint;
 }
 
 /** A page of the envelopes of wire.md 6.2. */
@@ -357,6 +373,39 @@ export function readTicker(value: JsonValue): Ticker {
     priceChange: stringOrNull(reader, 'price_change'),
     priceChangePercent: stringOrNull(reader, 'price_change_percent'),
     timestampNs: reader.u64('timestamp_ns'),
+    markPrice: stringOrNull(reader, 'mark_price'),
+    indexPrice: stringOrNull(reader, 'index_price'),
+    bestBid: bestLevel(reader, 'best_bid'),
+    bestAsk: bestLevel(reader, 'best_ask'),
+    openInterest: reader.has('open_interest') ? readInterest(reader.object('open_interest')) : null,
+  }));
+}
+
+/** `{"price","size"}` or null. */
+export function bestLevel(reader: MemberReader, name: string): DepthLevel | null {
+  if (!reader.has(name)) return null;
+  return readObject(reader.object(name), name, (level) => ({
+    price: level.string('price'),
+    quantity: level.string('size'),
+  }));
+}
+
+function readInterest(value: JsonValue): OpenInterest {
+  return readObject(value, 'open interest', (reader) => ({
+    long: reader.string('long'),
+    short: reader.string('short'),
+    timestampNs: reader.u64('timestamp_ns'),
+  }));
+}
+
+/** A row of `/openinterest`: its asset, and null for a market that never had a position. */
+export function readOpenInterest(value: JsonValue): {
+  readonly assetId: string;
+  readonly interest: OpenInterest | null;
+} {
+  return readObject(value, 'open interest', (reader) => ({
+    assetId: reader.string('asset_id'),
+    interest: ['long', 'short', 'timestamp_ns'].every((name) => reader.has(name)) ? readInterest(value) : null,
   }));
 }
 

@@ -5,11 +5,20 @@
  * depth number is exact to its last digit (G8) and so is a timestamp above 2^53.
  */
 import { assert } from '../core/assert.ts';
-import { formatScaled } from '../core/decimal.ts';
+import { format18, formatScaled } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core/market-figures.ts';
+import type {
+  BookLevel,
+  DepthLevels,
+  Kline,
+  KlinePage,
+  MarketQuotes,
+  OpenInterest,
+  PublicTrade,
+  QuotedTicker,
+} from '../core/market-figures.ts';
 import { SIDE } from '../core/order-terms.ts';
-import type { RawPrice } from '../core/units.ts';
+import type { Amount18, RawPrice } from '../core/units.ts';
 
 /** The part of a market definition needed to format its figures. */
 export interface MarketText {
@@ -91,7 +100,8 @@ export function publicTradeJson(
   );
 }
 
-export function tickerJson(market: MarketText, ticker: Ticker): string {
+/** The members of wire.md 8, and after them those of wire-additions.md 6.1. */
+export function tickerJson(market: MarketText, { ticker, quotes }: QuotedTicker): string {
   const { day, lastPrice } = ticker;
   const price = (raw: RawPrice | undefined | null): string =>
     raw === undefined || raw === null ? 'null' : `"${rawText(raw, market.priceDecimals)}"`;
@@ -99,12 +109,48 @@ export function tickerJson(market: MarketText, ticker: Ticker): string {
     day === null || lastPrice === null
       ? 'null'
       : `"${formatScaled(BigInt(lastPrice) - BigInt(day.open), market.priceDecimals)}"`;
+  const high = price(day?.high);
+  const low = price(day?.low);
+  const volume = volumeText(market, day?.volume ?? 0n);
+  const percent = day === null ? 'null' : `"${formatScaled(day.changeMilliPercent, 3)}"`;
   return (
     `{"asset_id":"${market.assetId}","last_price":${price(lastPrice)},"open":${price(day?.open)},` +
-    `"high":${price(day?.high)},"low":${price(day?.low)},"volume":"${volumeText(market, day?.volume ?? 0n)}",` +
-    `"price_change":${change},` +
-    `"price_change_percent":${day === null ? 'null' : `"${formatScaled(day.changeMilliPercent, 3)}"`},` +
-    `"timestamp_ns":${ticker.asOfNs}}`
+    `"high":${high},"low":${low},"volume":"${volume}","price_change":${change},"price_change_percent":${percent},` +
+    `"timestamp_ns":${ticker.asOfNs},"volume_24h":"${volume}","high_24h":${high},"low_24h":${low},` +
+    `"price_change_24h":${change},"price_change_pct_24h":${percent},${quotesJson(market, quotes)}}`
+  );
+}
+
+function quotesJson(market: MarketText, quotes: MarketQuotes): string {
+  const { bestBid, bestAsk, openInterest } = quotes;
+  const interest =
+    openInterest === null
+      ? 'null'
+      : `{"long":"${format18(openInterest.long)}","short":"${format18(openInterest.short)}",` +
+        `"timestamp_ns":${openInterest.changedNs}}`;
+  return (
+    `"mark_price":${amountOrNull(quotes.markPrice)},"index_price":${amountOrNull(quotes.indexPrice)},` +
+    `"best_bid":${levelOrNull(market, bestBid)},"best_ask":${levelOrNull(market, bestAsk)},"open_interest":${interest}`
+  );
+}
+
+/** `{"price","size"}` in human units. */
+export function levelOrNull(market: MarketText, level: BookLevel | null): string {
+  if (level === null) return 'null';
+  const { priceDecimals, quantityDecimals } = market;
+  return `{"price":"${rawText(level.price, priceDecimals)}","size":"${rawText(level.quantity, quantityDecimals)}"}`;
+}
+
+/** A decimal string of an 18-decimal amount, or null. */
+export function amountOrNull(amount: Amount18 | null): string {
+  return amount === null ? 'null' : `"${format18(amount)}"`;
+}
+
+/** A row of `/openinterest` (wire-additions.md 6.2). */
+export function openInterestJson({ assetId }: MarketText, interest: OpenInterest | null): string {
+  return (
+    `{"asset_id":"${assetId}","long":${amountOrNull(interest?.long ?? null)},` +
+    `"short":${amountOrNull(interest?.short ?? null)},"timestamp_ns":${interest?.changedNs ?? 'null'}}`
   );
 }
 

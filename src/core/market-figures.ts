@@ -62,6 +62,36 @@ export interface Ticker {
   readonly asOfNs: TimestampNs;
 }
 
+/** A price level of the book, with its total quantity. */
+export interface BookLevel {
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+}
+
+/** Sums of an asset's legs over the margin positions of all users, in units of the asset, neither negative (AMB-54). */
+export interface OpenInterest {
+  readonly long: Amount18;
+  readonly short: Amount18;
+  /** When either changed last. */
+  readonly changedNs: TimestampNs;
+}
+
+/** What a ticker carries beside the rolling day. Null: none. */
+export interface MarketQuotes {
+  /** USD, 18 decimals. */
+  readonly markPrice: Amount18 | null;
+  readonly indexPrice: Amount18 | null;
+  readonly bestBid: BookLevel | null;
+  readonly bestAsk: BookLevel | null;
+  readonly openInterest: OpenInterest | null;
+}
+
+/** A market's ticker in full. */
+export interface QuotedTicker {
+  readonly ticker: Ticker;
+  readonly quotes: MarketQuotes;
+}
+
 /** One side of an asset over all accounts at risk (wire.md G14). */
 export interface AtRiskSide {
   /** Sum of the positions, units of the asset, 18 decimals, not negative. */

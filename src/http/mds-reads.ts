@@ -8,7 +8,7 @@
  * Streams are in mds-server.ts, the figures in src/market-data.
  */
 
-import { depthJson, klinePageJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
+import { depthJson, klinePageJson, openInterestJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, READ_BYTES_PER_PRICE, READ_ROWS_PER_PRICE } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -76,7 +76,20 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
     timesOf: () => tickers.times,
     serve: (call) => {
       const rows = marketData.tickers(clock.nowNs());
-      call.reply(tickers.noted(`[${rows.map(({ market, ticker }) => tickerJson(market, ticker)).join(',')}]`));
+      call.reply(tickers.noted(`[${rows.map((row) => tickerJson(row.market, row)).join(',')}]`));
+    },
+  });
+  addMarketRead(parts, '/openinterest/:asset_id', {
+    shapeOf: noQuery,
+    serve: (call, market) => call.reply(openInterestJson(market, marketData.openInterest(market.marketIndex))),
+  });
+  const interests = new LastLength();
+  addRead(parts, '/openinterest', {
+    shapeOf: noQuery,
+    timesOf: () => interests.times,
+    serve: (call) => {
+      const rows = marketData.openInterests().map(({ market, interest }) => openInterestJson(market, interest));
+      call.reply(interests.noted(`[${rows.join(',')}]`));
     },
   });
   const documents = new ApiDocuments('market-data');

@@ -15,11 +15,11 @@ import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../code
 import { type MdsChannel, welcomeFrame } from '../codec/stream-frames.ts';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { DepthLevels, Kline, PublicTrade, Ticker } from '../core/market-figures.ts';
+import type { DepthLevels, Kline, PublicTrade, QuotedTicker } from '../core/market-figures.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Clock } from '../core/units.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
-import type { MarketData, MarketDataSink, TradeStatus } from '../market-data/market-data.ts';
+import type { MarketData, MarketDataSink, MarketTicker, TradeStatus } from '../market-data/market-data.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
@@ -81,13 +81,13 @@ export class MarketStreams implements MarketDataSink {
     this.tradeEvents.finishAll(MDS_LAG.code, MDS_LAG.reason);
   }
 
-  ticker(market: MarketDefinition, ticker: Ticker): void {
+  ticker(market: MarketDefinition, ticker: QuotedTicker): void {
     this.#publish(this.of(market.marketIndex, 'ticker'), () => tickerJson(market, ticker));
   }
 
-  tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void {
+  tickers(changed: readonly MarketTicker[]): void {
     if (this.allTickers.size === 0) return;
-    for (const frame of arrayFrames(changed.map(({ market, ticker }) => tickerJson(market, ticker)))) {
+    for (const frame of arrayFrames(changed.map((row) => tickerJson(row.market, row)))) {
       this.#publish(this.allTickers, () => frame);
     }
   }

@@ -130,6 +130,16 @@ export class DepthReplica {
     return { asks: this.#asks.published(), bids: this.#bids.published(), sequenceNumber: this.#sequenceNumber };
   }
 
+  /** The best `count` levels of each side as of the last diff; null before the first image is complete. */
+  top(count: number): DepthLevels | null {
+    if (this.#state === 'waiting') return null;
+    return {
+      asks: this.#asks.publishedTop(count),
+      bids: this.#bids.publishedTop(count),
+      sequenceNumber: this.#sequenceNumber,
+    };
+  }
+
   #applyChanges(): void {
     const changes = this.#uncommitted;
     for (let index = 0; index + 2 < changes.length; index += 3) {

@@ -83,6 +83,18 @@ export class DepthSide {
     return keys.flatMap((key) => [key * this.#sign, quantityOf.get(key) ?? 0]);
   }
 
+  /** The best `count` published levels, as price, quantity, …; costs what they and the unpublished changes are. */
+  publishedTop(count: number): number[] {
+    const quantityOf = new Map<number, number>();
+    const first = Math.max(this.#windowStart(), this.#count - count - this.#published.size);
+    for (let index = this.#count - 1; index >= first; index -= 1) {
+      quantityOf.set(this.#keys[index] ?? 0, this.#quantities[index] ?? 0);
+    }
+    for (const [price, quantity] of this.#published) quantityOf.set(price * this.#sign, quantity);
+    const keys = [...quantityOf.keys()].filter((key) => quantityOf.get(key) !== 0).sort((a, b) => b - a);
+    return keys.slice(0, count).flatMap((key) => [key * this.#sign, quantityOf.get(key) ?? 0]);
+  }
+
   #push(levels: number[], index: number): void {
     levels.push((this.#keys[index] ?? 0) * this.#sign, this.#quantities[index] ?? 0);
   }

@@ -5,13 +5,13 @@
  *   gap        clearing checkpoints and sends `historyReady` again ─▶ missing trades are read; each is published once
  */
 
-import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import { type NodeNews, readMark, readNews } from '../clearing/effect-codec.ts';
 import { readTapeTrades } from '../clearing/registry/stored-settings.ts';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
-import type { Clock, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import type { Amount18, Clock, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import {
   DepthCommitted,
@@ -20,6 +20,7 @@ import {
   FillRolledBack,
   LevelChanged,
   MarketDecided,
+  MarketRiskChanged,
   Matched,
   NodeEvent,
 } from '../schema/generated/messages.ts';
@@ -117,6 +118,9 @@ export class MarketDataFeed {
       case MarketDecided.typeId:
         this.data.clearingPassed(MarketDecided.marketIndex(v, at), MarketDecided.timeNs(v, at) as TimestampNs);
         break;
+      case MarketRiskChanged.typeId:
+        this.#onRisk(v, at);
+        break;
       case NodeEvent.typeId:
         this.#onNews(readNews(v, at));
         break;
@@ -203,6 +207,16 @@ export class MarketDataFeed {
     });
   }
 
+  /** A market without definition: its message was dropped, and the resync that follows sends both. */
+  #onRisk(v: Views, at: number): void {
+    const marketIndex = MarketRiskChanged.marketIndex(v, at);
+    if (!this.known.has(marketIndex)) return;
+    const credits = MarketRiskChanged.credits(v, at) as Amount18;
+    const borrows = MarketRiskChanged.borrows(v, at) as Amount18;
+    const nowNs = this.#readsTables ? this.#options.clock.nowNs() : null;
+    this.data.riskChanged(marketIndex, { mark: readMark(v, at), credits, borrows }, nowNs);
+  }
+
   /** Adds each trade once: clearing decides a market's trades in the order of their ids. */
   #addOnce(trade: PublicTrade): void {
     const last = this.#lastTrades.get(trade.marketIndex) ?? 0;
@@ -216,6 +230,10 @@ export class MarketDataFeed {
     if (news.kind === 'registryChanged' && news.change.table === 'market') this.#upsert(news.change.row.definition);
     if (news.kind === 'registryChanged' && news.change.table === 'config') {
       this.data.setTapeTrades(readTapeTrades(news.change.row.json));
+    }
+    if (news.kind === 'priceAccepted') {
+      const { asset, price, publishNs: timeNs, isTripped, goodUpdates } = news.row;
+      this.data.oracleAccepted(asset, { price, timeNs, isTripped, goodUpdates });
     }
     if (news.kind !== 'historyReady') return;
     if (this.#readsTables) this.#sink.tradeEventsLost();

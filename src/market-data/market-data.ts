@@ -3,6 +3,7 @@
  *
  *   matching ─ levelChanged, commitDepth, resetDepth ─▶ depth replica ─┐
  *   clearing ─ tradeConfirmed, clearingPassed ─▶ tape, history ────────┼─ tick ─▶ sink: frames to publish
+ *   clearing ─ oracleAccepted, riskChanged ────▶ asset figures ────────┤
  *   both ───── tradeMatched, tradeRolledBack ──▶ trade events ─────────┤
  *                                                klines, ticker ───────┘
  *
@@ -19,9 +20,28 @@ import { assert, must } from '../core/assert.ts';
 import { type AssetId, compareAssetIds } from '../core/ids.ts';
 import { TAPE_TRADES_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { DepthLevels, Kline, KlinePage, PublicTrade, Ticker } from '../core/market-figures.ts';
+import type {
+  BookLevel,
+  DepthLevels,
+  Kline,
+  KlinePage,
+  MarketQuotes,
+  OpenInterest,
+  PublicTrade,
+  QuotedTicker,
+  Ticker,
+} from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
-import { MILLISECOND_NS, type RawPrice, SECOND_NS, type Sequence, type TimestampNs } from '../core/units.ts';
+import {
+  MILLISECOND_NS,
+  type RawPrice,
+  type RawQuantity,
+  SECOND_NS,
+  type Sequence,
+  type TimestampNs,
+} from '../core/units.ts';
+import type { PriceSource, ShownPrices } from '../risk/prices.ts';
+import { AssetFigures, type MarketRisk } from './asset-figures.ts';
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
 import { type KlineQuery, Klines } from './klines.ts';
@@ -47,11 +67,16 @@ export interface MarketDataSink {
   trade(market: MarketDefinition, trade: PublicTrade): void;
   /** Every trade is published as pending once, and then as decided once. */
   tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void;
-  ticker(market: MarketDefinition, ticker: Ticker): void;
+  ticker(market: MarketDefinition, ticker: QuotedTicker): void;
   /** The tickers that changed since the last call, by asset. */
-  tickers(changed: readonly { readonly market: MarketDefinition; readonly ticker: Ticker }[]): void;
+  tickers(changed: readonly MarketTicker[]): void;
   /** Messages of the market are missing: requests `resetDepth` with the whole book. */
   resyncWanted(marketIndex: number): void;
+}
+
+/** A ticker with its market. */
+export interface MarketTicker extends QuotedTicker {
+  readonly market: MarketDefinition;
 }
 
 /** The times of a tick. */
@@ -95,6 +120,7 @@ export class MarketData {
   readonly #indexOfAsset = new Map<AssetId, number>();
   /** By asset: the order of `/tickers` and of ties in `/trades` (AMB-35, AMB-105). */
   #byAsset: Market[] = [];
+  readonly #figures = new AssetFigures();
   #nowNs = 0n as TimestampNs;
   #allTickersSentNs: bigint | null = null;
 
@@ -175,6 +201,16 @@ export class MarketData {
     this.#publishEvent(market, trade, 'Rollbacked');
   }
 
+  /** An oracle price was accepted, or was there at the start. */
+  oracleAccepted(asset: AssetId, oracle: PriceSource): void {
+    this.#figures.oracleAccepted(asset, oracle);
+  }
+
+  /** The last trade and the open interest of a market. @param nowNs null for figures as they were at the start. */
+  riskChanged(marketIndex: number, risk: MarketRisk, nowNs: TimestampNs | null): void {
+    this.#figures.riskChanged(this.#market(marketIndex).definition.assetId, risk, nowNs);
+  }
+
   /** Everything the market matched before this time is confirmed or rolled back. Never decreases. */
   clearingPassed(marketIndex: number, timeNs: TimestampNs): void {
     const market = this.#market(marketIndex);
@@ -230,13 +266,57 @@ export class MarketData {
   }
 
   /** @param nowNs node clock. */
-  ticker(marketIndex: number, nowNs: TimestampNs): Ticker {
-    return this.#market(marketIndex).ticker.at(nowNs);
+  ticker(marketIndex: number, nowNs: TimestampNs): QuotedTicker {
+    return this.#quoted(this.#market(marketIndex), nowNs);
   }
 
   /** Every market's ticker, by asset. */
-  tickers(nowNs: TimestampNs): { readonly market: MarketDefinition; readonly ticker: Ticker }[] {
-    return this.#byAsset.map((market) => ({ market: market.definition, ticker: market.ticker.at(nowNs) }));
+  tickers(nowNs: TimestampNs): MarketTicker[] {
+    return this.#byAsset.map((market) => ({ market: market.definition, ...this.#quoted(market, nowNs) }));
+  }
+
+  /** Null for a market that never had a position. */
+  openInterest(marketIndex: number): OpenInterest | null {
+    return this.#figures.openInterest(this.#market(marketIndex).definition.assetId);
+  }
+
+  /** Every market's open interest, by asset. */
+  openInterests(): { readonly market: MarketDefinition; readonly interest: OpenInterest | null }[] {
+    return this.#byAsset.map(({ definition }) => ({
+      market: definition,
+      interest: this.#figures.openInterest(definition.assetId),
+    }));
+  }
+
+  /** Prices of any asset. @param nowNs node clock. */
+  prices(asset: AssetId, nowNs: TimestampNs): ShownPrices {
+    return this.#figures.prices(asset, nowNs);
+  }
+
+  /** Whether an asset has ever had a price. */
+  isPriced(asset: AssetId): boolean {
+    return this.#figures.isPriced(asset);
+  }
+
+  /** The best levels of each side as of the last diff; null before the first image of the book. */
+  depthTop(marketIndex: number, levels: number): DepthLevels | null {
+    return this.#market(marketIndex).depth.top(levels);
+  }
+
+  #quoted(market: Market, nowNs: TimestampNs, ticker: Ticker = market.ticker.at(nowNs)): QuotedTicker {
+    return { ticker, quotes: this.#quotes(market, nowNs) };
+  }
+
+  #quotes({ definition, depth }: Market, nowNs: TimestampNs): MarketQuotes {
+    const { mark, oracle } = this.#figures.prices(definition.assetId, nowNs);
+    const top = depth.top(1);
+    return {
+      markPrice: mark?.price ?? null,
+      indexPrice: oracle?.price ?? null,
+      bestBid: bestOf(top?.bids),
+      bestAsk: bestOf(top?.asks),
+      openInterest: this.#figures.openInterest(definition.assetId),
+    };
   }
 
   #publishPending(market: Market, trade: PublicTrade): void {
@@ -286,22 +366,29 @@ export class MarketData {
     if (sameFigures(ticker, market.tickerSent)) return;
     market.tickerSent = ticker;
     market.tickerSentNs = pacingNs;
-    this.#sink.ticker(market.definition, ticker);
+    this.#sink.ticker(market.definition, this.#quoted(market, this.#nowNs, ticker));
   }
 
   #publishAllTickers(pacingNs: bigint): void {
     if (!isDue(this.#allTickersSentNs, TICKER_SPACING_NS, pacingNs)) return;
-    const changed: { market: MarketDefinition; ticker: Ticker }[] = [];
+    const changed: MarketTicker[] = [];
     for (const market of this.#byAsset) {
       const ticker = market.ticker.at(this.#nowNs);
       if (sameFigures(ticker, market.tickerInAll)) continue;
       market.tickerInAll = ticker;
-      changed.push({ market: market.definition, ticker });
+      changed.push({ market: market.definition, ...this.#quoted(market, this.#nowNs, ticker) });
     }
     if (changed.length === 0) return;
     this.#allTickersSentNs = pacingNs;
     this.#sink.tickers(changed);
   }
+}
+
+/** The first level of price, quantity, …; null without one. */
+function bestOf(levels: readonly number[] = []): BookLevel | null {
+  const [price, quantity] = levels;
+  if (price === undefined || quantity === undefined) return null;
+  return { price: price as RawPrice, quantity: quantity as RawQuantity };
 }
 
 /** "Sent on change only": the time of the figures does not count as change. */

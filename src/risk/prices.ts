@@ -103,3 +103,27 @@ export function assetPrices(oracle: PriceSource | null, mark: PriceSource | null
   const stored = oracle?.price ?? mark?.price ?? ZERO_18;
   return { oracle: stored, mark: usableMark ?? stored, isBroken };
 }
+
+/** The prices that public reads show of an asset, each with its time. */
+export interface ShownPrices {
+  readonly mark: { readonly price: Amount18; readonly timeNs: TimestampNs; readonly source: 'trade' | 'oracle' } | null;
+  readonly oracle: { readonly price: Amount18; readonly timeNs: TimestampNs } | null;
+}
+
+/**
+ * The mark is a usable last trade, or else the oracle (AMB-43); the last trade, usable or not, where there never was an
+ * oracle, as for margin. Nothing is shown that is older than two hours (LIQ-10).
+ */
+export function shownPrices(oracle: PriceSource | null, trade: PriceSource | null, nowNs: TimestampNs): ShownPrices {
+  const stored = shown(oracle, nowNs);
+  const last = shown(trade, nowNs);
+  const isTrade = last !== null && (isUsable(trade, MARK_STALE_NS, nowNs) || oracle === null);
+  // mutant: shown-mark
+  const mark = isTrade ? { ...last, source: 'trade' as const } : stored && { ...stored, source: 'oracle' as const };
+  return { mark, oracle: stored };
+}
+
+function shown(source: PriceSource | null, nowNs: TimestampNs): ShownPrices['oracle'] {
+  if (source === null || isStale(source.timeNs, STORED_PRICE_NS, nowNs)) return null;
+  return { price: source.price, timeNs: source.timeNs };
+}

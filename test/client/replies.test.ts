@@ -11,6 +11,7 @@ import {
   readInventory,
   readKline,
   readMarket,
+  readOpenInterest,
   readOperationResponse,
   readOrderRecord,
   readPage,
@@ -27,6 +28,7 @@ import {
   DEPTH_DIFF,
   KLINE,
   KLINE_PAGE,
+  OPEN_INTEREST,
   PUBLIC_TRADE,
   TICKER,
 } from '../../src/codec/shapes/market-data-shapes.ts';
@@ -56,6 +58,7 @@ const READERS: readonly (readonly [string, TSchema, (value: JsonValue) => unknow
   ['a kline', KLINE, readKline],
   ['a page of klines', KLINE_PAGE, (value) => readPage(value, 'items', readKline)],
   ['a ticker', TICKER, readTicker],
+  ['open interest', OPEN_INTEREST, readOpenInterest],
   ['an inventory', INVENTORY, readInventory],
   ['an order event', ORDER_EVENT, readOrderEvent],
 ];

@@ -212,6 +212,17 @@ suite('positions and margin', () => {
     );
   });
 
+  test('open interest is the sum of margin legs, on its route and in the ticker (AMB-54, wire-additions.md 6)', async () => {
+    const one = await alice.market('/openinterest/2');
+    assert.match(one.text, /^\{"asset_id":"2","long":"3","short":"0","timestamp_ns":1[0-9]{18}\}$/);
+    const all = await alice.market('/openinterest');
+    assert.match(all.text, new RegExp(`^\\[\\{"asset_id":"1","long":"0.5".*\\},${one.text}[\\],]`));
+    assert.equal(toldBy(await alice.market('/openinterest/77')), '404 MARKET_NOT_FOUND');
+    const ticker = JSON.parse((await alice.market('/ticker/2')).text) as Row;
+    assert.deepEqual({ asset_id: '2', ...(ticker['open_interest'] as Row) }, JSON.parse(one.text));
+    assert.deepEqual([ticker['mark_price'], ticker['index_price']], ['3000', '3000']);
+  });
+
   test('position and stats streams publish what changed (STR-03, STR-04)', async () => {
     const [positions, stats] = [
       await alice.stream(`/positions/ws/${alice.id}`),
@@ -260,5 +271,13 @@ suite('positions and margin', () => {
     );
     await node.ledgerAddsUp();
     events.socket.terminate();
+  });
+
+  test('open interest and prices are there after a restart (wire-additions.md 6)', async () => {
+    const before = JSON.parse((await alice.market('/openinterest/1')).text) as Row;
+    await node.restart();
+    const restored = JSON.parse((await alice.market('/openinterest/1')).text) as Row;
+    assert.deepEqual([restored['long'], restored['short']], [before['long'], before['short']]);
+    assert.equal((JSON.parse((await alice.market('/ticker/2')).text) as Row)['index_price'], '3000');
   });
 });

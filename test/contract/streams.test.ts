@@ -342,7 +342,7 @@ suite('streams of market data', () => {
     await node.trade(alice, alice, 1_000);
     const frame = await one.frame();
     const shape = new RegExp(
-      `^\\{"asset_id":"2","last_price":"3000","open":"3000","high":"3000","low":"3000","volume":"[0-9.]+","price_change":"0","price_change_percent":"0","timestamp_ns":${NS}\\}$`,
+      `^\\{"asset_id":"2","last_price":"3000","open":"3000","high":"3000","low":"3000","volume":"[0-9.]+","price_change":"0","price_change_percent":"0","timestamp_ns":${NS},"volume_24h":"[0-9.]+",.*\\}$`,
     );
     assert.match(frame, shape);
     const [told] = JSON.parse(await all.frame()) as { asset_id: string }[];

@@ -73,6 +73,8 @@ const TICKER_KEYS = [
   'price_change',
   'price_change_percent',
   'timestamp_ns',
+  ...['volume_24h', 'high_24h', 'low_24h', 'price_change_24h', 'price_change_pct_24h', 'mark_price', 'index_price'],
+  ...['best_bid', 'best_ask', 'open_interest'],
 ];
 
 suite('market-data listener', () => {

@@ -98,6 +98,7 @@ suite('market data', () => {
   test('a confirmed trade is sent at once, its second when it closes, its ticker at most once a second (TKR-03, AMB-141)', () => {
     const { data, tick } = running();
     assert.deepEqual(tick(0), []);
+    const noQuotes = '"mark_price":null,"index_price":null,"best_bid":null,"best_ask":null,"open_interest":null';
     data.tradeConfirmed(tradeOf(1, START_NS + 5n, 310_000, 10_000));
     data.tradeConfirmed(tradeOf(2, START_NS + 6n, 315_100, 5_000));
     data.clearingPassed(0, (START_NS + SECOND) as TimestampNs);
@@ -107,7 +108,7 @@ suite('market data', () => {
     assert.deepEqual(tick(1, START_NS + 7n), [
       `trade {${trade},"buyer_is_maker":false,"status":"Confirmed"}`,
       'trade {"asset_id":"12","trade_id":2,"price":"3151","quantity":"0.5","timestamp_ns":1770001200000000006,"buyer_is_maker":true,"status":"Confirmed"}',
-      `ticker {${ticker},"timestamp_ns":1770001200000000007}`,
+      `ticker {${ticker},"timestamp_ns":1770001200000000007,"volume_24h":"4675.5","high_24h":"3151","low_24h":"3100","price_change_24h":"51","price_change_pct_24h":"1.645",${noQuotes}}`,
       'tickers 12',
     ]);
     data.tradeConfirmed(tradeOf(3, START_NS + 8n, 315_100, 5_000));
@@ -121,7 +122,7 @@ suite('market data', () => {
     assert.equal(rolled.length, 2, 'a trade that leaves the window changes the ticker');
     const empty = tick(7_000, START_NS + 86_400n * SECOND + 8n);
     assert.deepEqual(empty, [
-      'ticker {"asset_id":"12","last_price":"3151","open":null,"high":null,"low":null,"volume":"0","price_change":null,"price_change_percent":null,"timestamp_ns":1770087600000000008}',
+      `ticker {"asset_id":"12","last_price":"3151","open":null,"high":null,"low":null,"volume":"0","price_change":null,"price_change_percent":null,"timestamp_ns":1770087600000000008,"volume_24h":"0","high_24h":null,"low_24h":null,"price_change_24h":null,"price_change_pct_24h":null,${noQuotes}}`,
       'tickers 12',
     ]);
   });

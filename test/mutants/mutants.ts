@@ -896,6 +896,18 @@ const MARKET_DATA: readonly Mutant[] = [
     caughtBy: 'test/market-data/market-data',
   },
   {
+    breaks: 'a mark is the last trade for a minute only',
+    site: 'shown-mark',
+    change: swap(/isTrade \?/, 'last !== null ?'),
+    caughtBy: 'test/market-data/asset-figures',
+  },
+  {
+    breaks: 'the time of open interest is that of its last change',
+    site: 'open-interest-time',
+    change: removed,
+    caughtBy: 'test/market-data/asset-figures',
+  },
+  {
     breaks: 'a trade is public once',
     site: 'trade-once',
     change: swap(/<= /, '< '),

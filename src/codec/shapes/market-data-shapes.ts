@@ -75,6 +75,8 @@ export const TRADE_EVENT: Shape = named(
   }),
 );
 
+const BEST_LEVEL = Type.Object({ price: DECIMAL, size: DECIMAL });
+
 export const TICKER: Shape = named(
   'Ticker',
   'The last 24 hours, rolling; figures are null while nothing was traded in them',
@@ -88,9 +90,34 @@ export const TICKER: Shape = named(
     price_change: nullable(DECIMAL),
     price_change_percent: nullable(DECIMAL),
     timestamp_ns: NANOSECONDS,
+    volume_24h: described(DECIMAL, 'equals `volume`'),
+    high_24h: nullable(DECIMAL),
+    low_24h: nullable(DECIMAL),
+    price_change_24h: nullable(DECIMAL),
+    price_change_pct_24h: nullable(DECIMAL),
+    mark_price: described(nullable(DECIMAL), 'the last trade, or the oracle price when that is older than a minute'),
+    index_price: described(nullable(DECIMAL), 'the oracle price; null when older than two hours'),
+    best_bid: nullable(BEST_LEVEL),
+    best_ask: nullable(BEST_LEVEL),
+    open_interest: described(
+      nullable(Type.Object({ long: DECIMAL, short: DECIMAL, timestamp_ns: NANOSECONDS })),
+      'null for a market that never had a position',
+    ),
   }),
 );
 export const TICKERS: Shape = listOf(TICKER);
+
+export const OPEN_INTEREST: Shape = named(
+  'OpenInterest',
+  'Credits and borrows of the asset over all margin positions, asset units; null for a market that never had one',
+  Type.Object({
+    asset_id: ASSET_ID,
+    long: nullable(DECIMAL),
+    short: nullable(DECIMAL),
+    timestamp_ns: nullable(NANOSECONDS),
+  }),
+);
+export const OPEN_INTERESTS: Shape = listOf(OPEN_INTEREST);
 
 export const WELCOME: Shape = named(
   'Welcome',

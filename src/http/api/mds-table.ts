@@ -5,6 +5,8 @@ import {
   DEPTH_DIFF,
   KLINE_PAGE,
   KLINES,
+  OPEN_INTEREST,
+  OPEN_INTERESTS,
   PUBLIC_TRADE,
   PUBLIC_TRADES,
   TICKER,
@@ -25,7 +27,8 @@ const KLINE_EXAMPLE =
 const TRADE_EXAMPLE =
   '{"asset_id":"1","trade_id":88017,"price":"61000","quantity":"0.02","timestamp_ns":1770000004000000000,"buyer_is_maker":false,"status":"Confirmed"}';
 const TICKER_EXAMPLE =
-  '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000}';
+  '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000,"volume_24h":"9120334.1","high_24h":"61500","low_24h":"59800.5","price_change_24h":"1000","price_change_pct_24h":"1.667","mark_price":"61000","index_price":"60990","best_bid":{"price":"60999","size":"1"},"best_ask":{"price":"61001","size":"2.5"},"open_interest":{"long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}}';
+const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
 
 const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
 const TRADES_LIMIT = limitQuery(100, PAGE_LIMIT_MAX);
@@ -89,6 +92,22 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
     summary: 'The last 24 hours of every market',
     reply: TICKERS,
     example: { reply: `[${TICKER_EXAMPLE}]` },
+  },
+  {
+    ...READ,
+    path: '/openinterest',
+    summary: 'Open interest of every market',
+    description: 'The open-interest cap counts the larger of the two sides, not their sum.',
+    reply: OPEN_INTERESTS,
+    example: { reply: `[${INTEREST_EXAMPLE}]` },
+  },
+  {
+    ...READ,
+    path: '/openinterest/{asset_id}',
+    summary: 'Open interest of one market',
+    reply: OPEN_INTEREST,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: INTEREST_EXAMPLE },
   },
   ...DOCUMENT_ROUTES,
 ];

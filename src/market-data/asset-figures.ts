@@ -1,0 +1,59 @@
+/**
+ * Prices and open interest as clearing published them (AMB-43, AMB-54, LIQ-10): absolute values, replaced by each
+ * message. What time alone changes is found when they are read.
+ *
+ *   oracle prices   of every priced asset, with a market or without
+ *   last trades     of every market, with the breaker of the mark
+ *   open interest   of every market: sums of margin legs over all users
+ *
+ * The time of a change of open interest is not durable: after a start it is the match time of the market's last trade,
+ * and a market without open interest counts as one that never had any until the next change.
+ */
+import type { AssetId } from '../core/ids.ts';
+import type { OpenInterest } from '../core/market-figures.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
+import { type PriceSource, type ShownPrices, shownPrices } from '../risk/prices.ts';
+
+/** The figures of one market as clearing sends them. */
+export interface MarketRisk {
+  /** The last trade; null before the first. */
+  readonly mark: PriceSource | null;
+  /** Neither is negative. */
+  readonly credits: Amount18;
+  readonly borrows: Amount18;
+}
+
+export class AssetFigures {
+  readonly #oracles = new Map<AssetId, PriceSource>();
+  readonly #trades = new Map<AssetId, PriceSource>();
+  readonly #interests = new Map<AssetId, OpenInterest>();
+
+  oracleAccepted(asset: AssetId, oracle: PriceSource): void {
+    this.#oracles.set(asset, oracle);
+  }
+
+  /** @param nowNs time of the change; null for figures as they were at the start of this thread. */
+  riskChanged(asset: AssetId, { mark, credits, borrows }: MarketRisk, nowNs: TimestampNs | null): void {
+    if (mark !== null) this.#trades.set(asset, mark);
+    const known = this.#interests.get(asset);
+    const isFlat = credits === 0n && borrows === 0n;
+    // mutant: open-interest-time
+    if (known === undefined ? isFlat : known.long === credits && known.short === borrows) return;
+    const changedNs = nowNs ?? mark?.timeNs ?? (0n as TimestampNs);
+    this.#interests.set(asset, { long: credits, short: borrows, changedNs });
+  }
+
+  /** Whether the asset has ever had a price. */
+  isPriced(asset: AssetId): boolean {
+    return this.#oracles.has(asset) || this.#trades.has(asset);
+  }
+
+  prices(asset: AssetId, nowNs: TimestampNs): ShownPrices {
+    return shownPrices(this.#oracles.get(asset) ?? null, this.#trades.get(asset) ?? null, nowNs);
+  }
+
+  /** Null for a market that never had a position. */
+  openInterest(asset: AssetId): OpenInterest | null {
+    return this.#interests.get(asset) ?? null;
+  }
+}
