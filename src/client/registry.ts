@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidResponse } from './errors.ts';
 import type { HttpExchange } from './http-transport.ts';
-import { type Market, readArray, readMarket, readObject } from './replies.ts';
+import { type Market, type Page, readArray, readMarket, readObject, readPage } from './replies.ts';
 
 /** A token of an asset on one chain. Caps are 18-decimal units; 2^256 − 1 is none. */
 export interface RegisteredToken {
@@ -15,11 +15,39 @@ export interface RegisteredToken {
   readonly max1hrDeposits: bigint;
 }
 
+/** How an indexed asset is called, and by which tokens it is deposited. */
+export interface AssetName {
+  readonly index: number;
+  readonly symbol: string;
+  readonly name: string;
+  readonly assetClass: string;
+  readonly representations: readonly string[];
+}
+
+export interface MarketPage extends Page<Market> {
+  /** By asset index; empty unless it was requested. */
+  readonly symbols: ReadonlyMap<string, AssetName>;
+}
+
 export class RegistryClient {
   readonly #exchange: (request: HttpExchange) => Promise<JsonValue>;
 
   constructor(exchange: (request: HttpExchange) => Promise<JsonValue>) {
     this.#exchange = exchange;
+  }
+
+  /** One page of the markets. @param query.limit at most 1,000. @param query.symbols how every indexed asset is called, too. */
+  async marketPage(
+    query: { readonly page?: number; readonly limit?: number; readonly symbols?: boolean } = {},
+  ): Promise<MarketPage> {
+    const { page = 0, limit = 100, symbols = false } = query;
+    const path = `/markets?page=${page}&limit=${limit}${symbols ? '&include_symbol_map=true' : ''}`;
+    const reply = await this.#exchange({ method: 'GET', path });
+    const map = symbols ? objectOf(objectOf(reply).get('symbol_map') ?? null) : [];
+    return {
+      ...readPage(reply, 'markets', readMarket),
+      symbols: new Map([...map].map(([asset, row]) => [asset, readAssetName(row)])),
+    };
   }
 
   async tokens(): Promise<readonly RegisteredToken[]> {
@@ -61,6 +89,16 @@ export class RegistryClient {
     const body = JSON.stringify({ asset_id: assetId });
     return readMarket(await this.#exchange({ method: 'POST', path: '/market/create', body }));
   }
+}
+
+function readAssetName(value: JsonValue): AssetName {
+  return readObject(value, 'symbol map', (reader) => ({
+    index: reader.integer('index', 0, Number.MAX_SAFE_INTEGER),
+    symbol: reader.string('symbol'),
+    name: reader.string('name'),
+    assetClass: reader.string('asset_class'),
+    representations: reader.array('representations').map(String),
+  }));
 }
 
 function objectOf(value: JsonValue): JsonObject {

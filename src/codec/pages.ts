@@ -5,6 +5,7 @@ export const PAGE_LIST = {
   trades: { list: 'trades', total: 'total_trades' },
   positions: { list: 'positions', total: 'total_positions' },
   orders: { list: 'orders', total: 'total_orders' },
+  markets: { list: 'markets', total: 'total_markets' },
 } as const;
 
 export interface PageView {

@@ -62,6 +62,27 @@ export function decimalsReply(decimals: ReadonlyMap<string, number>): string {
   return object([...decimals].map(([asset, count]) => member(asset, String(count))));
 }
 
+/** How an indexed asset is called, and by which tokens it is deposited. */
+export interface SymbolRow {
+  readonly symbol: string;
+  readonly name: string;
+  readonly assetClass: string;
+  readonly representations: readonly string[];
+}
+
+/** The `symbol_map` of a page of markets (wire-additions.md 5). */
+export function symbolMap(rows: readonly (readonly [assetId: AssetId, row: SymbolRow])[]): string {
+  return object(
+    rows.map(([assetId, { symbol, name, assetClass, representations }]) =>
+      member(
+        assetId,
+        `{"index":${assetId},"symbol":${quote(symbol)},"name":${quote(name)},"asset_class":${quote(assetClass)},` +
+          `"representations":[${representations.map(quote).join(',')}]}`,
+      ),
+    ),
+  );
+}
+
 function member(name: string, json: string): string {
   return `${quote(name)}:${json}`;
 }

@@ -100,7 +100,15 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   readonly queries: Pick<OrderQueries, 'inventory' | 'order' | 'orderPage' | 'tradePage'>;
   readonly registry: Pick<
     RegistryCache,
-    'assets' | 'createMarket' | 'decimals' | 'market' | 'markets' | 'riskParameters' | 'vaults'
+    | 'assets'
+    | 'createMarket'
+    | 'decimals'
+    | 'market'
+    | 'markets'
+    | 'nettingParameters'
+    | 'riskParameters'
+    | 'symbols'
+    | 'vaults'
   >;
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<

@@ -7,11 +7,11 @@
  */
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { riskOf } from '../clearing/registry/registry-assets.ts';
+import { riskOf, symbolOf } from '../clearing/registry/registry-assets.ts';
 import { configKey, configList } from '../clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import type { MarketView } from '../codec/market-reply.ts';
-import { registryAssets, riskParameterRows, vaultList } from '../codec/registry-reply.ts';
+import { registryAssets, riskParameterRows, symbolMap, vaultList } from '../codec/registry-reply.ts';
 import type { SpelledAsset } from '../codec/signed-text.ts';
 import { must } from '../core/assert.ts';
 import { type AssetId, compareAssetIds, USD } from '../core/ids.ts';
@@ -134,6 +134,23 @@ export class RegistryCache {
     return this.#print('risk', () =>
       riskParameterRows(this.#inOrder().map((row) => ({ assetId: row.assetId, json: JSON.stringify(riskOf(row)) }))),
     );
+  }
+
+  /** The JSON of `symbol_map`: every indexed asset with a symbol (wire-additions.md 5). */
+  symbols(): Outcome<string> {
+    return this.#print('symbols', () =>
+      symbolMap(
+        this.#inOrder().flatMap((row) => {
+          const view = symbolOf(row);
+          return view === null ? [] : [[row.assetId, view] as const];
+        }),
+      ),
+    );
+  }
+
+  /** The JSON of `GET /registry/netting-parameters`: netting is not offered (wire-additions.md 9.5). */
+  nettingParameters(): Outcome<string> {
+    return this.#print('netting', () => '[]');
   }
 
   /** Decimals of those assets that are registered tokens, by the text that named them. */

@@ -60,6 +60,10 @@ export class Query {
     return this.#values.getAll(key);
   }
 
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
   /** @returns null when the key is absent; INVALID_REQUEST when it is repeated. */
   one(key: string): Outcome<string | null> {
     const values = this.#values.getAll(key);

@@ -4,7 +4,13 @@
  *
  * Not here: rules that depend on the current registry (src/clearing/registry).
  */
-import type { AssetChange, Rebalancing } from '../clearing/registry/registry-assets.ts';
+import {
+  ASSET_CLASSES,
+  type AssetChange,
+  type AssetClass,
+  type Rebalancing,
+  tokenKey,
+} from '../clearing/registry/registry-assets.ts';
 import type { MarketChange } from '../clearing/registry/registry-markets.ts';
 import { DEFAULT_RISK, MILLION, NO_CAP, type RiskParameters } from '../clearing/registry/risk-parameters.ts';
 import type { TokenDefinition } from '../clearing/rows.ts';
@@ -24,10 +30,12 @@ const TOKEN_MEMBERS = [
   'max_1hr_deposits',
   'min_weight',
   'min_first_deposit_base_units',
+  'symbol',
 ];
 /** 10^decimals must fit in 256 bits. */
 const TOKEN_DECIMALS = { min: 0, max: 77 };
 const SYMBOL_FORM = /^[!-~]{1,32}$/;
+const NAME_FORM = /^[!-~](?:[ -~]{0,62}[!-~])?$/;
 const NOT_NEGATIVE = { min: 0n };
 /** Caps and weights are members of the public rows (wire.md 7.3) and keep their encoding: integers of 256 bits. */
 const WORD = { min: 0n, max: NO_CAP };
@@ -36,12 +44,15 @@ const ANY_RATE = { min: -ONE_18, max: ONE_18 };
 
 /** @returns INVALID_REQUEST with the failing member. */
 export function readAsset(body: unknown): Outcome<AssetChange> {
-  const reader = new BodyReader(body, ['symbol', 'max_adl', 'rebalancing', 'tokens']);
+  const reader = new BodyReader(body, ['symbol', 'max_adl', 'rebalancing', 'tokens', 'name', 'asset_class']);
   const symbol = reader.textOrNull('symbol', null);
   if (symbol !== null && !SYMBOL_FORM.test(symbol)) reader.fail('symbol', '1 to 32 visible characters are expected');
   const maxAdl = reader.decimalOrNull('max_adl', NOT_NEGATIVE, null);
   const rebalancing = reader.has('rebalancing') ? readRebalancing(reader.raw('rebalancing')) : null;
   const tokens = readTokens(reader);
+  const name = reader.textOrNull('name', null);
+  if (name !== null && !NAME_FORM.test(name)) reader.fail('name', '1 to 64 printable characters are expected');
+  const assetClass = readAssetClass(reader);
   if (rebalancing?.ok === false) return rebalancing;
   return (
     reader.failure ??
@@ -49,17 +60,45 @@ export function readAsset(body: unknown): Outcome<AssetChange> {
       ...(reader.has('symbol') ? { symbol } : {}),
       ...(reader.has('max_adl') ? { max_adl: maxAdl === null ? null : format18(maxAdl) } : {}),
       ...(rebalancing === null ? {} : { rebalancing: rebalancing.value }),
-      ...(reader.has('tokens') ? { tokens } : {}),
+      ...(reader.has('tokens') ? { tokens: tokens.map(({ definition }) => definition), ...symbolsOf(tokens) } : {}),
+      ...(reader.has('name') ? { name } : {}),
+      ...(reader.has('asset_class') ? { asset_class: assetClass } : {}),
     })
   );
 }
 
-function readTokens(reader: BodyReader): readonly TokenDefinition[] {
+function readAssetClass(reader: BodyReader): AssetClass | null {
+  const text = reader.textOrNull('asset_class', null);
+  const known = ASSET_CLASSES.find((each) => each === text) ?? null;
+  if (text !== null && known === null) reader.fail('asset_class', `one of ${ASSET_CLASSES.join(', ')} is expected`);
+  return known;
+}
+
+interface NamedToken {
+  readonly definition: TokenDefinition;
+  readonly symbol: string | null;
+}
+
+/** Symbols that were given; left out when there are none. */
+function symbolsOf(tokens: readonly NamedToken[]): Pick<AssetChange, 'tokenSymbols'> {
+  const symbols = tokens.flatMap(({ definition: { token, chainId }, symbol }) =>
+    symbol === null ? [] : [[tokenKey(token, chainId), symbol] as const],
+  );
+  return symbols.length === 0 ? {} : { tokenSymbols: Object.fromEntries(symbols) };
+}
+
+function readTokens(reader: BodyReader): readonly NamedToken[] {
   const items = reader.list('tokens', []).map((item, at) => new BodyReader(item, TOKEN_MEMBERS, `tokens[${at}].`));
   return readEach(reader, items, readToken);
 }
 
-function readToken(reader: BodyReader): TokenDefinition {
+function readToken(reader: BodyReader): NamedToken {
+  const symbol = reader.textOrNull('symbol', null);
+  if (symbol !== null && !SYMBOL_FORM.test(symbol)) reader.fail('symbol', '1 to 32 visible characters are expected');
+  return { definition: readDefinition(reader), symbol };
+}
+
+function readDefinition(reader: BodyReader): TokenDefinition {
   return {
     token: reader.form('token', parseAddress, 'a token address is', undefined, ''),
     chainId: reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as TokenDefinition['chainId']),

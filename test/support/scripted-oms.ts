@@ -166,6 +166,8 @@ export class ScriptedOms implements GatewayServices {
     assets: () => accepted('{}'),
     vaults: () => accepted('[]'),
     riskParameters: () => accepted('{}'),
+    nettingParameters: () => accepted('[]'),
+    symbols: () => accepted('{}'),
     decimals: () => accepted(new Map()),
     createMarket: async (assetId) => (assetId === BASE ? accepted(MARKET_VIEW) : rejected(NO_MARKET)),
     markets: () => [MARKET_VIEW],

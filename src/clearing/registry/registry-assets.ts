@@ -34,6 +34,9 @@ export type Rebalancing =
   | { readonly mode: 'fixed'; readonly deposit_rate: string; readonly withdrawal_rate: string }
   | { readonly mode: 'curve'; readonly k: string; readonly target_weights: Readonly<Record<string, string>> };
 
+export const ASSET_CLASSES = ['crypto', 'fiat', 'equity', 'commodity', 'index'] as const;
+export type AssetClass = (typeof ASSET_CLASSES)[number];
+
 /** Members of an asset that a request gives, each valid by itself (src/operator/registry-bodies.ts). */
 export interface AssetChange {
   readonly symbol?: string | null;
@@ -41,9 +44,21 @@ export interface AssetChange {
   readonly max_adl?: string | null;
   readonly rebalancing?: Rebalancing;
   readonly tokens?: readonly TokenDefinition[];
+  /** Symbols of the tokens, by `tokenKey`; given with `tokens`. */
+  readonly tokenSymbols?: Readonly<Record<string, string>>;
+  readonly name?: string | null;
+  readonly asset_class?: AssetClass | null;
 }
 
-interface AssetSettings {
+/** How an asset and its tokens are called; a member that is not configured is left out. */
+interface AssetNames {
+  readonly name?: string;
+  readonly asset_class?: AssetClass;
+  /** By `tokenKey`. */
+  readonly token_symbols?: Readonly<Record<string, string>>;
+}
+
+interface AssetSettings extends AssetNames {
   readonly max_adl: string | null;
   readonly rebalancing: Rebalancing;
   /** Decimals of tokens that the asset no longer has, by `tokenKey`; not shown, left out when there are none. */
@@ -108,6 +123,17 @@ function droppedAfter(
   return dropped.size === 0 ? {} : { dropped: Object.fromEntries(dropped) };
 }
 
+/** Names after a change; null removes one. Without any, the settings are those of before there were names. */
+function namesAfter(settings: AssetNames, change: AssetChange): AssetNames {
+  const { name = settings.name ?? null, asset_class: kind = settings.asset_class ?? null } = change;
+  const symbols = change.tokens === undefined ? (settings.token_symbols ?? {}) : (change.tokenSymbols ?? {});
+  return {
+    ...(name === null ? {} : { name }),
+    ...(kind === null ? {} : { asset_class: kind }),
+    ...(Object.keys(symbols).length === 0 ? {} : { token_symbols: symbols }),
+  };
+}
+
 /** The row that an asset has after a change. */
 function changedAsset(state: ClearingState, { assetId, method, change }: PutAsset): Outcome<AssetRow> {
   const now = state.assets.get(assetId);
@@ -117,7 +143,12 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
   if (fault !== null) return rejected(fault);
   const settings = JSON.parse(keeps?.settingsJson ?? DEFAULT_SETTINGS_JSON) as AssetSettings;
   const { symbol = keeps?.symbol ?? null, max_adl = settings.max_adl, rebalancing = settings.rebalancing } = change;
-  const next: AssetSettings = { max_adl, rebalancing, ...droppedAfter(now, tokens) };
+  const next: AssetSettings = {
+    max_adl,
+    rebalancing,
+    ...droppedAfter(now, tokens),
+    ...namesAfter(settings, change),
+  };
   if (Object.keys(next.dropped ?? {}).length > DROPPED_MAX) {
     return rejected(reject('INVALID_REQUEST', `an asset drops at most ${DROPPED_MAX} tokens in its life`, 'tokens'));
   }
@@ -191,9 +222,27 @@ export function assetNotFound(assetId: AssetId): ReturnType<typeof reject> {
   return reject('ASSET_NOT_FOUND', `asset ${assetId} is not in the registry`);
 }
 
-/** The object of operator-api.md 4.1. */
+/** How an indexed asset is shown to users (wire-additions.md 5); null for one without a symbol. */
+export interface SymbolView {
+  readonly symbol: string;
+  readonly name: string;
+  readonly assetClass: AssetClass;
+  /** Symbols of its tokens, in the order of their registration. */
+  readonly representations: readonly string[];
+}
+
+export function symbolOf(row: AssetRow): SymbolView | null {
+  if (row.symbol === null) return null;
+  const { name = row.symbol, asset_class: kind, token_symbols = {} } = JSON.parse(row.settingsJson) as AssetSettings;
+  const symbols = row.tokens.flatMap(({ token, chainId }) => token_symbols[tokenKey(token, chainId)] ?? []);
+  const assetClass = row.assetId === USD ? 'fiat' : (kind ?? 'crypto');
+  return { symbol: row.symbol, name, assetClass, representations: [...new Set(symbols)] };
+}
+
+/** The object of operator-api.md 4.1; names are shown once they are configured (wire-additions.md 5). */
 export function assetView(row: AssetRow): View {
   const settings = JSON.parse(row.settingsJson) as AssetSettings;
+  const symbolFor = (key: string): string | undefined => settings.token_symbols?.[key];
   return {
     asset_id: row.assetId,
     symbol: row.symbol,
@@ -207,6 +256,13 @@ export function assetView(row: AssetRow): View {
       max_1hr_deposits: token.max1hrDeposits?.toString() ?? null,
       min_weight: token.minWeight.toString(),
       min_first_deposit_base_units: token.minFirstDepositBaseUnits.toString(),
+      ...given('symbol', symbolFor(tokenKey(token.token, token.chainId))),
     })),
+    ...given('name', settings.name),
+    ...given('asset_class', settings.asset_class),
   };
+}
+
+function given(name: string, value: string | undefined): View {
+  return value === undefined ? {} : { [name]: value };
 }

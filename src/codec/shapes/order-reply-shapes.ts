@@ -119,10 +119,20 @@ const PAGE_COUNTERS = {
   next_page: nullable(COUNT),
 };
 
-/** An envelope of wire.md 6.2. @param total the name of its total; null for none. */
-export function pageOf(title: string, list: string, total: string | null, item: Shape): Shape {
+/** An envelope of wire.md 6.2. @param total the name of its total; null for none. @param further members at its end. */
+export function pageOf(
+  title: string,
+  list: string,
+  total: string | null,
+  item: Shape,
+  further: Readonly<Record<string, Shape>> = {},
+): Shape {
   const totals = total === null ? {} : { [total]: described(COUNT, 'rows on all pages') };
-  return named(title, 'A page; the first is 0', Type.Object({ [list]: listOf(item), ...totals, ...PAGE_COUNTERS }));
+  return named(
+    title,
+    'A page; the first is 0',
+    Type.Object({ [list]: listOf(item), ...totals, ...PAGE_COUNTERS, ...further }),
+  );
 }
 
 export const ORDER_PAGE: Shape = pageOf('OrderPage', 'orders', 'total_orders', ORDER_RECORD);

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
+import { pageOf } from './order-reply-shapes.ts';
 import {
   ASSET_ID,
   ASSET_ID_GIVEN,
@@ -9,11 +10,13 @@ import {
   DECIMAL,
   DECIMALS,
   described,
+  either,
   FLAG,
   listOf,
   mapOf,
   named,
   nullable,
+  optional,
   type Shape,
   TEXT,
   TOKEN_ID,
@@ -43,7 +46,27 @@ export const MARKET: Shape = named(
     self_trade_prevention: FLAG,
   }),
 );
-export const MARKETS: Shape = listOf(MARKET);
+export const SYMBOL_MAP: Shape = mapOf(
+  INDEX_NAME,
+  Type.Object({
+    index: COUNT,
+    symbol: TEXT,
+    name: described(TEXT, 'the symbol unless the operator gave a name'),
+    asset_class: words('crypto', 'fiat', 'equity', 'commodity', 'index'),
+    representations: described(listOf(TEXT), 'symbols of the tokens that deposit into this asset'),
+  }),
+);
+/** All markets, or a page of them. */
+export const MARKETS: Shape = either(
+  listOf(MARKET),
+  pageOf('MarketPage', 'markets', 'total_markets', MARKET, {
+    symbol_map: optional(described(SYMBOL_MAP, 'every indexed asset that has a symbol')),
+  }),
+);
+/** Without netting the list is empty. */
+export const NETTING_PARAMETERS: Shape = listOf(
+  Type.Object({ asset: ASSET_ID, venue: TEXT, venue_asset: TEXT, cost: COUNT, residual: COUNT }),
+);
 export const MARKET_REQUEST: Shape<{ readonly asset_id: string }> = named(
   'MarketRequest',
   'The asset of a market',

@@ -3,6 +3,7 @@ import { AUTH_REQUEST, EMPTY, NONCE, TOKEN } from '../../codec/shapes/account-sh
 import { MARKET, MARKETS } from '../../codec/shapes/registry-shapes.ts';
 import { ACTION_BYTES_MAX } from '../../core/limits.ts';
 import type { RouteDoc } from './api-table.ts';
+import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY } from './query-docs.ts';
 
 const MARKET_EXAMPLE =
   '{"asset_id":"1","book_price_decimals":1,"book_quantity_decimals":5,"max_leverage":"20","isolated_only":false,' +
@@ -67,8 +68,19 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     area: 'Markets',
     auth: 'public',
     cost: 'publicRead',
-    summary: 'All markets',
+    summary: 'All markets, or a page of them',
+    description: 'With `page` or `limit` the reply is an object with a page of markets, without both an array of all.',
+    query: [
+      PAGE_QUERY,
+      LIMIT_QUERY,
+      {
+        name: 'include_symbol_map',
+        shape: BOOLEAN_WORD,
+        summary: 'adds `symbol_map`: how every indexed asset is called; needs `page` or `limit`',
+      },
+    ],
     reply: MARKETS,
+    errors: ['SERVICE_UNAVAILABLE'],
     example: { reply: `[${MARKET_EXAMPLE}]` },
   },
   {

@@ -6,6 +6,7 @@ import {
   DECIMALS_REQUEST,
   MARKET,
   MARKET_REQUEST,
+  NETTING_PARAMETERS,
   REGISTRY_ASSETS,
   RISK_PARAMETERS,
   TOKEN_DECIMALS,
@@ -52,6 +53,16 @@ export const OMS_REGISTRY_ROUTES: readonly RouteDoc[] = [
       reply:
         '{"1":{"collateral_factor":95,"liability_factor":105,"max_collateral":"1000000000000000000000","max_total_open_interest_notional":"100000000000000000000000000","max_spot_open_interest":"1000000000000000000000","max_utilization":"1000000000000000000","isolated_only":false,"initial_margin_clamps":[0],"initial_margin_factors":[999999],"max_funding_rate":0,"max_utilization_rate":0,"utilization_kinks":[],"rate_at_kinks":[],"quote_utilization_kinks":[],"quote_rate_at_kinks":[],"skew_factor":0,"base_funding_rate":0,"skew_cliff":0,"premium_clamp":0,"buffer_multiplier":0,"min_sub_account_balance":"0"}}',
     },
+  },
+  {
+    ...PUBLIC,
+    method: 'GET',
+    path: '/registry/netting-parameters',
+    summary: 'Parameters of netting',
+    description: 'Netting is not offered: the list is empty.',
+    reply: NETTING_PARAMETERS,
+    errors: ['SERVICE_UNAVAILABLE'],
+    example: { reply: '[]' },
   },
   {
     ...PUBLIC,
