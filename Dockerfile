@@ -1,6 +1,8 @@
-# ringbook on Node 24. The image is named by digest (docs/decisions/0027): renew tag and digest together, with `docker buildx imagetools inspect`.
-# The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
-FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS build
+# ringbook on Node 24; docs/docker.md has how it is built and run. The image is named by digest (docs/decisions/0027): renew tag and
+# digest together, with `docker buildx imagetools inspect`. The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
+ARG NODE_IMAGE=node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /ringbook
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -14,8 +16,9 @@ RUN npm run build
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
 
-FROM node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
-ENV NODE_ENV=production RINGBOOK_CONFIG=production RINGBOOK_DATA_DIR=/data
+FROM ${NODE_IMAGE}
+# The address of a container's own network; the program alone listens on 127.0.0.1.
+ENV NODE_ENV=production RINGBOOK_CONFIG=production RINGBOOK_DATA_DIR=/data RINGBOOK_HOST=0.0.0.0
 WORKDIR /ringbook
 COPY --from=build /ringbook/package.json ./
 COPY --from=build /ringbook/node_modules node_modules
@@ -23,9 +26,20 @@ COPY --from=build /ringbook/dist dist
 COPY --from=build /ringbook/config config
 COPY page page
 COPY LICENSE ./
-RUN mkdir /data && chown node:node /data
-USER node
+RUN ln -s /ringbook/dist/src/cli/main.js /usr/local/bin/ringbook \
+ && install -d -m 0700 -o node -g node /data
+# Behind everything that takes long, so that another commit builds no layer anew.
+ARG COMMIT=unknown
+ENV RINGBOOK_COMMIT=${COMMIT}
+LABEL org.opencontainers.image.title="ringbook" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.revision="${COMMIT}"
+# The user `node`, as numbers: Kubernetes verifies with them that it is not root.
+USER 1000:1000
 VOLUME /data
 EXPOSE 3032 8011 9464
 STOPSIGNAL SIGTERM
-CMD ["node", "dist/src/cli/main.js", "start"]
+# Recovery has no time limit; what fails before the end of the start period is not counted.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30m --retries=3 CMD ["ringbook", "ready"]
+ENTRYPOINT ["ringbook"]
+CMD ["start"]

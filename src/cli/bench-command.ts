@@ -1,7 +1,6 @@
 /** `ringbook bench`: measures `/control` of a running node, compares measurements, and draws one as HTML. */
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DEV_OPERATOR_TOKEN } from '../client/operator.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { comparison, type Measurement, parseMeasurement } from '../load/figures.ts';
 import { FLOWS, type Flow } from '../load/plan.ts';
@@ -24,6 +23,7 @@ import {
   checkAddress,
   EXIT,
   type ExitCode,
+  operatorToken,
   parseOptions,
   positiveInteger,
   usageError,
@@ -120,7 +120,7 @@ function optionsOf(values: Values): Omit<SweepOptions, 'onStep' | 'onProgress'> 
     oms: checkAddress(values.target, 'target'),
     mds: checkAddress(values.mds, 'mds'),
     ops: checkAddress(values.ops, 'ops'),
-    operatorToken: process.env['RINGBOOK_OPERATOR_TOKEN'] ?? DEV_OPERATOR_TOKEN,
+    operatorToken: operatorToken(),
     own,
     flows: flowsOf(values.flows, own !== null),
     rates,
@@ -206,7 +206,7 @@ exit code is 1.
   --compare          a table of two files of --json, with ratios
 
 On a dev node a market, two users and their funds are made through the operator API, with the token in
-RINGBOOK_OPERATOR_TOKEN (default: that of the dev profile), and budgets are lifted until the end. On any other node:
+RINGBOOK_OPERATOR_TOKEN or in the file RINGBOOK_OPERATOR_TOKEN_FILE (default: that of the dev profile), and budgets are lifted until the end. On any other node:
 
   --key SELLER --key BUYER   key files of two users with funds and without open orders in the market; what a step leaves is cancelled
   --market ID --price PRICE  where they trade: within the spread, so that no order of others trades

@@ -6,6 +6,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { RingbookError } from '../client/errors.ts';
 import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
+import { DEV_OPERATOR_TOKEN } from '../client/operator.ts';
+import { ConfigError } from '../core/config-error.ts';
+import { reachableHost } from '../node/addresses.ts';
+import { secretVariable } from '../node/environment.ts';
 
 export const EXIT = { done: 0, fault: 1, usage: 64, unreachable: 69 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -71,7 +75,16 @@ export const ADDRESS_HELP = `  --oms URL          order service          (defaul
                      RINGBOOK_HOST and RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT change the defaults`;
 
 export function addressOf(portVariable: string, port: number): string {
-  return `http://${process.env['RINGBOOK_HOST'] ?? '127.0.0.1'}:${process.env[portVariable] ?? port}`;
+  const host = reachableHost(process.env['RINGBOOK_HOST'] ?? '127.0.0.1');
+  return `http://${host}:${process.env[portVariable] ?? port}`;
+}
+
+export const TOKEN_HELP = `  RINGBOOK_OPERATOR_TOKEN, or the file that RINGBOOK_OPERATOR_TOKEN_FILE names, is the token of the operator API
+                     (default: that of the dev profile)`;
+
+/** The token of the operator API. @throws ConfigError when its file cannot be read. */
+export function operatorToken(): string {
+  return secretVariable(process.env, 'RINGBOOK_OPERATOR_TOKEN') ?? DEV_OPERATOR_TOKEN;
 }
 
 /** @throws CliError 64 when `text` is not an http(s) address. */
@@ -109,6 +122,7 @@ export function keyOf(values: { readonly as?: string | undefined; readonly key?:
 /** The exit code and the line on standard error for any error of a command. */
 export function explain(error: unknown): { readonly exitCode: ExitCode; readonly message: string } {
   if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof ConfigError) return { exitCode: EXIT.usage, message: error.message };
   if (error instanceof RingbookError && error.code === 'UNREACHABLE') {
     return {
       exitCode: EXIT.unreachable,

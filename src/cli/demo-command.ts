@@ -35,6 +35,7 @@ async function startNode(dataDirectory: string): Promise<OwnNode> {
     RINGBOOK_OPS_PORT: '0',
     RINGBOOK_DATA_DIR: dataDirectory,
     RINGBOOK_OPERATOR_TOKEN: 'ringbook-dev',
+    RINGBOOK_OPERATOR_TOKEN_FILE: undefined,
   };
   const child = spawn(process.execPath, [CLI, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const log: string[] = [];

@@ -7,6 +7,8 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { OperatorClient } from '../client/operator.ts';
+import { ConfigError } from '../core/config-error.ts';
+import type { NodeConfig } from '../node/config.ts';
 import { addressOf, type Command, EXIT, parseOptions } from './command.ts';
 
 interface Finding {
@@ -87,8 +89,21 @@ async function ports(): Promise<readonly Finding[]> {
   );
 }
 
-function dataDirectory(): Finding {
-  const path = resolve(process.env['RINGBOOK_DATA_DIR'] ?? `data/${process.env['RINGBOOK_CONFIG'] ?? 'dev'}`);
+/** What a start would refuse of the environment and of its configuration file. */
+async function configuration(): Promise<{ readonly finding: Finding; readonly config: NodeConfig | null }> {
+  const what = 'configuration';
+  try {
+    const { loadConfig } = await import('../node/config.ts');
+    const config = loadConfig(process.env);
+    return { finding: { what, isGood: true, detail: `profile ${config.profile}` }, config };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { finding: { what, isGood: false, detail: error.message }, config: null };
+  }
+}
+
+function dataDirectory(config: NodeConfig | null): Finding {
+  const path = config?.dataDirectory ?? resolve(process.env['RINGBOOK_DATA_DIR'] ?? 'data/dev');
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
   try {
@@ -114,7 +129,8 @@ export const doctorCommand: Command = {
   summary: 'check this machine, and the node that runs on it',
   help: `usage: ringbook doctor
 
-Checks the Node.js version, the native modules, the ports (or the running node), the data directory and the cores.
+Checks the Node.js version, the native modules, the configuration in the environment, the ports (or the running node), the
+data directory and the cores.
 Exits with 1 when something needs attention; each line says what to do.
 
 example:
@@ -122,11 +138,13 @@ example:
 `,
   async run(argv) {
     parseOptions(argv, {});
+    const { finding, config } = await configuration();
     const findings = [
       nodeVersion(),
       ...(await Promise.all(NATIVE_MODULES.map(nativeModule))),
+      finding,
       ...(await ports()),
-      dataDirectory(),
+      dataDirectory(config),
       cores(),
     ];
     for (const { what, isGood, detail } of findings) {

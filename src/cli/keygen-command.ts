@@ -2,6 +2,7 @@
  * `ringbook keygen`: creates a user, or a key that co-signs for one: a key file readable only by its owner.
  */
 import { createCoSigner, KEY_KINDS, publicKeyText } from '../client/co-signer-files.ts';
+import { generateSecret } from '../client/co-signers.ts';
 import { generateSeed, keyFromSeed, saveSeed } from '../client/keys.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 
@@ -9,12 +10,20 @@ const OPTIONS = {
   scheme: { type: 'string' },
   'rp-id': { type: 'string' },
   origin: { type: 'string' },
+  approval: { type: 'boolean', default: false },
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
 /** Makes the file. @returns what is public of the key. */
-function create(path: string, { scheme, 'rp-id': rpId, origin }: Values): string {
+async function create(path: string, { scheme, 'rp-id': rpId, origin, approval }: Values): Promise<string> {
+  if (approval) {
+    if (scheme !== undefined) throw usageError('--approval goes without --scheme: the key is one of secp256k1');
+    const { addressOfKey } = await import('../crypto/secp256k1.ts');
+    const secret = generateSecret('Secp256k1');
+    saveSeed(path, secret);
+    return addressOfKey(secret);
+  }
   if (scheme === undefined) {
     const seed = generateSeed();
     saveSeed(path, seed);
@@ -32,7 +41,7 @@ function create(path: string, { scheme, 'rp-id': rpId, origin }: Values): string
 export const keygenCommand: Command = {
   name: 'keygen',
   summary: 'make a key file and print its user id',
-  help: `usage: ringbook keygen FILE [--scheme SCHEME]
+  help: `usage: ringbook keygen FILE [--scheme SCHEME | --approval]
 
 Writes a new Ed25519 key to FILE (mode 0600, never overwritten) and prints the user id, its public key.
 
@@ -42,10 +51,14 @@ With --scheme the key is for a co-signer, and its public key is printed as "ring
   webauthn           an authenticator in software; --rp-id and --origin are those of the node's
                      configuration, which "GET /operator/settings" shows
 
+With --approval the key is one of a node: a production node signs approvals of withdrawals with the files in
+"approval_keys" of its configuration. Its address is printed, 40 hex digits, which is an administrator of the vault.
+
 example:
   ringbook keygen me.key
   ringbook keygen phone.key --scheme secp256k1
   ringbook keygen web.key --scheme webauthn --rp-id localhost --origin http://localhost
+  ringbook keygen approval.key --approval
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
@@ -53,7 +66,7 @@ example:
     if (path === undefined || positionals.length !== 1)
       throw usageError('keygen takes one FILE: ringbook keygen me.key');
     try {
-      process.stdout.write(`${create(path, values)}\n`);
+      process.stdout.write(`${await create(path, values)}\n`);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST')

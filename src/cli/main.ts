@@ -5,6 +5,7 @@
  * Subcommands are loaded on use, so that help needs no native module and `doctor` can diagnose a
  * broken one.
  */
+import { nearestName } from '../core/nearest-name.ts';
 import { type Command, EXIT, type ExitCode, explain, usageError } from './command.ts';
 
 /** By name, in the order of the help. Starting a node does not load modules that only other commands need. */
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'replay-flow': async () => (await import('./replay-flow-command.ts')).replayFlowCommand,
   trace: async () => (await import('./trace-command.ts')).traceCommand,
   bench: async () => (await import('./bench-command.ts')).benchCommand,
+  ready: async () => (await import('./ready-command.ts')).readyCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
   verify: async () => (await import('./data-commands.ts')).verifyCommand,
   replay: async () => (await import('./data-commands.ts')).replayCommand,
@@ -54,7 +56,11 @@ async function run(argv: readonly string[]): Promise<ExitCode> {
   }
   if (name === undefined) throw usageError(`which command?\n\n${await help()}`);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (load === undefined) throw usageError(`there is no command "${name}"; "ringbook --help" lists them`);
+  if (load === undefined) {
+    const nearest = nearestName(name, Object.keys(COMMANDS));
+    const meant = nearest === null ? '' : `; did you mean "${nearest}"?`;
+    throw usageError(`there is no command "${name}"${meant}; "ringbook --help" lists them`);
+  }
   const command = await load();
   if (rest.includes('--help') || rest.includes('-h')) {
     process.stdout.write(command.help);

@@ -1,7 +1,6 @@
 /** `ringbook replay-flow`: the command around replay-flow.ts: files, progress, summary. */
 import { readFileSync } from 'node:fs';
 import { type Options, Presets, SingleBar } from 'cli-progress';
-import { DEV_OPERATOR_TOKEN } from '../client/operator.ts';
 import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
@@ -10,8 +9,10 @@ import {
   type Command,
   checkAddress,
   EXIT,
+  operatorToken,
   parseOptions,
   positiveInteger,
+  TOKEN_HELP,
   usageError,
 } from './command.ts';
 import { type FlowBookRow, type FlowEvent, parseBook, parseFlow } from './flow-format.ts';
@@ -123,7 +124,7 @@ the first difference; a synthetic flow brings its own book.
   --rate N           N events a second
   --window N         actions in flight      (default 64)
 ${ADDRESS_HELP}
-  RINGBOOK_OPERATOR_TOKEN is the token of the operator API (default: that of the dev profile)
+${TOKEN_HELP}
 
 example:
   ringbook replay-flow --synthetic 7 --events 2000
@@ -140,7 +141,7 @@ example:
         oms: checkAddress(values.oms, 'oms'),
         mds: checkAddress(values.mds, 'mds'),
         ops: checkAddress(values.ops, 'ops'),
-        operatorToken: process.env['RINGBOOK_OPERATOR_TOKEN'] ?? DEV_OPERATOR_TOKEN,
+        operatorToken: operatorToken(),
         events,
         book,
         ...(assetId === null ? {} : { assetId }),

@@ -2,14 +2,16 @@
  * `ringbook risk`: what an operator looks at when prices move. Accounts at risk, those under liquidation, and what the
  * backstop holds, as tables.
  */
-import { type AccountsAtRisk, type Backstop, DEV_OPERATOR_TOKEN, OperatorClient } from '../client/operator.ts';
+import { type AccountsAtRisk, type Backstop, OperatorClient } from '../client/operator.ts';
 import {
   ADDRESS_OPTIONS,
   type Command,
   checkAddress,
   EXIT,
+  operatorToken,
   parseOptions,
   positiveInteger,
+  TOKEN_HELP,
   usageError,
 } from './command.ts';
 
@@ -96,7 +98,7 @@ liquidations only those that the node is closing; backstop what was taken over a
 
   --limit N          accounts to look at, at most ${ACCOUNTS_MAX}  (default 100)
   --ops URL          operator API           (default http://127.0.0.1:9464)
-  RINGBOOK_OPERATOR_TOKEN is the token of the operator API (default: that of the dev profile)
+${TOKEN_HELP}
 
 example:
   ringbook risk backstop
@@ -113,7 +115,7 @@ example:
     }
     const limit = positiveInteger(values.limit, '--limit');
     if (limit > ACCOUNTS_MAX) throw usageError(`--limit is at most ${ACCOUNTS_MAX}`);
-    const token = process.env['RINGBOOK_OPERATOR_TOKEN'] ?? DEV_OPERATOR_TOKEN;
+    const token = operatorToken();
     const operator = new OperatorClient(checkAddress(values.ops, 'ops'), token);
     try {
       process.stdout.write(await view(operator, limit));

@@ -18,15 +18,21 @@ environment:
   RINGBOOK_MDS_PORT        market data                     (default 8011)
   RINGBOOK_OPS_PORT        operator API and /metrics       (default 9464)
   RINGBOOK_DATA_DIR        everything durable              (default ./data/<profile>)
-  RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API
+  RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API; RINGBOOK_OPERATOR_TOKEN_FILE names a file with it
+  RINGBOOK_LOG_LEVEL       trace, debug, info, warn or error (default: of the profile)
+  RINGBOOK_ACCEPT_ESCAPE   chains, with commas, whose vault in escape mode this start accepts
+  RINGBOOK_TRACE           1 records the hops of every order action, for ringbook trace
+  RINGBOOK_COMMIT          what GET /version names as the commit
   RINGBOOK_DEMO            1 or 0: with or without the demo traders, whatever the option says
+
+Any other variable that begins with RINGBOOK_ is refused, as is an unknown member of a configuration file.
 
 example:
   RINGBOOK_DATA_DIR=/var/lib/ringbook ringbook start
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, { demo: { type: 'boolean', default: false } });
-    if (positionals.length > 0) throw usageError('start takes no arguments');
+    if (positionals.length > 0) throw usageError('start takes no argument: its configuration is the environment');
     const { main } = await import('../node/main.ts');
     await main(values);
     return EXIT.done;

@@ -2,10 +2,20 @@
  * `ringbook trace`: watches a node that was started with RINGBOOK_TRACE=1 for some seconds, and prints why its late
  * answers were late, and the pauses of its threads (docs/latency.md).
  */
-import { DEV_OPERATOR_TOKEN, OperatorClient } from '../client/operator.ts';
+import { OperatorClient } from '../client/operator.ts';
 import { HOP } from '../core/hops.ts';
 import { PAUSE } from '../runtime/trace-log.ts';
-import { ADDRESS_OPTIONS, CliError, type Command, checkAddress, EXIT, parseOptions, usageError } from './command.ts';
+import {
+  ADDRESS_OPTIONS,
+  CliError,
+  type Command,
+  checkAddress,
+  EXIT,
+  operatorToken,
+  parseOptions,
+  TOKEN_HELP,
+  usageError,
+} from './command.ts';
 import { tableOf } from './risk-command.ts';
 import { CAUSES, type CauseRow, explainTail, type Tail } from './tail-causes.ts';
 import { decodeEntries, type Path, pathsOf, type ThreadTrace, type TraceEntry } from './tail-paths.ts';
@@ -141,7 +151,7 @@ the socket to the answer, the causes of the late ones with the worst example of 
   --seconds N        how long it watches, at most ${SECONDS_MAX}  (default 10)
   --above MS         answers that took so many milliseconds or more are late  (default: the 99th percentile)
   --ops URL          operator API           (default http://127.0.0.1:9464)
-  RINGBOOK_OPERATOR_TOKEN is the token of the operator API (default: that of the dev profile)
+${TOKEN_HELP}
 
 example:
   ringbook trace --seconds 30 --above 5
@@ -156,7 +166,7 @@ example:
     const seconds = numberOf(values.seconds, '--seconds');
     if (seconds > SECONDS_MAX) throw usageError(`--seconds is at most ${SECONDS_MAX}`);
     const boundUs = values.above === undefined ? null : numberOf(values.above, '--above') * 1_000;
-    const token = process.env['RINGBOOK_OPERATOR_TOKEN'] ?? DEV_OPERATOR_TOKEN;
+    const token = operatorToken();
     const operator = new OperatorClient(checkAddress(values.ops, 'ops'), token);
     try {
       const endMs = performance.now() + seconds * 1_000;

@@ -4,7 +4,7 @@
  */
 import type { Withdrawal } from '../client/account.ts';
 import { RingbookClient } from '../client/client.ts';
-import { DEV_OPERATOR_TOKEN, OperatorClient } from '../client/operator.ts';
+import { OperatorClient } from '../client/operator.ts';
 import { type UnsignedAction, unsignedWithdrawal, unsignedWithdrawalCancel } from '../client/signed-actions.ts';
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Command,
   checkAddress,
   EXIT,
+  operatorToken,
   parseOptions,
   usageError,
 } from './command.ts';
@@ -109,7 +110,7 @@ async function actionOf(
 async function execute(client: RingbookClient, positionals: readonly string[], values: Values): Promise<string> {
   const { chainId } = await tokenOf(client, positionals[0]);
   const nonce = nonceOf(values.execute ?? '', '--execute');
-  const token = process.env['RINGBOOK_OPERATOR_TOKEN'] ?? DEV_OPERATOR_TOKEN;
+  const token = operatorToken();
   const operator = new OperatorClient(checkAddress(values.ops, 'ops'), token);
   try {
     const path = `/operator/chains/${chainId}/withdrawals/execute`;

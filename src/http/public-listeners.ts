@@ -20,8 +20,13 @@ export interface AddressConfig {
   readonly from: AddressSource;
 }
 
+/**
+ * `plain-in-container`: of dev and test alone, which otherwise listen on loopback only: the network is the container's own, and
+ * what of it is published is decided outside.
+ */
 export type PublicListeners =
   | 'plain-on-loopback'
+  | 'plain-in-container'
   | 'plain-behind-terminator'
   | 'undeclared'
   | { readonly tls: TlsFiles };

@@ -53,6 +53,7 @@ import { openReader } from '../storage/environment.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
+import { hostOfUrl, type Listening } from './addresses.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
@@ -66,12 +67,6 @@ const DRAIN_MS_MAX = 5_000;
 const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
 const NO_KEYS: ReadonlySet<string> = new Set();
-
-export interface Listening {
-  readonly oms: string;
-  readonly mds: string;
-  readonly ops: string;
-}
 
 export class RingbookNode {
   readonly config: NodeConfig;
@@ -151,7 +146,8 @@ export class RingbookNode {
     await this.#beginWith(ownAccounts(config, this.#gateway.registry.rows()));
     this.#words.allowListening();
     await this.#when(() => this.#words.mdsPort() !== 0);
-    if (this.#words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', config.mdsPort);
+    if (this.#words.mdsPort() === MDS_LISTEN_FAILED)
+      throw taken('RINGBOOK_MDS_PORT', { host: config.mdsHost, port: config.mdsPort });
     this.#waiting.delete('market_data');
     const oms = await this.#openOms();
     this.#threads.progress.end();
@@ -159,7 +155,11 @@ export class RingbookNode {
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
     this.#keeper.start(this.config.snapshots.everyMs);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
-    return { oms: this.#url(oms, scheme), mds: this.#url(this.#words.mdsPort(), scheme), ops: this.#url(ops) };
+    return {
+      oms: urlOf(scheme, config.omsHost, oms),
+      mds: urlOf(scheme, config.mdsHost, this.#words.mdsPort()),
+      ops: urlOf('http', config.opsHost, ops),
+    };
   }
 
   /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
@@ -196,18 +196,19 @@ export class RingbookNode {
   }
 
   async #openOps(): Promise<number> {
-    const { host, opsPort } = this.config;
+    const { opsHost, opsPort } = this.config;
+    const at = { host: opsHost, port: opsPort };
     this.#ops = new OpsServer(this.#opsParts(), () => this.#chains);
     try {
-      return await this.#ops.listen({ host, port: opsPort });
+      return await this.#ops.listen(at);
     } catch {
-      throw taken('RINGBOOK_OPS_PORT', opsPort);
+      throw taken('RINGBOOK_OPS_PORT', at);
     }
   }
 
   async #openOms(): Promise<number> {
-    const { omsPort } = this.config;
-    const { host, port, tls, addresses } = this.#threads.listenerSettings(omsPort);
+    const at = { host: this.config.omsHost, port: this.config.omsPort };
+    const { tls, addresses } = this.#threads.listenerSettings(at);
     const oms = new OmsServer({
       services: this.#gateway,
       observer: this.#observer(),
@@ -222,9 +223,9 @@ export class RingbookNode {
     this.#oms = oms;
     this.#gateway.streams = oms.streams;
     try {
-      return await oms.listen({ host, port });
+      return await oms.listen(at);
     } catch {
-      throw taken('RINGBOOK_OMS_PORT', omsPort);
+      throw taken('RINGBOOK_OMS_PORT', at);
     }
   }
 
@@ -476,17 +477,18 @@ export class RingbookNode {
     return new UserLimits(new RateLimits(this.#budget, rates, this.#clock.nowNs()));
   }
 
-  #url(port: number, scheme: 'http' | 'https' = 'http'): string {
-    const { host } = this.config;
-    return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  }
-
   async #when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
     const deadlineMs = performance.now() + withinMs;
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
 
-function taken(variable: string, port: number): ConfigError {
-  return new ConfigError(`cannot listen on port ${port}: set ${variable} to a free port, or 0 to have one chosen`);
+function urlOf(scheme: 'http' | 'https', host: string, port: number): string {
+  return `${scheme}://${hostOfUrl(host)}:${port}`;
+}
+
+function taken(variable: string, { host, port }: { readonly host: string; readonly port: number }): ConfigError {
+  return new ConfigError(
+    `cannot listen on ${host}, port ${port}: set ${variable} to a free port, or 0 to have one chosen, and RINGBOOK_HOST to an address of this machine`,
+  );
 }

@@ -11,10 +11,11 @@ import { DEMO_BYTE } from '../operator/seed-data.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import type { Listening } from './boot.ts';
+import { type Listening, reachableUrl } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
 import { DemoThread } from './demo-thread.ts';
 import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
+import { welcomeOf } from './welcome.ts';
 
 const EXIT_BROKEN = 70;
 const EXIT_REFUSED = 78;
@@ -39,7 +40,7 @@ export async function main(wishes: StartWishes = {}): Promise<void> {
       await node.stop();
     };
     writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
-    if (profile !== 'production') writeSync(2, welcome(open, isDemo));
+    if (profile !== 'production') writeSync(2, welcomeOf(open, isDemo));
   } catch (error) {
     // An abandoned start may fail anywhere.
     if (signals.isStopping) return;
@@ -102,8 +103,8 @@ class Signals {
 function startDemo({ config, log }: NodeThreads, { oms, ops }: Listening): DemoThread {
   const seedOf = (byte: number): string => byte.toString(16).repeat(32);
   const settings = {
-    oms,
-    ops,
+    oms: reachableUrl(oms),
+    ops: reachableUrl(ops),
     operatorToken: config.token,
     makers: DEMO_BYTE.makers.map(seedOf),
     taker: seedOf(DEMO_BYTE.taker),
@@ -112,23 +113,4 @@ function startDemo({ config, log }: NodeThreads, { oms, ops }: Listening): DemoT
   const demo = new DemoThread({ entry: workerEntry(DEMO), settings, log });
   demo.start();
   return demo;
-}
-
-function welcome(open: Listening, isDemo: boolean): string {
-  return [
-    '',
-    '  ringbook is ready.',
-    `    orders       ${open.oms}   REST, ws /control, /orders`,
-    `    market data  ${open.mds}   REST and streams`,
-    `    operations   ${open.ops}   /readyz /metrics /operator`,
-    ...(isDemo ? ['    demo traders trade in markets 1 and 3 (RINGBOOK_DEMO=0: none)'] : []),
-    '',
-    '  Try, in another terminal:',
-    '    npx ringbook order sell 0.5 2 --price 3000 --as a',
-    '    npx ringbook order buy 0.5 2 --price 3000 --as b --control',
-    '    npx ringbook book 2',
-    `  or in a browser: ${open.oms}/api-reference`,
-    '',
-    '',
-  ].join('\n');
 }

@@ -159,7 +159,7 @@ export class NodeThreads {
       checkpointRecords: config.journal.checkpointRecords,
       checkpointRows: config.journal.checkpointRows,
       shards: config.threads.marketShards,
-      mdsListener: this.listenerSettings(config.mdsPort),
+      mdsListener: this.listenerSettings({ host: config.mdsHost, port: config.mdsPort }),
       words: this.words.memory,
       attestations: this.attestations,
       budget: this.budget.memory,
@@ -173,9 +173,9 @@ export class NodeThreads {
     return { mapBytes: this.config.storage.mapSizeMiB * 1_048_576 };
   }
 
-  listenerSettings(port: number): ListenerSettings {
-    const { host, publicListeners, addresses } = this.config;
-    return { host, port, tls: tlsOf(publicListeners), addresses };
+  listenerSettings(at: Pick<ListenerSettings, 'host' | 'port'>): ListenerSettings {
+    const { publicListeners, addresses } = this.config;
+    return { ...at, tls: tlsOf(publicListeners), addresses };
   }
 
   #recoveryStep(): StartStep | null {

@@ -16,7 +16,7 @@ import type { OperatorRequest } from './commands.ts';
 import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { refusedChain } from './production-rules.ts';
+import { refusedChain, refusedVault } from './production-rules.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -122,7 +122,9 @@ function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
       pattern: '/operator/vaults/{vault}',
       handler: async (call) => {
         const key = vaultParam(call);
-        return key === null ? malformed('<address>@<chain id>', 'vault') : put(parts, 'vault', key, 'put', call.body);
+        if (key === null) return malformed('<address>@<chain id>', 'vault');
+        const refused = refusedVault(parts.config.profile, call.body);
+        return refused === null ? put(parts, 'vault', key, 'put', call.body) : rejected(refused);
       },
     },
   ];

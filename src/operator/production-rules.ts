@@ -2,10 +2,12 @@
  * What a production node does not serve, in one place: other profiles serve all of it, and no setting of a
  * configuration or of an operator changes it.
  */
+import { PUBLIC_APPROVAL_ADDRESS } from '../chain/key-file.ts';
 import { configList } from '../clearing/registry/registry-config.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import type { Profile } from '../core/config-error.ts';
 import { ConfigError } from '../core/config-error.ts';
+import { parseHex, toHex } from '../core/hex.ts';
 import { type Reject, reject } from '../core/reject.ts';
 
 /** Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request. */
@@ -22,6 +24,28 @@ export function refusedChain(profile: Profile, body: unknown): Reject | null {
     'INVALID_REQUEST',
     `a production node registers no chain of kind "${kind}", which only simulates`,
     'kind',
+  );
+}
+
+const ADDRESS_BYTES = 20;
+
+/**
+ * Checks a body of `PUT /operator/vaults/{vault}`; clearing validates the rest of it. What the approval key of dev and test signs,
+ * anybody can sign: an administrator with it opens the vault to all.
+ */
+export function refusedVault(profile: Profile, body: unknown): Reject | null {
+  const isObject = typeof body === 'object' && body !== null;
+  const administrators: unknown = isObject && 'administrators' in body ? body.administrators : [];
+  const isPublic = (item: unknown): boolean => {
+    const bytes = typeof item === 'string' ? parseHex(item, ADDRESS_BYTES) : null;
+    return bytes !== null && toHex(bytes) === PUBLIC_APPROVAL_ADDRESS;
+  };
+  // mutant: production-public-administrator
+  if (profile !== 'production' || !Array.isArray(administrators) || !administrators.some(isPublic)) return null;
+  return reject(
+    'INVALID_REQUEST',
+    `${PUBLIC_APPROVAL_ADDRESS} is the approval key of dev and test, which everybody has: name administrators of your own`,
+    'administrators',
   );
 }
 

@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { loadKey } from '../../src/client/keys.ts';
+import { loadConfig } from '../../src/node/config.ts';
 import { CLI, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { startWireServer, type WireHandlers, withLogin } from '../support/wire-server.ts';
@@ -21,6 +22,7 @@ const COMMANDS = [
   'demo',
   'replay-flow',
   'bench',
+  'ready',
   'doctor',
 ];
 
@@ -54,7 +56,12 @@ suite('help', () => {
 suite('usage errors', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /which command/],
-    [['destroy'], /no command "destroy"/],
+    [['destroy'], /no command "destroy"; "ringbook --help"/],
+    [['strat'], /no command "strat"; did you mean "start"\?/],
+    [['start', '--port', '1'], /--port/],
+    [['start', 'production'], /start takes no argument/],
+    [['ready', '--wait', '1.5'], /--wait takes whole seconds/],
+    [['ready', 'now'], /ready takes no argument/],
     [['keygen'], /keygen takes one FILE/],
     [['book', '2', '--levels', '0'], /--levels takes a whole number/],
     [['book', '2', '--invented'], /--invented/],
@@ -81,6 +88,7 @@ suite('usage errors', () => {
     [['withdraw', '--as', 'a', '--user', 'f'.repeat(64)], /--user goes without --as/],
     [['withdraw', '--user', 'f'], /64 hex digits/],
     [['keygen', 'x', '--scheme', 'rsa'], /--scheme takes ed25519/],
+    [['keygen', 'x', '--scheme', 'p256', '--approval'], /--approval goes without --scheme/],
     [['keygen', 'x', '--scheme', 'webauthn', '--rp-id', 'localhost'], /needs both/],
     [['keygen', 'x', '--scheme', 'p256', '--rp-id', 'a', '--origin', 'b'], /needs both/],
     [['signers', 'add', 'rsa:00', '--as', 'a'], /a public key is written as/],
@@ -152,6 +160,95 @@ suite('keygen', () => {
       assert.match(again.stderr, /never overwritten/);
       assert.equal(readFileSync(path, 'utf8'), before);
     } finally {
+      removeDirectory(directory);
+    }
+  });
+});
+
+suite('keygen --approval', () => {
+  test('writes the key of a node that its configuration takes, and prints its address', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'approval.key');
+    try {
+      const made = await ringbook(['keygen', path, '--approval']);
+      assert.equal(made.code, 0, made.stderr);
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+      const config = join(directory, 'config.json');
+      writeFileSync(config, JSON.stringify({ extends: 'dev', approval_keys: [path] }));
+      const [address] = loadConfig({ RINGBOOK_CONFIG: config }).approvalAddresses;
+      assert.equal(made.stdout, `${address}\n`);
+      assert.match(made.stdout, /^[0-9a-f]{40}\n$/);
+      assert.equal((await ringbook(['keygen', path, '--approval'])).code, 1);
+    } finally {
+      removeDirectory(directory);
+    }
+  });
+});
+
+suite('ready', () => {
+  const starting = '{"ready":false,"waiting_for":["clearing"]}';
+
+  test('exits with 0 when the node is, with 1 while it is not, and with 69 when there is none', async () => {
+    const server = await startWireServer({ answer: () => ({ body: '{"ready":true,"waiting_for":[]}' }) });
+    const recovering = await startWireServer({ answer: () => ({ status: 503, body: starting }) });
+    try {
+      assert.deepEqual(await ringbook(['ready', '--ops', server.base]), { code: 0, stdout: '', stderr: '' });
+      const early = await ringbook(['ready', '--ops', recovering.base]);
+      assert.equal(early.code, 1);
+      assert.match(early.stderr, /waits for clearing$/m);
+    } finally {
+      await server.close();
+      await recovering.close();
+    }
+    const none = await ringbook(['ready', '--ops', 'http://127.0.0.1:9']);
+    assert.equal(none.code, 69);
+    assert.match(none.stderr, /no node answers at http:\/\/127\.0\.0\.1:9/);
+  });
+
+  test('with --wait it looks until the node is ready, and no longer than that', async () => {
+    let looks = 0;
+    const server = await startWireServer({
+      answer: () => {
+        looks += 1;
+        return looks < 3 ? { status: 503, body: starting } : { body: '{"ready":true,"waiting_for":[]}' };
+      },
+    });
+    try {
+      // Reached through the variables of the node, whose listener is on all addresses.
+      const port = new URL(server.base).port;
+      const { code } = await ringbook(['ready', '--wait', '60'], { RINGBOOK_OPS_PORT: port, RINGBOOK_HOST: '0.0.0.0' });
+      assert.equal(code, 0);
+      assert.equal(looks, 3);
+    } finally {
+      await server.close();
+    }
+    assert.equal((await ringbook(['ready', '--wait', '1', '--ops', 'http://127.0.0.1:9'])).code, 69);
+  });
+});
+
+suite('the token of the operator API', () => {
+  test('is read of the file that a variable names, by every command that needs it', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'token');
+    writeFileSync(path, 'of-a-file\n');
+    const tokens: (string | undefined)[] = [];
+    const server = await startWireServer({
+      answer: ({ headers }) => {
+        tokens.push(headers.authorization);
+        return { status: 401, body: '{"error":{"code":"UNAUTHORIZED","message":"no"}}' };
+      },
+    });
+    try {
+      const environment = { RINGBOOK_OPERATOR_TOKEN_FILE: path };
+      for (const argv of [['risk'], ['trace', '--seconds', '1']]) {
+        assert.equal((await ringbook([...argv, '--ops', server.base], environment)).code, 1, argv.join(' '));
+      }
+      assert.ok(tokens.length >= 2);
+      assert.deepEqual(new Set(tokens), new Set(['Bearer of-a-file']));
+      const missing = await ringbook(['risk', '--ops', server.base], { RINGBOOK_OPERATOR_TOKEN_FILE: `${path}.none` });
+      assert.deepEqual([missing.code, /ENOENT/.test(missing.stderr)], [64, true]);
+    } finally {
+      await server.close();
       removeDirectory(directory);
     }
   });
@@ -277,6 +374,9 @@ suite('a node that answers', () => {
       assert.equal(code, 1);
       assert.match(stdout, /^FAIL +running node +at \S+ waits for clearing, markets/m);
       assert.match(stdout, /^FAIL +data directory +\S+ cannot be written/m);
+      assert.match(stdout, /^ok +configuration +profile dev/m);
+      const refused = await ringbook(['doctor'], { RINGBOOK_OPS_PORT: port, RINGBOOK_ACK: 'durable' });
+      assert.match(refused.stdout, /^FAIL +configuration +there is no variable RINGBOOK_ACK: /m);
       for (const name of ['uWebSockets.js', 'lmdb', 'sodium-native', 'tiny-secp256k1']) {
         assert.match(stdout, new RegExp(`^ok +${name} +loads`, 'm'));
       }

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { binaryFault, binaryName, packageFolder } from '../../src/http/uws-integrity.ts';
 import { UWS_SUMS } from '../../src/http/uws-sums.ts';
+import { bareEnvironment } from '../support/bare-environment.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Of other platforms, optional, and not to be had where the lock file was completed: nothing is added to them. */
@@ -41,7 +42,7 @@ suite('supply chain', () => {
       join(packages, 'uWebSockets.js', binaryName()),
       Buffer.concat([readFileSync(join(packageFolder(), binaryName())), Buffer.of(0)]),
     );
-    const env = { ...process.env, RINGBOOK_CONFIG: 'dev', RINGBOOK_DATA_DIR: join(root, 'data') };
+    const env = { ...bareEnvironment(), RINGBOOK_CONFIG: 'dev', RINGBOOK_DATA_DIR: join(root, 'data') };
     const run = spawnSync(process.execPath, [join(root, 'dist/src/cli/main.js'), 'start'], { env, encoding: 'utf8' });
     assert.equal(run.status, 78, run.stderr);
     assert.equal(run.stderr.trimEnd().split('\n').length, 1, run.stderr);
@@ -58,9 +59,11 @@ suite('supply chain', () => {
   });
 
   test('every base image is named by digest', () => {
-    const bases = readFileSync('Dockerfile', 'utf8').match(/^FROM .*$/gm) ?? [];
-    assert.ok(bases.length > 0);
-    for (const base of bases) assert.match(base, /^FROM node:[a-z0-9.-]+@sha256:[0-9a-f]{64}( AS build)?$/);
+    const text = readFileSync('Dockerfile', 'utf8');
+    assert.match(text, /^ARG NODE_IMAGE=node:[a-z0-9.-]+@sha256:[0-9a-f]{64}$/m);
+    const bases = text.match(/^FROM .*$/gm) ?? [];
+    assert.equal(bases.length, 2);
+    for (const base of bases) assert.match(base, /^FROM \$\{NODE_IMAGE\}( AS build)?$/);
   });
 
   test('one file of the sources loads the native server; others take types of it', () => {

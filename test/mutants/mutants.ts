@@ -140,6 +140,24 @@ const STORAGE: readonly Mutant[] = [
 
 const NODE: readonly Mutant[] = [
   {
+    breaks: 'production signs with no approval key that everybody has',
+    site: 'production-public-approval-key',
+    change: condition('false'),
+    caughtBy: 'test/node/config',
+  },
+  {
+    breaks: 'a misspelt variable is refused, never ignored',
+    site: 'unknown-variable',
+    change: removed,
+    caughtBy: 'test/node/config',
+  },
+  {
+    breaks: 'production registers no vault that the public approval key opens',
+    site: 'production-public-administrator',
+    change: condition('true'),
+    caughtBy: 'test/node/production-profile',
+  },
+  {
     breaks: 'a journal goes on from its own snapshot alone',
     site: 'journal-after-own-snapshot',
     change: swap(/!\w+\(record, base\)/, 'false'),

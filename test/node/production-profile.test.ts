@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { keyFromSeed } from '../../src/client/keys.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { bareEnvironment } from '../support/bare-environment.ts';
 import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
@@ -27,9 +28,8 @@ const PUBLIC_FEES = new PlainKey(0xfe).id;
 function refusal(directory: string, data: string, config: object, token: string | null = TOKEN): string {
   const path = `${directory}/refused.json`;
   writeFileSync(path, JSON.stringify({ extends: 'production', ...config }));
-  const { RINGBOOK_OPERATOR_TOKEN: _none, ...inherited } = process.env;
   const env = {
-    ...inherited,
+    ...bareEnvironment(),
     ...(token === null ? {} : { RINGBOOK_OPERATOR_TOKEN: token }),
     RINGBOOK_CONFIG: path,
     RINGBOOK_DATA_DIR: data,
@@ -201,7 +201,7 @@ suite('in production the keys of the dev seed have no account (operator-api.md 9
     assert.equal((await operator('GET', '/settings')).body['fee_account'], own);
   });
 
-  test('a simulated chain is refused with 400 and the field; an EVM chain is registered and watched', async () => {
+  test('a simulated chain and the public approval key as an administrator are refused with 400 and the field; an EVM chain is registered and watched', async () => {
     const path = '/chains/000000000000007a69';
     const { status, body } = await operator('PUT', path, { kind: 'simulated', confirmations: { deposit: 3 } });
     assert.deepEqual([status, body.error?.code, body.error?.details?.field], [400, 'INVALID_REQUEST', 'kind']);
@@ -217,6 +217,9 @@ suite('in production the keys of the dev seed have no account (operator-api.md 9
       ).status,
       200,
     );
+    const publicKey = { administrators: ['5d'.repeat(20), '0x5D5C99EDF529335160FF180FA141DD4967FC00D2'], quorum: 1 };
+    const vault = await operator('PUT', `/vaults/${'0d'.repeat(20)}@000000000000007a69`, publicKey);
+    assert.deepEqual([vault.status, vault.body.error?.details?.field], [400, 'administrators']);
     assert.equal((await operator('POST', `${path}/resume`, { accept: true })).status, 200);
   });
 

@@ -13,6 +13,7 @@ import { WebSocket } from 'ws';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import { loadConfig } from '../../src/node/config.ts';
+import { bareEnvironment } from './bare-environment.ts';
 import type { NodeProcess } from './node-process.ts';
 import { PATIENCE_MS, seenAtLast } from './patience.ts';
 
@@ -190,7 +191,12 @@ export class DocRunner {
   #environment(): NodeJS.ProcessEnv {
     const { oms, mds, ops } = this.#node;
     const port = (address: string): string => new URL(address).port;
-    return { ...process.env, RINGBOOK_OMS_PORT: port(oms), RINGBOOK_MDS_PORT: port(mds), RINGBOOK_OPS_PORT: port(ops) };
+    return {
+      ...bareEnvironment(),
+      RINGBOOK_OMS_PORT: port(oms),
+      RINGBOOK_MDS_PORT: port(mds),
+      RINGBOOK_OPS_PORT: port(ops),
+    };
   }
 
   #baseOf(role: string | undefined): string {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
  * `stalls`: the next write to the map does not return, where the shim is loaded (io-shim.c). */
 export type Fault = 'throws' | 'loops' | 'waits' | 'exits' | 'stalls';
 
-const CUE_FILE = 'RINGBOOK_TEST_FAULT';
+const CUE_FILE = 'FAULTY_NODE_CUE';
 /** How a broken promise reads in the node's last line. */
 export const BROKEN_PROMISE = 'a promise is broken on cue';
 

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from './bare-environment.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -55,7 +56,7 @@ const DEV_WITHOUT_BOUND = fileURLToPath(new URL('../../../test/fixtures/dev-with
 
 function environment(options: NodeOptions, dataDirectory: string): NodeJS.ProcessEnv {
   return {
-    ...process.env,
+    ...bareEnvironment(),
     RINGBOOK_CONFIG: options.profile === 'dev' ? DEV_WITHOUT_BOUND : 'test',
     RINGBOOK_OMS_PORT: '0',
     RINGBOOK_MDS_PORT: '0',

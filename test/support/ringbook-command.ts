@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from './bare-environment.ts';
 
 /** The built entry file of the command. */
 export const CLI: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -14,7 +15,7 @@ export interface Ended {
 
 export async function ringbook(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const child = spawn(process.execPath, [CLI, ...argv], {
-    env: { ...process.env, ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,0 +1,188 @@
+/**
+ * The members of a configuration file: which there are, what each may be, and how its values are described where one is
+ * refused (config-faults.ts).
+ *
+ * `description` of a shape is the end of the sentence "give …". A member that is `writeOnly` is a secret: its value is never printed.
+ */
+import { type TSchema, Type } from '@sinclair/typebox';
+
+import { SESSIONS_MAX } from '../core/limits.ts';
+import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
+
+const Strict = { additionalProperties: false } as const;
+const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+const Path = Type.String({ minLength: 1, description: 'the path of a file' });
+/** `<token>@<chain id>`, as outputs have it. */
+const TOKEN_FORM = '^[0-9a-f]{64}@[0-9a-f]{18}$';
+const BASE_UNITS_FORM = '^(0|[1-9][0-9]{0,77})$';
+/** A host name, as browsers compare it: lower case, no port. */
+const RP_ID_FORM = '^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$';
+/** An IPv4 or IPv6 address, or a host name; no port. */
+export const HOST_FORM = '^[0-9A-Za-z.:_-]{1,253}$';
+const Account = Type.Union([
+  Type.String({ pattern: '^[0-9a-f]{64}$', description: 'a user id of 64 hex digits in lower case' }),
+  Type.Null(),
+]);
+/** An address, or a name that the system resolves. */
+const Host = Type.String({ pattern: HOST_FORM, description: 'an address or a host name' });
+const RingBytes = Type.Union(
+  [
+    65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
+  ].map((bytes) => Type.Literal(bytes)),
+);
+
+export const ProfileShape: TSchema = Type.Object(
+  {
+    profile: Type.Union([Type.Literal('dev'), Type.Literal('test'), Type.Literal('production')]),
+    clock: Type.Union([Type.Literal('system'), Type.Literal('manual')]),
+    hooks: Type.Boolean(),
+    chains: Type.Union([Type.Literal('simulated'), Type.Literal('none')]),
+    chainsMine: Type.Union([Type.Literal('by-themselves'), Type.Literal('on-request')]),
+    seed: Type.Union([Type.Literal('dev'), Type.Literal('test'), Type.Literal('none')]),
+    oracleFeedMs: Count(0, 3_600_000),
+    operatorToken: Type.Union([Type.String({ minLength: 1, description: 'a text' }), Type.Null()], { writeOnly: true }),
+    hosts: Type.Optional(
+      Type.Object({ oms: Type.Optional(Host), mds: Type.Optional(Host), ops: Type.Optional(Host) }, Strict),
+    ),
+    publicListeners: Type.Union([
+      Type.Literal('plain-on-loopback'),
+      Type.Literal('plain-in-container'),
+      Type.Literal('plain-behind-terminator'),
+      Type.Literal('undeclared'),
+      Type.Object({ tls: Type.Object({ certFile: Path, keyFile: Path }, Strict) }, Strict),
+    ]),
+    addresses: Type.Union([
+      Type.Null(),
+      Type.Object(
+        {
+          unitsPerSecond: Count(1, 1_000_000),
+          capacity: Count(1, 1_000_000_000),
+          sockets: Count(1, 16_384),
+          sessions: Type.Optional(Count(1, SESSIONS_MAX)),
+          from: Type.Union([Type.Literal('peer'), Type.Literal('x-forwarded-for')]),
+        },
+        Strict,
+      ),
+    ]),
+    rateLimits: Type.Union([Type.Literal('standard'), Type.Literal('lifted')]),
+    selfServiceMarkets: Type.Boolean(),
+    approval_keys: Type.Optional(Type.Array(Path, { maxItems: 64 })),
+    approval_limits: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: TOKEN_FORM }),
+        Type.String({ pattern: BASE_UNITS_FORM, description: 'a whole number of base units as a text' }),
+        { ...Strict, maxProperties: 1_024, description: '"<token, 64 hex digits>@<chain id, 18 hex digits>"' },
+      ),
+    ),
+    webauthn: Type.Optional(
+      Type.Union([
+        Type.Null(),
+        Type.Object(
+          {
+            rp_id: Type.String({ pattern: RP_ID_FORM, description: 'a host name in lower case, without a port' }),
+            origins: Type.Array(Type.String({ minLength: 1, maxLength: 255, description: 'an origin' }), {
+              minItems: 1,
+              maxItems: 16,
+            }),
+          },
+          Strict,
+        ),
+      ]),
+    ),
+    feeAccount: Account,
+    backstopAccount: Account,
+    acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
+    orderWaitMsMax: Count(0, 60_000),
+    logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
+    threads: Type.Object(
+      {
+        marketShards: Count(1, 64),
+        marketsOn: Type.Union([Type.Literal('workers'), Type.Literal('main')]),
+        verifyThreads: Count(0, 32),
+        spinTurns: Count(0, 100_000_000),
+      },
+      Strict,
+    ),
+    rings: Type.Object(
+      {
+        commandBytes: RingBytes,
+        commandReservedBytes: Count(4_096, 8_388_608),
+        eventBytes: RingBytes,
+        depthBytes: RingBytes,
+      },
+      Strict,
+    ),
+    journal: Type.Object(
+      {
+        batchRecordsMax: Count(1, 65_536),
+        checkpointMs: Count(10, 600_000),
+        checkpointRecords: Count(1, 1_000_000),
+        checkpointRows: Count(100, 1_000_000),
+      },
+      Strict,
+    ),
+    snapshots: Type.Object({ everyMs: Count(0, 604_800_000), keep: Count(1, 100) }, Strict),
+    storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
+  },
+  Strict,
+);
+
+/** What a profile file holds after `extends` is resolved. */
+export interface Profile {
+  readonly profile: 'dev' | 'test' | 'production';
+  readonly clock: 'system' | 'manual';
+  /** Test hooks of operator-api.md 7 and 8. */
+  readonly hooks: boolean;
+  readonly chains: 'simulated' | 'none';
+  readonly chainsMine: 'by-themselves' | 'on-request';
+  readonly seed: 'dev' | 'test' | 'none';
+  /** 0: no feeder. */
+  readonly oracleFeedMs: number;
+  readonly operatorToken: string | null;
+  /** Where a listener has another address than RINGBOOK_HOST. */
+  readonly hosts?: { readonly oms?: string; readonly mds?: string; readonly ops?: string };
+  readonly publicListeners: PublicListeners;
+  /** Limits per address of a public listener; null: none. */
+  readonly addresses: AddressConfig | null;
+  /** What budgets start with: the numbers of G23, or as good as none (operator-api.md 1). */
+  readonly rateLimits: 'standard' | 'lifted';
+  readonly selfServiceMarkets: boolean;
+  /** Files of the keys that sign approvals (operator-api.md 1): 64 hex digits, mode 600. Left out: in dev and test the public one. */
+  readonly approval_keys?: readonly string[];
+  /** At most so many base units of a token are approved in an hour, by `<token>@<chain id>`; without an entry any number. */
+  readonly approval_limits?: Readonly<Record<string, string>>;
+  /** The relying party and origins of WebAuthn co-signers (operator-api.md 1). Left out or null: every assertion is refused. */
+  readonly webauthn?: { readonly rp_id: string; readonly origins: readonly string[] } | null;
+  /** The accounts of fees and of the backstop until an operator sets others; null: those of the seed. */
+  readonly feeAccount: string | null;
+  readonly backstopAccount: string | null;
+  readonly acks: 'optimistic' | 'durable';
+  /** Milliseconds from the readiness of its socket after which an order that was not read is refused; 0: never. */
+  readonly orderWaitMsMax: number;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly threads: {
+    readonly marketShards: number;
+    /** `main`: on the gateway's thread. Two hops shorter, for machines with two or three cores and small books. */
+    readonly marketsOn: 'workers' | 'main';
+    readonly verifyThreads: number;
+    readonly spinTurns: number;
+  };
+  readonly rings: {
+    readonly commandBytes: number;
+    readonly commandReservedBytes: number;
+    readonly eventBytes: number;
+    readonly depthBytes: number;
+  };
+  readonly journal: {
+    readonly batchRecordsMax: number;
+    readonly checkpointMs: number;
+    readonly checkpointRecords: number;
+    readonly checkpointRows: number;
+  };
+  readonly snapshots: {
+    /** How often one is made and the journal below the oldest that stays is removed; 0: never. */
+    readonly everyMs: number;
+    readonly keep: number;
+  };
+  readonly storage: { readonly mapSizeMiB: number };
+}
