@@ -76,9 +76,19 @@ suite('the examples of the documentation, on a dev node', () => {
 });
 
 suite('the documentation', () => {
-  const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((path) =>
-    path.endsWith('.md'),
+  const pages = [...readdirSync('.'), ...readdirSync('docs').map((name) => `docs/${name}`)].filter(
+    (path) => path.endsWith('.md') || path === 'llms.txt',
   );
+  /** The ids that headings have where Markdown is shown. */
+  const anchorsOf = (page: string): ReadonlySet<string> =>
+    new Set(
+      [...readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      ),
+    );
 
   test('every file that a page links or names as a page exists', () => {
     const missing = pages.flatMap((page) =>
@@ -86,6 +96,16 @@ suite('the documentation', () => {
         .map(([, target = '']) => join(dirname(page), target))
         .filter((target) => !existsSync(target))
         .map((target) => `${page}: ${target}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test('every part of a page that a link names is a heading of it', () => {
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+        .map(([, target = '', part = '']) => ({ target: target === '' ? page : join(dirname(page), target), part }))
+        .filter(({ target, part }) => !anchorsOf(target).has(part))
+        .map(({ target, part }) => `${page}: ${target}#${part}`),
     );
     assert.deepEqual(missing, []);
   });
