@@ -33,7 +33,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   'market-data': { modules: ['core', 'runtime', 'schema', 'risk', 'clearing', 'gateway'], packages: [] },
   client: {
     modules: ['core', 'codec'],
-    packages: ['node:', '@noble/curves', '@noble/ed25519', '@noble/hashes', 'flatbuffers', 'ws'],
+    packages: ['node:', '@noble/ed25519', '@noble/hashes', '@noble/secp256k1', 'flatbuffers', 'ws'],
   },
   storage: { modules: ['core', 'runtime', 'schema', 'order', 'clearing', 'gateway'], packages: ['node:', 'lmdb'] },
   chain: { modules: [...BASE, 'codec', 'clearing'], packages: ['node:', '@noble/hashes', 'viem'] },

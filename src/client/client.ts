@@ -1,5 +1,6 @@
 /**
- * The ringbook SDK: one object per user with all operations of a trader. Import it as `ringbook/client`.
+ * The ringbook SDK: one object per user with all operations of a trader. Programs import it from `ringbook-client`, whose root is
+ * sdk.ts.
  *
  *   const client = new RingbookClient({ oms, mds, key: loadKey('me.key') });
  *   const order = await client.order({ assetId: '2', side: 'Buy', price: '3000.25', quantity: '0.5' });
@@ -21,7 +22,7 @@ import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
-import { type HttpExchange, type HttpMethod, HttpTransport } from './http-transport.ts';
+import { type HttpExchange, type HttpMethod, HttpTransport, type SocketTarget } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
@@ -76,7 +77,6 @@ import {
   type UnsignedAction,
   WRAPPERS,
 } from './signed-actions.ts';
-import type { SocketTarget } from './socket.ts';
 import { type NowNs, systemClock } from './time.ts';
 
 export interface ClientOptions {

@@ -9,17 +9,16 @@
  * A key in a browser, a wallet or a security key signs elsewhere: bring its entry ready-made. `SoftwareAuthenticator` is an
  * authenticator in software, for tests and machines.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { p256 } from '@noble/curves/nist.js';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { createECDH, createHash, createHmac, createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import * as secp256k1 from '@noble/secp256k1';
 import {
   type AdditionalSigner,
   PERSONAL_SIGNATURE_BYTES,
   type SignerKey,
   type SignerScheme,
 } from '../codec/signatures.ts';
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import { invalidArgument } from './errors.ts';
 import { keyFromSeed } from './keys.ts';
@@ -30,6 +29,10 @@ export interface CoSigner {
   /** @returns the signature in the form of its scheme, over exactly these bytes. */
   sign(text: Uint8Array): Uint8Array;
 }
+
+// The nonces of secp256k1 are those of RFC 6979; its package leaves the choice of the hash functions to the program.
+secp256k1.hashes.sha256 = (message) => Uint8Array.from(sha256(message));
+secp256k1.hashes.hmacSha256 = (key, message) => Uint8Array.from(createHmac('sha256', key).update(message).digest());
 
 const SECRET_BYTES = 32;
 const PERSONAL_HEAD = '\x19Ethereum Signed Message:\n';
@@ -47,29 +50,82 @@ export function ed25519CoSigner(seed: Uint8Array): CoSigner {
  *   hash, as a wallet's `personal_sign`.
  */
 export function secp256k1CoSigner(secret: Uint8Array, form: 'sha256' | 'personal' = 'sha256'): CoSigner {
-  const key = secretOf(secret, secp256k1.utils.isValidPrivateKey, 'secp256k1');
+  const key = secretOf(secret, secp256k1.utils.isValidSecretKey, 'secp256k1');
   return {
     signer: { scheme: 'Secp256k1', key: secp256k1.getPublicKey(key, true) },
-    sign: (text) => (form === 'sha256' ? secp256k1.sign(sha256(text), key).toCompactRawBytes() : personal(text, key)),
+    sign: (text) => (form === 'sha256' ? secp256k1.sign(text, key) : personal(text, key)),
   };
 }
 
 /** @param secret 32 bytes. */
 export function p256CoSigner(secret: Uint8Array): CoSigner {
-  const key = secretOf(secret, p256.utils.isValidPrivateKey, 'P-256');
-  return {
-    signer: { scheme: 'P256', key: p256.getPublicKey(key, true) },
-    sign: (text) => p256.sign(sha256(text), key, { lowS: true }).toCompactRawBytes(),
-  };
+  const { publicKey, privateKey } = p256KeyOf(secret);
+  return { signer: { scheme: 'P256', key: publicKey }, sign: (text) => signP256(text, privateKey) };
 }
 
 function personal(text: Uint8Array, key: Uint8Array): Uint8Array {
   const head = Buffer.from(`${PERSONAL_HEAD}${text.length}`, 'latin1');
-  const signed = secp256k1.sign(keccak_256(Buffer.concat([head, text])), key);
-  const bytes = new Uint8Array(PERSONAL_SIGNATURE_BYTES);
-  bytes.set(signed.toCompactRawBytes());
-  bytes[PERSONAL_SIGNATURE_BYTES - 1] = PERSONAL_V + signed.recovery;
-  return bytes;
+  const digest = keccak_256(Buffer.concat([head, text]));
+  // The recovery bit, then r and s; wallets write it last.
+  const [recovery = 0, ...point] = secp256k1.sign(digest, key, { prehash: false, format: 'recovered' });
+  assert(point.length === PERSONAL_SIGNATURE_BYTES - 1, 'r and s of secp256k1 have 64 bytes');
+  return Uint8Array.of(...point, PERSONAL_V + recovery);
+}
+
+/** The order of P-256 (FIPS 186-4, D.1.2.3). */
+const P256_ORDER = 0xffffffff_00000000_ffffffff_ffffffff_bce6faad_a7179e84_f3b9cac2_fc632551n;
+
+interface P256Key {
+  /** 33 bytes. */
+  readonly publicKey: Uint8Array;
+  readonly privateKey: KeyObject;
+}
+
+/** @throws RingbookError INVALID_ARGUMENT for bytes that are no private key. */
+function p256KeyOf(secret: Uint8Array): P256Key {
+  const isValid = (key: Uint8Array): boolean => {
+    const value = bigIntOf(key);
+    return value > 0n && value < P256_ORDER;
+  };
+  const pair = createECDH('prime256v1');
+  pair.setPrivateKey(secretOf(secret, isValid, 'P-256'));
+  const point = pair.getPublicKey();
+  const [x, y] = [point.subarray(1, 1 + SECRET_BYTES), point.subarray(1 + SECRET_BYTES)];
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
+  const key = { kty: 'EC', crv: 'P-256', d: text(secret), x: text(x), y: text(y) };
+  return {
+    publicKey: Uint8Array.from(pair.getPublicKey(null, 'compressed')),
+    privateKey: createPrivateKey({ key, format: 'jwk' }),
+  };
+}
+
+/** @returns 64 bytes over the SHA-256 of `bytes`, s in the lower half, which is the form of either twin that all verifiers take. */
+function signP256(bytes: Uint8Array, privateKey: KeyObject): Uint8Array {
+  const signature = sign('sha256', bytes, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  const s = bigIntOf(signature.subarray(SECRET_BYTES));
+  if (s > P256_ORDER / 2n) signature.write(hexOf(P256_ORDER - s), SECRET_BYTES, 'hex');
+  return Uint8Array.from(signature);
+}
+
+function bigIntOf(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}
+
+/** @returns 32 bytes as 64 hex digits. */
+function hexOf(value: bigint): string {
+  return value.toString(16).padStart(2 * SECRET_BYTES, '0');
+}
+
+/** The ASN.1 form of a signature: a sequence of two integers, each without leading zeros (SEC 1, C.5). */
+function derOf(signature: Uint8Array): Uint8Array {
+  const integers = [signature.subarray(0, SECRET_BYTES), signature.subarray(SECRET_BYTES)].map((bytes) => {
+    const first = bytes.findIndex((byte) => byte !== 0);
+    const digits = bytes.subarray(first);
+    const positive = (digits[0] ?? 0) < 0x80 ? digits : Uint8Array.of(0, ...digits);
+    return Uint8Array.of(0x02, positive.length, ...positive);
+  });
+  const content = Buffer.concat(integers);
+  return Uint8Array.of(0x30, content.length, ...content);
 }
 
 /** The relying party and the page of an authenticator. */
@@ -94,15 +150,16 @@ const COUNTER_BYTES = 4;
 /** A WebAuthn authenticator in software, with the page that uses it: one credential, of one relying party. */
 export class SoftwareAuthenticator implements CoSigner {
   readonly signer: SignerKey;
-  readonly #secret: Uint8Array;
+  readonly #key: KeyObject;
   readonly #options: AuthenticatorOptions;
   #counter = 0;
 
   /** @param secret 32 bytes, a private key of P-256. */
   constructor(secret: Uint8Array, options: AuthenticatorOptions) {
-    this.#secret = secretOf(secret, p256.utils.isValidPrivateKey, 'P-256');
+    const { publicKey, privateKey } = p256KeyOf(secret);
+    this.#key = privateKey;
     this.#options = options;
-    this.signer = { scheme: 'WebAuthn', key: p256.getPublicKey(this.#secret, true) };
+    this.signer = { scheme: 'WebAuthn', key: publicKey };
   }
 
   sign(text: Uint8Array): Uint8Array {
@@ -128,10 +185,8 @@ export class SoftwareAuthenticator implements CoSigner {
 
   /** Signs the parts. @returns the bytes of the assertion as JSON. */
   assert({ authenticatorData, clientDataJson }: AssertionParts): Uint8Array {
-    const signed = p256.sign(sha256(Buffer.concat([authenticatorData, sha256(clientDataJson)])), this.#secret, {
-      lowS: true,
-    });
-    const signature = this.#options.form === 'raw' ? signed.toCompactRawBytes() : signed.toDERRawBytes();
+    const raw = signP256(Buffer.concat([authenticatorData, sha256(clientDataJson)]), this.#key);
+    const signature = this.#options.form === 'raw' ? raw : derOf(raw);
     return assertionBytes({ authenticatorData, clientDataJson }, signature);
   }
 }
@@ -159,7 +214,14 @@ export function coSign(coSigners: readonly CoSigner[], text: string | Uint8Array
 /** A new private key for any scheme: 32 bytes. */
 export function generateSecret(scheme: SignerScheme): Uint8Array {
   if (scheme === 'Ed25519') return randomBytes(SECRET_BYTES);
-  return scheme === 'Secp256k1' ? secp256k1.utils.randomPrivateKey() : p256.utils.randomPrivateKey();
+  return scheme === 'Secp256k1' ? secp256k1.utils.randomSecretKey() : randomP256Secret();
+}
+
+/** Padded: OpenSSL writes a private key without its leading zeros. */
+function randomP256Secret(): Uint8Array {
+  const pair = createECDH('prime256v1');
+  pair.generateKeys();
+  return Uint8Array.from(Buffer.from(hexOf(bigIntOf(pair.getPrivateKey())), 'hex'));
 }
 
 function secretOf(secret: Uint8Array, isValid: (key: Uint8Array) => boolean, curve: string): Uint8Array {

@@ -12,9 +12,10 @@ import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
 import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './binary-control.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
+import type { SocketTarget } from './http-transport.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
-import { openSocket, type SocketTarget } from './socket.ts';
+import { openSocket } from './socket.ts';
 
 /** The form of frames: JSON, bare or in an envelope, or FlatBuffers, which costs the node the least. */
 export type ControlVersion = 'v0' | 'v1' | 'binary';

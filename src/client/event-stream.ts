@@ -14,7 +14,8 @@
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
-import { openSocket, type SocketTarget } from './socket.ts';
+import type { SocketTarget } from './http-transport.ts';
+import { openSocket } from './socket.ts';
 
 export interface Reconnect {
   /** First pause; each further one doubles, up to 5 s. Default 100. */

@@ -21,6 +21,16 @@ export interface HttpExchange {
   readonly accept?: readonly number[];
 }
 
+/** Where a socket is opened. It is here, without the types of `ws`, which programs that import the SDK need not have. */
+export interface SocketTarget {
+  /** `http…` or `ws…` base of the service. */
+  readonly base: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Offered subprotocols, `svc.ws.v1` for v1. */
+  readonly protocols?: readonly string[];
+}
+
 /** The client's deadline for a REST call (wire.md 1). */
 const DEADLINE_MS = 10_000;
 /** A full depth snapshot of 10,000 levels per side is smaller. */

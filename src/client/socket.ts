@@ -7,16 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
-import { unreachable } from './http-transport.ts';
-
-export interface SocketTarget {
-  /** `http…` or `ws…` base of the service. */
-  readonly base: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Offered subprotocols, `svc.ws.v1` for v1. */
-  readonly protocols?: readonly string[];
-}
+import { type SocketTarget, unreachable } from './http-transport.ts';
 
 const HANDSHAKE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 60_000;
