@@ -115,6 +115,11 @@ function closingBrace(text: string, from: number): number {
 const run = promisify(execFile);
 const BUILD = fileURLToPath(new URL('../../', import.meta.url));
 const CLI = join(BUILD, 'src', 'cli', 'main.js');
+/** The name of each package, its folder, and its compiled files; the client's are the same as the node's. */
+const PACKAGES = [
+  ['ringbook', '.', BUILD],
+  ['ringbook-client', 'packages/client', join(BUILD, 'src')],
+] as const;
 const TSC = join('node_modules', 'typescript', 'bin', 'tsc');
 
 interface Answer {
@@ -129,7 +134,7 @@ interface Told {
 
 export class DocRunner {
   readonly #node: NodeProcess;
-  /** A directory of a user's own, with the package installed. */
+  /** A directory of a user's own, with the packages installed. */
   readonly #home: string;
   readonly #key = devKey('a');
   readonly #streams = new Map<string, Told>();
@@ -140,10 +145,12 @@ export class DocRunner {
   constructor(node: NodeProcess, home: string) {
     this.#node = node;
     this.#home = home;
-    const installed = join(home, 'node_modules', 'ringbook');
-    mkdirSync(installed, { recursive: true });
-    copyFileSync('package.json', join(installed, 'package.json'));
-    symlinkSync(BUILD, join(installed, 'dist'));
+    for (const [name, source, compiled] of PACKAGES) {
+      const installed = join(home, 'node_modules', name);
+      mkdirSync(installed, { recursive: true });
+      copyFileSync(join(source, 'package.json'), join(installed, 'package.json'));
+      symlinkSync(compiled, join(installed, 'dist'));
+    }
     symlinkSync(join(process.cwd(), 'node_modules', '@types'), join(home, 'node_modules', '@types'));
     writeFileSync(join(home, 'package.json'), '{"type":"module"}');
   }
