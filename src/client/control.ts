@@ -1,6 +1,6 @@
 /**
  * The `/control` socket: sends signed actions and matches replies by (kind, asset, order id) in v0, and by request id too
- * in v1 (wire.md 10; CTL) and in FlatBuffers (binary-control.ts).
+ * in v1 (wire.md 10; CTL; short requests: wire-additions.md 2) and in FlatBuffers (binary-control.ts).
  *
  *   action ──▶ pending[key] ──reply──▶ resolved
  *                  └─ no reply in time, or the connection ends ─▶ rejected: the outcome is unknown, read the state
@@ -17,8 +17,11 @@ import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
 import { openSocket } from './socket.ts';
 
-/** The form of frames: JSON, bare or in an envelope, or FlatBuffers, which costs the node the least. */
-export type ControlVersion = 'v0' | 'v1' | 'binary';
+/**
+ * The form of frames: JSON, bare, in an envelope or as short requests, or FlatBuffers, which costs the node the least. Of short
+ * requests what is refused before the rules of order, account and market is thrown, with the path of the member as `field`.
+ */
+export type ControlVersion = 'v0' | 'v1' | 'short' | 'binary';
 
 export interface ControlOptions {
   /** Default v0. */
@@ -50,6 +53,7 @@ const DEADLINE_MS: Readonly<Record<OrderAction, number>> = { Create: 15_000, Rep
 const PROTOCOLS: Readonly<Record<ControlVersion, readonly string[]>> = {
   v0: [],
   v1: ['svc.ws.v1'],
+  short: ['svc.ws.v1'],
   binary: [BINARY_PROTOCOL],
 };
 const BATCH_MAX = 50;
@@ -160,9 +164,9 @@ export class ControlConnection {
   }
 
   #jsonFrame(requestId: string, data: string): string {
-    return this.#version === 'v0'
-      ? data
-      : `{"type":"request","channel":"control","request_id":"${requestId}","data":${data}}`;
+    if (this.#version === 'v0') return data;
+    const members = `"request_id":"${requestId}","data":${data}`;
+    return this.#version === 'short' ? `{${members}}` : `{"type":"request","channel":"control",${members}}`;
   }
 
   #receive(data: Buffer): void {
@@ -190,8 +194,8 @@ export class ControlConnection {
     }
     const refusal = errorOfEnvelope(outcome.value, null);
     if (refusal !== null) this.#refuse(requestIdOf(outcome.value), refusal);
-    else if (this.#version === 'v1') this.#receiveEnvelope(outcome.value);
-    else this.#answered(null, outcome.value);
+    else if (this.#version === 'v0') this.#answered(null, outcome.value);
+    else this.#receiveEnvelope(outcome.value);
   }
 
   #receiveEnvelope(envelope: JsonObject): void {

@@ -55,25 +55,36 @@ const LISTS = objectShape(
 
 const previewCursor = new JsonCursor();
 
-/** Null for a text that is no action, or of which the orders are not found. Never throws. */
-export function previewFrame(bytes: Uint8Array): ActionPreview | null {
+/**
+ * Null for a text that is no action, or of which the orders are not found. Never throws.
+ *
+ * @param takesShort as for decodeControlFrame: of a frame that may be a short request all of it is read.
+ */
+export function previewFrame(bytes: Uint8Array, takesShort = false): ActionPreview | null {
   const cursor = previewCursor;
   cursor.reset(bytes, 0, bytes.length);
   let requestId: string | null = null;
   let named: NamedOrders | null = null;
   let version: 0 | 1 = 0;
+  let hasType = false;
+  let hasChannel = false;
   cursor.enterObject();
   for (let name = cursor.nextMember(FRAME); name !== null; name = cursor.nextMember(FRAME)) {
-    if (isTag(name)) return withHead(previewKind(cursor, KIND[name], true), 0, null);
+    if (isTag(name)) return withoutHead(previewKind(cursor, KIND[name], true));
     version = 1;
+    hasType ||= name === 'type';
+    hasChannel ||= name === 'channel';
     if (name === 'request_id') requestId = cursor.readNull() ? null : cursor.readString(REQUEST_ID_MAX);
     else if (name !== 'data') cursor.skipValue();
     else {
-      named = previewData(cursor, requestId !== null);
-      if (named !== null && requestId !== null) break;
+      const isLast = requestId !== null && (!takesShort || (hasType && hasChannel));
+      named = previewData(cursor, isLast);
+      if (named !== null && isLast) break;
     }
   }
-  return cursor.hasFailed ? null : withHead(named, version, requestId);
+  if (cursor.hasFailed || named === null) return null;
+  const isShort = takesShort && version === 1 && !(hasType && hasChannel);
+  return { ...named, version, requestId, ...(isShort ? { isShort } : {}) };
 }
 
 /** The orders of the body of a REST request; null as for a frame. */
@@ -83,8 +94,8 @@ export function previewBody(kind: ActionKind, body: Uint8Array): readonly Correl
   return previewKind(cursor, kind, true)?.orders ?? null;
 }
 
-function withHead(named: NamedOrders | null, version: 0 | 1, requestId: string | null): ActionPreview | null {
-  return named === null ? null : { ...named, version, requestId };
+function withoutHead(named: NamedOrders | null): ActionPreview | null {
+  return named === null ? null : { ...named, version: 0, requestId: null };
 }
 
 /** @param isLast whether nothing behind it is needed. */

@@ -3,13 +3,16 @@
  *
  *   v0   {"CreateOrderRequest":{…}}                       exactly one tag
  *   v1   {"type":"request","channel":"control","request_id":"r-1","data":{"CreateOrderRequest":{…}}}
+ *   short, on v1 sockets   {"request_id":"r-1","data":{"CreateOrderRequest":{…}}}     (wire-additions.md 2.2)
  *
- * The version follows from the frame's shape: on a v1 socket the bare v0 form is legal too.
+ * The version follows from the frame's shape: on a v1 socket the bare v0 form is legal too. A v1 socket takes of `type` and
+ * `channel` both or neither.
  *
  * A client matches replies by tag, asset and order id, so a frame that is well-formed JSON with an invalid shape still
  * yields them where possible, for a batch those of every item; the caller then replies `Rejected` in the correlated
  * shape (wire.md 10.2). A batch that is rejected as a whole for its size or a repeated id yields none (AMB-122), and
- * neither does a malformed text of more than SALVAGED_BYTES_MAX: the search would cost more than the parsing.
+ * neither does a malformed text of more than SALVAGED_BYTES_MAX: the search would cost more than the parsing. The fault of a
+ * short request is one error with the path of the member, whatever its request.
  *
  * A frame is limited like the body of the same request (limits.ts); a longer one is rejected as PAYLOAD_TOO_LARGE
  * before it is parsed.
@@ -32,6 +35,8 @@ interface JsonHead {
   readonly version: 0 | 1;
   /** Null on v0 and when the request has none. */
   readonly requestId: string | null;
+  /** A short request: what is refused before the rules of order, account and market is an error; false unless given. */
+  readonly isShort?: boolean;
 }
 
 /** Of FlatBuffers (binary-frame.ts). */
@@ -58,6 +63,8 @@ export interface MalformedBody {
   readonly correlations: readonly Correlation[];
   /** Whether every order of the frame is among them; otherwise an error frame must be sent as well. */
   readonly isAllFound: boolean;
+  /** Of a short request: the member at fault from the tag on, if one is; null unless given. */
+  readonly path?: string | null;
 }
 
 export interface Correlation {
@@ -73,6 +80,7 @@ export type BinaryFrame = BinaryHead & (ControlBody | MalformedBody);
 export type ControlFrame = JsonFrame | BinaryFrame;
 
 export const REQUEST_ID_MAX = 256;
+const SHORT_REQUEST_ID_MAX = 64;
 const TAGS = [
   'CreateOrderRequest',
   'CancelOrderRequest',
@@ -106,24 +114,35 @@ const NO_REQUEST = { version: 0, requestId: null, correlations: [], isAllFound: 
 
 const frameCursor = new JsonCursor();
 
-/** Decodes the frame in bytes[start … end), of at most BODY_BYTES_MAX bytes. Never throws; an unreadable frame is `malformed`. */
-export function decodeControlFrame(bytes: Uint8Array, start: number, end: number): JsonFrame {
+/**
+ * Decodes the frame in bytes[start … end), of at most BODY_BYTES_MAX bytes. Never throws; an unreadable frame is `malformed`.
+ *
+ * @param takesShort whether it came on a v1 socket.
+ */
+export function decodeControlFrame(bytes: Uint8Array, start: number, end: number, takesShort = false): JsonFrame {
   const length = end - start;
   const cursor = frameCursor;
   cursor.reset(bytes, start, end);
-  const frame = readFrame(cursor, length > ACTION_BYTES_MAX);
+  const frame = readFrame(cursor, length > ACTION_BYTES_MAX, takesShort);
   if (cursor.finish() && frame !== null) return frame;
-  if (length > SALVAGED_BYTES_MAX) return { kind: 'malformed', reject: cursor.reject(), ...NO_REQUEST };
-  return salvage(bytes.subarray(start, end), cursor.reject());
+  const fault = cursor.reject();
+  const path = cursor.path();
+  if (length > SALVAGED_BYTES_MAX) {
+    const head = takesShort ? headOfShort(cursor, bytes, start, end) : null;
+    return { kind: 'malformed', reject: fault, ...NO_REQUEST, ...head };
+  }
+  return salvage(bytes.subarray(start, end), fault, takesShort ? path : undefined);
 }
 
 /** @param isLong whether it exceeds the limit of a single action. @returns null exactly when the cursor has failed. */
-function readFrame(cursor: JsonCursor, isLong: boolean): JsonFrame | null {
+function readFrame(cursor: JsonCursor, isLong: boolean, takesShort: boolean): JsonFrame | null {
   let body: ControlBody | null = null;
   let requestId: string | null = null;
   let tags = 0;
   let envelopeMembers = 0;
   let hasType = false;
+  let hasChannel = false;
+  let stranger: string | null = null;
   cursor.enterObject();
   for (let name = cursor.nextMember(FRAME); name !== null; name = cursor.nextMember(FRAME)) {
     if (isTag(name)) {
@@ -134,15 +153,45 @@ function readFrame(cursor: JsonCursor, isLong: boolean): JsonFrame | null {
     envelopeMembers += 1;
     if (name === 'data') body = readData(cursor, isLong);
     else if (name === 'type') hasType = readExactly(cursor, 'request');
-    else if (name === 'channel') readExactly(cursor, 'control');
+    else if (name === 'channel') hasChannel = readExactly(cursor, 'control');
     else if (name === 'request_id') requestId = cursor.readNull() ? null : cursor.readString(REQUEST_ID_MAX);
-    else cursor.skipValue();
+    else {
+      stranger = name;
+      cursor.skipValue();
+    }
   }
   if (tags + (envelopeMembers > 0 ? 1 : 0) !== 1) cursor.fail('expected exactly one request', null);
-  if (tags === 0 && !hasType) cursor.fail('a missing member', 'type');
+  const isShort = takesShort && tags === 0 && !(hasType && hasChannel);
+  if (isShort) checkShort(cursor, requestId, stranger, hasType ? 'channel' : hasChannel ? 'type' : null);
+  else if (tags === 0 && !hasType) cursor.fail('a missing member', 'type');
   if (body === null) cursor.fail('a missing member', 'data');
   if (cursor.hasFailed || body === null) return null;
+  if (isShort) return { version: 1, requestId, isShort, ...body };
   return { version: tags === 1 ? 0 : 1, requestId, ...body };
+}
+
+/** The head of a text whose first member is a request id: of one that is too long to be searched no more is read. */
+function headOfShort(cursor: JsonCursor, bytes: Uint8Array, start: number, end: number): JsonHead | null {
+  cursor.reset(bytes, start, end);
+  cursor.enterObject();
+  if (cursor.nextMember(FRAME) !== 'request_id' || cursor.kind() !== 'string') return null;
+  const requestId = cursor.readString(REQUEST_ID_MAX);
+  return cursor.hasFailed ? null : { version: 1, requestId, isShort: true };
+}
+
+/** @param missing the one of `type` and `channel` that is not there, if the other is. */
+function checkShort(
+  cursor: JsonCursor,
+  requestId: string | null,
+  stranger: string | null,
+  missing: string | null,
+): void {
+  if (missing !== null) cursor.fail('`type` and `channel` are both given, or neither', missing);
+  if (stranger !== null) cursor.fail('an unknown member', stranger);
+  // mutant: short-request-id
+  if (requestId === null || requestId.length < 1 || requestId.length > SHORT_REQUEST_ID_MAX) {
+    cursor.fail(`expected a string of 1 to ${SHORT_REQUEST_ID_MAX} characters`, 'request_id');
+  }
 }
 
 export function isTag(name: string): name is Tag {
@@ -223,19 +272,47 @@ const CORRELATED: readonly {
   },
 ];
 
-function salvage(text: Uint8Array, fault: Reject): MalformedFrame {
+/** @param path of the fault; undefined: no short request is taken. */
+function salvage(text: Uint8Array, fault: Reject, path: string | null | undefined): MalformedFrame {
   const tree = parseJson(text, { fractions: 'text' });
   const root = tree.ok ? tree.value : null;
   const data = at(root, ['data']);
-  const requestId = at(root, ['request_id']);
-  const version = data === undefined && requestId === undefined && at(root, ['type']) === undefined ? 0 : 1;
+  const id = at(root, ['request_id']);
+  const requestId = typeof id === 'string' && id.length <= REQUEST_ID_MAX ? id : null;
+  if (path !== undefined && isShortRequest(root)) return malformedShort(data, requestId, fault, path);
+  const version = data === undefined && id === undefined && at(root, ['type']) === undefined ? 0 : 1;
+  return { kind: 'malformed', version, requestId, reject: fault, ...found(version === 0 ? root : data) };
+}
+
+/** What is neither a raw wrapper nor the full form. */
+function isShortRequest(root: JsonValue | null): boolean {
+  if (!isJsonObject(root) || [...root.keys()].some(isTag)) return false;
+  return !(root.has('type') && root.has('channel'));
+}
+
+/** Of its orders the only one is kept, or that of the item at fault. */
+function malformedShort(
+  data: JsonValue | undefined,
+  requestId: string | null,
+  fault: Reject,
+  path: string | null,
+): MalformedFrame {
+  const below = path?.startsWith('data.') === true ? path.slice('data.'.length) : path;
   return {
-    kind: 'malformed',
-    version,
-    requestId: typeof requestId === 'string' && requestId.length <= REQUEST_ID_MAX ? requestId : null,
-    reject: fault,
-    ...found(version === 0 ? root : data),
+    ...{ kind: 'malformed', version: 1, requestId, isShort: true, reject: fault, isAllFound: false, path: below },
+    correlations: namedAtFault(data, below),
   };
+}
+
+/** The order of the request, or of the item that the path leads into; none where its id cannot be repeated. */
+function namedAtFault(data: JsonValue | undefined, path: string | null): readonly Correlation[] {
+  const index = /^[A-Za-z]+(?:\.[a-z]+)?\[(\d{1,3})\]/.exec(path ?? '')?.[1];
+  for (const { tag, action, orderId, batch } of CORRELATED) {
+    const list = batch === null ? [] : itemsOf(at(data, [batch.tag]), batch.lists);
+    const id = at(index === undefined ? at(data, [tag]) : list[Number(index)], orderId);
+    if (isEchoable(id)) return [{ action, orderId: id, assetText: '' }];
+  }
+  return [];
 }
 
 /** The orders of a malformed request. A list that no batch may have is not correlated item by item. */

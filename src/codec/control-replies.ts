@@ -1,5 +1,5 @@
 /** Replies on `/control` as bytes, in the form of their connection: JSON, bare or in an envelope, or FlatBuffers. */
-import type { Reject } from '../core/reject.ts';
+import { REJECT_CODE, type Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { binaryFailure, binaryResponse, binarySubmitted } from './binary-replies.ts';
 import type { ControlAction, FrameHead } from './control-frame.ts';
@@ -26,4 +26,10 @@ export function submittedFrame(to: FrameHead, timestampNs: TimestampNs): Uint8Ar
 export function errorFrame(to: FrameHead, timestampNs: TimestampNs, reject: Reject): Uint8Array {
   if (to.version === 'binary') return binaryFailure(to.requestId, timestampNs, reject);
   return Buffer.from(controlError(to, timestampNs, reject), 'utf8');
+}
+
+/** Whether a request was refused for its shape, budget or session, or for want of the service: not by a rule of its action. */
+export function isBeforeRules({ code }: Reject): boolean {
+  // mutant: short-request-errors
+  return code === 'UNAUTHORIZED' || REJECT_CODE[code] < REJECT_CODE.UNAUTHORIZED;
 }

@@ -65,12 +65,16 @@ export class JsonCursor {
   #failure: Reject | null = null;
   /** The member being read, named in a fault. */
   #field: string | null = null;
+  /** Where the fault is, from the root: `data.orders[3].order.side`; null for a fault of no member. */
+  #path: string | null = null;
 
-  /** One entry per open bracket, at index depth: bits of the members seen, the last one, unknown names. */
+  /** One entry per open bracket, at index depth: members or items begun, bits of the members seen, the last one, its name, unknown names. */
   #depth = 0;
-  readonly #started = new Uint8Array(JSON_DEPTH_MAX + 1);
+  readonly #started = new Int32Array(JSON_DEPTH_MAX + 1);
   readonly #seen = new Int32Array(JSON_DEPTH_MAX + 1);
   readonly #last = new Int32Array(JSON_DEPTH_MAX + 1);
+  /** '' in an array. */
+  readonly #names: string[] = new Array<string>(JSON_DEPTH_MAX + 1).fill('');
   readonly #strangers: (Set<string> | null)[] = new Array<Set<string> | null>(JSON_DEPTH_MAX + 1).fill(null);
 
   readonly #scratch = new Uint8Array(BYTES_MAX);
@@ -82,6 +86,7 @@ export class JsonCursor {
     this.#end = end;
     this.#failure = null;
     this.#field = null;
+    this.#path = null;
     this.#depth = 0;
   }
 
@@ -101,11 +106,16 @@ export class JsonCursor {
     return must(this.#failure, 'a reject is asked for after a failure');
   }
 
+  /** The path of the invalid member, names cut like the field of the reject; null for none. Valid only after a failure. */
+  path(): string | null {
+    return this.#path;
+  }
+
   /** Rejects the text. Only the first fault counts. @param field the invalid member; null for none. */
   fail(message: string, field: string | null = this.#field): void {
-    if (this.#failure === null) {
-      this.refuse(reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX)));
-    }
+    if (this.#failure !== null) return;
+    if (field !== null) this.#path = this.#pathTo(field);
+    this.refuse(reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX)));
   }
 
   /** Rejects the text with the caller's reason. Only the first fault counts. */
@@ -152,7 +162,7 @@ export class JsonCursor {
       const bit = 1 << index;
       const seen = this.#seen[this.#depth] as number;
       const name = shape.names[index] as Name;
-      this.#field = name;
+      this.#begin(name);
       if ((seen & bit) !== 0) this.fail('a member is named once');
       if (shape.isChoice && seen !== 0) this.fail('exactly one member');
       this.#seen[this.#depth] = seen | bit;
@@ -167,7 +177,7 @@ export class JsonCursor {
   nextName(): string | null {
     if (!this.#more(CLOSE_OBJECT)) return null;
     const name = this.#readName();
-    this.#field = name;
+    this.#begin(name);
     this.#rememberStranger(name);
     return this.#failure === null ? name : null;
   }
@@ -345,7 +355,14 @@ export class JsonCursor {
     this.#started[this.#depth] = 0;
     this.#seen[this.#depth] = 0;
     this.#last[this.#depth] = -1;
+    this.#names[this.#depth] = '';
     this.#strangers[this.#depth] = null;
+  }
+
+  /** The value of this member of the innermost object is read next. */
+  #begin(name: string): void {
+    this.#field = name;
+    this.#names[this.#depth] = name;
   }
 
   /** Reads the comma before the next member or item, or the closing bracket. */
@@ -357,9 +374,12 @@ export class JsonCursor {
       this.#depth -= 1;
       return false;
     }
-    if (this.#started[this.#depth] === 0) this.#started[this.#depth] = 1;
-    else if (byte === COMMA) this.#position += 1;
-    else return this.#expected('a comma or a closing bracket', false);
+    const started = this.#started[this.#depth] as number;
+    if (started > 0) {
+      if (byte !== COMMA) return this.#expected('a comma or a closing bracket', false);
+      this.#position += 1;
+    }
+    this.#started[this.#depth] = started + 1;
     return true;
   }
 
@@ -375,7 +395,7 @@ export class JsonCursor {
       this.fail('an unknown member', name);
     } else {
       this.#rememberStranger(name);
-      this.#field = name;
+      this.#begin(name);
       this.skipValue();
     }
     return -1;
@@ -418,7 +438,30 @@ export class JsonCursor {
     const seen = this.#seen[this.#depth + 1] as number;
     if (shape.isChoice && seen === 0) this.fail(`expected one of ${shape.names.join(', ')}`);
     const missing = shape.required & ~seen;
-    if (missing !== 0) this.fail('a missing member', shape.names[31 - Math.clz32(missing & -missing)]);
+    if (missing === 0) return;
+    const name = must(shape.names[31 - Math.clz32(missing & -missing)], 'a required member has its name');
+    const path = this.#pathOf(this.#depth, name);
+    this.fail('a missing member', name);
+    this.#path = path;
+  }
+
+  /** The path of the innermost open member of this name, or of a member beside the one that is open. */
+  #pathTo(field: string): string {
+    for (let depth = this.#depth; depth > 0; depth -= 1) {
+      if (this.#names[depth] === field) return this.#pathOf(depth - 1, field);
+    }
+    return this.#pathOf(this.#depth - 1, field);
+  }
+
+  /** @param depth of the brackets whose open member or item leads to the last name. */
+  #pathOf(depth: number, last: string): string {
+    let path = '';
+    for (let level = 1; level <= depth; level += 1) {
+      const name = this.#names[level] as string;
+      const begun = this.#started[level] as number;
+      path += name === '' ? `[${begun - 1}]` : `${path === '' ? '' : '.'}${name.slice(0, FIELD_SHOWN_MAX)}`;
+    }
+    return `${path}${path === '' ? '' : '.'}${last.slice(0, FIELD_SHOWN_MAX)}`;
   }
 
   /** Reads `word` if it is next. */

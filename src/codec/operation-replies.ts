@@ -80,6 +80,23 @@ export function controlSubmitted(address: ControlAddress, timestampNs: Timestamp
   return address.version === 0 ? frame : controlEnvelope(address, timestampNs, frame, null);
 }
 
+/**
+ * A reject as the error of a short request: names its member by the path from the tag on, in `details` and in its message,
+ * and its order (wire-additions.md 2.3).
+ *
+ * @param path null: the field of the reject. @param orderId null where it could not be read.
+ */
+export function shortFault(reject: Reject, path: string | null, orderId: string | null): Reject {
+  const { code, field = null, message } = reject;
+  const named = path ?? field;
+  return {
+    code,
+    message: field === null ? message : `${field}: ${message}`,
+    ...(named === null ? {} : { field: named }),
+    details: { ...(orderId === null ? {} : { order_id: orderId }), ...reject.details },
+  };
+}
+
 /** An error without a matching pending request: `{"error":{…}}` (wire.md 10.2), or its envelope on v1. */
 export function controlError(address: ControlAddress, timestampNs: TimestampNs, reject: Reject): string {
   const error = errorObject(reject);

@@ -9,6 +9,9 @@
  * A batch is acknowledged once, then each of its orders is answered like a single one (CTL-06). A batch that is
  * rejected for its size or a repeated id gets only an error frame (AMB-122).
  *
+ * A short request gets one error frame for everything before the rules of order, account and market, a batch as a whole
+ * (wire-additions.md 2.3).
+ *
  * Replies have the version of the socket; a version 1 socket may send bare requests too. Frames are JSON, or under the
  * subprotocol `ringbook.fbs.v1` FlatBuffers (binary-frame.ts), whether they come as text or as binary.
  *
@@ -31,8 +34,9 @@ import {
   type FrameHead,
   type MalformedBody,
 } from '../codec/control-frame.ts';
-import { errorFrame, responseFrame, submittedFrame } from '../codec/control-replies.ts';
+import { errorFrame, isBeforeRules, responseFrame, submittedFrame } from '../codec/control-replies.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
+import { shortFault } from '../codec/operation-replies.ts';
 import { must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import {
@@ -86,6 +90,7 @@ type ControlSocket = StreamSocket<ControlSeat>;
 
 const NO_ORDERS: readonly Correlation[] = [];
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
+const SESSION_ENDED: Reject = reject('UNAUTHORIZED', 'the session is over');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
 export interface ControlParts {
@@ -249,7 +254,7 @@ export class ControlConnections {
   /** Refuses the orders of a frame that waited too long: nothing of it was read but what its answers repeat. */
   #shed(socket: ControlSocket, preview: ActionPreview, bytes: number): void {
     if (!this.#streams.hasSession(socket)) {
-      this.#streams.dismissEnded(socket);
+      this.#dismissEnded(socket, preview);
       return;
     }
     const { kind, orders } = preview;
@@ -257,9 +262,13 @@ export class ControlConnections {
     const isBatch = kind === 'batch-create' || kind === 'batch-replace';
     const cost = isBatch ? { bulk: orders.length } : 'action';
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
-    const answer = { refusal: notPaid ?? WAITED_TOO_LONG, processedAtNs: this.#services.nowNs() };
-    if (isBatch) this.#sendSubmitted(socket, address);
-    for (const order of orders) this.#tell(socket, address, order, answer);
+    const refusal = notPaid ?? WAITED_TOO_LONG;
+    if (isBatch && isShort(address)) this.#sendError(socket, address, refusal);
+    else {
+      if (isBatch) this.#sendSubmitted(socket, address);
+      const answer = { refusal, processedAtNs: this.#services.nowNs() };
+      for (const order of orders) this.#tell(socket, address, order, answer);
+    }
     if (notPaid === null) this.#orders.refused(orders.length);
     else this.#chargeNotPaid(socket, address, notPaid, bytes);
   }
@@ -324,12 +333,14 @@ export class ControlConnections {
   /** @param sinceMs since when its bytes may have waited. */
   #received(socket: ControlSocket, bytes: Uint8Array, sinceMs: number): void {
     if (!this.#streams.hasSession(socket)) {
-      this.#streams.dismissEnded(socket);
+      this.#dismissEnded(socket, previewOf(socket.data, bytes));
       return;
     }
     const hops = this.#services.newHops(socket.data.options.isTimed, sinceMs);
-    const { isBinary } = socket.data;
-    const frame = isBinary ? decodeBinaryFrame(bytes, 0, bytes.length) : decodeControlFrame(bytes, 0, bytes.length);
+    const { isBinary, version } = socket.data;
+    const frame = isBinary
+      ? decodeBinaryFrame(bytes, 0, bytes.length)
+      : decodeControlFrame(bytes, 0, bytes.length, version === 1);
     hops?.pass(HOP.parsed);
     const address = addressOf(socket.data, frame);
     if (frame.kind === 'malformed') {
@@ -340,9 +351,13 @@ export class ControlConnections {
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
-    else if (frame.batch.fault === null) this.#actOnAll(socket, address, batchOf(frame), notPaid);
-    // Rejected as a whole, and charged (AMB-104).
-    else this.#sendError(socket, address, notPaid ?? frame.batch.fault);
+    else {
+      const { fault } = frame.batch;
+      const whole = isShort(address) || fault !== null ? (notPaid ?? fault) : null;
+      // Rejected as a whole, and charged (AMB-104).
+      if (whole !== null) this.#sendError(socket, address, isShort(address) ? shortFault(whole, null, null) : whole);
+      else this.#actOnAll(socket, address, batchOf(frame), notPaid);
+    }
     if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes.byteLength);
   }
 
@@ -354,11 +369,26 @@ export class ControlConnections {
 
   /** Replies for every identified order; the rest gets an error frame. */
   #refuse(socket: ControlSocket, address: FrameHead, frame: MalformedBody, bytes: number): void {
-    const { reject: refusal, correlations, isAllFound } = frame;
-    const answer = { refusal, processedAtNs: this.#services.nowNs() };
-    for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
-    if (!isAllFound) this.#sendError(socket, address, refusal);
+    const { reject: refusal, correlations, isAllFound, path = null } = frame;
+    if (isShort(address)) {
+      const [named] = correlations;
+      this.#sendError(socket, address, shortFault(refusal, path, named?.orderId ?? null));
+    } else {
+      const answer = { refusal, processedAtNs: this.#services.nowNs() };
+      for (const correlation of correlations) this.#tell(socket, address, correlation, answer);
+      if (!isAllFound) this.#sendError(socket, address, refusal);
+    }
     this.#chargeFault(socket, address, refusal, bytes);
+  }
+
+  /** Closes a socket with an ended session; a short request is answered first. */
+  #dismissEnded(socket: ControlSocket, preview: ActionPreview | null): void {
+    if (preview !== null && isShort(preview)) {
+      const [named] = preview.orders.length === 1 ? preview.orders : [];
+      const refusal = shortFault(SESSION_ENDED, null, named?.orderId ?? null);
+      this.#sendError(socket, addressOf(socket.data, preview), refusal);
+    }
+    this.#streams.dismissEnded(socket);
   }
 
   /**
@@ -411,8 +441,9 @@ export class ControlConnections {
     this.#sendSubmitted(socket, address);
     let left = correlations.length;
     let isSignedByAnother = false;
+    const ofItem = isShort(address) ? { ...address, isShort: false } : address;
     const tell = (index: number, answer: ActionAnswer): void => {
-      this.#tell(socket, address, must(correlations[index], 'an answer to an order of the batch'), answer);
+      this.#tell(socket, ofItem, must(correlations[index], 'an answer to an order of the batch'), answer);
       left -= 1;
       if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
@@ -438,6 +469,11 @@ export class ControlConnections {
     const { answers } = socket.data;
     if (answers.size === 0) return;
     const { action, orderId, assetText } = correlation;
+    const { refusal } = answer;
+    if (refusal !== null && isShort(address) && isBeforeRules(refusal)) {
+      this.#sendError(socket, address, shortFault(refusal, null, orderId));
+      return;
+    }
     const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops };
     this.#streams.deliverBytes(answers, responseFrame(address, action, view, assetText));
   }
@@ -455,12 +491,16 @@ export class ControlConnections {
 function addressOf({ version }: ControlSeat, head: FrameHead): FrameHead {
   return head.version === 'binary'
     ? { version: head.version, requestId: head.requestId }
-    : { version, requestId: head.requestId };
+    : { version, requestId: head.requestId, isShort: isShort(head) };
+}
+
+function isShort(head: FrameHead): boolean {
+  return head.version !== 'binary' && head.isShort === true;
 }
 
 /** What a frame that waits is about, in the form of its connection. */
-function previewOf({ isBinary }: ControlSeat, frame: Uint8Array): ActionPreview | null {
-  return isBinary ? previewBinaryFrame(frame) : previewFrame(frame);
+function previewOf({ isBinary, version }: ControlSeat, frame: Uint8Array): ActionPreview | null {
+  return isBinary ? previewBinaryFrame(frame) : previewFrame(frame, version === 1);
 }
 
 /** Counts the orders of one more, or one less, waiting frame. */

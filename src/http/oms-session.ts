@@ -13,6 +13,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import type { LiveSession } from '../gateway/sessions/tokens.ts';
 import type { RequestHead } from './request-head.ts';
+import { selectSubprotocol } from './uws-socket.ts';
 
 export interface Session extends LiveSession {
   readonly user: UserId;
@@ -20,6 +21,8 @@ export interface Session extends LiveSession {
 
 const BEARER_FORM = /^Bearer ([!-~]{1,256})$/i;
 const V1_PROTOCOL = 'svc.ws.v1';
+/** Ends every name that opts into v1 (wire-additions.md 2.1). */
+const V1_ENDING = '.ws.v1';
 const BINARY_PROTOCOL = 'ringbook.fbs.v1';
 const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user is required');
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
@@ -37,14 +40,21 @@ export function socketSessionOf(services: GatewayServices, head: RequestHead): O
   return check(services, only(offered, 'Bearer-'), only(offered, 'User-'));
 }
 
-/** Version 1 is selected from any position (AUT-08). */
+/** The documented name selects version 1 from any position (AUT-08), every other `*.ws.v1` where it is selected: first. */
 export function versionOf(head: RequestHead): 0 | 1 {
-  return offeredBy(head).includes(V1_PROTOCOL) ? 1 : 0;
+  return offeredBy(head).some(isV1Name) ? 1 : 0;
 }
 
 /** Whether `/control` carries FlatBuffers: of the subprotocols that name a form, the first offered decides. */
 export function choosesBinary(head: RequestHead): boolean {
-  return offeredBy(head).find((value) => value === BINARY_PROTOCOL || value === V1_PROTOCOL) === BINARY_PROTOCOL;
+  return offeredBy(head).find((value, at) => value === BINARY_PROTOCOL || isV1Name(value, at)) === BINARY_PROTOCOL;
+}
+
+/** @param at its place among the offered names; a credential is no name. */
+function isV1Name(value: string, at: number): boolean {
+  if (value === V1_PROTOCOL) return true;
+  if (value.startsWith('Bearer-') || value.startsWith('User-')) return false;
+  return at === 0 && value.endsWith(V1_ENDING) && selectSubprotocol(value) === value;
 }
 
 function offeredBy(head: RequestHead): readonly string[] {

@@ -935,6 +935,18 @@ const MARKET_DATA: readonly Mutant[] = [
 
 const WIRE: readonly Mutant[] = [
   {
+    breaks: 'a short request has an id, by which its answer is found',
+    site: 'short-request-id',
+    change: condition('false'),
+    caughtBy: 'test/contract/control-short',
+  },
+  {
+    breaks: 'a short request that no rule of the order refused gets an error, no Rejected',
+    site: 'short-request-errors',
+    change: returns('false'),
+    caughtBy: 'test/contract/control-short',
+  },
+  {
     breaks: 'a string of the wire has no control characters',
     site: 'control-characters',
     change: swap(/0x20/, '0x09'),

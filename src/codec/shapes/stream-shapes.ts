@@ -17,6 +17,7 @@ import {
   bytes,
   COUNT,
   choice,
+  closed,
   DECIMALS,
   described,
   either,
@@ -166,7 +167,7 @@ const STREAM_ERROR = errorObject(TEXT);
 export function envelopeOf(title: string, payload: Shape): Shape {
   return named(
     title,
-    'The v1 envelope (subprotocol `svc.ws.v1`); `data` is exactly the v0 payload',
+    'The v1 envelope (subprotocol `svc.ws.v1`, or another `*.ws.v1` offered first); `data` is exactly the v0 payload',
     Type.Object({
       type: words('event', 'response', 'error', 'pong', 'sequence', 'server_shutdown'),
       channel: TEXT,
@@ -213,6 +214,11 @@ export const CONTROL_REQUEST_V1: Shape = named(
     request_id: optional(nullable(Type.String({ maxLength: 256 }))),
     data: CONTROL_REQUEST,
   }),
+);
+export const SHORT_CONTROL_REQUEST: Shape = named(
+  'ShortControlRequestV1',
+  'The same without `type` and `channel`: refused before the rules of order, account and market it gets an error with the path of the member as `details.field`, a batch as a whole',
+  closed({ request_id: Type.String({ minLength: 1, maxLength: 64 }), data: CONTROL_REQUEST }),
 );
 const ANSWER = Type.Object({
   response: OPERATION_RESPONSE,

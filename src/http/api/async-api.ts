@@ -83,7 +83,7 @@ function description(stream: StreamDoc): string {
   const auth =
     stream.auth === 'public'
       ? 'Public. '
-      : 'Needs a session: the headers `Authorization` and `User-Id`, or, in a browser, the subprotocols `Bearer-<token>` and `User-<user id>`; `svc.ws.v1` before them selects v1. ';
+      : 'Needs a session: the headers `Authorization` and `User-Id`, or, in a browser, the subprotocols `Bearer-<token>` and `User-<user id>`; `svc.ws.v1` before them, or another name that ends in `.ws.v1`, selects v1. ';
   return `${stream.description ?? ''} ${auth}After a gap or a close 1013 read again: ${stream.resync}.`.trim();
 }
 

@@ -9,6 +9,7 @@ import {
   CONTROL_REQUEST_V1,
   ORDER_EVENT,
   PONG,
+  SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
 } from '../../codec/shapes/stream-shapes.ts';
 import type { MessageDoc, QueryDoc, StreamDoc } from './api-table.ts';
@@ -272,6 +273,12 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
         summary: 'The same with a request id, on a v1 socket',
         shape: CONTROL_REQUEST_V1,
         example: `{"type":"request","channel":"control","request_id":"r-1","data":{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}}`,
+      },
+      {
+        name: 'ShortControlRequestV1',
+        summary: 'The same without type and channel, on a v1 socket',
+        shape: SHORT_CONTROL_REQUEST,
+        example: `{"request_id":"r-1","data":{"CancelOrderRequest":{"cancel":{"order_id":"demo-order-2","asset_id":"1","signer":"${USER}","protocol_version":1},"signature":[],"post_sign_timestamp":1770000000600000000}}}`,
       },
     ],
     sends: [
