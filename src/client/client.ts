@@ -34,6 +34,7 @@ import {
   type Depth,
   type Inventory,
   type Kline,
+  type KlinePage,
   type Market,
   type OpenInterest,
   type OperationResponse,
@@ -47,6 +48,7 @@ import {
   readFiresAt,
   readInventory,
   readKline,
+  readKlinePage,
   readMarket,
   readOpenInterest,
   readOperationResponse,
@@ -118,6 +120,13 @@ export interface SendOptions {
 export interface PageQuery {
   readonly page?: number;
   readonly limit?: number;
+}
+
+export interface KlineQuery extends PageQuery {
+  /** Like `1m`, `4h`, `1D`, `30S`. A bare number is a count of minutes. */
+  readonly interval?: string;
+  /** The newest row; default now. */
+  readonly endNs?: bigint;
 }
 
 const KIND_OF = { Create: 'create', Replace: 'replace', Cancel: 'cancel' } as const;
@@ -360,8 +369,11 @@ export class RingbookClient {
     return readDepth(await this.#public(`/marketdepth/${assetId}`));
   }
 
-  async klines(assetId: string, query: PageQuery = {}): Promise<Page<Kline>> {
-    return readPage(await this.#public(`/klines/${assetId}${queryText(query)}`), 'items', readKline);
+  /** Rows of an interval, like `4h` or `30S`; of seconds without one. Page 0 is the newest, rows ascend inside a page. */
+  async klines(assetId: string, query: KlineQuery = {}): Promise<KlinePage> {
+    const { page, limit, interval, endNs } = query;
+    const path = `/klines/${assetId}${queryText({ page, limit, interval, end_timestamp_ns: endNs })}`;
+    return readKlinePage(await this.#public(path));
   }
 
   async publicTrades(assetId: string, query: PageQuery = {}): Promise<readonly PublicTrade[]> {
@@ -426,8 +438,10 @@ export class RingbookClient {
     return this.#mdsStream('/trades/events', (frame) => listOf(readPublicTradeEvent(frame)), reconnect);
   }
 
-  klineStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Kline>> {
-    return this.#mdsStream(`/klines/diff/${assetId}`, (frame) => readArray(frame, 'klines', readKline), reconnect);
+  /** @param interval like `4h`; the rows of an interval are sent as they form. Seconds without one. */
+  klineStream(assetId: string, reconnect?: Reconnect, interval?: string): Promise<EventStream<Kline>> {
+    const path = `/klines/diff/${assetId}${queryText({ interval })}`;
+    return this.#mdsStream(path, (frame) => readArray(frame, 'klines', readKline), reconnect);
   }
 
   tickerStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Ticker>> {
@@ -513,6 +527,8 @@ interface QueryMembers {
   readonly limit?: number | undefined;
   readonly open_only?: boolean | undefined;
   readonly max_ts?: bigint | undefined;
+  readonly interval?: string | undefined;
+  readonly end_timestamp_ns?: bigint | undefined;
 }
 
 function queryText(query: QueryMembers): string {

@@ -166,6 +166,13 @@ export interface Page<T> {
   readonly nextPage: number | null;
 }
 
+export interface KlinePage extends Page<Kline> {
+  /** Seconds; null when no interval was asked for. */
+  readonly width: number | null;
+  /** Rows that open before it are missing here; null when nothing older was traded, or no interval was asked for. */
+  readonly truncatedBeforeNs: bigint | null;
+}
+
 export type Inventory = ReadonlyMap<number, SubAccount>;
 export interface SubAccount {
   readonly kind: string;
@@ -416,6 +423,15 @@ export function readPage<T>(value: JsonValue, listKey: string, read: (item: Json
     page: reader.integer('page', 0, SAFE_MAX),
     limit: reader.integer('limit', 0, SAFE_MAX),
     nextPage: reader.has('next_page') ? reader.integer('next_page', 0, SAFE_MAX) : null,
+  }));
+}
+
+export function readKlinePage(value: JsonValue): KlinePage {
+  const page = readPage(value, 'items', readKline);
+  return readObject(value, 'page', (reader) => ({
+    ...page,
+    width: reader.has('interval_s') ? reader.integer('interval_s', 1, SAFE_MAX) : null,
+    truncatedBeforeNs: reader.has('truncated_before_ns') ? reader.u64('truncated_before_ns') : null,
   }));
 }
 

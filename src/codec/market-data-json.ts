@@ -16,6 +16,7 @@ import type {
   OpenInterest,
   PublicTrade,
   QuotedTicker,
+  WidePage,
 } from '../core/market-figures.ts';
 import { SIDE } from '../core/order-terms.ts';
 import type { Amount18, RawPrice } from '../core/units.ts';
@@ -27,7 +28,7 @@ export interface MarketText {
   readonly quantityDecimals: number;
 }
 
-const KLINE_NS = 1_000_000_000n;
+const SECOND_NS = 1_000_000_000n;
 
 /**
  * A raw book integer in human units, like formatRaw, but without a bigint: whole books are formatted.
@@ -62,27 +63,38 @@ function levelsJson(market: MarketText, levels: readonly number[]): string {
   return texts.join(',');
 }
 
-export function klineJson(market: MarketText, kline: Kline): string {
+/** @param width of the row in seconds. */
+export function klineJson(market: MarketText, kline: Kline, width = 1): string {
   const price = (raw: RawPrice): string => rawText(raw, market.priceDecimals);
   return (
     `{"open":"${price(kline.open)}","high":"${price(kline.high)}","low":"${price(kline.low)}",` +
     `"close":"${price(kline.close)}","volume":"${volumeText(market, kline.volume)}",` +
-    `"open_timestamp_ns":${kline.openNs},"close_timestamp_ns":${kline.openNs + KLINE_NS}}`
+    `"open_timestamp_ns":${kline.openNs},"close_timestamp_ns":${kline.openNs + BigInt(width) * SECOND_NS}}`
   );
 }
 
 /** A frame of `/klines/diff/{asset_id}`: always an array (wire.md 9.3). */
-export function klinesFrameJson(market: MarketText, rows: readonly Kline[]): string {
-  return `[${rows.map((row) => klineJson(market, row)).join(',')}]`;
+export function klinesFrameJson(market: MarketText, rows: readonly Kline[], width = 1): string {
+  return `[${rows.map((row) => klineJson(market, row, width)).join(',')}]`;
 }
 
 /** The reply of `GET /klines/{asset_id}`. */
-export function klinePageJson(market: MarketText, { rows, page, limit, total }: KlinePage): string {
+export function klinePageJson(market: MarketText, page: KlinePage): string {
+  return `{${pageMembers(market, page, 1)}}`;
+}
+
+/** The reply to a request with an interval (wire-additions.md 7.3). */
+export function widePageJson(market: MarketText, page: WidePage): string {
+  const { width, truncatedBeforeNs } = page;
+  return `{${pageMembers(market, page, width)},"interval_s":${width},"truncated_before_ns":${truncatedBeforeNs ?? 'null'}}`;
+}
+
+function pageMembers(market: MarketText, { rows, page, limit, total }: KlinePage, width: number): string {
   const totalPages = Math.ceil(total / limit);
   const hasNext = page + 1 < totalPages;
   return (
-    `{"items":${klinesFrameJson(market, rows)},"page":${page},"limit":${limit},"total_pages":${totalPages},` +
-    `"cursor_size":${rows.length},"has_next_page":${hasNext},"next_page":${hasNext ? page + 1 : null}}`
+    `"items":${klinesFrameJson(market, rows, width)},"page":${page},"limit":${limit},"total_pages":${totalPages},` +
+    `"cursor_size":${rows.length},"has_next_page":${hasNext},"next_page":${hasNext ? page + 1 : null}`
   );
 }
 

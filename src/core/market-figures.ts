@@ -16,7 +16,7 @@ export interface DepthLevels {
   readonly sequenceNumber: number;
 }
 
-/** One second with trades. `volume` is Σ raw price × raw quantity, exact. */
+/** A bucket with trades. `volume` is Σ raw price × raw quantity, exact. */
 export interface Kline {
   readonly openNs: TimestampNs;
   readonly open: RawPrice;
@@ -33,6 +33,14 @@ export interface KlinePage {
   readonly limit: number;
   /** Rows over all pages. */
   readonly total: number;
+}
+
+/** A page of rows at a requested width. */
+export interface WidePage extends KlinePage {
+  /** Seconds. */
+  readonly width: number;
+  /** Rows that open before it are missing; null when nothing older was traded. */
+  readonly truncatedBeforeNs: TimestampNs | null;
 }
 
 /** A confirmed trade without its users. */

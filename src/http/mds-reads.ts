@@ -8,8 +8,16 @@
  * Streams are in mds-server.ts, the figures in src/market-data.
  */
 
-import { depthJson, klinePageJson, openInterestJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
+import {
+  depthJson,
+  klinePageJson,
+  openInterestJson,
+  publicTradeJson,
+  tickerJson,
+  widePageJson,
+} from '../codec/market-data-json.ts';
 import { parseAssetId } from '../core/ids.ts';
+import { parseInterval } from '../core/kline-intervals.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, READ_BYTES_PER_PRICE, READ_ROWS_PER_PRICE } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -45,13 +53,14 @@ export function addMarketDataReads(parts: MarketDataReadParts): void {
     serve: (call, market) => depth.answer(call, market),
   });
   addMarketRead(parts, '/klines/:asset_id', {
-    query: { ...PAGE_MEMBERS, end_timestamp_ns: 'once' },
+    query: { ...PAGE_MEMBERS, end_timestamp_ns: 'once', interval: 'once' },
     shapeOf: klineQueryOf,
     timesOf: ({ limit }) => timesOfRows(limit, KLINE_LIMIT_DEFAULT),
-    serve: (call, market, { endNs, ...page }) => {
+    serve: (call, market, { endNs, width, ...page }) => {
       const nowNs = clock.nowNs();
-      const rows = marketData.klinePage(market.marketIndex, { ...page, endNs: endNs ?? nowNs, nowNs });
-      call.reply(klinePageJson(market, rows));
+      const query = { ...page, endNs: endNs ?? nowNs, nowNs };
+      if (width === null) call.reply(klinePageJson(market, marketData.klinePage(market.marketIndex, query)));
+      else call.reply(widePageJson(market, marketData.widePage(market.marketIndex, { ...query, width })));
     },
   });
   const timesOf = ({ limit }: Page): bigint => timesOfRows(limit, PAGE_LIMIT_DEFAULT);
@@ -194,12 +203,27 @@ function tradePageOf(query: Query): Outcome<Page> {
   return query.page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
 }
 
-/** Page, limit and `end_timestamp_ns`; null is now. */
-function klineQueryOf(query: Query): Outcome<Page & { readonly endNs: TimestampNs | null }> {
+interface KlineShape extends Page {
+  /** Null is now. */
+  readonly endNs: TimestampNs | null;
+  /** Seconds; null when no interval was given. */
+  readonly width: number | null;
+}
+
+function klineQueryOf(query: Query): Outcome<KlineShape> {
   const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
   if (!page.ok) return page;
+  const width = intervalOf(query);
+  if (!width.ok) return width;
   const end = query.time('end_timestamp_ns');
-  return end.ok ? accepted({ ...page.value, endNs: end.value }) : end;
+  return end.ok ? accepted({ ...page.value, width: width.value, endNs: end.value }) : end;
+}
+
+/** The width of `interval` in seconds; null when it was not given. */
+export function intervalOf(query: Query): Outcome<number | null> {
+  const text = query.one('interval');
+  if (!text.ok) return text;
+  return text.value === null ? accepted(null) : parseInterval(text.value);
 }
 
 /** Formatted snapshots, each cached until the next diff of its market. */

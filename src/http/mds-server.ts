@@ -23,7 +23,8 @@ import type { MarketData, MarketDataSink, MarketTicker, TradeStatus } from '../m
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
-import { addMarketDataReads, marketOf } from './mds-reads.ts';
+import { addMarketDataReads, intervalOf, marketOf } from './mds-reads.ts';
+import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { createApp, type TlsFiles } from './uws.ts';
@@ -34,7 +35,10 @@ import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-so
 /** The stream of a socket. */
 type Subscription = { readonly channel: Channel<Subscription> };
 type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
-type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>>;
+type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>> & {
+  /** Of klines at the other widths, in seconds: at most one for each. */
+  readonly wideKlines: Map<number, Channel<Subscription>>;
+};
 
 /** The streams: serialises frames of market data, once each, for all subscribers. */
 export class MarketStreams implements MarketDataSink {
@@ -51,20 +55,40 @@ export class MarketStreams implements MarketDataSink {
 
   /** A market's channel; created on first use, so their number is bounded by the markets. */
   of(marketIndex: number, name: MarketChannelName): Channel<Subscription> {
+    return this.#of(marketIndex)[name];
+  }
+
+  /** The klines of a market at a width. @param width seconds, one of KLINE_WIDTHS. */
+  klinesOf(marketIndex: number, width: number): Channel<Subscription> {
+    const { klines, wideKlines } = this.#of(marketIndex);
+    if (width === 1) return klines;
+    let channel = wideKlines.get(width);
+    if (channel === undefined) {
+      channel = new Channel();
+      wideKlines.set(width, channel);
+    }
+    return channel;
+  }
+
+  #of(marketIndex: number): MarketChannels {
     let channels = this.#channels[marketIndex];
     if (channels === undefined) {
-      channels = { marketdepth: new Channel(), klines: new Channel(), trades: new Channel(), ticker: new Channel() };
+      const names = { marketdepth: new Channel<Subscription>(), klines: new Channel<Subscription>() };
+      channels = { ...names, trades: new Channel(), ticker: new Channel(), wideKlines: new Map() };
       this.#channels[marketIndex] = channels;
     }
-    return channels[name];
+    return channels;
   }
 
   depthDiff(market: MarketDefinition, diff: DepthLevels): void {
     this.#publish(this.of(market.marketIndex, 'marketdepth'), () => depthJson(market, diff));
   }
 
-  klines(market: MarketDefinition, rows: readonly Kline[]): void {
+  klines(market: MarketDefinition, rows: readonly Kline[], ofWidth: (width: number) => readonly Kline[]): void {
     this.#publish(this.of(market.marketIndex, 'klines'), () => klinesFrameJson(market, rows));
+    for (const [width, channel] of this.#of(market.marketIndex).wideKlines) {
+      this.#publish(channel, () => klinesFrameJson(market, ofWidth(width), width));
+    }
   }
 
   trade(market: MarketDefinition, trade: PublicTrade): void {
@@ -205,7 +229,7 @@ export class MdsServer {
 
   #addStreams(): void {
     this.#addMarketStream('/marketdepth/diff/:asset_id', 'marketdepth');
-    this.#addMarketStream('/klines/diff/:asset_id', 'klines');
+    this.#addStream('/klines/diff/:asset_id', 'klines', (head) => this.#klinesOf(head), { interval: 'once' });
     this.#addMarketStream('/trades/:asset_id', 'trades');
     this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
     this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
@@ -222,14 +246,24 @@ export class MdsServer {
     });
   }
 
+  /** Query first, then the market. */
+  #klinesOf(head: RequestHead): Outcome<Channel<Subscription>> {
+    const width = intervalOf(new Query(head.query));
+    if (!width.ok) return width;
+    const market = this.#marketOf(head);
+    return market.ok ? accepted(this.#streams.klinesOf(market.value.marketIndex, width.value ?? 1)) : market;
+  }
+
   #addStream(
     pattern: string,
     name: MdsChannel,
     channelOf: (head: RequestHead) => Outcome<Channel<Subscription>>,
+    query: QueryMembers = NO_MEMBERS,
   ): void {
     const welcome = Buffer.from(welcomeFrame(name));
     this.#hub.add<Subscription>({
       pattern,
+      query,
       lag: MDS_LAG,
       admit: (head) => {
         const channel = channelOf(head);

@@ -8,6 +8,8 @@
  *   ───────────────────────────────────────┼──────────────────────────▶ time
  *                                   #closedBefore
  *
+ * A second that closes, and a trade of a closed one, go on to the wider rows (wide-klines.ts).
+ *
  * Seconds closed by the first `close` are history: available in pages but not sent.
  */
 
@@ -15,6 +17,7 @@ import type { Kline, KlinePage, PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS } from './trade-hour.ts';
+import { WideKlines } from './wide-klines.ts';
 
 /** Rows per page (KLN-02). */
 export const KLINE_LIMIT_MAX = 18_000;
@@ -37,17 +40,30 @@ export class Klines {
   #hasStarted = false;
   readonly #openSeconds = new Set<number>();
   readonly #amendedSeconds = new Set<number>();
+  #nowSecond = 0;
+  readonly wide: WideKlines;
 
   constructor(history: TradeHistory) {
     this.#history = history;
+    this.wide = new WideKlines(history, () => this.#closedBefore);
   }
 
   /** Called after the trade was added to the history. */
   tradeAdded(trade: PublicTrade): void {
     if (!this.#hasStarted) return;
     const second = secondOf(trade.matchedNs);
-    if (second < this.#closedBefore) this.#amendedSeconds.add(second);
-    else this.#openSeconds.add(second);
+    if (second >= this.#closedBefore) {
+      this.#openSeconds.add(second);
+      return;
+    }
+    this.#amendedSeconds.add(second);
+    // mutant: amended-wide-row
+    this.wide.tradeAdded(trade, this.#nowSecond);
+  }
+
+  /** A trade that is too old for the seconds that are kept: its wider rows remain. */
+  oldTradeAdded(trade: PublicTrade): void {
+    if (this.#hasStarted) this.wide.tradeAdded(trade, this.#nowSecond);
   }
 
   /**
@@ -58,12 +74,16 @@ export class Klines {
    */
   close(nowNs: TimestampNs, passedNs: TimestampNs): Kline[] {
     const nowSecond = secondOf(nowNs);
+    this.#nowSecond = nowSecond;
     const target = Math.min(nowSecond, Math.max(secondOf(passedNs), nowSecond - CLOSE_LATE_SECONDS));
-    if (!this.#hasStarted) this.#start(target, nowSecond);
+    if (!this.#hasStarted) this.#start(target, nowNs);
     if (target > this.#closedBefore) {
       this.#closedBefore = target;
       for (const second of this.#openSeconds) {
-        if (second < target && this.#openSeconds.delete(second)) this.#amendedSeconds.add(second);
+        if (second >= target) continue;
+        this.#openSeconds.delete(second);
+        this.#amendedSeconds.add(second);
+        this.wide.secondClosed(second, nowSecond);
       }
     }
     if (this.#amendedSeconds.size === 0) return [];
@@ -98,9 +118,14 @@ export class Klines {
     return { rows: rows.reverse(), page, limit, total };
   }
 
-  #start(target: number, nowSecond: number): void {
+  #start(target: number, nowNs: TimestampNs): void {
+    const nowSecond = secondOf(nowNs);
     this.#hasStarted = true;
     this.#closedBefore = target;
+    const firstKept = this.#history.firstKeptSecond(nowNs);
+    for (const second of this.#history.secondsBefore(target, firstKept - HOUR_SECONDS)) {
+      this.wide.secondClosed(second, nowSecond);
+    }
     for (let second = target; second <= nowSecond; second += 1) {
       if (this.#row(second) !== undefined) this.#openSeconds.add(second);
     }

@@ -11,7 +11,7 @@
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { MarketData } from './market-data.ts';
-import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions } from './market-data-feed.ts';
+import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions, OLDER_SPACING_MS } from './market-data-feed.ts';
 
 /** Shared memory of this thread and others (node/node-words.ts). */
 export interface MarketDataSignals {
@@ -77,13 +77,15 @@ export class MarketDataActor implements Actor {
 
   tick(): void {
     this.#publish();
+    this.#feed.readOlder();
     this.#listener.measure();
     this.#listenWhenAllowed();
   }
 
   /** Tickers and requests for a resync have a spacing of seconds, and klines follow messages of clearing. */
   nextTickMs(): number {
-    return !this.#isListening || this.#feed.data.hasUnsentDepth ? 0 : Number.POSITIVE_INFINITY;
+    if (!this.#isListening || this.#feed.data.hasUnsentDepth) return 0;
+    return this.#feed.hasOlderTrades ? OLDER_SPACING_MS : Number.POSITIVE_INFINITY;
   }
 
   stop(): void {

@@ -1,7 +1,8 @@
 /**
  * Processes the events of markets and clearing for market data: the market-data thread without its listener.
  *
- *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables
+ *   start      clearing: market definitions, then `historyReady`  ─▶ trades are read from the tables: of seven days at
+ *              once, older ones a part at a time, newest first, for the wider klines
  *   gap        clearing checkpoints and sends `historyReady` again ─▶ missing trades are read; each is published once
  */
 
@@ -11,7 +12,15 @@ import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
-import type { Amount18, Clock, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
+import {
+  type Amount18,
+  type Clock,
+  MILLISECOND_NS,
+  type RawPrice,
+  type RawQuantity,
+  type Sequence,
+  type TimestampNs,
+} from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import {
   DepthCommitted,
@@ -25,10 +34,16 @@ import {
   NodeEvent,
 } from '../schema/generated/messages.ts';
 import { MarketData, type MarketDataSink } from './market-data.ts';
+import { secondOf } from './trade-history.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
 const TRADES_PER_READ = 512;
+/** Time for older trades at the start, before the listener opens, and in each tick after it. */
+const OLDER_AT_START_NS = 200n * MILLISECOND_NS;
+const OLDER_PER_TICK_NS = 2n * MILLISECOND_NS;
+/** From the end of one part of the older trades to the next: they take a tenth of the thread. */
+export const OLDER_SPACING_MS = 20;
 /** Maximum number of records of one market that wait for its definition. */
 const EARLY_MAX = 1_024;
 
@@ -51,6 +66,14 @@ export interface TradeHistory {
     readonly skip: number;
     readonly limit: number;
   }): readonly StoredTrade[];
+}
+
+/** The oldest trade of a market that was read from the tables. */
+interface OldestRead {
+  /** Trades below this id are to be read. */
+  readonly below: Sequence;
+  /** From this second on all trades were read. */
+  readonly readFrom: number;
 }
 
 /** The sink of frames; trades that were never published as pending or decided are announced as lost. */
@@ -76,6 +99,9 @@ export class MarketDataFeed {
   /** Last published or read trade, per market. */
   readonly #lastTrades = new Map<number, number>();
   readonly #early = new Map<number, readonly (() => void)[]>();
+  /** Markets with older trades in the tables than were read, by the last one that was. */
+  readonly #unread = new Map<number, OldestRead>();
+  #nextOlderNs = 0n;
   #history: TradeHistory | null = null;
   #readsTables = false;
 
@@ -88,6 +114,17 @@ export class MarketDataFeed {
   /** Whether everything confirmed before the start has been read. */
   get hasHistory(): boolean {
     return this.#readsTables;
+  }
+
+  /** Whether older trades of the tables are still to be read. */
+  get hasOlderTrades(): boolean {
+    return this.#unread.size > 0;
+  }
+
+  /** Reads a part of the older trades when one is due. */
+  readOlder(): void {
+    if (!this.#readsTables || this.#unread.size === 0) return;
+    if (this.#options.pacingNs() >= this.#nextOlderNs) this.#readOlder(OLDER_PER_TICK_NS);
   }
 
   /** Books wait for the definitions of their markets; if that takes too long, the edge's resync recovers. */
@@ -241,6 +278,7 @@ export class MarketDataFeed {
       if (this.#readsTables) this.#readMissed(marketIndex);
       else this.#readHistory(marketIndex);
     }
+    if (!this.#readsTables) this.#readOlder(OLDER_AT_START_NS);
     this.#readsTables = true;
   }
 
@@ -262,8 +300,41 @@ export class MarketDataFeed {
     const history = this.#openedHistory();
     const sinceNs = (clock.nowNs() - HISTORY_NS) as TimestampNs;
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
-    if (!trades.some(isPublic)) trades.unshift(...lastPublicTrade(history, marketIndex));
-    for (const trade of trades) this.#addStored(trade);
+    const oldest = trades[0];
+    const last = trades.some(isPublic) ? [] : lastPublicTrade(history, marketIndex);
+    for (const trade of [...last, ...trades]) this.#addStored(trade);
+    // A last trade that is older than seven days is read again, for the rows of klines.
+    const below = oldest?.tradeId ?? (last[0] === undefined ? null : ((last[0].tradeId + 1) as Sequence));
+    if (below !== null) this.#startOlder(marketIndex, { below, readFrom: secondOf(sinceNs) + 1 });
+  }
+
+  #startOlder(marketIndex: number, oldest: OldestRead): void {
+    this.#unread.set(marketIndex, oldest);
+    this.data.olderTrades(marketIndex, [], oldest.readFrom, this.#options.clock.nowNs());
+  }
+
+  /** Reads older trades for at most this time, of the market that was read the least. */
+  #readOlder(budgetNs: bigint): void {
+    const { pacingNs } = this.#options;
+    const endNs = pacingNs() + budgetNs;
+    while (this.#unread.size > 0) {
+      const [marketIndex, oldest] = [...this.#unread].reduce((a, b) => (b[1].readFrom > a[1].readFrom ? b : a));
+      this.#readOlderOf(marketIndex, oldest);
+      if (pacingNs() >= endNs) break;
+    }
+    this.#nextOlderNs = pacingNs() + BigInt(OLDER_SPACING_MS) * MILLISECOND_NS;
+  }
+
+  #readOlderOf(marketIndex: number, { below }: OldestRead): void {
+    const history = this.#openedHistory();
+    const trades = history.marketTrades({ marketIndex, below, skip: 0, limit: TRADES_PER_READ });
+    const last = trades.at(-1);
+    const isAll = last === undefined || trades.length < TRADES_PER_READ;
+    // Of the second of the last one, older trades may be there.
+    const readFrom = isAll ? 0 : secondOf(last.matchedNs) + 1;
+    if (isAll) this.#unread.delete(marketIndex);
+    else this.#unread.set(marketIndex, { below: last.tradeId, readFrom });
+    this.data.olderTrades(marketIndex, trades.filter(isPublic), readFrom, this.#options.clock.nowNs());
   }
 
   #addStored(trade: StoredTrade): void {

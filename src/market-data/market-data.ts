@@ -30,6 +30,7 @@ import type {
   PublicTrade,
   QuotedTicker,
   Ticker,
+  WidePage,
 } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
 import {
@@ -46,7 +47,8 @@ import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
 import { type KlineQuery, Klines } from './klines.ts';
 import { Tape, tapePage } from './tape.ts';
-import { TradeHistory } from './trade-history.ts';
+import { secondOf, TradeHistory } from './trade-history.ts';
+import type { WideQuery } from './wide-klines.ts';
 
 /** Maximum delay of changes for merging them into one diff (AMB-98). */
 export const DEPTH_MERGE_NS: bigint = 10n * MILLISECOND_NS;
@@ -63,7 +65,8 @@ export type TradeStatus = 'Pending' | 'Confirmed' | 'Rollbacked';
 /** Receives frames. Called from `tick` only, except for trade events, which are published immediately. */
 export interface MarketDataSink {
   depthDiff(market: MarketDefinition, diff: DepthLevels): void;
-  klines(market: MarketDefinition, rows: readonly Kline[]): void;
+  /** @param ofWidth the rows of another width, in seconds, that changed with these; ascending. */
+  klines(market: MarketDefinition, rows: readonly Kline[], ofWidth: (width: number) => readonly Kline[]): void;
   trade(market: MarketDefinition, trade: PublicTrade): void;
   /** Every trade is published as pending once, and then as decided once. */
   tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void;
@@ -183,10 +186,22 @@ export class MarketData {
     const market = this.#market(trade.marketIndex);
     market.tape.add(trade);
     if (market.history.add(trade, this.#nowNs)) market.klines.tradeAdded(trade);
+    else market.klines.oldTradeAdded(trade);
     market.ticker.tradeAdded(trade);
     if (this.#nowNs > 0n) this.#sink.trade(market.definition, trade);
     this.#publishPending(market, trade);
     this.#publishEvent(market, trade, 'Confirmed');
+  }
+
+  /**
+   * Trades of the tables that are older than those of the start, newest first; only rows of klines are made of them.
+   *
+   * @param readFrom the first second from which all trades were read; 0 for all there are.
+   */
+  olderTrades(marketIndex: number, trades: readonly PublicTrade[], readFrom: number, nowNs: TimestampNs): void {
+    const { wide } = this.#market(marketIndex).klines;
+    for (const trade of trades) wide.tradeAdded(trade, secondOf(nowNs));
+    wide.readThrough(readFrom);
   }
 
   /** A match; it may be decided already, because market and clearing use different channels. */
@@ -253,6 +268,14 @@ export class MarketData {
 
   klinePage(marketIndex: number, query: KlineQuery): KlinePage {
     return this.#market(marketIndex).klines.page(query);
+  }
+
+  /** A page at a requested width: of one second, rows by their close; of wider ones, by their start. */
+  widePage(marketIndex: number, { width, ...query }: Omit<WideQuery, 'endNs'> & KlineQuery): WidePage {
+    const { klines } = this.#market(marketIndex);
+    if (width > 1) return klines.wide.page({ width, ...query });
+    const truncatedBeforeNs = klines.wide.truncatedBeforeNs(width, query.nowNs);
+    return { ...klines.page(query), width, truncatedBeforeNs };
   }
 
   /** Newest first; of all markets when `marketIndex` is null. */
@@ -355,8 +378,12 @@ export class MarketData {
 
   #publishKlines(market: Market): void {
     const rows = market.klines.close(this.#nowNs, market.clearedNs);
+    const seconds = rows.map(({ openNs }) => secondOf(openNs));
     for (let from = 0; from < rows.length; from += KLINE_FRAME_ROWS_MAX) {
-      this.#sink.klines(market.definition, rows.slice(from, from + KLINE_FRAME_ROWS_MAX));
+      const to = from + KLINE_FRAME_ROWS_MAX;
+      this.#sink.klines(market.definition, rows.slice(from, to), (width) =>
+        width === 1 ? rows.slice(from, to) : market.klines.wide.rowsOf(seconds.slice(from, to), width),
+      );
     }
   }
 

@@ -8,7 +8,7 @@
 import { assert } from '../core/assert.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
-import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
+import { type Bar, HOUR_SECONDS, type SpannedBar, TradeHour } from './trade-hour.ts';
 
 /** Seconds for which rows are kept (KLN-04). */
 export const RETENTION_SECONDS = 604_800;
@@ -65,6 +65,34 @@ export class TradeHistory {
 
   hour(hourIndex: number): TradeHour | undefined {
     return this.#hours.get(hourIndex);
+  }
+
+  /** Seconds with trades in [from, to), newest first. */
+  *secondsBefore(to: number, from: number): Generator<number, void, undefined> {
+    const newest = Math.min(this.#newestHour, Math.floor((to - 1) / HOUR_SECONDS));
+    for (let index = newest; index >= 0 && (index + 1) * HOUR_SECONDS > from; index -= 1) {
+      const hour = this.#hours.get(index);
+      const start = index * HOUR_SECONDS;
+      if (hour === undefined) continue;
+      for (let second = Math.min(to, start + HOUR_SECONDS) - 1; second >= Math.max(from, start); second -= 1) {
+        if (hour.has(second - start)) yield second;
+      }
+    }
+  }
+
+  /** The bar of a second since 1970; undefined without trades. */
+  bar(second: number): Bar | undefined {
+    const index = Math.floor(second / HOUR_SECONDS);
+    const hour = this.#hours.get(index);
+    return hour?.has(second - index * HOUR_SECONDS) === true ? hour.bar(second - index * HOUR_SECONDS) : undefined;
+  }
+
+  /** As `bar`, with its first and its last trade. */
+  spannedBar(second: number): SpannedBar | undefined {
+    const index = Math.floor(second / HOUR_SECONDS);
+    const hour = this.#hours.get(index);
+    const start = index * HOUR_SECONDS;
+    return hour?.has(second - start) === true ? hour.spannedBar(second - start, start) : undefined;
   }
 
   /** −1 without trades. */

@@ -33,6 +33,20 @@ export interface Bar {
   readonly volume: bigint;
 }
 
+/** Where a trade stands among those of its market. */
+export interface EdgeOfBar {
+  /** Since 1970. */
+  readonly second: number;
+  readonly nsInSecond: number;
+  readonly tradeId: number;
+}
+
+/** A bar with its first and its last trade. */
+export interface SpannedBar extends Bar {
+  readonly first: EdgeOfBar;
+  readonly last: EdgeOfBar;
+}
+
 class Rows {
   readonly capacity: number;
   readonly open: Float64Array;
@@ -176,6 +190,18 @@ export class TradeHour {
       low: rows.low[row] as RawPrice,
       close: rows.close[row] as RawPrice,
       volume: this.#volumeAt(row),
+    };
+  }
+
+  /** As `bar`, with its first and its last trade. @param startSecond of the hour, since 1970. */
+  spannedBar(second: number, startSecond: number): SpannedBar {
+    const row = this.#rowOfSecond[second] ?? NONE;
+    const { firstNs, firstId, lastNs, lastId } = this.#rows;
+    const at = startSecond + second;
+    return {
+      ...this.bar(second),
+      first: { second: at, nsInSecond: firstNs[row] ?? 0, tradeId: firstId[row] ?? 0 },
+      last: { second: at, nsInSecond: lastNs[row] ?? 0, tradeId: lastId[row] ?? 0 },
     };
   }
 

@@ -280,4 +280,19 @@ suite('positions and margin', () => {
     assert.deepEqual([restored['long'], restored['short']], [before['long'], before['short']]);
     assert.equal((JSON.parse((await alice.market('/ticker/2')).text) as Row)['index_price'], '3000');
   });
+
+  test('rows of a day are made of the tables after a restart, when their seconds are long gone (wire-additions.md 7.2)', async () => {
+    await node.advance(86_400n * 1_000_000_000n);
+    const read = async (interval: string): Promise<{ items: Row[]; truncated_before_ns: number | null }> =>
+      JSON.parse((await alice.market(`/klines/2?interval=${interval}`)).text);
+    const before = await read('1D');
+    assert.ok(before.items.length > 0);
+    await node.advance(8n * 86_400n * 1_000_000_000n);
+    await node.restart();
+    assert.deepEqual(await read('1D'), before);
+    assert.equal((await read('1m')).truncated_before_ns, null);
+    const seconds = await read('1S');
+    assert.deepEqual(seconds.items, []);
+    assert.notEqual(seconds.truncated_before_ns, null);
+  });
 });

@@ -206,6 +206,31 @@ suite('market-data listener', () => {
     assert.equal((await ask(port, '/ticker/%zz')).status, 400);
   });
 
+  test('an interval is taken by klines and their stream; any other one is 400 before the upgrade (wire-additions.md 7)', async () => {
+    data.tradeConfirmed(tradeOf(88_500, nowNs, 315_025, 5_000));
+    tick(6n * SECOND);
+    const reader = await SocketReader.open(port, '/klines/diff/12?interval=4h');
+    await reader.frame();
+    data.tradeConfirmed(tradeOf(88_501, nowNs, 316_000, 5_000));
+    tick(6n * SECOND);
+    const [row] = JSON.parse(await reader.frame()) as Record<string, unknown>[];
+    assert.deepEqual(Object.keys(row ?? {}), KLINE_KEYS);
+    reader.socket.close();
+    const page = JSON.parse((await ask(port, '/klines/12?interval=240&limit=99999')).text);
+    assert.deepEqual(page.items.at(-1), row);
+    assert.deepEqual(Object.keys(page).slice(-3), ['next_page', 'interval_s', 'truncated_before_ns']);
+    assert.deepEqual([page.limit, page.interval_s, page.truncated_before_ns], [18_000, 14_400, null]);
+    assert.equal(JSON.parse((await ask(port, '/klines/12?interval=60')).text).interval_s, 3_600);
+    assert.equal(JSON.parse((await ask(port, '/klines/12?interval=1s')).text).interval_s, 1);
+    assert.ok(!(await ask(port, '/klines/12')).text.includes('interval_s'));
+    for (const interval of ['180', '90S', '', '5M']) {
+      const answer = await ask(port, `/klines/12?interval=${interval}`);
+      assert.equal(answer.status, 400, interval);
+      assert.match(answer.text, /"code":"INVALID_REQUEST".*interval.*"field":"interval"/);
+    }
+    await assert.rejects(SocketReader.open(port, '/klines/diff/12?interval=180'), /400/);
+  });
+
   test('an unknown market is 404, before the upgrade too (AMB-102)', async () => {
     for (const path of ['/marketdepth/99', '/klines/99', '/trades/99', '/ticker/x', '/ticker/99999']) {
       const { status, text } = await ask(port, path);

@@ -8,7 +8,7 @@ import { viewsOf } from '../../src/core/views.ts';
 import { type FeedSink, MarketDataFeed, type StoredTrade } from '../../src/market-data/market-data-feed.ts';
 import { FillConfirmed, NodeEvent } from '../../src/schema/generated/messages.ts';
 import { encodePlain } from '../../src/schema/plain-values.ts';
-import { marketOf, START_NS, tradeOf } from '../support/market-figures.ts';
+import { marketOf, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 
 function feedWith(history: readonly StoredTrade[]): { readonly feed: MarketDataFeed; readonly told: number[] } {
   const told: number[] = [];
@@ -25,7 +25,8 @@ function feedWith(history: readonly StoredTrade[]): { readonly feed: MarketDataF
   };
   const clock: Clock = { nowNs: () => START_NS as TimestampNs };
   const openHistory = () => ({
-    marketTradesSince: () => [...history].reverse(),
+    marketTradesSince: (_market: number, sinceNs: TimestampNs) =>
+      history.filter(({ matchedNs }) => matchedNs >= sinceNs).reverse(),
     marketTradesAfter: (_market: number, after: number) => history.filter(({ tradeId }) => tradeId > after),
     marketTrades: ({ below, limit }: { readonly below: Sequence | null; readonly limit: number }) =>
       history
@@ -99,5 +100,26 @@ suite('market data feed', () => {
       feed.data.trades(0, 0, 10).map(({ tradeId }) => tradeId),
       [1],
     );
+  });
+
+  test('all trades of the tables make rows of a day, older ones a part at a time (wire-additions.md 7.2)', () => {
+    // One an hour for a year, and deleveraging in between.
+    const trades = Array.from({ length: 8_760 }, (_, index) => {
+      return stored(tradeOf(index + 1, START_NS - BigInt(8_759 - index) * 3_600n * SECOND), index % 24 === 7);
+    });
+    const { feed } = feedWith(trades);
+    say(feed, { kind: 'registryChanged', change: { table: 'market', row: { definition: marketOf(0, '12') } } });
+    say(feed, { kind: 'historyReady' });
+    feed.publish();
+    while (feed.hasOlderTrades) feed.readOlder();
+    const query = { page: 0, limit: 1_000, nowNs: START_NS as TimestampNs, endNs: START_NS as TimestampNs };
+    const days = feed.data.widePage(0, { ...query, width: 86_400 });
+    assert.equal(days.truncatedBeforeNs, null);
+    const volume = days.rows.reduce((sum, row) => sum + row.volume, 0n);
+    // The second of the newest trade is open.
+    const counted = trades.slice(0, -1).filter(({ isAutoDeleverage }) => !isAutoDeleverage);
+    assert.equal(volume, BigInt(counted.length) * 315_025n * 5_000n, 'each public trade once');
+    const hours = feed.data.widePage(0, { ...query, width: 3_600, limit: 10_000 });
+    assert.equal(hours.rows.length, counted.length);
   });
 });

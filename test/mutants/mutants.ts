@@ -926,6 +926,18 @@ const MARKET_DATA: readonly Mutant[] = [
     caughtBy: 'test/market-data/asset-figures',
   },
   {
+    breaks: 'a bare number of an interval is minutes',
+    site: 'interval-minutes',
+    change: swap(/WIDTH_OF.get\(/, 'KLINE_WIDTHS.includes(Number(text)) ? Number(text) : WIDTH_OF.get('),
+    caughtBy: 'test/market-data/wide-klines',
+  },
+  {
+    breaks: 'a later confirmation amends the row of every width',
+    site: 'amended-wide-row',
+    change: removed,
+    caughtBy: 'test/market-data/wide-klines',
+  },
+  {
     breaks: 'a trade is public once',
     site: 'trade-once',
     change: swap(/<= /, '< '),

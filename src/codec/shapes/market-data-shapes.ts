@@ -12,6 +12,7 @@ import {
   NANOSECONDS,
   named,
   nullable,
+  optional,
   type Shape,
   TEXT,
   words,
@@ -33,7 +34,7 @@ export const DEPTH_DIFF: Shape = named(
 
 export const KLINE: Shape = named(
   'Kline',
-  'One second of trading; volume in quote',
+  'One bucket of trading, a second unless an interval was given; volume in quote',
   Type.Object({
     open: DECIMAL,
     high: DECIMAL,
@@ -44,7 +45,15 @@ export const KLINE: Shape = named(
     close_timestamp_ns: NANOSECONDS,
   }),
 );
-export const KLINE_PAGE: Shape = pageOf('KlinePage', 'items', null, KLINE);
+export const KLINE_PAGE: Shape = pageOf('KlinePage', 'items', null, KLINE, {
+  interval_s: optional(described(COUNT, 'the width served, in seconds; only with an `interval`')),
+  truncated_before_ns: optional(
+    described(
+      nullable(NANOSECONDS),
+      'rows that open before it are missing; null when nothing older was traded; only with an `interval`',
+    ),
+  ),
+});
 export const KLINES: Shape = listOf(KLINE);
 
 function publicTrade(title: string, description: string, ...statuses: readonly string[]): Shape {

@@ -14,10 +14,10 @@ import {
   TRADE_EVENT,
   WELCOME,
 } from '../../codec/shapes/market-data-shapes.ts';
-import { NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
+import { NANOSECONDS, TEXT } from '../../codec/shapes/shape-kit.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../../market-data/klines.ts';
-import type { MessageDoc, RouteDoc, StreamDoc } from './api-table.ts';
+import type { MessageDoc, QueryDoc, RouteDoc, StreamDoc } from './api-table.ts';
 import { DOCUMENT_ROUTES } from './document-table.ts';
 import { limitQuery, PAGE_QUERY } from './query-docs.ts';
 
@@ -31,6 +31,14 @@ const TICKER_EXAMPLE =
 const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
 
 const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
+const INTERVAL_QUERY: QueryDoc = {
+  name: 'interval',
+  shape: TEXT,
+  summary: [
+    'a bare number is a count of minutes, seconds take S: 1S, 5S, 15S, 30S, 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h,',
+    '12h, 1D, 3D, 1W, 1M (30 days)',
+  ].join(' '),
+};
 const TRADES_LIMIT = limitQuery(100, PAGE_LIMIT_MAX);
 
 export const MDS_ROUTES: readonly RouteDoc[] = [
@@ -46,12 +54,21 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
   {
     ...READ,
     path: '/klines/{asset_id}',
-    summary: 'Candles of one second',
-    description: 'Page 0 is the newest window; rows ascend inside a page. Kept for seven days.',
+    summary: 'Candles',
+    description: [
+      'Page 0 is the newest window; rows ascend inside a page. Without an interval the rows are seconds. Below a minute',
+      'rows are kept for seven days, below an hour for 60 days, below a day for two years, wider ones for good. Of an',
+      'interval wider than a second the row that is still forming is included.',
+    ].join(' '),
     query: [
       PAGE_QUERY,
       limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX),
-      { name: 'end_timestamp_ns', shape: NANOSECONDS, summary: 'the newest close time, inclusive; by default now' },
+      {
+        name: 'end_timestamp_ns',
+        shape: NANOSECONDS,
+        summary: 'the newest close time, inclusive; of an interval wider than a second, open time; by default now',
+      },
+      INTERVAL_QUERY,
     ],
     reply: KLINE_PAGE,
     errors: ['MARKET_NOT_FOUND'],
@@ -151,6 +168,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     ...STREAM,
     path: '/klines/diff/{asset_id}',
     pathExample: OF_MARKET,
+    query: [INTERVAL_QUERY],
     summary: 'Candles as they change',
     resync: '/klines/{asset_id}',
     sends: [

@@ -1,0 +1,151 @@
+/**
+ * Klines of one market at every width above a second (wire-additions.md 7.2).
+ *
+ *   closed seconds of seven days ─▶ 5 s, 15 s, 30 s
+ *          │ each as it closes or is amended
+ *          ├─▶ minutes, 60 days ───▶ 3 m … 30 m
+ *          ├─▶ hours, 2 years ─────▶ 2 h … 12 h
+ *          └─▶ days, without end ──▶ 3 d, weeks, 30 d
+ *
+ * Invariants
+ *   (1) Each confirmed trade of a closed second is in each kind of stored row once.
+ *   (2) Rows are complete from `#readFrom` on: older trades of the tables are still being read (market-data-feed.ts),
+ *       newest first, and rows before it are not shown.
+ */
+
+import { bucketAtOrAfter, bucketStart, STORED_WIDTH_MIN } from '../core/kline-intervals.ts';
+import type { Kline, PublicTrade, WidePage } from '../core/market-figures.ts';
+import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
+import { StoredKlines } from './stored-klines.ts';
+import { RETENTION_SECONDS, secondOf, type TradeHistory } from './trade-history.ts';
+import { type Bar, HOUR_SECONDS, type SpannedBar } from './trade-hour.ts';
+
+const DAY_SECONDS = 86_400;
+const MINUTES_KEPT_SECONDS = 60 * DAY_SECONDS;
+const HOURS_KEPT_SECONDS = 731 * DAY_SECONDS;
+
+export interface WideQuery {
+  /** Seconds, above 1. */
+  readonly width: number;
+  /** Rows that open at or before this instant. */
+  readonly endNs: bigint;
+  /** From 0, the newest page. */
+  readonly page: number;
+  readonly limit: number;
+  readonly nowNs: TimestampNs;
+}
+
+/** Rows from which wider ones are made. */
+interface Source {
+  readonly width: number;
+  startsBefore(to: number, from: number): Iterable<number>;
+  bar(startSecond: number): Bar | undefined;
+}
+
+export class WideKlines {
+  readonly #history: TradeHistory;
+  readonly #minutes = new StoredKlines(STORED_WIDTH_MIN, MINUTES_KEPT_SECONDS);
+  readonly #hours = new StoredKlines(HOUR_SECONDS, HOURS_KEPT_SECONDS);
+  readonly #days = new StoredKlines(DAY_SECONDS, Number.POSITIVE_INFINITY);
+  readonly #seconds: Source;
+  /** The first second from which every trade was read; 0 for all. */
+  #readFrom = 0;
+  /** Second of the oldest trade that was read. */
+  #oldestSecond = Number.POSITIVE_INFINITY;
+
+  /** @param closedBefore the first second that is not closed. */
+  constructor(history: TradeHistory, closedBefore: () => number) {
+    this.#history = history;
+    this.#seconds = {
+      width: 1,
+      startsBefore: (to, from) => history.secondsBefore(Math.min(to, closedBefore()), from),
+      bar: (second) => (second < closedBefore() ? history.bar(second) : undefined),
+    };
+  }
+
+  /** Adds the trades of a second that has closed. */
+  secondClosed(second: number, nowSecond: number): void {
+    const bar = this.#history.spannedBar(second);
+    if (bar !== undefined) this.#merge(bar, nowSecond);
+  }
+
+  /** Adds one trade of a second that was closed before, or is older than the seconds that are kept. */
+  tradeAdded({ price, quantity, matchedNs, tradeId }: PublicTrade, nowSecond: number): void {
+    const edge = { second: secondOf(matchedNs), nsInSecond: Number(matchedNs % SECOND_NS), tradeId };
+    const volume = BigInt(price) * BigInt(quantity);
+    this.#merge({ open: price, high: price, low: price, close: price, volume, first: edge, last: edge }, nowSecond);
+  }
+
+  /** The tables were read down to this second; 0 when nothing older is there. */
+  readThrough(second: number): void {
+    this.#readFrom = second;
+  }
+
+  /** Rows of the buckets that hold any of these seconds, ascending. */
+  rowsOf(seconds: readonly number[], width: number): Kline[] {
+    const starts = new Set(seconds.map((second) => bucketStart(second, width)));
+    const source = this.#sourceOf(width);
+    return [...starts].sort((a, b) => a - b).flatMap((start) => rowAt(source, start, width) ?? []);
+  }
+
+  page({ width, endNs, page, limit, nowNs }: WideQuery): WidePage {
+    const from = this.keptFrom(width, nowNs);
+    const source = this.#sourceOf(width);
+    const lastStart = bucketStart(secondOf(endNs), width);
+    const starts: number[] = [];
+    for (const second of source.startsBefore(lastStart + width, from)) {
+      const start = bucketStart(second, width);
+      if (starts.at(-1) !== start) starts.push(start);
+    }
+    const wanted = starts.slice(page * limit, (page + 1) * limit).reverse();
+    const rows = wanted.flatMap((start) => rowAt(source, start, width) ?? []);
+    return { rows, page, limit, total: starts.length, width, truncatedBeforeNs: this.truncatedBeforeNs(width, nowNs) };
+  }
+
+  /** The time before which rows of this width are missing; null when nothing older was traded. */
+  truncatedBeforeNs(width: number, nowNs: TimestampNs): TimestampNs | null {
+    const from = this.keptFrom(width, nowNs);
+    const isWhole = this.#readFrom === 0 && this.#oldestSecond >= from;
+    return isWhole || from === 0 ? null : ((BigInt(from) * SECOND_NS) as TimestampNs);
+  }
+
+  /** Start of the oldest bucket that is kept and read as a whole, in seconds. */
+  keptFrom(width: number, nowNs: TimestampNs): number {
+    const nowSecond = secondOf(nowNs);
+    const source = this.#sourceOf(width);
+    // Of the first second that is kept, only a part may have been read; as a row of its own it is shown.
+    const firstSecond = Math.max(0, nowSecond - RETENTION_SECONDS + (width === 1 ? 0 : 1));
+    const kept = source instanceof StoredKlines ? source.firstKept(nowSecond) : firstSecond;
+    return bucketAtOrAfter(Math.max(kept, this.#readFrom), width);
+  }
+
+  #sourceOf(width: number): Source {
+    if (width < STORED_WIDTH_MIN) return this.#seconds;
+    if (width < HOUR_SECONDS) return this.#minutes;
+    return width < DAY_SECONDS ? this.#hours : this.#days;
+  }
+
+  #merge(bar: SpannedBar, nowSecond: number): void {
+    this.#oldestSecond = Math.min(this.#oldestSecond, bar.first.second);
+    for (const rows of [this.#minutes, this.#hours, this.#days]) rows.merge(bar, nowSecond);
+  }
+}
+
+function rowAt(source: Source, start: number, width: number): Kline | undefined {
+  let row: Kline | undefined;
+  for (let second = start; second < start + width; second += source.width) {
+    const bar = source.bar(second);
+    if (bar === undefined) continue;
+    if (row === undefined) row = { openNs: (BigInt(start) * SECOND_NS) as TimestampNs, ...bar };
+    else {
+      row = {
+        ...row,
+        high: Math.max(row.high, bar.high) as RawPrice,
+        low: Math.min(row.low, bar.low) as RawPrice,
+        close: bar.close,
+        volume: row.volume + bar.volume,
+      };
+    }
+  }
+  return row;
+}
