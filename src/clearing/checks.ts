@@ -32,10 +32,23 @@ import type {
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
+/** By how much claims and holdings differ, the amounts of all assets added without sign; 18 decimals. It takes the running sums. */
+export function differenceOfAll(state: ClearingState): bigint {
+  let sum = 0n;
+  for (const totals of state.totals.values()) {
+    const difference = differenceOf(totals);
+    sum += difference < 0n ? -difference : difference;
+  }
+  return sum;
+}
+
+function differenceOf({ claims, faucet, backstopCredits, rebalancingPool, vaultHoldings }: AssetTotals): bigint {
+  return claims + faucet + backstopCredits + rebalancingPool - vaultHoldings;
+}
+
 /** claims + faucet + backstop credits + rebalancing pool = vault holdings. @throws InvariantError */
 export function assertConserved(totals: AssetTotals): void {
-  const { asset, claims, faucet, backstopCredits, rebalancingPool, vaultHoldings } = totals;
-  assert(claims + faucet + backstopCredits + rebalancingPool === vaultHoldings, `asset ${asset} adds up`);
+  assert(differenceOf(totals) === 0n, `asset ${totals.asset} adds up`);
 }
 
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */

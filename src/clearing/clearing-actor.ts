@@ -23,6 +23,7 @@ import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import type { TraceLog } from '../runtime/trace-log.ts';
 import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
+import { differenceOfAll } from './checks.ts';
 import { applyBatch, FIRED_PER_TURN, settleBatch, verdictsNeeded } from './clearing.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
@@ -58,8 +59,8 @@ import { stateHash } from './state-hash.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './tables.ts';
 import { fireSome } from './triggers.ts';
 
-/** Time between two looks at the figures of the backstop, which has 254 accounts at most. */
-const BACKSTOP_SHOWN_MS = 1_000;
+/** Time between two looks at the figures of the backstop, which has 254 accounts at most, and of the ledger, a sum for each asset. */
+const FIGURES_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
 
@@ -87,6 +88,12 @@ export interface ClearingOptions {
   /** Milliseconds that pass monotonically, for pacing only. */
   readonly elapsedMs: () => number;
   readonly commitNs?: (nanoseconds: number) => void;
+  /** Called after each checkpoint. */
+  readonly checkpointed?: (checkpoint: {
+    readonly ns: number;
+    readonly rows: number;
+    readonly sequence: Sequence;
+  }) => void;
   /** Of this thread; none unless given. */
   readonly trace?: TraceLog | null;
   /** Called each turn. */
@@ -100,6 +107,8 @@ export interface ClearingOptions {
   readonly liquidationEvent?: (event: LiquidationEvent) => void;
   /** Called once a second. */
   readonly backstopFigures?: (figures: BackstopFigures) => void;
+  /** Called once a second with what claims and holdings of all assets differ by, 18 decimals; 0 unless a booking is wrong. */
+  readonly ledgerDifference?: (amount: bigint) => void;
   /** Called after each pass over the accounts at risk. */
   readonly atRiskCounts?: (counts: AtRiskCounts) => void;
   /** Called with the progress of a recovery. */
@@ -130,7 +139,7 @@ export class ClearingActor implements Actor {
   readonly #atRisk = new AtRiskAccounts();
   readonly #atRiskTimes: AtRiskTimes;
   readonly #pacing = new Pacing();
-  /** When the figures of the backstop were shown last. */
+  /** When the figures of backstop and ledger were shown last. */
   #shownMs = Number.NEGATIVE_INFINITY;
   readonly #detected: DetectionListener = {
     judged: (account, mayBeAtRisk) => this.#atRisk.judged(account, mayBeAtRisk),
@@ -324,7 +333,7 @@ export class ClearingActor implements Actor {
 
   tick(nowNs: bigint): void {
     if (this.#restoring !== null) return;
-    this.#showBackstop(nowNs as TimestampNs);
+    this.#showFigures(nowNs as TimestampNs);
     this.#passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) =>
       writeDecided(decided, this.#options.data),
     );
@@ -469,8 +478,9 @@ export class ClearingActor implements Actor {
   }
 
   #checkpoint(clean: boolean): void {
-    const { trace = null } = this.#options;
+    const { trace = null, elapsedMs, checkpointed } = this.#options;
     const beganUs = trace?.nowUs() ?? 0;
+    const beganMs = elapsedMs();
     const rows = dirtyRowCount(this.ledger) === 0 ? [] : drainDirtyRows(this.ledger);
     const hash = clean ? stateHash(this.ledger, nativeBytesHash()) : null;
     const timeNs = this.#options.clock.nowNs();
@@ -479,7 +489,8 @@ export class ClearingActor implements Actor {
     durability.checkpoint({ timeNs, sequence: this.#sequence, clean, stateHash: hash }, rows, () => this.#cycle.done());
     this.#cycle.step();
     this.#checkpointed = this.#sequence;
-    this.#checkpointedAtMs = this.#options.elapsedMs();
+    this.#checkpointedAtMs = elapsedMs();
+    checkpointed?.({ ns: (this.#checkpointedAtMs - beganMs) * 1e6, rows: rows.length, sequence: this.#sequence });
     trace?.span(HOP.checkpoint, this.#sequence, beganUs);
     this.#options.journalSize?.(this.#options.durability.journalSize);
     writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
@@ -518,11 +529,12 @@ export class ClearingActor implements Actor {
     }
   }
 
-  #showBackstop(nowNs: TimestampNs): void {
-    const { backstopFigures: show, elapsedMs } = this.#options;
-    if (show === undefined || elapsedMs() - this.#shownMs < BACKSTOP_SHOWN_MS) return;
+  #showFigures(nowNs: TimestampNs): void {
+    const { backstopFigures: show, ledgerDifference, elapsedMs } = this.#options;
+    if (elapsedMs() - this.#shownMs < FIGURES_SHOWN_MS) return;
     this.#shownMs = elapsedMs();
-    show(backstopFigures(this.ledger, nowNs));
+    show?.(backstopFigures(this.ledger, nowNs));
+    ledgerDifference?.(differenceOfAll(this.ledger));
   }
 
   /** A step of what is at risk; with its last one the aggregate, if it has changed. */

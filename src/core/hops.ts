@@ -42,3 +42,32 @@ export const HOP = {
   checkpoint: 31,
 } as const;
 export type Hop = (typeof HOP)[keyof typeof HOP];
+
+/** Requests that change orders, as they are counted and timed: the last part of their path. */
+export const ACTIONS = [
+  'create',
+  'replace',
+  'cancel',
+  'batch-create',
+  'batch-replace',
+  'cancel-all',
+  'cancel-batch',
+  'cancel-all-after',
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Of those the ones about one order, which are timed stage by stage. */
+export const ORDER_ACTIONS = ['create', 'replace', 'cancel'] as const;
+export type OrderAction = (typeof ORDER_ACTIONS)[number];
+
+/**
+ * The stages of one signed action at the gateway, without a gap between them. `verify` includes the checks before and the wait
+ * for the verifier; `market` is from the ring's write to the market's answer, both rings included; `reply` ends when
+ * the reply is written, with durable acks after the flush.
+ */
+export const GATEWAY_STAGES = ['parse', 'verify', 'reserve', 'market', 'reply'] as const;
+export type GatewayStage = (typeof GATEWAY_STAGES)[number];
+
+/** How an action ended. Only a batch may be `partial`: some of its orders were accepted, others not. */
+export const ACTION_RESULTS = ['accepted', 'partial', 'rejected'] as const;
+export type ActionResult = (typeof ACTION_RESULTS)[number];

@@ -4,6 +4,7 @@ import type { UserId } from '../core/ids.ts';
 import { FILL_STATUS, type FillStatus } from '../core/order-terms.ts';
 import { SECOND_NS } from '../core/units.ts';
 import type { Counter, Histogram, MetricsWriter } from '../runtime/metrics.ts';
+import { ActionMetrics } from './action-metrics.ts';
 import type { Stage } from './admission.ts';
 import type { GatewayCounters } from './gateway.ts';
 import { FAULT_WORDS, ROLLBACK_WORDS, shedMetric } from './metric-names.ts';
@@ -14,6 +15,7 @@ interface FaultLog {
 }
 
 export class GatewayMetrics implements GatewayCounters {
+  readonly actions: ActionMetrics;
   readonly #received: Counter;
   readonly #rejected: Counter;
   readonly #answers: Histogram;
@@ -29,6 +31,7 @@ export class GatewayMetrics implements GatewayCounters {
   /** @param log for what happens so seldom that each time is a line. */
   constructor(metrics: MetricsWriter, log: FaultLog) {
     this.#log = log;
+    this.actions = new ActionMetrics(metrics);
     this.#faults = new Map(FAULT_WORDS.map((word) => [word, metrics.counter(`fault_${word}`)]));
     this.#cooldowns = metrics.counter('fault_cooldowns');
     this.#received = metrics.counter('orders_received');

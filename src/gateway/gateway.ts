@@ -13,7 +13,7 @@
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { parseRisk } from '../clearing/registry/risk-parameters.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
-import { ActionHops, type HopLog } from '../codec/hop-times.ts';
+import { ActionHops, type ActionMeter, type HopLog } from '../codec/hop-times.ts';
 import { HOP } from '../core/hops.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
@@ -86,6 +86,8 @@ export interface GatewayCounters extends FaultCounters {
   /** @param elapsedMs from the decoded create to its answer. */
   readonly order: (isReceived: boolean, elapsedMs: number) => void;
   readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
+  /** Of every action; none are counted unless given. */
+  readonly actions?: ActionMeter;
 }
 
 /** The services that routes and sockets call, as they use them. */
@@ -215,17 +217,15 @@ export class Gateway implements OrderSink {
   }
 
   /**
-   * Begins to record the hops of a single action that was read now.
+   * Begins to record the hops of an action that was read now.
    *
    * @param isTimed whether the client requested its hop times.
    * @param sinceMs since when its bytes may have waited, real milliseconds; null where that is unknown.
-   * @returns null when neither the client nor the trace wants them.
    */
-  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops | null {
-    const { trace = null } = this.#parts;
-    if (trace === null && !isTimed) return null;
+  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops {
+    const { trace = null, counted } = this.#parts;
     this.#lastTraced += 1;
-    const hops = new ActionHops(this.#lastTraced, trace, isTimed ? () => this.nowNs() : null);
+    const hops = new ActionHops(this.#lastTraced, trace, isTimed ? () => this.nowNs() : null, counted.actions ?? null);
     hops.pass(HOP.read, trace === null || sinceMs === null ? 0 : (performance.now() - sinceMs) * 1_000);
     return hops;
   }

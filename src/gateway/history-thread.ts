@@ -49,6 +49,7 @@ export interface PageReader {
 export class HistoryThread implements PageReader {
   readonly #worker: Worker;
   readonly #watch: Watch;
+  readonly #life: Int32Array;
   readonly #waiting = new Map<number, (answer: HistoryAnswer<string>) => void>();
   readonly #ended: Promise<void>;
   #nextId = 1;
@@ -58,6 +59,7 @@ export class HistoryThread implements PageReader {
   constructor(settings: Omit<HistorySettings, 'words'>, onDeath: (error: Error) => void, entry: URL) {
     const words = new SharedArrayBuffer(HISTORY_WORDS * Int32Array.BYTES_PER_ELEMENT);
     const life = new Int32Array(words);
+    this.#life = life;
     this.#watch = new Watch(
       [
         {
@@ -88,6 +90,11 @@ export class HistoryThread implements PageReader {
     this.#nextId += 1;
     this.#worker.postMessage({ id, ask } satisfies ToHistory);
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
+  }
+
+  /** The kernel's id; UNKNOWN_THREAD until it has started. */
+  kernelThread(): number {
+    return Atomics.load(this.#life, HISTORY_WORD.kernelThread);
   }
 
   /** Call it every WATCH_MS. @returns how the thread hangs. */

@@ -1,11 +1,26 @@
 /** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
+import {
+  ACTION_RESULTS,
+  ACTIONS,
+  type Action,
+  type ActionResult,
+  GATEWAY_STAGES,
+  type GatewayStage,
+  ORDER_ACTIONS,
+  type OrderAction,
+} from '../core/hops.ts';
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
+import { REJECT_CODE, type RejectName } from '../core/reject.ts';
 import type { MetricDefinition } from '../runtime/metrics.ts';
 import { STAGES, type Stage } from './admission.ts';
 import { FAULT_RULE } from './sessions/fault-budget.ts';
 
 function counter(name: string, help: string): MetricDefinition {
   return { name, kind: 'counter', help };
+}
+
+function histogram(name: string, help: string): MetricDefinition {
+  return { name, kind: 'histogram', help };
 }
 
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
@@ -22,8 +37,49 @@ export function shedMetric(stage: Stage): string {
   return `orders_shed_${stage}`;
 }
 
+/** HTTP statuses that are counted by themselves; any other counts as `other`. */
+export const COUNTED_STATUSES: readonly number[] = [
+  200, 202, 304, 400, 401, 403, 404, 405, 409, 413, 414, 426, 429, 431, 500, 502, 503, 504,
+];
+
+export function responseMetric(status: number | 'other'): string {
+  return `responses_${status}`;
+}
+
+/** Codes with which a listener may refuse. */
+export const REFUSAL_CODES: readonly RejectName[] = Object.keys(REJECT_CODE) as RejectName[];
+
+export function refusalMetric(code: RejectName): string {
+  return `refused_${code}`;
+}
+
+/** An action that ended so. */
+export function actionMetric(action: Action, result: ActionResult): string {
+  return `action_${action}_${result}`;
+}
+
+/** Nanoseconds from the reading of an action to its answer. */
+export function actionTimeMetric(action: Action): string {
+  return `action_${action}_ns`;
+}
+
+/** Nanoseconds of a stage of an action: at the gateway, or in the market. */
+export function stageMetric(action: OrderAction, stage: GatewayStage | MarketStage): string {
+  return `stage_${action}_${stage}_ns`;
+}
+
+/** The two that a market measures; both are a part of the gateway's `market`. */
+export const MARKET_STAGES = ['ring', 'match'] as const;
+export type MarketStage = (typeof MARKET_STAGES)[number];
+
 /** Of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
+  ...[...COUNTED_STATUSES, 'other' as const].map((status) =>
+    counter(responseMetric(status), `Responses with the status ${status}.`),
+  ),
+  histogram('response_read_ns', 'Nanoseconds from the head of a read to its response.'),
+  histogram('response_change_ns', 'Nanoseconds from the head of any other request to its response.'),
+  ...REFUSAL_CODES.map((code) => counter(refusalMetric(code), `Refusals with ${code}.`)),
   counter('lag_closes', 'Sockets closed because they fell behind.'),
   { name: 'sockets', kind: 'gauge', help: 'Open sockets.' },
   { name: 'socket_backlog_bytes', kind: 'gauge', help: 'Bytes that wait for slow readers.' },
@@ -31,8 +87,24 @@ const EDGE_METRICS: readonly MetricDefinition[] = [
 
 export const MARKET_DATA_METRICS: readonly MetricDefinition[] = EDGE_METRICS;
 
+const ACTION_METRICS: readonly MetricDefinition[] = ACTIONS.flatMap((action) => [
+  ...ACTION_RESULTS.map((result) => counter(actionMetric(action, result), `Answers to ${action}: ${result}.`)),
+  histogram(actionTimeMetric(action), `Nanoseconds from the reading of a ${action} to its answer.`),
+]);
+
+function stageMetrics(stages: readonly (GatewayStage | MarketStage)[]): readonly MetricDefinition[] {
+  return ORDER_ACTIONS.flatMap((action) =>
+    stages.map((stage) => histogram(stageMetric(action, stage), `Nanoseconds of ${action} in the stage ${stage}.`)),
+  );
+}
+
+/** Of each market shard. */
+export const MARKET_METRICS: readonly MetricDefinition[] = stageMetrics(MARKET_STAGES);
+
 export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,
+  ...ACTION_METRICS,
+  ...stageMetrics(GATEWAY_STAGES),
   counter('orders_received', 'Creates answered with Received.'),
   counter('orders_rejected', 'Creates answered with a reject.'),
   ...STAGES.map((stage) => counter(shedMetric(stage), `Orders refused after a wait for: ${stage}.`)),
@@ -78,4 +150,8 @@ export const CLEARING_METRICS: readonly MetricDefinition[] = [
   { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
   { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
   { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },
+  histogram('checkpoint_ns', 'Nanoseconds of one checkpoint.'),
+  counter('checkpoint_rows', 'Rows written by checkpoints.'),
+  { name: 'checkpoint_sequence', kind: 'gauge', help: 'Last journal record that the tables reflect.' },
+  { name: 'ledger_difference', kind: 'gauge', help: 'Units by which claims and holdings of all assets differ.' },
 ];

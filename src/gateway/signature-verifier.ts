@@ -126,6 +126,11 @@ export class SignatureVerifier {
     return true;
   }
 
+  /** The kernel's ids of the threads; UNKNOWN_THREAD for one that has not started. */
+  kernelThreads(): readonly number[] {
+    return (this.#pool?.watchables() ?? []).map((thread) => thread.kernelThread());
+  }
+
   /** At the end of every turn: sends its jobs to the pool. */
   flush(): void {
     this.#overtakenThisTurn = 0;

@@ -8,7 +8,6 @@ import { decodeCancel } from '../codec/signed-cancel.ts';
 import { decodeCreate } from '../codec/signed-order.ts';
 import { decodeReplace } from '../codec/signed-replace.ts';
 import { must } from '../core/assert.ts';
-import { HOP } from '../core/hops.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -77,15 +76,16 @@ function addAction(
       if (!options.ok) return options;
       const hops = services.newHops(options.value.isTimed);
       const action = decode(body);
-      hops?.pass(HOP.parsed);
+      hops.parsed(action.ok ? kind : null);
       return action.ok ? accepted({ action: action.value, mayRetry: options.value.mayRetry, hops }) : action;
     },
+    refusing: (refusal, { hops }) => hops.answered(refusal),
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
     serve: (call, { user, byCoSigners }, { action, mayRetry, hops }) => {
       const { orderId } = correlationOf(action);
       const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
       entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
-        hops?.pass(HOP.answered);
+        hops.answered(refusal);
         if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
         else call.reply(operationResponse({ orderId, reject: null, processedNs, hops }));
       });
@@ -97,13 +97,17 @@ function addAction(
 interface AskedAction {
   readonly action: SignedAction;
   readonly mayRetry: boolean;
-  readonly hops: ActionHops | null;
+  readonly hops: ActionHops;
 }
 
 /** A batch, and the reason why it is rejected as a whole, or null. */
 interface AskedBatch {
   readonly batch: SignedBatch;
   readonly fault: Reject | null;
+}
+
+interface TimedBatch extends AskedBatch {
+  readonly hops: ActionHops;
 }
 
 /** Replies when all orders of the batch are decided, with 200 for any outcome (AMB-26). */
@@ -113,18 +117,25 @@ function addBatch(
   route: Pick<HttpRoute, 'method' | 'pattern'>,
   decode: (body: Uint8Array) => Outcome<AskedBatch>,
 ): void {
-  const { entry } = kit.services;
+  const { services } = kit;
+  const { entry } = services;
   kit.addSession({
     ...route,
     ...urgencyOf(kit, kind),
     late: LATE_ACTION,
     bodyBytesMax: BODY_BYTES_MAX,
     // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
-    cost: ({ batch }: AskedBatch) => ({ bulk: batch.requests.length }),
+    cost: ({ batch }: TimedBatch) => ({ bulk: batch.requests.length }),
     isChange: true,
-    shape: ({ body }) => decode(body),
+    shape: ({ body }): Outcome<TimedBatch> => {
+      const hops = services.newHops(false);
+      const asked = decode(body);
+      hops.parsed(asked.ok ? kind : null, asked.ok ? asked.value.batch.requests.length : 0);
+      return asked.ok ? accepted({ ...asked.value, hops }) : asked;
+    },
+    refusing: (refusal, { hops }) => hops.answered(refusal),
     fault: ({ fault }) => fault,
-    serve: (call, { user }, { batch }) => {
+    serve: (call, { user }, { batch, hops }) => {
       const origin = { user, connection: entry.newConnection(), isControl: false };
       const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
         ({ orderId }) => ({ orderId, reject: null }),
@@ -132,6 +143,8 @@ function addBatch(
       let left = results.length;
       entry.submitBatch(batch, origin, (index, { refusal }) => {
         must(results[index], 'an answer to an order of the batch').reject = refusal;
+        if (refusal !== null) call.countRefusal(refusal);
+        hops.itemAnswered(refusal);
         left -= 1;
         if (left === 0) call.reply(batchReply(results));
       });

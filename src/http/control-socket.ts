@@ -38,7 +38,6 @@ import { errorFrame, isBeforeRules, responseFrame, submittedFrame } from '../cod
 import type { ActionHops } from '../codec/hop-times.ts';
 import { shortFault } from '../codec/operation-replies.ts';
 import { must } from '../core/assert.ts';
-import { HOP } from '../core/hops.ts';
 import {
   FRAME_COUNT_WAITING_IN_CROWD_MAX,
   FRAME_COUNT_WAITING_MAX,
@@ -50,7 +49,7 @@ import {
   PREVIEWS_PER_TURN_MAX,
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import { type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import { DisconnectGroup } from '../gateway/orders/disconnect-group.ts';
@@ -99,6 +98,8 @@ export interface ControlParts {
   readonly gate: AddressGate | null;
   readonly turns: ReadingTurns;
   readonly orders: OrderAdmission;
+  /** A request, or an order of a batch, is refused with this code. */
+  readonly refused: (code: RejectName) => void;
 }
 
 export class ControlConnections {
@@ -107,6 +108,7 @@ export class ControlConnections {
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
   readonly #orders: OrderAdmission;
+  readonly #refused: (code: RejectName) => void;
   /** Sockets with waiting frames, and the totals of all. */
   readonly #waiting = new Set<ControlSocket>();
   #waitingBytes = 0;
@@ -126,6 +128,7 @@ export class ControlConnections {
     this.#gate = parts.gate;
     this.#turns = parts.turns;
     this.#orders = parts.orders;
+    this.#refused = parts.refused;
   }
 
   /** The route without its admission. */
@@ -341,22 +344,26 @@ export class ControlConnections {
     const frame = isBinary
       ? decodeBinaryFrame(bytes, 0, bytes.length)
       : decodeControlFrame(bytes, 0, bytes.length, version === 1);
-    hops?.pass(HOP.parsed);
     const address = addressOf(socket.data, frame);
     if (frame.kind === 'malformed') {
+      hops.parsed(null);
       this.#refuse(socket, address, frame, bytes.byteLength);
       return;
     }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
+    hops.parsed(frame.kind, isBatch ? frame.batch.items.length : 0);
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
     else {
       const { fault } = frame.batch;
       const whole = isShort(address) || fault !== null ? (notPaid ?? fault) : null;
-      // Rejected as a whole, and charged (AMB-104).
-      if (whole !== null) this.#sendError(socket, address, isShort(address) ? shortFault(whole, null, null) : whole);
-      else this.#actOnAll(socket, address, batchOf(frame), notPaid);
+      if (whole === null) this.#actOnAll(socket, address, batchOf(frame), notPaid, hops);
+      else {
+        // Rejected as a whole, and charged (AMB-104).
+        this.#sendError(socket, address, isShort(address) ? shortFault(whole, null, null) : whole);
+        hops.answered(whole);
+      }
     }
     if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes.byteLength);
   }
@@ -418,7 +425,7 @@ export class ControlConnections {
     address: FrameHead,
     action: SignedAction,
     refusal: Reject | null,
-    hops: ActionHops | null,
+    hops: ActionHops,
   ): void {
     const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
@@ -435,7 +442,13 @@ export class ControlConnections {
   }
 
   /** The acknowledgement means that every order will be answered, not that any is accepted. */
-  #actOnAll(socket: ControlSocket, address: FrameHead, batch: SignedBatch, refusal: Reject | null): void {
+  #actOnAll(
+    socket: ControlSocket,
+    address: FrameHead,
+    batch: SignedBatch,
+    refusal: Reject | null,
+    hops: ActionHops,
+  ): void {
     const { user, connection, group } = socket.data;
     const correlations = correlationsOf(batch);
     this.#sendSubmitted(socket, address);
@@ -444,6 +457,7 @@ export class ControlConnections {
     const ofItem = isShort(address) ? { ...address, isShort: false } : address;
     const tell = (index: number, answer: ActionAnswer): void => {
       this.#tell(socket, ofItem, must(correlations[index], 'an answer to an order of the batch'), answer);
+      hops.itemAnswered(answer.refusal);
       left -= 1;
       if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
@@ -465,7 +479,8 @@ export class ControlConnections {
     answer: ActionAnswer,
     hops: ActionHops | null = null,
   ): void {
-    hops?.pass(HOP.answered);
+    hops?.answered(answer.refusal);
+    if (answer.refusal !== null) this.#refused(answer.refusal.code);
     const { answers } = socket.data;
     if (answers.size === 0) return;
     const { action, orderId, assetText } = correlation;
@@ -483,6 +498,7 @@ export class ControlConnections {
   }
 
   #sendError(socket: ControlSocket, address: FrameHead, refusal: Reject): void {
+    this.#refused(refusal.code);
     this.#streams.deliverBytes(socket.data.answers, errorFrame(address, this.#services.nowNs(), refusal));
   }
 }

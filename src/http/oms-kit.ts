@@ -62,6 +62,8 @@ export interface SessionRoute<Shape> extends AnyRoute<Shape> {
    * without a session it counts as malformed.
    */
   readonly fault?: (shape: Shape) => Reject | null;
+  /** Called when a well-formed request is refused instead of served. */
+  readonly refusing?: (refusal: Reject, shape: Shape) => void;
   /** Adds members of the request to errors after the shape check. */
   readonly about?: (refusal: Reject, shape: Shape) => Reject;
   readonly serve: (call: HttpCall, session: Session, shape: Shape) => void | Promise<void>;
@@ -112,8 +114,12 @@ export class RouteKit {
       if (!shape.ok) return call.refuse(shape.reject);
       const session = this.#admit(call, route, pathUser.value, shape.value);
       const fault = route.fault?.(shape.value) ?? null;
-      if (fault !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) return call.refuse(fault);
+      if (fault !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) {
+        route.refusing?.(fault, shape.value);
+        return call.refuse(fault);
+      }
       if (session.ok) return route.serve(call, session.value, shape.value);
+      route.refusing?.(session.reject, shape.value);
       call.refuse(route.about === undefined ? session.reject : route.about(session.reject, shape.value));
     });
   }

@@ -84,7 +84,10 @@ export class OmsServer {
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#addStreams();
-    this.#control = new ControlConnections({ services, streams: this.streams, gate, turns, orders });
+    this.#control = new ControlConnections({
+      ...{ services, streams: this.streams, gate, turns, orders },
+      refused: (code) => observer.refused?.(code),
+    });
     this.#addControl(this.#control);
     const documents = new ApiDocuments('orders', offersKeys, tradePage(offersKeys, options.marketDataPort ?? null));
     const kit = new RouteKit({ routes: this.#routes, services, orders });

@@ -23,7 +23,7 @@ import { randomBytes } from 'node:crypto';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
 import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
-import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
+import { REJECT_STATUS, type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
 import type { QueryMembers } from './query.ts';
 import type { ReadingTurns, Urgency } from './reading-turns.ts';
@@ -58,8 +58,15 @@ export interface HttpRoute {
 
 /** Callbacks of a listener. They must not throw. */
 export interface EdgeObserver {
-  /** After each answered request: the route's pattern and the status. */
-  answered(pattern: string, status: number): void;
+  /**
+   * After each answered request.
+   *
+   * @param isRead whether it was a GET or a HEAD.
+   * @param ms since its head was read.
+   */
+  answered(pattern: string, status: number, isRead: boolean, ms: number): void;
+  /** A client is refused with this code, whatever carries it; not called unless given. */
+  refused?(code: RejectName): void;
   /** An exception of a handler. The client has its 500 already; an InvariantError should stop the node. */
   failed(where: string, error: unknown): void;
   /** A socket lagged and is being closed (AMB-94). */
@@ -178,7 +185,7 @@ export class HttpCall {
       if (isHead) endHead(this.#response, body.byteLength, false);
       else unread.send(this, this.#response, body, false);
     };
-    observer.answered(this.#route.pattern, sendDocument(this.#response, this.head, document, send));
+    this.#answered(observer, sendDocument(this.#response, this.head, document, send));
   }
 
   /** Replies 200 with JSON and a deprecation header (MRG-28, VER-03). */
@@ -259,6 +266,11 @@ export class HttpCall {
     if (!isPlanned) this.cut();
   }
 
+  /** Counts a refusal that is a part of a reply; those of whole requests are counted by themselves. */
+  countRefusal({ code }: Reject): void {
+    this.#parts.observer.refused?.(code);
+  }
+
   /** Closes the connection without a reply. */
   cut(): void {
     if (this.#state === 'done') return;
@@ -286,6 +298,8 @@ export class HttpCall {
   /** Charges the address. @returns the envelope. */
   #charged(reason: Reject): string {
     this.#parts.gate?.charge(this.address, reason.code, this.#unpaidBytes);
+    // mutant: refusal-counted
+    this.countRefusal(reason);
     return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
   }
 
@@ -312,7 +326,13 @@ export class HttpCall {
       else if (close) response.end(bytes, true);
       else this.#parts.unread.send(this, response, bytes, true);
     });
-    this.#parts.observer.answered(this.#route.pattern, status);
+    this.#answered(this.#parts.observer, status);
+  }
+
+  #answered(observer: EdgeObserver, status: number): void {
+    const { method } = this.head;
+    const ms = performance.now() - (this.deadlineMs - this.#route.deadlineMs);
+    observer.answered(this.#route.pattern, status, method === 'GET' || method === 'HEAD', ms);
   }
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../clearing/registry/stored-settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
-import { HOP } from '../core/hops.ts';
+import { HOP, type OrderAction } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -62,6 +62,15 @@ const CLEARING_UNREAD_MAX = 65_536;
 
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 
+/** Times commands about one order. */
+export interface CommandTimes {
+  /** Real milliseconds, monotonic. */
+  nowMs(): number;
+  /** The first command of a batch: from its receipt at the gateway until it is taken, on the node's clock. */
+  waited(action: OrderAction, ns: number): void;
+  matched(action: OrderAction, ms: number): void;
+}
+
 export interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
@@ -78,6 +87,8 @@ export interface MarketShardWiring {
   readonly data: Publication;
   /** Of this thread; none unless given. */
   readonly trace?: TraceLog | null;
+  /** None are timed unless given. */
+  readonly times?: CommandTimes | null;
 }
 
 export class MarketShardActor implements Actor {
@@ -99,6 +110,9 @@ export class MarketShardActor implements Actor {
   /** Whether one of them is crossed: then commands wait, and levels are not published, until it is uncrossed. */
   #isCrossed = false;
   readonly #source: { views: Views; at: number; bytes: number };
+  /** Whether a command of this batch was taken, and when the last one was handled: 0 unless it was the last record. */
+  #hasTaken = false;
+  #handledMs = 0;
 
   constructor(wiring: MarketShardWiring) {
     this.name = wiring.name;
@@ -122,6 +136,22 @@ export class MarketShardActor implements Actor {
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
+    const { times = null } = this.#wiring;
+    const action = times === null ? null : actionOf(typeId);
+    if (times === null || action === null) {
+      this.#handledMs = 0;
+      this.#take(typeId, v, at, bytes);
+      return;
+    }
+    if (!this.#hasTaken) times.waited(action, Number(this.#wiring.clock.nowNs() - receivedNsOf(typeId, v, at)));
+    this.#hasTaken = true;
+    const beganMs = this.#handledMs === 0 ? times.nowMs() : this.#handledMs;
+    this.#take(typeId, v, at, bytes);
+    this.#handledMs = times.nowMs();
+    times.matched(action, this.#handledMs - beganMs);
+  }
+
+  #take(typeId: number, v: Views, at: number, bytes: number): void {
     const { trace = null } = this.#wiring;
     const requestId = trace === null ? 0 : requestOf(typeId, v, at);
     if (requestId === 0) this.#process(typeId, v, at, bytes);
@@ -185,6 +215,8 @@ export class MarketShardActor implements Actor {
   }
 
   endBatch(): void {
+    this.#hasTaken = false;
+    this.#handledMs = 0;
     this.#clearing.flush();
     this.#door.flush();
     this.#wiring.trace?.markOnce(HOP.published);
@@ -413,6 +445,19 @@ function isRead(publication: Publication, unreadMax: number): boolean {
   if (publication.unreadBytes() <= unreadMax) return true;
   publication.wantRoom();
   return publication.unreadBytes() <= unreadMax;
+}
+
+/** Of a command about one order; null for other records. */
+function actionOf(typeId: number): OrderAction | null {
+  if (typeId === NewOrder.typeId) return 'create';
+  if (typeId === CancelOrder.typeId) return 'cancel';
+  return typeId === ReplaceOrder.typeId ? 'replace' : null;
+}
+
+/** When the gateway received a command about one order. */
+function receivedNsOf(typeId: number, v: Views, at: number): bigint {
+  if (typeId === NewOrder.typeId) return NewOrder.receivedNs(v, at);
+  return typeId === CancelOrder.typeId ? CancelOrder.receivedNs(v, at) : ReplaceOrder.receivedNs(v, at);
 }
 
 /** The request of a command about one order; 0 for other records. */

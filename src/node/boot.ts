@@ -45,8 +45,10 @@ import { hostActors } from '../runtime/actor-host.ts';
 import type { SharedClock } from '../runtime/clock.ts';
 import { diedOf, hungOf } from '../runtime/ending.ts';
 import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
+import { ThreadBlock } from '../runtime/heartbeat.ts';
 import type { Supervisor } from '../runtime/supervisor.ts';
 import type { ThreadContext } from '../runtime/thread-context.ts';
+import { threadTimes, threadUses, UNKNOWN_THREAD } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
 import { COMMIT, VERSION } from '../runtime/version.ts';
 import { openReader } from '../storage/environment.ts';
@@ -83,6 +85,7 @@ export class RingbookNode {
   #gatewayMetrics: GatewayMetrics | null = null;
   readonly #unflushed = new UnflushedWindow((ms) => this.#gatewayMetrics?.unflushed(ms));
   readonly #requests = new Map<string, number>();
+  readonly #times = threadTimes();
   readonly #stalled = new Set<string>();
   readonly #waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
   readonly #marketsToOpen = new Set<number>();
@@ -431,9 +434,21 @@ export class RingbookNode {
       depthSequence: (marketIndex) => this.#words.depthSequence(marketIndex),
       refusals: (limit) => this.#budget.refusals(limit),
       unflushedSeconds: () => this.#unflushed.seconds(performance.now()),
-      openOrders: () => this.#gateway.orders.openOrders(null),
+      openOrders: () => this.#openGateway?.orders.openOrders(null) ?? 0,
+      threadUses: () => threadUses(this.#times, this.#namedThreads()),
+      unverified: () => this.#verifier.inFlight,
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
+  }
+
+  #namedThreads(): readonly { readonly name: string; readonly id: number }[] {
+    const { threads, threadBlocks } = this.#plan;
+    const verifiers = this.#verifier.kernelThreads();
+    return [
+      ...threads.map(({ name }, index) => ({ name, id: new ThreadBlock(threadBlocks, index).kernelThread() })),
+      ...verifiers.map((id, index) => ({ name: `${VERIFY}-${index}`, id })),
+      { name: HISTORY, id: this.#history?.kernelThread() ?? UNKNOWN_THREAD },
+    ];
   }
 
   #stallMarket(marketIndex: number, isStalled: boolean): void {
@@ -455,12 +470,15 @@ export class RingbookNode {
 
   #observer(): EdgeObserver {
     return {
-      answered: (pattern, status) => {
+      answered: (pattern, status, isRead, ms) => {
         // Many requests may be answered before the loop comes to its timers: each is a sign of life.
         this.#context.block.heartbeat();
         const key = `${pattern} ${status}`;
         this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+        this.#edge?.answered(status, isRead, ms);
+        this.#gatewayMetrics?.actions.responded(pattern, status, ms);
       },
+      refused: (code) => this.#edge?.refused(code),
       lagged: (pattern) => {
         this.#edge?.lagged();
         this.#log.warn({ stream: pattern }, 'a socket fell behind and is closed');

@@ -4,7 +4,9 @@ import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
+import type { Amount18 } from '../core/units.ts';
 import { Attestations } from '../crypto/attestations.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
@@ -24,6 +26,10 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const commits = wiring.metrics.histogram('commit_ns');
   const journalBytes = wiring.metrics.gauge('journal_bytes');
   const journalFirst = wiring.metrics.gauge('journal_first_sequence');
+  const checkpoints = wiring.metrics.histogram('checkpoint_ns');
+  const checkpointRows = wiring.metrics.counter('checkpoint_rows');
+  const checkpointSequence = wiring.metrics.gauge('checkpoint_sequence');
+  const ledgerDifference = wiring.metrics.gauge('ledger_difference');
   const log = createLogger({ name: CLEARING, level: settings.logLevel });
   const monitor = new LiquidationMonitor(wiring.metrics, log, () => performance.now());
   const attestations = new Attestations(settings.attestations);
@@ -65,6 +71,12 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     heartbeat: () => wiring.heartbeat(),
     elapsedMs: () => performance.now(),
     commitNs: (nanoseconds) => commits.record(nanoseconds),
+    checkpointed: ({ ns, rows, sequence }) => {
+      checkpoints.record(ns);
+      checkpointRows.add(rows);
+      checkpointSequence.set(sequence);
+    },
+    ledgerDifference: (amount) => ledgerDifference.set(Number(format18(amount as Amount18))),
     liquidationCounts: (counts) => monitor.rounds(counts),
     working: wiring.metrics.gauge('working'),
     journalSequence: wiring.metrics.gauge('journal_sequence'),

@@ -58,7 +58,15 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     streams,
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
-    observer: { answered: () => wiring.heartbeat(), failed: marketDataFailed, lagged: () => counted.lagged() },
+    observer: {
+      answered: (_pattern, status, isRead, ms) => {
+        wiring.heartbeat();
+        counted.answered(status, isRead, ms);
+      },
+      refused: (code) => counted.refused(code),
+      failed: marketDataFailed,
+      lagged: () => counted.lagged(),
+    },
     budget,
     gate: gateOf(settings.mdsListener.addresses, budget),
     tls: settings.mdsListener.tls,

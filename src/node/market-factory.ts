@@ -1,10 +1,13 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
+import type { OrderAction } from '../core/hops.ts';
 import { reserveNoAddresses } from '../core/pools.ts';
-import { MarketShardActor } from '../matching/market-actor.ts';
+import { type MarketStage, stageMetric } from '../gateway/metric-names.ts';
+import { type CommandTimes, MarketShardActor } from '../matching/market-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { areAddressesBounded, ownLimits } from '../runtime/address-limit.ts';
+import type { Histogram, MetricsWriter } from '../runtime/metrics.ts';
 import { NodeWords } from './node-words.ts';
 import { settingsOf } from './worker-settings.ts';
 
@@ -30,5 +33,23 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     door: wiring.publication(FRONT_DOOR),
     data: wiring.publication(MARKET_DATA),
     trace: wiring.trace,
+    times: commandTimes(wiring.metrics),
   });
+}
+
+/** In shared memory (gateway/metric-names.ts). */
+function commandTimes(metrics: MetricsWriter): CommandTimes {
+  const histograms = (stage: MarketStage): Readonly<Record<OrderAction, Histogram>> => ({
+    create: metrics.histogram(stageMetric('create', stage)),
+    replace: metrics.histogram(stageMetric('replace', stage)),
+    cancel: metrics.histogram(stageMetric('cancel', stage)),
+  });
+  const rings = histograms('ring');
+  const matches = histograms('match');
+  return {
+    nowMs: () => performance.now(),
+    // The clock of the node may be set forward between the two.
+    waited: (action, ns) => rings[action].record(Math.max(ns, 0)),
+    matched: (action, ms) => matches[action].record(ms * 1e6),
+  };
 }

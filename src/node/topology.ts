@@ -10,7 +10,7 @@
  */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
-import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS } from '../gateway/metric-names.ts';
+import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS, MARKET_METRICS } from '../gateway/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
 
@@ -60,6 +60,7 @@ export function nodeTopology(
         name,
         thread: marketsOn === 'workers' ? name : MAIN_THREAD,
         batchRecordsMax: MARKET_BATCH_RECORDS,
+        metrics: MARKET_METRICS,
       })),
       {
         name: CLEARING,

@@ -2,66 +2,56 @@
  * `GET /metrics` (operator-api.md 3): renders what the threads recorded in shared memory as Prometheus text. Reading it
  * costs the recording threads nothing; prom-client renders the snapshots like those of other processes.
  *
- * A recorded histogram has sixteen buckets per power of two; here each power of two is one bucket. Its bound is 2^k − 1
- * of the recorded unit, which is also the upper bound of a recorded bucket, so the cumulative counts are exact.
- *
- * Not here: what is recorded (metric-names.ts, runtime/topology.ts).
+ * Here is what the exchange does: orders, fills, listeners, clearing, liquidation, chains. Threads, rings and the process
+ * are in runtime-families.ts, what is recorded in gateway/metric-names.ts and runtime/topology.ts.
  */
 import { AggregatorRegistry, Registry } from 'prom-client';
 import type { WatchedChain } from '../chain/evm-thread.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
-import { assert } from '../core/assert.ts';
 import { format18 } from '../core/decimal.ts';
+import { ACTION_RESULTS, ACTIONS, GATEWAY_STAGES, ORDER_ACTIONS } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import { STAGES } from '../gateway/admission.ts';
-import { FAULT_WORDS, ROLLBACK_WORDS, shedMetric } from '../gateway/metric-names.ts';
+import {
+  actionMetric,
+  actionTimeMetric,
+  COUNTED_STATUSES,
+  FAULT_WORDS,
+  MARKET_STAGES,
+  REFUSAL_CODES,
+  ROLLBACK_WORDS,
+  refusalMetric,
+  responseMetric,
+  shedMetric,
+  stageMetric,
+} from '../gateway/metric-names.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
-import { type HistogramSnapshot, type MetricSnapshot, snapshotMetrics } from '../runtime/metrics.ts';
-import { ringDepth } from '../runtime/spsc-ring.ts';
-import type { Plan } from '../runtime/topology.ts';
+import { snapshotMetrics } from '../runtime/metrics.ts';
+import {
+  actorNamed,
+  counter,
+  type Family,
+  gauge,
+  histogram,
+  histogramOf,
+  numberOf,
+  plainCounter,
+  plainGauge,
+  type Recorded,
+  recordedOf,
+  type Sample,
+  SECONDS,
+  sumOf,
+} from './metric-families.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { processMetrics } from './process-metrics.ts';
+import { runtimeFamilies } from './runtime-families.ts';
 
 export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
-
-type Labels = Readonly<Record<string, string>>;
-
-interface Sample {
-  readonly value: number;
-  readonly labels: Labels;
-  /** Set where it differs from the family's name: the parts of a histogram. */
-  readonly metricName?: string;
-}
-
-/** The shape that `Registry.getMetricsAsJSON` returns. */
-interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly aggregator: 'sum';
-  readonly values: readonly Sample[];
-}
-
-/** One actor and its metrics, by name. */
-interface Recorded {
-  readonly actor: string;
-  readonly metrics: ReadonlyMap<string, MetricSnapshot>;
-}
-
-/** Upper bounds in the recorded unit, and the factor to the published unit. */
-interface Scale {
-  readonly bounds: readonly number[];
-  readonly unit: number;
-}
-
-/** From nanoseconds: 1 µs to 34 s. */
-const SECONDS: Scale = { bounds: powersBelow(10, 35), unit: 1e9 };
-const RECORDS: Scale = { bounds: powersBelow(1, 12), unit: 1 };
-const NO_HISTOGRAM: HistogramSnapshot = { count: 0, sum: 0, max: 0, buckets: [] };
-
-function powersBelow(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from + 1 }, (_, at) => 2 ** (from + at) - 1);
-}
+/** Real milliseconds of rendering after which other work goes first. */
+const SLICE_MS = 1;
+const RESPONSE_KINDS = ['read', 'change'] as const;
 
 /** What no thread records in shared memory. */
 export interface MeasuredElsewhere {
@@ -72,45 +62,57 @@ export interface MeasuredElsewhere {
   readonly deviations: ReadonlyMap<AssetId, bigint>;
 }
 
-export function metricsPage(parts: OpsParts, { opsRequests, chains, deviations }: MeasuredElsewhere): Promise<string> {
-  const recorded = parts.plan.actors.map(
-    ({ name, metricsPlan }): Recorded => ({
-      actor: name,
-      metrics: new Map(snapshotMetrics(metricsPlan).map((metric) => [metric.name, metric])),
-    }),
+/**
+ * Some 2,000 lines take 6 ms of CPU time, in which no order would be answered. So families are made and rendered one by one,
+ * and after SLICE_MS the event loop goes on first; the page is of several moments.
+ */
+export async function metricsPage(parts: OpsParts, measured: MeasuredElsewhere): Promise<string> {
+  const texts: string[] = [];
+  let beganMs = performance.now();
+  for (const family of families(parts, measured)) {
+    texts.push(await AggregatorRegistry.aggregate([[family]]).metrics());
+    if (performance.now() - beganMs < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    beganMs = performance.now();
+  }
+  texts.push(await processMetrics());
+  return texts.join('\n');
+}
+
+function* families(parts: OpsParts, { opsRequests, chains, deviations }: MeasuredElsewhere): Generator<Family> {
+  const recorded = parts.plan.actors.map(({ name, metricsPlan }) => recordedOf(name, snapshotMetrics(metricsPlan)));
+  const door = actorNamed(recorded, FRONT_DOOR);
+  const clearing = actorNamed(recorded, CLEARING);
+  yield* orderFamilies(door);
+  yield* actionFamilies(recorded);
+  yield* socketFamilies({ oms: door, mds: actorNamed(recorded, MARKET_DATA) });
+  yield* signatureFamilies(clearing);
+  yield* timeFamilies(door, clearing);
+  yield plainGauge(
+    'ringbook_unflushed_seconds',
+    'How long the oldest market event has waited for its flush.',
+    parts.unflushedSeconds(),
   );
-  const families = [
-    ...orderFamilies(actorNamed(recorded, FRONT_DOOR)),
-    ...socketFamilies({ oms: actorNamed(recorded, FRONT_DOOR), mds: actorNamed(recorded, MARKET_DATA) }),
-    ...signatureFamilies(actorNamed(recorded, CLEARING)),
-    ...timeFamilies(actorNamed(recorded, FRONT_DOOR), actorNamed(recorded, CLEARING)),
-    plainGauge(
-      'ringbook_unflushed_seconds',
-      'How long the oldest market event has waited for its flush.',
-      parts.unflushedSeconds(),
-    ),
-    plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders()),
-    plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes()),
-    breakerFamily(parts),
-    ...liquidationFamilies(actorNamed(recorded, CLEARING)),
-    ...chainFamilies(chains),
-    gauge(
-      'ringbook_holdings_deviation',
-      'What the vaults hold of an asset on the chains beyond what the ledger says, in units of the asset.',
-      [...deviations].map(([asset, deviation]) => ({ value: Number(format18(deviation)), labels: { asset } })),
-    ),
-    ...actorFamilies(parts.plan, recorded),
-    counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
-      limited(parts, 'user'),
-      limited(parts, 'global'),
-      limited(parts, 'address'),
-    ]),
-    counter('ringbook_requests_total', 'Requests answered.', [
-      ...requestSamples(parts.requestCounts()),
-      ...requestSamples(opsRequests),
-    ]),
-  ];
-  return AggregatorRegistry.aggregate([families]).metrics();
+  yield plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders());
+  yield plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes());
+  yield breakerFamily(parts);
+  yield* liquidationFamilies(clearing);
+  yield* chainFamilies(chains);
+  yield gauge(
+    'ringbook_holdings_deviation',
+    'What the vaults hold of an asset on the chains beyond what the ledger says, in units of the asset.',
+    [...deviations].map(([asset, deviation]) => ({ value: Number(format18(deviation)), labels: { asset } })),
+  );
+  yield* runtimeFamilies(parts, recorded);
+  yield counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [
+    limited(parts, 'user'),
+    limited(parts, 'global'),
+    limited(parts, 'address'),
+  ]);
+  yield counter('ringbook_requests_total', 'Requests answered.', [
+    ...requestSamples(parts.requestCounts()),
+    ...requestSamples(opsRequests),
+  ]);
 }
 
 /** A chain is one label, of a set that operators make. */
@@ -164,36 +166,6 @@ function breakerFamily(parts: OpsParts): Family {
   );
 }
 
-function actorNamed(recorded: readonly Recorded[], actor: string): Recorded {
-  const found = recorded.find((candidate) => candidate.actor === actor);
-  assert(found !== undefined, `the plan has an actor ${actor}`);
-  return found;
-}
-
-function numberOf({ actor, metrics }: Recorded, name: string): number {
-  const metric = metrics.get(name);
-  assert(metric !== undefined && metric.kind !== 'histogram', `${actor} records a number ${name}`);
-  return metric.value;
-}
-
-/** An empty histogram for an actor that does not record this duration. */
-function histogramOf({ metrics }: Recorded, name: string): HistogramSnapshot {
-  const metric = metrics.get(name);
-  return metric?.kind === 'histogram' ? metric.value : NO_HISTOGRAM;
-}
-
-function counter(name: string, help: string, values: readonly Sample[]): Family {
-  return { name, help, type: 'counter', aggregator: 'sum', values };
-}
-
-function gauge(name: string, help: string, values: readonly Sample[]): Family {
-  return { name, help, type: 'gauge', aggregator: 'sum', values };
-}
-
-function plainGauge(name: string, help: string, value: number): Family {
-  return gauge(name, help, [{ value, labels: {} }]);
-}
-
 function orderFamilies(door: Recorded): readonly Family[] {
   const sample = (label: string, word: string, metric: string): Sample => ({
     value: numberOf(door, metric),
@@ -227,6 +199,46 @@ function orderFamilies(door: Recorded): readonly Family[] {
     counter('ringbook_fault_cooldowns_total', 'Users whose new orders began to be refused for their faults.', [
       { value: numberOf(door, 'fault_cooldowns'), labels: {} },
     ]),
+  ];
+}
+
+/** Counts and times of requests that change orders, and the stages of those about one order. */
+function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
+  const door = actorNamed(recorded, FRONT_DOOR);
+  const markets = recorded.filter(({ metrics }) => metrics.has(stageMetric('create', 'match')));
+  const results = ACTIONS.flatMap((action) =>
+    ACTION_RESULTS.filter((result) => result !== 'partial' || action.startsWith('batch')).map(
+      (result): Sample => ({ value: numberOf(door, actionMetric(action, result)), labels: { action, result } }),
+    ),
+  );
+  const stages = ORDER_ACTIONS.flatMap((action) => [
+    ...GATEWAY_STAGES.map((stage) => ({
+      labels: { action, stage },
+      snapshot: histogramOf(door, stageMetric(action, stage)),
+    })),
+    ...MARKET_STAGES.map((stage) => ({
+      labels: { action, stage },
+      snapshot: sumOf(markets.map((market) => histogramOf(market, stageMetric(action, stage)))),
+    })),
+  ]);
+  return [
+    counter(
+      'ringbook_actions_total',
+      'Answers to requests that change orders; an order of a batch counts as a create or replace too.',
+      results,
+    ),
+    histogram(
+      'ringbook_action_seconds',
+      'From the reading of a request that changes orders to its answer, of a batch to its last one.',
+      ACTIONS.map((action) => ({ labels: { action }, snapshot: histogramOf(door, actionTimeMetric(action)) })),
+      SECONDS,
+    ),
+    histogram(
+      'ringbook_action_stage_seconds',
+      'Time of an action about one order in a stage: parse, verify, reserve, market, reply follow each other; ring (the longest wait of a batch of commands) and match are within market.',
+      stages,
+      SECONDS,
+    ),
   ];
 }
 
@@ -277,7 +289,34 @@ function liquidationFamilies(clearing: Recorded): readonly Family[] {
 function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): readonly Family[] {
   const samples = (metric: string): readonly Sample[] =>
     Object.entries(services).map(([service, door]) => ({ value: numberOf(door, metric), labels: { service } }));
+  const each = (label: string, names: readonly (readonly [string, string])[]): readonly Sample[] =>
+    Object.entries(services).flatMap(([service, door]) =>
+      names.map(([name, metric]) => ({ value: numberOf(door, metric), labels: { service, [label]: name } })),
+    );
+  const times = Object.entries(services).flatMap(([service, door]) =>
+    RESPONSE_KINDS.map((kind) => ({
+      labels: { service, kind },
+      snapshot: histogramOf(door, `response_${kind}_ns`),
+    })),
+  );
+  const statuses = [...COUNTED_STATUSES, 'other' as const].map((status): readonly [string, string] => [
+    String(status),
+    responseMetric(status),
+  ]);
+  const codes = REFUSAL_CODES.map((code): readonly [string, string] => [code, refusalMetric(code)]);
   return [
+    counter('ringbook_responses_total', 'Responses over HTTP, by status.', each('code', statuses)),
+    histogram(
+      'ringbook_response_seconds',
+      'From the head of a request over HTTP to its response: read is GET, change is any other method.',
+      times,
+      SECONDS,
+    ),
+    counter(
+      'ringbook_refusals_total',
+      'Refusals sent to clients by their code: requests over HTTP, frames of control, orders of batches.',
+      each('code', codes),
+    ),
     counter('ringbook_lag_closes_total', 'Sockets closed because they fell behind.', samples('lag_closes')),
     gauge('ringbook_sockets', 'Open sockets.', samples('sockets')),
     gauge('ringbook_socket_backlog_bytes', 'Bytes that wait for slow readers.', samples('socket_backlog_bytes')),
@@ -308,10 +347,11 @@ function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
   return [
     histogram(
       'ringbook_stage_seconds',
-      'Time in a stage: answer is from a decoded create to its answer, commit is one flushed journal commit.',
+      'Time in a stage: answer is from a decoded create to its answer, commit is one flushed journal commit, confirm is from the oldest market event of a flush to its flush.',
       [
         { labels: { stage: 'answer' }, snapshot: histogramOf(door, 'answer_ns') },
         { labels: { stage: 'commit' }, snapshot: commit },
+        { labels: { stage: 'confirm' }, snapshot: histogramOf(door, 'unflushed_ns') },
       ],
       SECONDS,
     ),
@@ -322,6 +362,27 @@ function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
       SECONDS,
     ),
     histogram('ringbook_commit_seconds', 'One flushed journal commit.', [{ labels: {}, snapshot: commit }], SECONDS),
+    histogram(
+      'ringbook_checkpoint_seconds',
+      'One checkpoint: the changed rows written to the tables.',
+      [{ labels: {}, snapshot: histogramOf(clearing, 'checkpoint_ns') }],
+      SECONDS,
+    ),
+    plainCounter(
+      'ringbook_checkpoint_rows_total',
+      'Rows written by checkpoints.',
+      numberOf(clearing, 'checkpoint_rows'),
+    ),
+    plainGauge(
+      'ringbook_checkpoint_sequence',
+      'Last journal record that the tables reflect; 0 before the first checkpoint of this start.',
+      numberOf(clearing, 'checkpoint_sequence'),
+    ),
+    plainGauge(
+      'ringbook_ledger_difference',
+      'Units by which claims and holdings of all assets differ: anything but 0 is a fault of the node.',
+      numberOf(clearing, 'ledger_difference'),
+    ),
     plainGauge('ringbook_journal_sequence', 'Last flushed journal record.', numberOf(clearing, 'journal_sequence')),
     plainGauge(
       'ringbook_journal_first_sequence',
@@ -336,35 +397,6 @@ function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
   ];
 }
 
-function actorFamilies(plan: Plan, recorded: readonly Recorded[]): readonly Family[] {
-  const numbers = (metric: string): readonly Sample[] =>
-    recorded.map((one) => ({ value: numberOf(one, metric), labels: { actor: one.actor } }));
-  const histograms = (metric: string): readonly Labelled[] =>
-    recorded.map((one) => ({ labels: { actor: one.actor }, snapshot: histogramOf(one, metric) }));
-  const depths = recorded.map(({ actor }) => ({ value: mailboxDepth(plan, actor), labels: { actor } }));
-  return [
-    gauge('ringbook_mailbox_depth', 'Records that wait for the actor.', depths),
-    gauge(
-      'ringbook_mailbox_high_water',
-      'The most records that ever waited when a batch began.',
-      numbers('mailbox_high_water'),
-    ),
-    counter('ringbook_actor_records_total', 'Records handled.', numbers('records_in')),
-    counter(
-      'ringbook_actor_stalls_total',
-      'Times that a record waited because the actor was not ready for it.',
-      numbers('stalls'),
-    ),
-    histogram('ringbook_actor_batch_records', 'Records per batch.', histograms('batch_records'), RECORDS),
-    histogram('ringbook_actor_service_seconds', 'One batch, flush included.', histograms('service_ns'), SECONDS),
-  ];
-}
-
-/** Records queued for an actor in all its channels. */
-export function mailboxDepth(plan: Plan, actor: string): number {
-  return plan.edges.reduce((sum, edge) => (edge.to === actor ? sum + ringDepth(edge.ring).records : sum), 0);
-}
-
 function limited(parts: OpsParts, bucket: LimitName): Sample {
   return { value: Number(parts.refusals(bucket)), labels: { bucket } };
 }
@@ -374,37 +406,4 @@ function requestSamples(counts: ReadonlyMap<string, number>): readonly Sample[] 
     const space = key.lastIndexOf(' ');
     return { value, labels: { route: key.slice(0, space), code: key.slice(space + 1) } };
   });
-}
-
-interface Labelled {
-  readonly labels: Labels;
-  readonly snapshot: HistogramSnapshot;
-}
-
-function histogram(name: string, help: string, parts: readonly Labelled[], scale: Scale): Family {
-  const values = parts.flatMap(({ labels, snapshot }) => histogramSamples(name, labels, snapshot, scale));
-  return { name, help, type: 'histogram', aggregator: 'sum', values };
-}
-
-/** The count is the sum of the buckets, so that `+Inf` and count agree while a sample is being recorded. */
-function histogramSamples(
-  name: string,
-  labels: Labels,
-  { sum, buckets }: HistogramSnapshot,
-  { bounds, unit }: Scale,
-): readonly Sample[] {
-  const upTo = (bound: number): number =>
-    buckets.reduce((count, bucket) => (bucket.upTo <= bound ? count + bucket.count : count), 0);
-  const total = upTo(Number.POSITIVE_INFINITY);
-  const bucket = (le: string, value: number): Sample => ({
-    value,
-    labels: { ...labels, le },
-    metricName: `${name}_bucket`,
-  });
-  return [
-    ...bounds.map((bound) => bucket(String(bound / unit), upTo(bound))),
-    bucket('+Inf', total),
-    { value: sum / unit, labels, metricName: `${name}_sum` },
-    { value: total, labels, metricName: `${name}_count` },
-  ];
 }

@@ -17,6 +17,7 @@ import type { RegistryCache } from '../gateway/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import type { UserLimits } from '../gateway/sessions/user-limits.ts';
 import type { SharedClock } from '../runtime/clock.ts';
+import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
 
@@ -89,4 +90,8 @@ export interface OpsParts {
   dataFileBytes(): number;
   /** Live orders of all users (AMB-124). */
   openOrders(): number;
+  /** Time of the threads of this process; none where the kernel does not count it. */
+  threadUses(): readonly ThreadUse[];
+  /** Requests whose signatures wait for a verdict. */
+  unverified(): number;
 }

@@ -16,6 +16,7 @@ import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
 import { OpsHttp, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { beginProcessMetrics } from './process-metrics.ts';
 
 export class OpsServer {
   readonly #http: OpsHttp;
@@ -25,6 +26,7 @@ export class OpsServer {
    * @param log receives audit lines and failures.
    */
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
+    beginProcessMetrics();
     const hooks = parts.config.hooks ? [...hookRoutes(parts, chains), ...chainHookRoutes(parts, chains)] : [];
     const routes = [
       ...openRoutes(parts, () => ({

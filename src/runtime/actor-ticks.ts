@@ -50,11 +50,12 @@ export class ActorTicks {
 
   /** Ticks every actor, and determines when the next tick is due. */
   tick(nowMs: number): void {
-    const { block, clock } = this.#context;
+    const { block, clock, metrics } = this.#context;
     block.beginTicks();
     const nowNs = clock.nowNs();
     for (const host of this.#hosts) host.tick(nowNs);
     block.endTicks();
+    metrics.look(nowMs);
     let afterMs = this.#isPolled ? this.#tickMs : IDLE_TICK_MS_MAX;
     if (!this.#isPolled) for (const host of this.#hosts) afterMs = Math.min(afterMs, host.nextTickMs(nowNs));
     this.#isPolled = false;

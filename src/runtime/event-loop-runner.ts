@@ -21,6 +21,8 @@ export class EventLoopRunner {
   #hosts: readonly ActorHost[] = [];
   #ticks: ActorTicks | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** When the timer is due, of `performance.now()`. */
+  #timerDueMs = 0;
   #turnIsDue = false;
   #running = false;
   #idlePolls = 0;
@@ -108,7 +110,9 @@ export class EventLoopRunner {
 
   #setTimer(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), Math.min(ms, PARK_MS_MAX));
+    const waitMs = Math.min(ms, PARK_MS_MAX);
+    this.#timerDueMs = performance.now() + waitMs;
+    this.#timer = setTimeout(() => this.#look(), waitMs);
   }
 
   /**
@@ -123,6 +127,7 @@ export class EventLoopRunner {
     block.heartbeat();
     if (this.#obey()) return;
     const nowMs = performance.now();
+    this.#context.metrics.timerLate(nowMs - this.#timerDueMs);
     // The timer's milliseconds are whole ones.
     if (ticks.isDue(nowMs + 1)) ticks.tick(nowMs);
     if (this.#hosts.some((host) => host.hasWork())) this.wakeUp();

@@ -183,7 +183,8 @@ function snapshotHistogram(memory: SharedArrayBuffer, cell: number): HistogramSn
   const [count = 0, sum = 0, max = 0] = new Float64Array(memory, cell * 8, 3);
   const counts = new Uint32Array(memory, (cell + 3) * 8, HISTOGRAM_BUCKETS);
   const buckets = [];
-  for (const [index, inBucket] of counts.entries()) {
+  for (let index = 0; index < HISTOGRAM_BUCKETS; index += 1) {
+    const inBucket = counts[index] ?? 0;
     if (inBucket > 0) buckets.push({ upTo: highestOf(index), count: inBucket });
   }
   return { count, sum, max, buckets };

@@ -10,6 +10,7 @@ import { SharedClock } from './clock.ts';
 import { Sleeper } from './doorbell.ts';
 import { hungOf, killProcess } from './ending.ts';
 import { bellIndex, ThreadBlock, Watch } from './heartbeat.ts';
+import { ThreadMetrics } from './thread-metrics.ts';
 import { threadTimes } from './thread-times.ts';
 import { type Plan, type ThreadSpec, threadIndex } from './topology.ts';
 import { openTrace, type TraceLog } from './trace-log.ts';
@@ -28,6 +29,7 @@ export class ThreadContext {
   readonly block: ThreadBlock;
   readonly sleeper: Sleeper;
   readonly bells: BellBoard;
+  readonly metrics: ThreadMetrics;
   /** Null while the node is not traced. */
   readonly trace: TraceLog | null;
   readonly #main: ThreadBlock;
@@ -44,6 +46,7 @@ export class ThreadContext {
     this.block = new ThreadBlock(plan.threadBlocks, index);
     this.sleeper = new Sleeper(new Int32Array(plan.threadBlocks), bellIndex(index));
     this.bells = new BellBoard(plan);
+    this.metrics = new ThreadMetrics(must(plan.threadMetrics[index], 'metrics for every thread'));
     this.trace = openTrace(plan.trace, thread);
     this.#main = new ThreadBlock(plan.threadBlocks, main);
     this.#mainWatch = new Watch([this.#main], threadTimes());

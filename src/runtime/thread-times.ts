@@ -77,6 +77,44 @@ export function lowerOwnPriority(): void {
   }
 }
 
+/** Time of a thread, or of several that have no name, since they began. */
+export interface ThreadUse {
+  readonly thread: string;
+  readonly cpuSeconds: number;
+  /** Runnable without a CPU. */
+  readonly waitSeconds: number;
+}
+
+/** What threads without a name are called: V8's, libuv's, and workers of no interest. */
+export const OTHER_THREADS = 'other';
+
+/**
+ * The time of every thread of the process, those without a name added up.
+ *
+ * @param named the kernel's ids; UNKNOWN_THREAD for one that has not started.
+ * @returns none where the accounting is unavailable.
+ */
+export function threadUses(
+  reader: ThreadTimesReader | null,
+  named: readonly { readonly name: string; readonly id: number }[],
+): readonly ThreadUse[] {
+  if (reader === null) return [];
+  const nameOf = new Map(named.map(({ name, id }) => [id, name]));
+  const uses = new Map<string, { cpuMs: number; waitMs: number }>();
+  for (const id of reader.threads()) {
+    const times = reader.read(id);
+    if (times === null) continue;
+    const name = nameOf.get(id) ?? OTHER_THREADS;
+    const use = uses.get(name) ?? { cpuMs: 0, waitMs: 0 };
+    uses.set(name, { cpuMs: use.cpuMs + times.cpuMs, waitMs: use.waitMs + times.waitMs });
+  }
+  return [...uses].map(([thread, { cpuMs, waitMs }]) => ({
+    thread,
+    cpuSeconds: cpuMs / 1_000,
+    waitSeconds: waitMs / 1_000,
+  }));
+}
+
 /** The letter after the name, which may contain any character, including parentheses. */
 function stateOf(stat: string): KernelState {
   const letter = stat.charAt(stat.lastIndexOf(')') + 2);

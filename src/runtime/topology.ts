@@ -11,6 +11,7 @@ import { createThreadBlocks } from './heartbeat.ts';
 import { createMetrics, type MetricDefinition, type MetricsPlan } from './metrics.ts';
 import type { FullPolicy } from './publication.ts';
 import { createRing } from './spsc-ring.ts';
+import { THREAD_METRICS } from './thread-metrics.ts';
 import { createTrace, type TraceMemory } from './trace-log.ts';
 
 /** Name of the only channel between two actors. */
@@ -83,6 +84,8 @@ export interface Plan {
   readonly edges: readonly PlannedEdge[];
   readonly tickMs: number;
   readonly threadBlocks: SharedArrayBuffer;
+  /** In the order of `threads` (thread-metrics.ts). */
+  readonly threadMetrics: readonly MetricsPlan[];
   readonly clock: SharedArrayBuffer;
   /** Null while the node is not traced. */
   readonly trace: readonly TraceMemory[] | null;
@@ -118,6 +121,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
     edges: topology.edges.map((edge) => ({ ...edge, channel: edge.channel ?? MAIN_CHANNEL, ring: createRing(edge) })),
     tickMs: topology.tickMs,
     threadBlocks: createThreadBlocks(topology.threads.length),
+    threadMetrics: topology.threads.map(() => createMetrics(THREAD_METRICS)),
     clock: createClock(clock),
     trace: tracedBeside === undefined ? null : createTrace([...threads.map(({ name }) => name), ...tracedBeside]),
   };

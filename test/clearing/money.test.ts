@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { totalsOf } from '../../src/clearing/balances.ts';
+import { differenceOfAll } from '../../src/clearing/checks.ts';
 import type { DepositLanded, Effect } from '../../src/clearing/effects.ts';
 import type { Deposit, Transfer } from '../../src/clearing/inputs.ts';
 import { ledgerView, userView } from '../../src/clearing/views.ts';
@@ -53,6 +55,17 @@ function transfer(world: ClearingWorld, more: Partial<Transfer> = {}): readonly 
     ...more,
   });
 }
+
+test('the difference of the ledger is 0, and the sum over its assets without sign once one is booked wrongly (AMB-116)', () => {
+  const world = new ClearingWorld();
+  deposit(world);
+  assert.equal(differenceOfAll(world.state), 0n);
+  const usd = totalsOf(world.state, USD);
+  const eth = totalsOf(world.state, ETH);
+  usd.claims = (usd.claims + 5n) as Amount18;
+  eth.claims = (eth.claims - 2n) as Amount18;
+  assert.equal(differenceOfAll(world.state), 7n);
+});
 
 suite('deposits', () => {
   test('base units become 18 decimals, floor (AMT-06, GEN-11, EX-01)', () => {

@@ -33,6 +33,21 @@ const TRACE: readonly Mutant[] = [
   },
 ];
 
+const METRICS: readonly Mutant[] = [
+  {
+    breaks: 'the stages of an action follow each other without a gap',
+    site: 'stages-without-gap',
+    change: removed,
+    caughtBy: 'test/node/action-metrics',
+  },
+  {
+    breaks: 'each refusal is counted by its code',
+    site: 'refusal-counted',
+    change: removed,
+    caughtBy: 'test/node/action-metrics',
+  },
+];
+
 const STORAGE: readonly Mutant[] = [
   {
     breaks: 'a commit is flushed before its meta page points to it',
@@ -1577,6 +1592,7 @@ const LOAD: readonly Mutant[] = [
 
 export const MUTANTS: readonly Mutant[] = [
   ...TRACE,
+  ...METRICS,
   ...STORAGE,
   ...NODE,
   ...MONEY,

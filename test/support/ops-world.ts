@@ -134,6 +134,8 @@ export class OpsWorld {
       unflushedSeconds: () => 0.25,
       dataFileBytes: () => 4_096,
       openOrders: () => 17,
+      threadUses: () => [{ thread: 'main', cpuSeconds: 1.5, waitSeconds: 0.25 }],
+      unverified: () => 3,
     };
   }
 

@@ -88,10 +88,10 @@ export class ScriptedOms implements GatewayServices {
     return this.now as TimestampNs;
   }
 
-  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops | null {
+  newHops(isTimed: boolean, sinceMs: number | null = null): ActionHops {
     if (sinceMs !== null) this.waitedMs.push(performance.now() - sinceMs);
-    const hops = isTimed ? new ActionHops(1, null, () => this.nowNs()) : null;
-    hops?.pass(HOP.read);
+    const hops = new ActionHops(1, null, isTimed ? () => this.nowNs() : null);
+    hops.pass(HOP.read);
     return hops;
   }
 

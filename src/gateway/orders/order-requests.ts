@@ -474,6 +474,7 @@ export class OrderRequests {
       return;
     }
     const { kind, order, replace, membership } = request;
+    request.reply.hops?.acknowledged();
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     if (order !== null && replace !== null && !order.isGone) {
       order.replaces = order.replaces.filter((other) => other !== replace);
