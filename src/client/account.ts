@@ -10,7 +10,7 @@ import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatu
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
 import type { ClosePositionRequest, SettlementRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
-import { invalidArgument, invalidResponse, malformed, RingbookError } from './errors.ts';
+import { invalidArgument, invalidResponse, malformed, plainDetails, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
 import { readObject } from './replies.ts';
@@ -375,6 +375,6 @@ function throwRefusal(reply: JsonValue): void {
     message: String(details.get('message') ?? code),
     retryable: details.get('retryable') === true,
     status: 200,
-    details,
+    details: plainDetails(details),
   });
 }

@@ -34,7 +34,6 @@ import {
   Trigger,
   TriggerForm,
 } from '../codec/generated/control-tables.ts';
-import type { JsonObject, JsonValue } from '../codec/json-tree.ts';
 import type { LimitDetails, OrderDetails, TriggerCondition } from '../codec/order-details.ts';
 import { type AdditionalSigner, SCHEMES, type Signatures } from '../codec/signatures.ts';
 import { type CancelRequest, decodeCancel } from '../codec/signed-cancel.ts';
@@ -64,7 +63,8 @@ export type BinaryReply =
     }
   /** An error of the request, or with the request id 0 of the connection. */
   | { readonly kind: 'error'; readonly requestId: bigint; readonly error: RingbookError }
-  /** A batch was read, or the service stops: nothing to resolve. */
+  | { readonly kind: 'shutdown'; readonly timestampNs: bigint }
+  /** A batch was read: nothing to resolve. */
   | { readonly kind: 'notice' };
 
 const TIF_VALUE: Readonly<Record<Tif, number>> = {
@@ -326,6 +326,8 @@ export function readBinaryReply(bytes: Uint8Array): BinaryReply {
       return { kind: 'error', requestId, error: errorAt(at) };
     case Body.Resync:
       return { kind: 'error', requestId: 0n, error: resyncRequired() };
+    case Body.Shutdown:
+      return { kind: 'shutdown', timestampNs: reader.ulong(frame, Frame.timestampNs) };
     default:
       return { kind: 'notice' };
   }
@@ -371,19 +373,18 @@ function timingAt(answer: number): ActionTiming | null {
 }
 
 function errorAt(at: number): RingbookError {
-  const details = new Map<string, JsonValue>();
   const field = textAt(at, Failure.field);
-  if (field !== null) details.set('field', field);
+  const details: [string, string][] = field === null ? [] : [['field', field]];
   const count = Math.min(reader.count(at, Failure.details), Failure.details.most);
   for (let index = 0; index < count; index += 1) {
     const item = reader.item(at, Failure.details, index);
-    details.set(textAt(item, Detail.name) ?? '', textAt(item, Detail.value) ?? '');
+    details.push([textAt(item, Detail.name) ?? '', textAt(item, Detail.value) ?? '']);
   }
   return new RingbookError({
     code: rejectName(reader.unsigned(at, Failure.code)) ?? 'UNKNOWN',
     message: textAt(at, Failure.message) ?? '',
     retryable: reader.unsigned(at, Failure.retryable) === 1,
-    details: details.size === 0 ? null : (details satisfies JsonObject),
+    details: details.length === 0 ? null : Object.fromEntries(details),
   });
 }
 

@@ -189,12 +189,12 @@ const WEIGHT_MAX = 0xffff_ffff;
 
 export function orderText(order: Order): string {
   checkCount(order.target.account, 'account');
-  checkCount(order.maxTradingFeesRate, 'fee rate');
+  checkCount(order.maxTradingFeesRate, 'max trading fees rate');
   return (
     `{"signer":"${order.signer}","order_id":"${orderIdText(order.orderId)}","base_asset":"${assetText(order.assetId)}",` +
     `"book_price_decimals":${decimalsText(order.priceDecimals)},` +
     `"book_quantity_decimals":${decimalsText(order.quantityDecimals)},` +
-    `"details":${'size' in order ? marketText(order) : limitText(order)},"side":"${order.side}",` +
+    `"details":${'size' in order ? marketText(order) : limitText(order)},"side":"${sideText(order.side)}",` +
     `"trigger":${triggerText(order.trigger ?? null)},` +
     `"creation_timestamp_ns":${u64Text(order.creationTimestampNs)},` +
     `"target":{"account":${order.target.account},"is_spot":${order.target.isSpot}},"reduce_only":${order.reduceOnly},` +
@@ -230,7 +230,7 @@ function conditionOrNull(condition: Trigger | null): string {
 }
 
 function conditionText({ kind, price }: Trigger): string {
-  checkRaw(price, 'trigger price');
+  checkRaw(price, 'trigger');
   return `{"${kind}":{"price":${price}}}`;
 }
 
@@ -305,7 +305,7 @@ export function settlementText(request: SettlementRequest): string {
   } = request;
   if (amountIn18 <= 0n || amountOut18 <= 0n) throw invalidArgument('a settlement exchanges more than nothing');
   if (!/^[0-9a-f]{18}$/.test(request.chainId)) throw invalidArgument('a chain id is 18 hex digits');
-  checkCount(request.subAccount, 'sub-account');
+  checkCount(request.subAccount, 'sub account');
   if (nonce !== undefined) checkCount(nonce, 'nonce');
   const base = (request.amountText ?? 'hex') === 'hex' ? 16 : 10;
   return (
@@ -402,7 +402,15 @@ function timeInForceText(timeInForce: TimeInForce): string {
       return '{"IOC":{"fill_or_kill":false}}';
     case 'FOK':
       return '{"IOC":{"fill_or_kill":true}}';
+    default:
+      throw invalidArgument('a time in force is an object whose kind is GTC, GTD, IOC or FOK', 'timeInForce');
   }
+}
+
+/** Programs in plain JavaScript have no compiler that checks it. */
+function sideText(side: SideWord): SideWord {
+  if (side !== 'Buy' && side !== 'Sell') throw invalidArgument('a side is "Buy" or "Sell"', 'side');
+  return side;
 }
 
 function accountTypeText(type: TargetAccountType): string {
@@ -411,14 +419,15 @@ function accountTypeText(type: TargetAccountType): string {
 }
 
 function orderIdText(orderId: string): string {
-  if (parseOrderId(orderId) === null) {
-    throw invalidArgument('an order id is 1 to 64 of A-Z a-z 0-9 + / = _ - . : and does not start with "sys-"');
+  if (typeof orderId !== 'string' || parseOrderId(orderId) === null) {
+    const form = 'an order id is 1 to 64 of A-Z a-z 0-9 + / = _ - . : and does not start with "sys-"';
+    throw invalidArgument(form, 'orderId');
   }
   return orderId;
 }
 
 function assetText(assetId: string): string {
-  if (parseAssetId(assetId) === null) throw invalidArgument('an asset is an index or <address>@<chain id>');
+  if (parseAssetId(assetId) === null) throw invalidArgument('an asset is an index or <address>@<chain id>', 'assetId');
   return assetId;
 }
 
@@ -435,9 +444,18 @@ function decimalsText(decimals: number): string {
 }
 
 function checkRaw(value: number, what: string): void {
-  if (!Number.isSafeInteger(value) || value < 1) throw invalidArgument(`${what} lies in 1 … 2^53-1 raw units`);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw invalidArgument(`${what} lies in 1 … 2^53-1 raw units`, memberOf(what));
+  }
 }
 
 function checkCount(value: number, what: string): void {
-  if (!Number.isSafeInteger(value) || value < 0) throw invalidArgument(`${what} is an integer from 0`);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw invalidArgument(`${what} is an integer from 0`, memberOf(what));
+  }
+}
+
+/** `limit price` is the member `limitPrice`. */
+export function memberOf(what: string): string {
+  return what.replaceAll(/ (\w)/g, (_whole, letter: string) => letter.toUpperCase());
 }

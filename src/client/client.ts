@@ -22,7 +22,7 @@ import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
-import { type HttpExchange, type HttpMethod, HttpTransport, type SocketTarget } from './http-transport.ts';
+import { baseAddress, type HttpExchange, type HttpMethod, HttpTransport, type SocketTarget } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
@@ -149,8 +149,8 @@ export class RingbookClient {
 
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
-    this.#omsBase = options.oms;
-    this.#mdsBase = options.mds ?? null;
+    this.#omsBase = baseAddress(options.oms);
+    this.#mdsBase = options.mds === undefined ? null : baseAddress(options.mds);
     this.#oms = new HttpTransport(options.oms);
     this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
     this.#signers = signersOf(options);
@@ -417,7 +417,7 @@ export class RingbookClient {
   }
 
   orderEvents(reconnect?: ResumingReconnect): Promise<EventStream<OrderEvent>> {
-    return this.#omsStream('/orders', (frame) => listOf(readOrderEvent(frame)), reconnect);
+    return this.#omsStream('/orders', (frame, timeNs) => listOf(readOrderEvent(frame, timeNs)), reconnect);
   }
 
   /** The user's own fills in all three statuses: Pending, Confirmed, Rollbacked. */
@@ -450,13 +450,13 @@ export class RingbookClient {
 
   #omsStream<T>(
     path: string,
-    decode: (frame: JsonValue) => readonly T[],
+    decode: (frame: JsonValue, timestampNs: bigint) => readonly T[],
     reconnect?: ResumingReconnect,
   ): Promise<EventStream<T>> {
     const session = this.#sessionOf();
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
       session.open((headers) => opening({ base: this.#omsBase, path, headers }));
-    return EventStream.open({ connect, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+    return EventStream.open({ connect, hasEnvelopes: true, decode, ...(reconnect === undefined ? {} : { reconnect }) });
   }
 
   #mdsStream<T>(
@@ -468,7 +468,12 @@ export class RingbookClient {
     if (base === null) throw invalidArgument('market data needs the `mds` address');
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
       opening({ base, path, headers: {} });
-    return EventStream.open({ connect, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+    return EventStream.open({
+      connect,
+      hasEnvelopes: false,
+      decode,
+      ...(reconnect === undefined ? {} : { reconnect }),
+    });
   }
 
   #accountSigners(): AccountSigners {

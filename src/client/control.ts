@@ -11,6 +11,7 @@
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
 import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './binary-control.ts';
+import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
@@ -23,8 +24,8 @@ import { openSocket } from './socket.ts';
  */
 export type ControlVersion = 'v0' | 'v1' | 'short' | 'binary';
 
-export interface ControlOptions {
-  /** Default v0. */
+export interface ControlOptions extends ConnectionEvents {
+  /** Default v1 with `onShutdown`, which v0 has no frame for, otherwise v0. */
   readonly version?: ControlVersion;
   /** Whether the node cancels the orders created or replaced over this connection when it ends. */
   readonly cancelOnDisconnect?: boolean;
@@ -52,8 +53,8 @@ const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
 const DEADLINE_MS: Readonly<Record<OrderAction, number>> = { Create: 15_000, Replace: 15_000, Cancel: 10_000 };
 const PROTOCOLS: Readonly<Record<ControlVersion, readonly string[]>> = {
   v0: [],
-  v1: ['svc.ws.v1'],
-  short: ['svc.ws.v1'],
+  v1: [ENVELOPE_PROTOCOL],
+  short: [ENVELOPE_PROTOCOL],
   binary: [BINARY_PROTOCOL],
 };
 const BATCH_MAX = 50;
@@ -75,23 +76,31 @@ export class ControlConnection {
   readonly #version: ControlVersion;
   readonly #onError: (error: RingbookError) => void;
   readonly #pending = new Map<string, Pending>();
+  readonly #report: ConnectionReport;
   #lastRequest = 0;
-  /** The error frame before the end of the connection, if any. */
-  #lastError: RingbookError | null = null;
 
   private constructor(socket: WebSocket, options: ControlOptions) {
     this.#socket = socket;
-    this.#version = options.version ?? 'v0';
+    this.#version = versionOf(options);
     this.#onError = options.onError ?? (() => {});
+    this.#report = new ConnectionReport(options);
     socket.on('message', (data: Buffer) => this.#receive(data));
-    socket.on('close', (code) => this.#failAll(code));
+    socket.on('close', (code, reason) => {
+      this.#failAll(code);
+      this.#report.closed(code, reason.toString());
+    });
   }
 
   /** @throws RingbookError when the handshake is rejected. */
   static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
-    const protocols = PROTOCOLS[options.version ?? 'v0'];
+    const protocols = PROTOCOLS[versionOf(options)];
     const path = `${target.path}${queryOf(options)}`;
     return openSocket({ ...target, path, protocols }, (socket) => new ControlConnection(socket, options));
+  }
+
+  /** False from when the connection ends; nothing can be sent then. */
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
   }
 
   /** Number of actions sent without a reply. */
@@ -103,14 +112,15 @@ export class ControlConnection {
    * Sends one action.
    *
    * @returns the reply, `Received` or `Rejected`.
-   * @throws RingbookError CLIENT_TIMEOUT or CONNECTION_CLOSED: the outcome is unknown.
+   * @throws RingbookError CLIENT_TIMEOUT or CONNECTION_CLOSED: the outcome is unknown, unless `isOpen` was false before.
    */
-  send(action: SignedAction): Promise<OperationResponse> {
+  async send(action: SignedAction): Promise<OperationResponse> {
     const requestId = this.#nextRequestId();
     const frame =
       this.#version === 'binary'
         ? binaryRequest(BigInt(requestId), action)
         : this.#jsonFrame(requestId, `{"${REQUEST_TAG[action.action]}":${action.body}}`);
+    this.#checkSendable(requestId, [action]);
     const answer = this.#await(this.#key(requestId, action), action);
     this.#socket.send(frame);
     return answer;
@@ -121,13 +131,15 @@ export class ControlConnection {
    *
    * @returns the replies in the order of the actions.
    */
-  sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
+  async sendBatch(kind: 'Create' | 'Replace', actions: readonly SignedAction[]): Promise<OperationResponse[]> {
     const items = batchItems(kind, actions);
     const requestId = this.#nextRequestId();
     const frame =
       this.#version === 'binary'
         ? binaryBatch(BigInt(requestId), kind, actions)
         : this.#jsonFrame(requestId, `{"${BATCH_TAG[kind]}":{"${BATCH_LIST[kind]}":[${items}]}}`);
+    // mutant: batch-checked-first
+    this.#checkSendable(requestId, actions);
     const answers = actions.map((action) => this.#await(this.#key(requestId, action), action));
     this.#socket.send(frame);
     return Promise.all(answers);
@@ -147,11 +159,17 @@ export class ControlConnection {
     return this.#version === 'v0' ? identityOf(action) : `${requestId}|${identityOf(action)}`;
   }
 
-  #await(key: string, action: SignedAction): Promise<OperationResponse> {
-    if (this.#socket.readyState !== this.#socket.OPEN) {
+  /** All of a frame, before any of it is pending. */
+  #checkSendable(requestId: string, actions: readonly SignedAction[]): void {
+    if (!this.isOpen) {
       throw new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection is closed; nothing was sent' });
     }
-    if (this.#pending.has(key)) throw invalidArgument(`${action.action} of ${action.orderId} is already in flight`);
+    const inFlight = actions.find((action) => this.#pending.has(this.#key(requestId, action)));
+    if (inFlight === undefined) return;
+    throw invalidArgument(`${inFlight.action} of ${inFlight.orderId} is already in flight`);
+  }
+
+  #await(key: string, action: SignedAction): Promise<OperationResponse> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(key);
@@ -178,6 +196,7 @@ export class ControlConnection {
     try {
       const reply = readBinaryReply(data);
       if (reply.kind === 'error') this.#refuse(reply.requestId === 0n ? null : String(reply.requestId), reply.error);
+      if (reply.kind === 'shutdown') this.#report.announceShutdown(reply.timestampNs);
       if (reply.kind !== 'answer') return;
       const { action, assetId, response } = reply;
       this.#take(this.#key(String(reply.requestId), { action, orderId: response.orderId, assetId }))?.resolve(response);
@@ -198,10 +217,15 @@ export class ControlConnection {
     else this.#receiveEnvelope(outcome.value);
   }
 
-  #receiveEnvelope(envelope: JsonObject): void {
-    const requestId = requestIdOf(envelope);
-    const content = envelope.get('data');
-    if (requestId !== null && isJsonObject(content)) this.#answered(requestId, content);
+  #receiveEnvelope(frame: JsonObject): void {
+    try {
+      const { type, timestampNs, data } = readEnvelope(frame);
+      if (type === 'server_shutdown') this.#report.announceShutdown(timestampNs);
+      const requestId = requestIdOf(frame);
+      if (requestId !== null && isJsonObject(data)) this.#answered(requestId, data);
+    } catch (error) {
+      this.#unreadable(error);
+    }
   }
 
   /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are not replies. */
@@ -234,7 +258,7 @@ export class ControlConnection {
         : [...this.#pending.keys()].filter((key) => key.startsWith(`${requestId}|`));
     for (const key of keys) this.#take(key)?.reject(refusal);
     if (keys.length > 0) return;
-    this.#lastError = refusal;
+    this.#report.announceError(refusal);
     this.#onError(refusal);
   }
 
@@ -248,9 +272,13 @@ export class ControlConnection {
 
   #failAll(code: number): void {
     const message = `the connection closed with ${code} before the answer; the outcome is unknown`;
-    const error = this.#lastError ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
+    const error = this.#report.error ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
     for (const key of [...this.#pending.keys()]) this.#take(key)?.reject(error);
   }
+}
+
+function versionOf({ version, onShutdown }: ControlOptions): ControlVersion {
+  return version ?? (onShutdown === undefined ? 'v0' : 'v1');
 }
 
 function requestIdOf(envelope: JsonObject): string | null {

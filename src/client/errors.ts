@@ -22,8 +22,11 @@ export interface RingbookErrorFields {
   readonly retryable?: boolean;
   /** HTTP status, or null when the error did not come as an HTTP reply. */
   readonly status?: number | null;
-  readonly details?: JsonObject | null;
+  readonly details?: ErrorDetails | null;
 }
+
+/** A plain object: texts, numbers, lists, objects. Integers beyond 2^53 are strings of digits. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /** Which budget was exhausted: the user's, the shared one, or that of the address. Units are decimals. */
 export interface ExceededBudget {
@@ -37,7 +40,10 @@ export class RingbookError extends Error {
   readonly code: string;
   readonly retryable: boolean;
   readonly status: number | null;
-  readonly details: JsonObject | null;
+  /** Details of the cause, such as `order_id`, or `units_available` of a budget. */
+  readonly details: ErrorDetails | null;
+  /** The invalid member (`details.field`), spelled as on the wire, for INVALID_ARGUMENT as in the SDK; null if it is not one member. */
+  readonly field: string | null;
 
   constructor(fields: RingbookErrorFields) {
     super(`${fields.code}: ${fields.message}`);
@@ -45,24 +51,20 @@ export class RingbookError extends Error {
     this.retryable = fields.retryable ?? false;
     this.status = fields.status ?? null;
     this.details = fields.details ?? null;
+    const field = this.details?.['field'];
+    this.field = typeof field === 'string' ? field : null;
   }
 
-  /** The invalid member (`details.field`); null if it is not one member. */
-  get field(): string | null {
-    const field = this.details?.get('field');
-    return typeof field === 'string' ? field : null;
-  }
-
-  /** All members for `JSON.stringify`, details as a plain object. Integers beyond 2^53 are strings of digits. */
+  /** All members for `JSON.stringify`. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, field, message, retryable, status, details } = this;
-    return { name, code, field, message, retryable, status, details: plain(details) };
+    return { name, code, field, message, retryable, status, details };
   }
 
   /** For a RATE_LIMITED error over REST; null for any other, and where the limit is a number of streams. */
   get budget(): ExceededBudget | null {
     const text = (name: string): string => {
-      const value = this.details?.get(name);
+      const value = this.details?.[name];
       return typeof value === 'string' ? value : '';
     };
     const budget = {
@@ -74,16 +76,21 @@ export class RingbookError extends Error {
   }
 }
 
-/** A value of a tree in the form for `JSON.stringify`. */
+/** The details of an error, without the exact numbers of the JSON reader. */
+export function plainDetails(details: JsonObject): ErrorDetails {
+  return Object.fromEntries([...details].map(([name, member]) => [name, plain(member)]));
+}
+
 function plain(value: JsonValue): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof JsonFraction) return value.text;
-  if (isJsonObject(value)) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]));
+  if (isJsonObject(value)) return plainDetails(value);
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-export function invalidArgument(message: string): RingbookError {
-  return new RingbookError({ code: 'INVALID_ARGUMENT', message });
+/** @param field the member of the caller's request that is invalid, as the caller spells it; omitted if it is not one member. */
+export function invalidArgument(message: string, field?: string): RingbookError {
+  return new RingbookError({ code: 'INVALID_ARGUMENT', message, details: field === undefined ? null : { field } });
 }
 
 /** @param what the subject of the message. */
@@ -113,6 +120,6 @@ export function errorOfEnvelope(value: JsonValue | undefined, status: number | n
     message,
     retryable: error.get('retryable') === true,
     status,
-    details: isJsonObject(details) ? details : null,
+    details: isJsonObject(details) ? plainDetails(details) : null,
   });
 }

@@ -7,17 +7,23 @@
  * Events wait in a bounded queue until they are read; a reader that is too slow loses the stream with CONSUMER_TOO_SLOW
  * rather than an event. With `reconnect` the stream outlives its connection: it reconnects with increasing pauses until
  * it is closed, and calls `onReconnected` after each gap, because the missed events have to be read again (wire.md
- * 9.8). With `resume` it requests the missed events by their numbers.
+ * 9.8). With `resume` it requests the missed events by their numbers. The end of each connection is reported to `onClosed`.
+ *
+ * Private streams speak v1: each envelope has the time of its event.
  *
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
+import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
 import { openSocket } from './socket.ts';
 
-export interface Reconnect {
+/** How a stream deals with the end of its connection. */
+export interface Reconnect extends ConnectionEvents {
+  /** Default true where options are given at all: the stream outlives its connection. */
+  readonly reconnect?: boolean;
   /** First pause; each further one doubles, up to 5 s. Default 100. */
   readonly delayMs?: number;
   /** Events may have been missed: read the state again. */
@@ -33,17 +39,21 @@ export interface ResumingReconnect extends Reconnect {
 export interface StreamOptions<T> {
   /** Opens a connection to the stream's address, with a valid token. */
   connect<S>(opening: (target: SocketTarget) => Promise<S>): Promise<S>;
-  /** @returns the events of one frame; several for an array frame, none for an unknown one. */
-  decode(frame: JsonValue): readonly T[];
+  /** Whether the service sends envelopes on request: true for private streams. */
+  readonly hasEnvelopes: boolean;
+  /**
+   * @param timestampNs when the service published it; 0 without envelopes.
+   * @returns the events of one frame; several for an array frame, none for an unknown one.
+   */
+  decode(frame: JsonValue, timestampNs: bigint): readonly T[];
   readonly reconnect?: ResumingReconnect;
 }
 
 const QUEUE_MAX = 65_536;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 5_000;
-/** The subprotocol with sequence numbers. */
-const NUMBERED_PROTOCOL = 'svc.ws.v1';
-const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong', 'server_shutdown'];
+/** Frames of a stream without envelopes that are no events. */
+const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong'];
 
 interface Waiter<T> {
   resolve(result: IteratorResult<T, undefined>): void;
@@ -114,53 +124,77 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
 
   async #connect(): Promise<void> {
     await this.#options.connect((target) =>
-      openSocket(this.#resuming(target), (socket) => {
+      openSocket(this.#targetOf(target), (socket) => {
         this.#socket = socket;
-        socket.on('message', (data: Buffer) => this.#receive(data));
-        socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
+        const report = new ConnectionReport(this.#options.reconnect ?? {});
+        socket.on('message', (data: Buffer) => this.#receive(data, report));
+        socket.on('close', (code, reason) => {
+          report.closed(code, reason.toString());
+          this.#closed(code, reason.toString(), report.error);
+        });
         if (this.#hasEnded) socket.close();
       }),
     );
   }
 
-  #resuming(target: SocketTarget): SocketTarget {
-    if (this.#options.reconnect?.resume !== true) return target;
-    const query = this.#sequence === null ? 'sequence=true' : `from_sequence=${this.#sequence + 1n}`;
-    return { ...target, path: `${target.path}?${query}`, protocols: [NUMBERED_PROTOCOL] };
+  get #isNumbered(): boolean {
+    return this.#options.reconnect?.resume === true;
   }
 
-  #receive(data: Buffer): void {
+  #targetOf(target: SocketTarget): SocketTarget {
+    if (!this.#options.hasEnvelopes) return target;
+    const query = this.#sequence === null ? 'sequence=true' : `from_sequence=${this.#sequence + 1n}`;
+    const path = this.#isNumbered ? `${target.path}?${query}` : target.path;
+    return { ...target, path, protocols: [ENVELOPE_PROTOCOL] };
+  }
+
+  #receive(data: Buffer, report: ConnectionReport): void {
     if (this.#hasEnded) return;
     try {
       const frame = parseJson(data, { fractions: 'text' });
       if (!frame.ok) throw malformed('frame', frame.reject);
-      const type = isJsonObject(frame.value) ? frame.value.get('type') : undefined;
-      if (type !== undefined && CONTROL_TYPES.includes(type)) return;
-      const refusal = type === 'error' ? errorOfEnvelope(frame.value, null) : null;
-      const resumes = this.#options.reconnect?.resume === true;
-      // The missed events are no longer available: after the close that follows, the stream starts without a number.
-      if (resumes && refusal?.code === 'RESYNC_REQUIRED') this.#sequence = null;
-      else if (refusal !== null) throw refusal;
-      else {
-        const payload = resumes ? this.#unnumbered(frame.value) : frame.value;
-        if (payload === null) return;
-        for (const event of this.#options.decode(payload)) this.#deliver(event);
-      }
+      if (this.#options.hasEnvelopes) this.#receiveEnvelope(frame.value, report);
+      else this.#receiveBare(frame.value);
     } catch (error) {
       if (!(error instanceof RingbookError)) throw error;
       this.#end(error);
     }
   }
 
-  /** The payload of a numbered frame; null for the frame that only contains the current number. */
-  #unnumbered(frame: JsonValue): JsonValue {
-    const object = isJsonObject(frame) ? frame : new Map<string, JsonValue>();
-    const sequence = object.get('sequence');
+  #receiveBare(frame: JsonValue): void {
+    const type = isJsonObject(frame) ? frame.get('type') : undefined;
+    if (type !== undefined && CONTROL_TYPES.includes(type)) return;
+    const refusal = type === 'error' ? errorOfEnvelope(frame, null) : null;
+    if (refusal !== null) throw refusal;
+    this.#decode(frame, 0n);
+  }
+
+  #receiveEnvelope(frame: JsonValue, report: ConnectionReport): void {
+    const { type, timestampNs, data } = readEnvelope(frame);
+    const refusal = type === 'error' ? errorOfEnvelope(frame, null) : null;
+    if (refusal?.code === 'RESYNC_REQUIRED') {
+      // The missed events are no longer available: after the close that follows, the stream starts without a number.
+      report.announceError(refusal);
+      this.#sequence = null;
+    } else if (refusal !== null) {
+      report.announceError(refusal);
+      throw refusal;
+    }
+    if (type === 'server_shutdown') report.announceShutdown(timestampNs);
+    if (this.#isNumbered && (type === 'event' || type === 'sequence')) this.#count(frame, type === 'event');
+    if (type === 'event') this.#decode(data, timestampNs);
+  }
+
+  /** Takes the number of an event, or of the first frame, which contains the current one. */
+  #count(frame: JsonValue, isEvent: boolean): void {
+    const sequence = isJsonObject(frame) ? frame.get('sequence') : undefined;
     if (typeof sequence !== 'bigint') throw invalidResponse('frame', 'a numbered stream sends its number');
-    const isEvent = object.get('type') === 'event';
     if (isEvent && sequence !== (this.#sequence ?? -1n) + 1n) throw invalidResponse('frame', 'a number was left out');
     this.#sequence = sequence;
-    return isEvent ? (object.get('data') ?? null) : null;
+  }
+
+  #decode(payload: JsonValue, timestampNs: bigint): void {
+    for (const event of this.#options.decode(payload, timestampNs)) this.#deliver(event);
   }
 
   #deliver(event: T): void {
@@ -177,21 +211,20 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     }
   }
 
-  #closed(code: number, reason: string): void {
+  #closed(code: number, reason: string, error: RingbookError | null): void {
     if (this.#hasEnded) return;
-    if (this.#options.reconnect !== undefined) {
-      this.#retry(this.#options.reconnect, this.#options.reconnect.delayMs ?? RECONNECT_DELAY_MS);
-    } else if (code === 1000 || code === 1001) {
+    const { reconnect } = this.#options;
+    if (reconnect !== undefined && reconnect.reconnect !== false) {
+      this.#retry(reconnect, reconnect.delayMs ?? RECONNECT_DELAY_MS);
+    } else if (error === null && (code === 1000 || code === 1001)) {
       this.#end(null);
     } else {
-      const isResync = code === 1013;
-      this.#end(
-        new RingbookError({
-          code: isResync ? 'RESYNC_REQUIRED' : 'CONNECTION_CLOSED',
-          message: `the stream closed with ${code}${reason === '' ? '' : ` ${reason}`}`,
-          retryable: true,
-        }),
-      );
+      const closed = new RingbookError({
+        code: code === 1013 ? 'RESYNC_REQUIRED' : 'CONNECTION_CLOSED',
+        message: `the stream closed with ${code}${reason === '' ? '' : ` ${reason}`}`,
+        retryable: true,
+      });
+      this.#end(error ?? closed);
     }
   }
 

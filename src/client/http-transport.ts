@@ -7,7 +7,7 @@
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type JsonValue, parseJson } from '../codec/json-tree.ts';
-import { errorOfEnvelope, malformed, RingbookError } from './errors.ts';
+import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -37,14 +37,14 @@ const DEADLINE_MS = 10_000;
 const REPLY_BYTES_MAX = 16_777_216;
 
 export class HttpTransport {
-  readonly #base: URL;
+  readonly #base: string;
   readonly #agent: HttpAgent | HttpsAgent;
 
-  /** @param base `http://host:port` or `https://host:port`. */
+  /** @param base `http://host:port` or `https://host:port`. @throws RingbookError INVALID_ARGUMENT. */
   constructor(base: string) {
-    this.#base = new URL(base);
+    this.#base = baseAddress(base);
     const options = { keepAlive: true, maxSockets: 16 };
-    this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent = this.#isSecure ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
   /** @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE. */
@@ -66,6 +66,10 @@ export class HttpTransport {
     this.#agent.destroy();
   }
 
+  get #isSecure(): boolean {
+    return this.#base.startsWith('https:');
+  }
+
   #roundTrip(exchange: HttpExchange): Promise<{ status: number; body: Uint8Array }> {
     const body = exchange.body === undefined ? null : Buffer.from(exchange.body, 'utf8');
     const options: RequestOptions = {
@@ -79,14 +83,27 @@ export class HttpTransport {
         ...(body === null ? {} : { 'content-length': String(body.length) }),
       },
     };
-    const start = this.#base.protocol === 'https:' ? requestHttps : requestHttp;
+    const start = this.#isSecure ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
-      const request = start(`${this.#base.origin}${exchange.path}`, options);
-      request.once('error', (error: NodeJS.ErrnoException) => reject(transportError(error, this.#base.origin)));
+      const request = start(`${this.#base}${exchange.path}`, options);
+      request.once('error', (error: NodeJS.ErrnoException) => reject(transportError(error, this.#base)));
       request.once('response', (response) => readBody(response).then(resolve, reject));
       request.end(body ?? undefined);
     });
   }
+}
+
+/**
+ * The address of a service: scheme, host and port, and a path before its routes where a gateway has one.
+ *
+ * @returns it without a slash at its end. @throws RingbookError INVALID_ARGUMENT for anything else.
+ */
+export function baseAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === '') {
+    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  }
+  throw invalidArgument(`${JSON.stringify(text)} is not an address like "http://127.0.0.1:3032"`);
 }
 
 async function readBody(response: IncomingMessage): Promise<{ status: number; body: Uint8Array }> {

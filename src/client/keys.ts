@@ -8,7 +8,7 @@
  * Signatures are verified by the server only.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { getPublicKey, hashes, sign as nobleSign } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { parseHex, toHex } from '../core/hex.ts';
@@ -78,6 +78,7 @@ export function loadKey(path: string): SigningKey {
 
 /** The line of a file that holds a secret. @throws RingbookError INVALID_ARGUMENT when others than its owner may read it. */
 export function readSecretFile(path: string): string {
+  if (!existsSync(path)) throw invalidArgument(`there is no file ${path}`);
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     throw invalidArgument(`${path} can be read by others; run: chmod 600 ${path}`);
   }

@@ -5,61 +5,63 @@
 import { isJsonObject, type JsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import { invalidResponse, malformed } from './errors.ts';
 
+interface OrderEventCommon {
+  readonly orderId: string;
+  /**
+   * When it happened, on the service's clock. `Replaced` and failures have no time of their own: theirs is when the service
+   * published them.
+   */
+  readonly timestampNs: bigint;
+}
+
+interface OrderOfMarket extends OrderEventCommon {
+  readonly assetId: string;
+}
+
 export type OrderEvent =
-  | { readonly kind: 'Created'; readonly orderId: string; readonly assetId: string; readonly order: JsonObject }
-  | { readonly kind: 'Canceled'; readonly orderId: string; readonly assetId: string; readonly reason: string | null }
-  | {
+  | (OrderOfMarket & { readonly kind: 'Created'; readonly order: JsonObject })
+  | (OrderOfMarket & { readonly kind: 'Canceled'; readonly reason: string | null })
+  | (OrderOfMarket & {
       readonly kind: 'Removed';
-      readonly orderId: string;
-      readonly assetId: string;
       readonly reason: string;
       readonly filledQuantity: number;
       readonly confirmedQuantity: number;
-    }
-  | {
-      readonly kind: 'Replaced';
-      readonly orderId: string;
-      readonly assetId: string;
-      readonly newPrice: number;
-      readonly newQuantity: number;
-    }
-  | {
-      readonly kind: 'Triggered';
-      readonly orderId: string;
-      readonly assetId: string;
-      readonly timestampNs: bigint;
-      readonly triggerPrice: number;
-    }
-  | {
+    })
+  | (OrderOfMarket & { readonly kind: 'Replaced'; readonly newPrice: number; readonly newQuantity: number })
+  | (OrderOfMarket & { readonly kind: 'Triggered'; readonly triggerPrice: number })
+  | (OrderEventCommon & {
       readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
-      readonly orderId: string;
       readonly reason: string | null;
-    };
+    });
 
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 
-/** @returns null for a tag unknown to this version: a newer service may have more. */
-export function readOrderEvent(value: JsonValue): OrderEvent | null {
+/**
+ * @param publishedNs of the frame.
+ * @returns null for a tag unknown to this version: a newer service may have more.
+ */
+export function readOrderEvent(value: JsonValue, publishedNs: bigint): OrderEvent | null {
   if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('order event', 'expected one tag');
   const [[tag, content] = ['', null]] = value;
   if (!isJsonObject(content)) throw invalidResponse('order event', 'a tag holds an object');
   const reader = new MemberReader(content);
-  const event = readTagged(tag, reader);
+  const event = readTagged(tag, reader, publishedNs);
   const fault = reader.finish('skip');
   if (fault !== null) throw malformed('order event', fault);
   return event;
 }
 
-function readTagged(tag: string, reader: MemberReader): OrderEvent | null {
+function readTagged(tag: string, reader: MemberReader, publishedNs: bigint): OrderEvent | null {
   switch (tag) {
     case 'Created':
-      return readCreated(reader.object('user_order'));
+      return { ...readCreated(reader.object('user_order')), timestampNs: reader.u64('book_timestamp_ns') };
     case 'Canceled':
-      return { kind: tag, ...identity(reader), reason: reasonOf(reader) };
+      return { kind: tag, ...identity(reader), timestampNs: reader.u64('timestamp_ns'), reason: reasonOf(reader) };
     case 'Removed':
       return {
         kind: tag,
         ...identity(reader),
+        timestampNs: reader.u64('timestamp_ns'),
         reason: reader.string('reason'),
         filledQuantity: countOrZero(reader, 'filled_quantity'),
         confirmedQuantity: countOrZero(reader, 'confirmed_quantity'),
@@ -68,6 +70,7 @@ function readTagged(tag: string, reader: MemberReader): OrderEvent | null {
       return {
         kind: tag,
         ...identity(reader),
+        timestampNs: publishedNs,
         newPrice: reader.integer('new_price', 0, SAFE_MAX),
         newQuantity: reader.integer('new_quantity', 0, SAFE_MAX),
       };
@@ -81,16 +84,16 @@ function readTagged(tag: string, reader: MemberReader): OrderEvent | null {
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':
-      return { kind: tag, orderId: reader.string('order_id'), reason: reasonOf(reader) };
+      return { kind: tag, orderId: reader.string('order_id'), timestampNs: publishedNs, reason: reasonOf(reader) };
     default:
       return null;
   }
 }
 
-function readCreated(order: JsonObject): OrderEvent {
+function readCreated(order: JsonObject): Omit<OrderEvent & { readonly kind: 'Created' }, 'timestampNs'> {
   const reader = new MemberReader(order);
-  const event: OrderEvent = {
-    kind: 'Created',
+  const event = {
+    kind: 'Created' as const,
     orderId: reader.string('order_id'),
     assetId: reader.string('base_asset'),
     order,

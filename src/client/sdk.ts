@@ -32,6 +32,7 @@ export type * from './action-signers.ts';
 export type * from './canonical.ts';
 export type * from './client.ts';
 export type * from './co-signers.ts';
+export type { Closed, ConnectionEvents, Shutdown } from './connection-events.ts';
 export type * from './control.ts';
 export type * from './errors.ts';
 export type * from './event-stream.ts';

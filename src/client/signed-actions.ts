@@ -20,6 +20,7 @@ import {
   type MarketOrder,
   type MarketSize,
   makerOrderText,
+  memberOf,
   type Order,
   type OrderTarget,
   orderText,
@@ -154,14 +155,19 @@ function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'si
 /** A condition in raw book units. @throws RingbookError INVALID_ARGUMENT. */
 export function triggerOf({ when, price, parentOrderId }: TriggerTicket, priceDecimals: number): Trigger {
   const kind = when === 'above' ? 'PriceAbove' : 'PriceBelow';
-  const condition: Trigger = { kind, price: rawOf(price, priceDecimals, 'trigger price') };
+  const condition: Trigger = { kind, price: rawOf(price, priceDecimals, 'trigger') };
   return parentOrderId === undefined ? condition : { ...condition, parentOrderId };
 }
 
 /** An asset id in its normal form. @throws RingbookError INVALID_ARGUMENT. */
 export function assetOf(text: string): AssetId {
-  const asset = parseAssetId(text);
-  if (asset === null) throw invalidArgument(`${JSON.stringify(text)} is no asset: an index or <address>@<chain id>`);
+  const asset = typeof text === 'string' ? parseAssetId(text) : null;
+  if (asset === null) {
+    throw invalidArgument(
+      `${JSON.stringify(text)} is no asset: an index or <address>@<chain id>, as a text`,
+      'assetId',
+    );
+  }
   return asset;
 }
 
@@ -169,10 +175,13 @@ export function assetOf(text: string): AssetId {
 export function rawOf(text: string, decimals: number, what: string): number {
   const raw = parseScaled(text, decimals);
   if (raw === null) {
-    throw invalidArgument(`${what} ${JSON.stringify(text)} is not a decimal with at most ${decimals} decimals`);
+    throw invalidArgument(
+      `${what} ${JSON.stringify(text)} is not a decimal with at most ${decimals} decimals`,
+      memberOf(what),
+    );
   }
   if (raw < 1n || raw > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw invalidArgument(`${what} ${text} is outside 1 … 2^53-1 raw units`);
+    throw invalidArgument(`${what} ${text} is outside 1 … 2^53-1 raw units`, memberOf(what));
   }
   return Number(raw);
 }

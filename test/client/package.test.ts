@@ -21,6 +21,9 @@ const INSTALLED_BYTES_MAX = 3_000_000;
 const BLOCK_BYTES = 4_096;
 const run = promisify(execFile);
 
+/** What each program of the page prints. */
+const PRINTED = ['Pending 0.5 2900\nConfirmed 0.5 2900\n', 'INVALID_ARGUMENT quantity\nclosed 1000 false\n'];
+
 interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
@@ -167,13 +170,13 @@ suite('the package of the client', () => {
     await assert.rejects(run(process.execPath, [TSC, '--project', folder]), { stdout: /error TS2322/ });
   });
 
-  test('the programs of its page trade with a node: the last fill that they print is confirmed', async () => {
+  test('the programs of its page trade with a node, and print a confirmed fill, an error, the end of a connection', async () => {
+    const printed: string[] = [];
     for (const [index] of programs().entries()) {
-      const { stdout } = await run(process.execPath, [join(home, `of-tsc---init/program-${index}.js`)], {
-        timeout: PATIENCE_MS,
-      });
-      assert.match(stdout, /^Pending 0\.5 2900\nConfirmed 0\.5 2900\n$/);
+      const program = join(home, `of-tsc---init/program-${index}.js`);
+      printed.push((await run(process.execPath, [program], { timeout: PATIENCE_MS })).stdout);
     }
+    assert.deepEqual(printed, PRINTED);
   });
 
   test('plain JavaScript uses it, as a module and, where Node has it, by require', async () => {

@@ -60,7 +60,7 @@ const READERS: readonly (readonly [string, TSchema, (value: JsonValue) => unknow
   ['a ticker', TICKER, readTicker],
   ['open interest', OPEN_INTEREST, readOpenInterest],
   ['an inventory', INVENTORY, readInventory],
-  ['an order event', ORDER_EVENT, readOrderEvent],
+  ['an order event', ORDER_EVENT, (value) => readOrderEvent(value, 1n)],
 ];
 
 suite('replies as they are documented', () => {

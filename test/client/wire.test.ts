@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { LimitOrder } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import { RingbookError } from '../../src/client/errors.ts';
-import { keyFromSeed } from '../../src/client/keys.ts';
+import { keyFromSeed, loadKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import { checkNonce } from '../../src/client/session.ts';
 import type { AssetId } from '../../src/core/ids.ts';
@@ -238,7 +238,8 @@ suite('REST', () => {
       assert.equal(error.code, 'SERVICE_UNAVAILABLE');
       assert.equal(error.status, 503);
       assert.equal(error.retryable, true);
-      assert.equal(error.details?.get('order_id'), 'o-1');
+      assert.deepEqual(error.details, { order_id: 'o-1' });
+      assert.equal(error.field, null);
     });
   });
 
@@ -274,6 +275,62 @@ suite('REST', () => {
         sequenceNumber: 9_001,
       });
     });
+  });
+
+  test('an address of another form is an error of the SDK, which names the form', () => {
+    for (const oms of ['127.0.0.1:3032', 'localhost:3032', '', 'ftp://127.0.0.1', 'http://127.0.0.1:3032/?x=1']) {
+      assert.throws(() => new RingbookClient({ oms }), { name: 'RingbookError', code: 'INVALID_ARGUMENT' }, oms);
+    }
+  });
+
+  test('a mistake in an order is an error of the SDK with the member at fault, in plain JavaScript too', async () => {
+    const answer = withLogin(() => ({
+      body: '{"asset_id":"12","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","maker_fee_rate":-5,"taker_fee_rate":450,"status":"Active"}',
+    }));
+    await withServer({ answer }, async (client) => {
+      const ticket = { assetId: '12', side: 'Buy', price: '3150.25', quantity: '0.5' };
+      for (const [member, wrong] of [
+        ['assetId', 'ETH'],
+        ['side', 'buy'],
+        ['price', undefined],
+        ['price', '3150.255'],
+        ['quantity', '-1'],
+        ['quantity', '0'],
+        ['orderId', ''],
+        ['orderId', 7],
+        ['timeInForce', 'IOC'],
+        ['trigger', { when: 'above', price: '' }],
+      ] as const) {
+        const send = async () => client.create(await client.order({ ...ticket, [member]: wrong } as never));
+        await assert.rejects(send(), { name: 'RingbookError', code: 'INVALID_ARGUMENT', field: member }, String(wrong));
+      }
+      assert.throws(() => client.signCancel(undefined as never, 'o-1'), { code: 'INVALID_ARGUMENT', field: 'assetId' });
+      assert.throws(() => client.signCancel('12', undefined as never), { code: 'INVALID_ARGUMENT', field: 'orderId' });
+    });
+  });
+
+  test('an address may end with a slash, or with the path before the routes of a service', async () => {
+    const socket: WireHandlers['socket'] = (ws) => ws.close(1000);
+    await withServer({ answer: () => ({ body: '[]' }), socket }, async (_client, server) => {
+      for (const [oms, path] of [
+        [`${server.base}/`, ''],
+        [`${server.base}/orders-of/x/`, '/orders-of/x'],
+      ] as const) {
+        const client = new RingbookClient({ oms, mds: oms });
+        await client.markets();
+        await (await client.tradeEvents()).next();
+        assert.deepEqual(
+          [server.requests.at(-1)?.path, server.upgrades.at(-1)?.path],
+          [`${path}/markets`, `${path}/trades/events`],
+        );
+        client.close();
+      }
+    });
+  });
+
+  test('a key file that is not there, or is no key, is an error of the SDK', () => {
+    assert.throws(() => loadKey('/nowhere/me.key'), rejectsWith('INVALID_ARGUMENT'));
+    assert.throws(() => loadKey('/dev/null'), rejectsWith('INVALID_ARGUMENT'));
   });
 
   test('an unreachable service is an error, retryable', async () => {
@@ -344,7 +401,7 @@ suite('/control', () => {
       const control = await client.control();
       const action = client.signCreate(order('a'));
       const first = control.send(action);
-      assert.throws(() => control.send(action), rejectsWith('INVALID_ARGUMENT'));
+      await assert.rejects(control.send(action), rejectsWith('INVALID_ARGUMENT'));
       assert.equal((await first).status, 'Rejected');
       assert.equal((await control.send(action)).status, 'Rejected');
       control.close();
@@ -415,7 +472,7 @@ suite('/control', () => {
         answers.map((response) => response.orderId),
         ['a', 'b'],
       );
-      assert.throws(() => control.sendBatch('Create', []), rejectsWith('INVALID_ARGUMENT'));
+      await assert.rejects(control.sendBatch('Create', []), rejectsWith('INVALID_ARGUMENT'));
       control.close();
     });
   });
@@ -430,7 +487,47 @@ suite('/control', () => {
     await withServer({ answer, socket }, async (client) => {
       const control = await client.control();
       await assert.rejects(control.send(client.signCreate(order('a'))), rejectsWith('UNAUTHORIZED'));
-      assert.throws(() => control.send(client.signCreate(order('b'))), rejectsWith('CONNECTION_CLOSED'));
+      assert.equal(control.isOpen, false);
+      await assert.rejects(control.send(client.signCreate(order('b'))), rejectsWith('CONNECTION_CLOSED'));
+    });
+  });
+
+  test('an item of a batch that is in flight already rejects the batch, and leaves nothing of it pending', async () => {
+    const sent: string[] = [];
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.on('message', (data: Buffer) => sent.push(data.toString()));
+    };
+    await withServer({ answer, socket }, async (client) => {
+      const control = await client.control();
+      const [first, second] = ['a', 'b'].map((id) => client.signCreate(order(id)));
+      assert.ok(first !== undefined && second !== undefined);
+      const pending = control.send(second);
+      await assert.rejects(control.sendBatch('Create', [first, second]), rejectsWith('INVALID_ARGUMENT'));
+      assert.equal(control.inFlight, 1);
+      control.close();
+      await assert.rejects(pending, rejectsWith('CONNECTION_CLOSED'));
+      assert.equal(sent.length, 1);
+    });
+  });
+
+  test('with onShutdown it speaks v1; the announcement and the end of the connection are reported', async () => {
+    const socket: WireHandlers['socket'] = (ws) => {
+      ws.send(event('null', 'server_shutdown'));
+      ws.close(1001, 'shutdown');
+    };
+    await withServer({ answer, socket }, async (client, server) => {
+      const seen: unknown[] = [];
+      await new Promise<void>((resolve) => {
+        void client.control({
+          onShutdown: (shutdown) => seen.push(shutdown),
+          onClosed: (closed) => resolve(void seen.push(closed)),
+        });
+      });
+      assert.equal(server.upgrades[0]?.headers['sec-websocket-protocol'], 'svc.ws.v1');
+      assert.deepEqual(seen, [
+        { timestampNs: 1_770_000_004_000_000_777n },
+        { code: 1001, reason: 'shutdown', error: null, isShutdown: true },
+      ]);
     });
   });
 
@@ -448,33 +545,37 @@ suite('/control', () => {
 const trade = (id: number, status: string): string =>
   `{"asset_id":"12","trade_id":${id},"order_id":"o-1","price":"3150.25","quantity":"0.5","timestamp_ns":1770000004000000001,"is_maker":true,"is_buyer":false,"status":"${status}","rollback_reason":null,"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.31"}`;
 
+/** An event as a private stream sends it to the SDK (wire.md 9.2). */
+const event = (payload: string, type = 'event'): string =>
+  `{"type":"${type}","channel":"orders","request_id":null,"timestamp_ns":1770000004000000777,"data":${payload},"error":null}`;
+
 suite('streams', () => {
   const answer = withLogin(() => ({ body: '{}' }));
 
   test('events come in order and the iterator ends with a normal close (wire.md 9.1)', async () => {
     const socket: WireHandlers['socket'] = (ws) => {
-      ws.send('{"type":"pong"}');
-      ws.send(trade(1, 'Pending'));
-      ws.send(trade(1, 'Confirmed'));
+      ws.send(event('null', 'pong'));
+      ws.send(event(trade(1, 'Pending')));
+      ws.send(event(trade(1, 'Confirmed')));
       ws.close(1000);
     };
     await withServer({ answer, socket }, async (client, server) => {
       const seen: UserTrade[] = [];
-      for await (const event of await client.userTrades()) seen.push(event);
+      for await (const fill of await client.userTrades()) seen.push(fill);
       assert.deepEqual(
-        seen.map((event) => event.status),
+        seen.map(({ status }) => status),
         ['Pending', 'Confirmed'],
       );
       assert.equal(seen[0]?.timestampNs, 1_770_000_004_000_000_001n);
       assert.equal(server.upgrades[0]?.path, `/trades/user/events/${KEY.userId}`);
+      assert.equal(server.upgrades[0]?.headers['sec-websocket-protocol'], 'svc.ws.v1');
     });
   });
 
   test('a lagging stream ends with RESYNC_REQUIRED, an error frame with its code (wire.md 9.1, 9.2)', async () => {
     const endings: ((ws: Parameters<NonNullable<WireHandlers['socket']>>[0]) => void)[] = [
       (ws) => ws.close(1013, 'resync_required'),
-      (ws) =>
-        ws.send('{"type":"error","channel":"trades","error":{"code":"unauthorized","message":"m","retryable":false}}'),
+      (ws) => ws.send(event('null', 'error').replace('"error":null', '"error":{"code":"unauthorized","message":"m"}')),
     ];
     const socket: WireHandlers['socket'] = (ws) => endings.shift()?.(ws);
     await withServer({ answer, socket }, async (client) => {
@@ -487,7 +588,7 @@ suite('streams', () => {
     let connections = 0;
     const socket: WireHandlers['socket'] = (ws) => {
       connections += 1;
-      ws.send(trade(connections, 'Confirmed'));
+      ws.send(event(trade(connections, 'Confirmed')));
       if (connections === 1) ws.terminate();
     };
     await withServer({ answer, socket }, async (client) => {
@@ -498,9 +599,9 @@ suite('streams', () => {
       const stream = await client.userTrades({ delayMs: 1, onReconnected });
       const ids: number[] = [];
       const isDone = new Promise<void>((resolve) => {
-        const stop = stream.listen((event) => {
-          ids.push(event.tradeId);
-          if (event.tradeId === 2) setImmediate(() => resolve(stop()));
+        const stop = stream.listen(({ tradeId }) => {
+          ids.push(tradeId);
+          if (tradeId === 2) setImmediate(() => resolve(stop()));
         });
       });
       await isDone;
@@ -512,21 +613,73 @@ suite('streams', () => {
   test('order events are read by their tag, unknown tags are skipped (wire.md 9.4)', async () => {
     const identity = '"order_id":"o-1","asset_id":"12","user_id":"u","timestamp_ns":1770000009000000000';
     const socket: WireHandlers['socket'] = (ws) => {
-      ws.send('{"Invented":{"order_id":"o-1"}}');
-      ws.send(`{"Canceled":{${identity},"reason":"UserRequested"}}`);
-      ws.send(
+      for (const payload of [
+        '{"Invented":{"order_id":"o-1"}}',
+        `{"Canceled":{${identity},"reason":"UserRequested"}}`,
         `{"Removed":{${identity},"operator_pubkey":null,"reason":"Filled","filled_quantity":25000,"confirmed_quantity":25000}}`,
-      );
-      ws.send('{"CreateFailed":{"order_id":"o-2","user_id":"u","reason":"WouldCross"}}');
+        '{"CreateFailed":{"order_id":"o-2","user_id":"u","reason":"WouldCross"}}',
+      ]) {
+        ws.send(event(payload));
+      }
       ws.close(1000);
     };
     await withServer({ answer, socket }, async (client) => {
-      const kinds: string[] = [];
-      for await (const event of await client.orderEvents()) {
-        kinds.push(event.kind);
-        if (event.kind === 'Removed') assert.equal(event.confirmedQuantity, 25_000);
+      const seen: [string, bigint][] = [];
+      for await (const told of await client.orderEvents()) {
+        seen.push([told.kind, told.timestampNs]);
+        if (told.kind === 'Removed') assert.equal(told.confirmedQuantity, 25_000);
       }
-      assert.deepEqual(kinds, ['Canceled', 'Removed', 'CreateFailed']);
+      // A failure has no time of its own: it is that of its frame.
+      assert.deepEqual(seen, [
+        ['Canceled', 1_770_000_009_000_000_000n],
+        ['Removed', 1_770_000_009_000_000_000n],
+        ['CreateFailed', 1_770_000_004_000_000_777n],
+      ]);
+    });
+  });
+
+  test('the end of each connection is reported with its code, its reason and the error sent before it', async () => {
+    const lagging = event('null', 'error').replace('"error":null', '"error":{"code":"RESYNC_REQUIRED","message":"m"}');
+    const endings: ((ws: Parameters<NonNullable<WireHandlers['socket']>>[0]) => void)[] = [
+      (ws) => ws.terminate(),
+      (ws) => {
+        ws.send(lagging);
+        ws.close(1013, 'resync_required');
+      },
+      (ws) => {
+        ws.send(event('null', 'server_shutdown'));
+        ws.close(1001, 'shutdown');
+      },
+      (ws) => ws.send(event(trade(7, 'Confirmed'))),
+    ];
+    const socket: WireHandlers['socket'] = (ws) => endings.shift()?.(ws);
+    await withServer({ answer, socket }, async (client) => {
+      const ends: unknown[] = [];
+      const announced: bigint[] = [];
+      const stream = await client.userTrades({
+        delayMs: 1,
+        onClosed: ({ code, reason, error, isShutdown }) => ends.push([code, reason, error?.code ?? null, isShutdown]),
+        onShutdown: ({ timestampNs }) => announced.push(timestampNs),
+      });
+      assert.equal((await stream.next()).value?.tradeId, 7);
+      assert.deepEqual(ends, [
+        [1006, '', null, false],
+        [1013, 'resync_required', 'RESYNC_REQUIRED', false],
+        [1001, 'shutdown', null, true],
+      ]);
+      assert.deepEqual(announced, [1_770_000_004_000_000_777n]);
+      stream.close();
+    });
+  });
+
+  test('a stream that shall not reconnect ends with its connection, whatever it reports', async () => {
+    const socket: WireHandlers['socket'] = (ws) => ws.close(4_000, 'enough');
+    await withServer({ answer, socket }, async (client, server) => {
+      const codes: number[] = [];
+      const stream = await client.userTrades({ reconnect: false, onClosed: ({ code }) => codes.push(code) });
+      await assert.rejects(stream.next(), rejectsWith('CONNECTION_CLOSED'));
+      assert.deepEqual(codes, [4_000]);
+      assert.equal(server.upgrades.length, 1);
     });
   });
 });

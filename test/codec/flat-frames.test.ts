@@ -349,14 +349,15 @@ suite('what the node sends in FlatBuffers', () => {
           const told = readBinaryReply(failure);
           assert.ok(told.kind === 'error' && told.requestId === 3n);
           assert.deepEqual([told.error.code, told.error.retryable], ['RATE_LIMITED', true]);
-          assert.equal(told.error.details?.get('bucket'), 'user');
-          assert.equal(told.error.details?.get('limit'), '5');
+          assert.equal(told.error.details?.['bucket'], 'user');
+          assert.equal(told.error.details?.['limit'], '5');
         },
       ),
       propertyParameters(300),
     );
     for (const bytes of [binarySubmitted(1n, NOW), binaryShutdown(NOW), binaryResync(NOW)]) assert.ok(isSound(bytes));
     assert.deepEqual(readBinaryReply(binarySubmitted(1n, NOW)), { kind: 'notice' });
+    assert.deepEqual(readBinaryReply(binaryShutdown(NOW)), { kind: 'shutdown', timestampNs: NOW });
     assert.ok(readBinaryReply(binaryResync(NOW)).kind === 'error');
   });
 

@@ -169,7 +169,7 @@ suite('/control in FlatBuffers', () => {
     const reply = await control.reply();
     assert.ok(reply.kind === 'error');
     assert.deepEqual([reply.error.code, reply.error.retryable], ['RATE_LIMITED', true]);
-    assert.equal(reply.error.details?.get('bucket'), 'user');
+    assert.equal(reply.error.details?.['bucket'], 'user');
     control.socket.send(binaryRequest(4n, create('o-1')));
     const single = await control.reply();
     assert.ok(single.kind === 'answer' && single.response.reason === 'RateLimited');

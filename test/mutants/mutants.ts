@@ -1590,6 +1590,15 @@ const LOAD: readonly Mutant[] = [
   },
 ];
 
+const CLIENT: readonly Mutant[] = [
+  {
+    breaks: 'a batch that cannot be sent leaves no action pending',
+    site: 'batch-checked-first',
+    change: removed,
+    caughtBy: 'test/client/wire',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...TRACE,
   ...METRICS,
@@ -1608,4 +1617,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHAINS,
   ...SETTLEMENTS,
   ...LOAD,
+  ...CLIENT,
 ];
