@@ -231,6 +231,7 @@ function replaceTable(builder: Builder, { request, signer, asset, ...signed }: R
     [Replace.bookPriceDecimals, request.bookPriceDecimals],
     [Replace.protocolVersion, request.protocolVersion],
     [Replace.postSignTimestamp, signed.postSignNs],
+    [Replace.complete, request.baseAsset !== null],
   ]);
 }
 

@@ -234,12 +234,18 @@ function conditionText({ kind, price }: Trigger): string {
   return `{"${kind}":{"price":${price}}}`;
 }
 
-/** Quantity decimals precede price decimals here, the reverse of a create. */
-export function replaceText(request: ReplaceRequest): string {
-  if (request.newLimitPrice !== null) checkRaw(request.newLimitPrice, 'new limit price');
-  if (request.newQuantity !== null) checkRaw(request.newQuantity, 'new quantity');
+/**
+ * Quantity decimals precede price decimals here, the reverse of a create.
+ *
+ * @param baseAsset the market, for complete terms: both figures are given, and a null trigger means that the order has none.
+ */
+export function replaceText(request: ReplaceRequest, baseAsset: AssetId | null = null): string {
+  const isComplete = baseAsset !== null;
+  if (isComplete || request.newLimitPrice !== null) checkRaw(request.newLimitPrice ?? 0, 'new limit price');
+  if (isComplete || request.newQuantity !== null) checkRaw(request.newQuantity ?? 0, 'new quantity');
+  const market = isComplete ? `"base_asset":"${assetText(baseAsset)}",` : '';
   return (
-    `{"order_id":"${orderIdText(request.orderId)}","timestamp_ns":${u64Text(request.timestampNs)},` +
+    `{"order_id":"${orderIdText(request.orderId)}",${market}"timestamp_ns":${u64Text(request.timestampNs)},` +
     `"new_price_limit":${request.newLimitPrice},"new_quantity":${request.newQuantity},` +
     `"new_trigger":${conditionOrNull(request.newTrigger ?? null)},` +
     `"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +

@@ -17,7 +17,7 @@ import type { Signatures } from '../codec/signatures.ts';
 import type { UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';
 import type { AccountSigners, CoSignatures } from './action-signers.ts';
-import type { LimitOrder, MarketOrder, Order, ReplaceRequest } from './canonical.ts';
+import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument } from './errors.ts';
@@ -66,6 +66,7 @@ import {
   assetOf,
   bodyOf,
   limitOrder,
+  type MarketReplace,
   type MarketTicket,
   marketOrder,
   type OrderTicket,
@@ -107,6 +108,11 @@ export interface ReplaceTicket {
   readonly quantity?: string;
   /** Only while the order waits for its trigger. */
   readonly trigger?: Omit<TriggerTicket, 'parentOrderId'>;
+  /**
+   * Signs complete terms, the market among them: price and quantity must be given, and an order that waits for a trigger keeps
+   * none that is not given. Default false.
+   */
+  readonly isComplete?: boolean;
 }
 
 /** Options of one action over REST. */
@@ -256,13 +262,14 @@ export class RingbookClient {
       newTrigger: ticket.trigger === undefined ? null : triggerOf(ticket.trigger, priceDecimals),
       priceDecimals,
       quantityDecimals,
+      isComplete: ticket.isComplete ?? false,
     };
     return this.signReplaceRaw(change, also);
   }
 
   /** A replace in raw book units, for callers that have the market's decimals. */
   signReplaceRaw(
-    change: Omit<ReplaceRequest, 'timestampNs'> & { readonly assetId: string },
+    change: Omit<MarketReplace, 'timestampNs' | 'assetId'> & { readonly assetId: string },
     also?: CoSignatures,
   ): SignedAction {
     const request = { ...change, assetId: assetOf(change.assetId), timestampNs: this.nowNs() };

@@ -46,7 +46,7 @@ export interface ActionRead {
 export interface ReadOptions {
   /** How the node writes amounts of withdrawals, its setting `amount_text`: the text alone does not show it. */
   readonly amountText: 'hex' | 'decimal';
-  /** The market of a replace, which is not in its text. */
+  /** The market of a replace whose text does not name it. */
   readonly assetId?: AssetId | undefined;
 }
 
@@ -457,8 +457,10 @@ function readSize(reader: TextReader): MarketSize {
   return { unit: 'quote', quantity: quote.count('quantity'), cap: quote.optionalCount('max_sellable_quantity') };
 }
 
-/** A replace names neither its account nor its market in the text: both come with the request. */
-function readReplace(reader: TextReader, { assetId }: ReadOptions): ActionRead {
+/** A replace does not name its account in the text, and its market only with complete terms: they come with the request. */
+function readReplace(reader: TextReader, options: ReadOptions): ActionRead {
+  const isComplete = reader.value('base_asset') !== undefined;
+  const assetId = isComplete ? (parseAssetId(reader.text('base_asset')) ?? undefined) : options.assetId;
   if (assetId === undefined) throw invalidArgument('the market of a replace is missing');
   const trigger = reader.optional('new_trigger');
   const request = {
@@ -470,6 +472,7 @@ function readReplace(reader: TextReader, { assetId }: ReadOptions): ActionRead {
     quantityDecimals: reader.decimals('book_quantity_decimals'),
     priceDecimals: reader.decimals('book_price_decimals'),
     assetId,
+    isComplete,
   };
   const price = request.newLimitPrice === null ? 'as it is' : formatRaw(request.newLimitPrice, request.priceDecimals);
   const quantity = request.newQuantity === null ? 'as it is' : formatRaw(request.newQuantity, request.quantityDecimals);
@@ -477,11 +480,12 @@ function readReplace(reader: TextReader, { assetId }: ReadOptions): ActionRead {
     action: unsignedReplace('' as UserId, request),
     meaning: [
       ['action', 'change an order'],
-      ['market', `${assetId} (not in the signed text)`],
+      ['market', isComplete ? assetId : `${assetId} (not in the signed text)`],
       ['order', request.orderId],
       ['new price', price],
       ['new quantity', quantity],
       ...triggerLines(request.newTrigger, request.priceDecimals),
+      ...(isComplete && request.newTrigger === null ? [['new trigger', 'none'] as const] : []),
     ],
   };
 }

@@ -192,7 +192,7 @@ export interface UnsignedAction {
   readonly user: UserId;
   /** The canonical text. */
   readonly text: string;
-  /** The market of a replace, which its text does not name. */
+  /** The market of a replace whose text does not name it. */
   readonly assetId?: AssetId;
 }
 
@@ -236,7 +236,8 @@ export function bodyOf(action: UnsignedAction, signatures: Signatures, postSignN
   const signature = `"signature":[${signatures.signature.join(',')}]`;
   const others = `"additional_signers":${additionalSignersText(signatures.additionalSigners)}`;
   if (member === 'inner') return `{"inner":${action.text},${signature},${others}}`;
-  const outer = action.kind === 'replace' ? `"signer":"${action.user}","asset_id":"${action.assetId ?? ''}",` : '';
+  const market = action.assetId === undefined ? '' : `"asset_id":"${action.assetId}",`;
+  const outer = action.kind === 'replace' ? `"signer":"${action.user}",${market}` : '';
   const beside = signatures.additionalSigners.length === 0 ? '' : `,${others}`;
   return `{"${member}":${action.text},${outer}${signature}${beside},"post_sign_timestamp":${postSignNs}}`;
 }
@@ -256,8 +257,9 @@ export function unsignedCreate(order: Order): UnsignedAction {
   return { kind: 'create', user: order.signer, text: orderText(order) };
 }
 
-/** `assetId` is the market of the order; like the outer signer it is not covered by the signature. */
-export function unsignedReplace(user: UserId, { assetId, ...request }: MarketReplace): UnsignedAction {
+/** `assetId` is the market of the order; like the outer signer it is covered by the signature of complete terms only. */
+export function unsignedReplace(user: UserId, { assetId, isComplete, ...request }: MarketReplace): UnsignedAction {
+  if (isComplete === true) return { kind: 'replace', user, text: replaceText(request, assetId) };
   return { kind: 'replace', user, text: replaceText(request), assetId };
 }
 
@@ -311,8 +313,8 @@ export function unsignedAddSigner(user: UserId, request: Omit<AddSignerRequest, 
   return { kind: 'add-signer', user, text: addSignerText({ ...request, user }) };
 }
 
-/** A replace with its market. */
-export type MarketReplace = ReplaceRequest & { readonly assetId: AssetId };
+/** A replace with its market. Complete terms name it in the text, and every figure (wire-additions.md 3). */
+export type MarketReplace = ReplaceRequest & { readonly assetId: AssetId; readonly isComplete?: boolean };
 
 /** @param postSignNs as bodyOf's. */
 export function signCreate(signers: Signers, order: Order, postSignNs: bigint, also?: CoSignatures): SignedAction {

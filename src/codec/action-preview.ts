@@ -40,6 +40,7 @@ const CANCELLED = objectShape('skip', ['order_id?', 'asset_id?']);
 const REPLACE = objectShape('skip', ['request?', 'signer?', 'asset_id?']);
 const REPLACED = objectShape('skip', [
   'order_id?',
+  'base_asset?',
   'timestamp_ns?',
   'new_price_limit?',
   'new_quantity?',

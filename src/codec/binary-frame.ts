@@ -62,6 +62,7 @@ import {
 import { type CancelRequest, cancelFault, type SignedCancel, writeCancelText } from './signed-cancel.ts';
 import { type CreateRequest, orderFault, type SignedOrder, writeOrder } from './signed-order.ts';
 import {
+  incompleteTerm,
   type NewTrigger,
   type ReplaceRequest,
   replaceFault,
@@ -234,8 +235,11 @@ function createAt(at: number): CreateRequest {
 
 function replaceAt(at: number): ReplaceRequest {
   const orderId = textAt(at, Replace.orderId, 'order_id') as OrderId;
+  const isComplete = flagAt(at, Replace.complete, 'complete');
+  const baseAsset = isComplete ? assetAt(at, Replace.assetId, 'base_asset') : null;
   const request: SignedReplace = {
     orderId,
+    baseAsset,
     timestampNs: reader.ulong(at, Replace.timestampNs) as TimestampNs,
     newPriceLimit: rawOrNullAt(at, Replace.newPriceLimit) as RawPrice | null,
     newQuantity: rawOrNullAt(at, Replace.newQuantity) as RawQuantity | null,
@@ -244,8 +248,10 @@ function replaceAt(at: number): ReplaceRequest {
     bookPriceDecimals: reader.signedByte(at, Replace.bookPriceDecimals),
     protocolVersion: reader.unsigned(at, Replace.protocolVersion),
   };
+  const incomplete = incompleteTerm(request);
+  if (incomplete !== null) invalid(incomplete.field, incomplete.message);
   const signer = userAt(at, Replace.signer);
-  const asset = assetAt(at, Replace.assetId, 'asset_id');
+  const asset = baseAsset ?? assetAt(at, Replace.assetId, 'asset_id');
   const members = signingMembersAt(at, Replace);
   const { signature, additionalSigners, postSignNs } = members;
   const own = fault ?? replaceFault(request);

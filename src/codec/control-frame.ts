@@ -247,6 +247,8 @@ const CORRELATED: readonly {
   readonly action: ControlAction;
   readonly orderId: readonly string[];
   readonly asset: readonly string[];
+  /** Where the asset is in another form of the request. */
+  readonly inner?: readonly string[];
   readonly batch: { readonly tag: Tag; readonly lists: readonly string[] } | null;
 }[] = [
   {
@@ -261,6 +263,7 @@ const CORRELATED: readonly {
     action: 'replace',
     orderId: ['request', 'order_id'],
     asset: ['asset_id'],
+    inner: ['request', 'base_asset'],
     batch: { tag: 'BatchReplaceRequest', lists: REPLACE_LISTS },
   },
   {
@@ -317,12 +320,12 @@ function namedAtFault(data: JsonValue | undefined, path: string | null): readonl
 
 /** The orders of a malformed request. A list that no batch may have is not correlated item by item. */
 function found(body: JsonValue | undefined): Pick<MalformedFrame, 'correlations' | 'isAllFound'> {
-  for (const { tag, action, orderId, asset, batch } of CORRELATED) {
+  for (const { tag, action, orderId, asset, inner = asset, batch } of CORRELATED) {
     const items = [at(body, [tag]), ...(batch === null ? [] : itemsOf(at(body, [batch.tag]), batch.lists))];
     const correlations: Correlation[] = [];
     for (const item of items) {
       const id = at(item, orderId);
-      const assetText = at(item, asset);
+      const assetText = at(item, asset) ?? at(item, inner);
       if (isEchoable(id) && isEchoable(assetText)) correlations.push({ action, orderId: id, assetText });
     }
     const asked = items.filter((item) => item !== undefined).length;

@@ -118,6 +118,14 @@ export class JsonCursor {
     this.refuse(reject('INVALID_REQUEST', message, field?.slice(0, FIELD_SHOWN_MAX)));
   }
 
+  /** As `fail`, of a member of the object whose closing bracket was just read. */
+  failInside(message: string, field: string): void {
+    if (this.#failure !== null) return;
+    const path = this.#pathOf(this.#depth, field);
+    this.fail(message, field);
+    this.#path = path;
+  }
+
   /** Rejects the text with the caller's reason. Only the first fault counts. */
   refuse(reason: Reject): void {
     if (this.#failure !== null) return;
@@ -386,7 +394,11 @@ export class JsonCursor {
   /** Reads a name and its colon. @returns its index in the shape; −1 for a rejected or skipped one. */
   #matchName<Name extends string>(shape: ObjectShape<Name>): number {
     const guess = (this.#last[this.#depth] as number) + 1;
-    if (guess < shape.nameBytes.length && this.#readExactName(shape.nameBytes[guess] as Uint8Array)) return guess;
+    if (guess < shape.nameBytes.length) {
+      if (this.#readExactName(shape.nameBytes[guess] as Uint8Array)) return guess;
+      const isOptional = (shape.required & (1 << guess)) === 0 && guess + 1 < shape.nameBytes.length;
+      if (isOptional && this.#readExactName(shape.nameBytes[guess + 1] as Uint8Array)) return guess + 1;
+    }
     const name = this.#readName();
     if (this.#failure !== null) return -1;
     const index = shape.indexOf.get(name);
@@ -439,10 +451,10 @@ export class JsonCursor {
     if (shape.isChoice && seen === 0) this.fail(`expected one of ${shape.names.join(', ')}`);
     const missing = shape.required & ~seen;
     if (missing === 0) return;
-    const name = must(shape.names[31 - Math.clz32(missing & -missing)], 'a required member has its name');
-    const path = this.#pathOf(this.#depth, name);
-    this.fail('a missing member', name);
-    this.#path = path;
+    this.failInside(
+      'a missing member',
+      must(shape.names[31 - Math.clz32(missing & -missing)], 'a required member has its name'),
+    );
   }
 
   /** The path of the innermost open member of this name, or of a member beside the one that is open. */

@@ -1,6 +1,9 @@
 /**
- * A signed replace: the wrapper of wire.md 7.5, its `request`, and the canonical text of `request` (wire.md 4.2; note
- * quantity decimals before price decimals). `signer` and `asset_id` of the wrapper are not signed (AMB-22).
+ * A signed replace: the wrapper, its `request`, and the canonical text of `request` (note quantity decimals before price
+ * decimals). `signer` of the wrapper is not signed (AMB-22). Two forms, told apart by `base_asset` in `request`:
+ *
+ *   partial    wire.md 7.5              null leaves a figure; the market is `asset_id` of the wrapper, not signed
+ *   complete   wire-additions.md 3      every figure is given, a null trigger means none; the market is `base_asset`, signed
  *
  * signed-wrapper.ts explains faults and invalid shapes.
  */
@@ -20,7 +23,7 @@ import {
   writeCondition,
   writeTrigger,
 } from './order-details.ts';
-import { changedIdFault, ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
+import { changedIdFault, ID_RULES, invalidOrder, PROTOCOL_VERSION, RAW_BOUNDS, versionFault } from './order-faults.ts';
 import {
   NO_ASSET,
   NO_USER,
@@ -33,9 +36,11 @@ import {
 import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
 import type { TextWriter } from './text-writer.ts';
 
-/** The signable `request`. Null means "leave unchanged". */
+/** The signable `request`. Null means "leave unchanged"; in the complete form only the trigger may be null: the order has none. */
 export interface SignedReplace {
   readonly orderId: OrderId;
+  /** Of the complete form; null in the partial form. */
+  readonly baseAsset: SpelledAsset | null;
   readonly timestampNs: TimestampNs;
   readonly newPriceLimit: RawPrice | null;
   /** The new total, including the filled part (G4). */
@@ -57,24 +62,29 @@ export interface NewTrigger {
 export interface ReplaceRequest extends SignedRequest {
   readonly request: SignedReplace;
   readonly signer: SpelledUser;
+  /** The market, of either form. */
   readonly asset: SpelledAsset;
 }
 
-const WRAPPER = wrapperShape(['request', 'signer', 'asset_id']);
+const WRAPPER = wrapperShape(['request', 'signer', 'asset_id?']);
 const REQUEST = objectShape('refuse', [
   'order_id',
+  'base_asset?',
   'timestamp_ns',
   'new_price_limit?',
   'new_quantity?',
   'new_trigger?',
   'book_quantity_decimals',
   'book_price_decimals',
-  'protocol_version',
+  'protocol_version?',
 ]);
+const GIVEN_FIGURE = `an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
+const MISSING = 'a missing member';
 const NEW_TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition?', 'PriceAbove?', 'PriceBelow?']);
 
 const NO_REQUEST: SignedReplace = {
   orderId: '' as OrderId,
+  baseAsset: null,
   timestampNs: 0n as TimestampNs,
   newPriceLimit: null,
   newQuantity: null,
@@ -93,13 +103,18 @@ export function decodeReplace(bytes: Uint8Array, start: number, end: number): Ou
 export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
   let request = NO_REQUEST;
   let signer = NO_USER;
-  let asset = NO_ASSET;
+  let given: SpelledAsset | null = null;
   const members = readWrapper(cursor, WRAPPER, (name) => {
     if (name === 'request') request = readRequest(cursor);
     else if (name === 'signer') signer = readUser(cursor);
-    else asset = readAsset(cursor);
+    else given = readAsset(cursor);
   });
+  if (request.baseAsset === null && given === null) cursor.failInside(MISSING, 'asset_id');
+  if (request.baseAsset !== null && given !== null) {
+    cursor.failInside('a request with `base_asset` names its market itself', 'asset_id');
+  }
   if (cursor.hasFailed) return null;
+  const asset = request.baseAsset ?? given ?? NO_ASSET;
   const { signature, additionalSigners, postSignNs } = members;
   const fault = replaceFault(request);
   const text = signedText(request, fault, writeReplaceText);
@@ -108,18 +123,37 @@ export function readReplace(cursor: JsonCursor): ReplaceRequest | null {
 
 function readRequest(cursor: JsonCursor): SignedReplace {
   const request: Draft<SignedReplace> = { ...NO_REQUEST };
+  let hasVersion = false;
   cursor.enterObject();
   for (let name = cursor.nextMember(REQUEST); name !== null; name = cursor.nextMember(REQUEST)) {
     if (name === 'order_id') request.orderId = cursor.readString(STRING_DECODED_MAX) as OrderId;
+    else if (name === 'base_asset') request.baseAsset = readAsset(cursor);
     else if (name === 'timestamp_ns') request.timestampNs = cursor.readU64() as TimestampNs;
     else if (name === 'new_price_limit') request.newPriceLimit = readRawOrNull(cursor) as RawPrice | null;
     else if (name === 'new_quantity') request.newQuantity = readRawOrNull(cursor) as RawQuantity | null;
     else if (name === 'new_trigger') request.newTrigger = cursor.readNull() ? null : readNewTrigger(cursor);
     else if (name === 'book_quantity_decimals') request.bookQuantityDecimals = cursor.readInteger(-128, 127);
     else if (name === 'book_price_decimals') request.bookPriceDecimals = cursor.readInteger(-128, 127);
-    else request.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+    else {
+      hasVersion = true;
+      request.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+    }
   }
+  const incomplete = incompleteTerm(request);
+  if (incomplete !== null) cursor.failInside(incomplete.message, incomplete.field);
+  if (!hasVersion && request.baseAsset === null) cursor.failInside(MISSING, 'protocol_version');
+  else if (!hasVersion) request.protocolVersion = PROTOCOL_VERSION;
   return request;
+}
+
+/** The term that the complete form does not leave open, and this request does; null for none, and in the partial form. */
+export function incompleteTerm(request: SignedReplace): { readonly field: string; readonly message: string } | null {
+  const { baseAsset, newPriceLimit, newQuantity, newTrigger } = request;
+  if (baseAsset === null) return null;
+  // mutant: complete-terms
+  if (newPriceLimit === null) return { field: 'new_price_limit', message: GIVEN_FIGURE };
+  if (newQuantity === null) return { field: 'new_quantity', message: GIVEN_FIGURE };
+  return newTrigger?.shape === 'wrapped' ? { field: 'new_trigger', message: 'expected the bare condition' } : null;
 }
 
 /** One shape covers both spellings; a mixture, two conditions or none are rejected. */
@@ -160,6 +194,10 @@ export function replaceFault(request: SignedReplace): Reject | null {
 export function writeReplaceText(text: TextWriter, request: SignedReplace): void {
   text.ascii('{"order_id":"');
   text.signed(request.orderId);
+  if (request.baseAsset !== null) {
+    text.ascii('","base_asset":"');
+    text.signed(request.baseAsset.text);
+  }
   text.ascii('","timestamp_ns":');
   text.u64(request.timestampNs);
   text.ascii(',"new_price_limit":');

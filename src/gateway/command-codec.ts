@@ -98,7 +98,7 @@ function writeHash(v: Views, at: number, message: Keyed, key: HashKey): void {
 
 export function writeReplace(v: Views, at: number, prepared: PreparedReplace, stamp: Stamp): void {
   const { requestId, key } = stamp;
-  const { market, user, orderId, timestampNs, newPrice, newQuantity, newTrigger } = prepared;
+  const { market, user, orderId, timestampNs, newPrice, newQuantity, newTrigger, isComplete } = prepared;
   ReplaceOrder.write(v, at, {
     requestId,
     receivedNs: stamp.receivedNs as TimestampNs,
@@ -109,6 +109,7 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
     marketIndex: market.definition.marketIndex,
     triggerKind: newTrigger?.kind ?? TRIGGER.none,
     nodeMade: false,
+    isComplete,
     user,
     orderId,
     idHash: 0,
@@ -129,6 +130,7 @@ export function writeReduction(v: Views, at: number, command: ReduceCommand, sta
     marketIndex,
     triggerKind: TRIGGER.none,
     nodeMade: true,
+    isComplete: false,
     user,
     orderId,
     idHash: 0,

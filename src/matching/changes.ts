@@ -48,15 +48,16 @@ export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCom
 }
 
 /**
- * Whether the replace exceeds what may change: a trigger only while it waits (AMB-20); the total of a child not while
+ * Whether the replace exceeds what may change: a trigger only while it waits (AMB-20), where it may not be taken away; the total of a child not while
  * only a part of it is released, and not beyond what a filled parent can activate.
  */
-function exceedsChangeable(
-  triggers: Triggers,
-  waiting: Waiting | null,
-  { triggerKind, quantity }: ReplaceCommand,
-): boolean {
-  if (triggerKind !== TRIGGER.none && (waiting === null || triggers.hasFired(waiting))) return true;
+function exceedsChangeable(triggers: Triggers, waiting: Waiting | null, command: ReplaceCommand): boolean {
+  const { triggerKind, quantity, isComplete } = command;
+  const mayChange = waiting !== null && !triggers.hasFired(waiting);
+  // mutant: complete-trigger
+  if (isComplete && mayChange && triggerKind === TRIGGER.none) return true;
+  const isOwn = isComplete && hasTrigger(waiting, command);
+  if (triggerKind !== TRIGGER.none && !mayChange && !isOwn) return true;
   if (waiting === null || quantity === 0 || quantity === waiting.total) return false;
   const { parent, released, total } = waiting;
   return released > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.index, quantity));
@@ -85,8 +86,12 @@ function isSame({ orders }: Book, index: number, waiting: Waiting | null, comman
   const total = waiting === null ? orders.quantityOf(index) : waiting.total;
   const changesPrice = command.price !== 0 && command.price !== orders.priceOf(index);
   const changesTotal = command.quantity !== 0 && command.quantity !== total;
-  const hasTrigger = waiting !== null && waiting.kind === command.triggerKind && waiting.price === command.triggerPrice;
-  return !changesPrice && !changesTotal && (command.triggerKind === TRIGGER.none || hasTrigger);
+  return !changesPrice && !changesTotal && (command.triggerKind === TRIGGER.none || hasTrigger(waiting, command));
+}
+
+/** Whether the command names the trigger that the order waits for, or that has fired and is not released yet. */
+function hasTrigger(waiting: Waiting | null, { triggerKind, triggerPrice }: ReplaceCommand): boolean {
+  return waiting !== null && waiting.kind === triggerKind && waiting.price === triggerPrice;
 }
 
 function changeResting(at: ChangePlace, index: number, command: ReplaceCommand): void {
@@ -129,7 +134,9 @@ function changeWaiting(at: ChangePlace, index: number, waiting: Waiting, command
   const price = command.price === 0 ? book.orders.priceOf(index) : command.price;
   const quantity = command.quantity === 0 ? waiting.total : command.quantity;
   const sequence = apply(book, index, command, { price, quantity });
-  if (command.triggerKind !== TRIGGER.none) triggers.move(waiting, command.triggerKind, command.triggerPrice);
+  const isArmed = !triggers.hasFired(waiting);
+  if (isArmed && command.triggerKind !== TRIGGER.none)
+    triggers.move(waiting, command.triggerKind, command.triggerPrice);
   publishReplaced(at, index, sequence, command, quantity);
   triggers.resize(waiting, quantity);
   triggers.reconsider(waiting);

@@ -123,6 +123,8 @@ export class ReplaceCommand extends OrderCommand {
    * changes nothing.
    */
   isNodeMade = false;
+  /** Price and quantity are given, and no trigger means that the order does not wait for one (wire-additions.md 3.3). */
+  isComplete = false;
 }
 
 export class CancelCommand extends OrderCommand {

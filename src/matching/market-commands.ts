@@ -159,6 +159,7 @@ export class CommandReader {
     command.price = ReplaceOrder.price(v, at);
     command.quantity = ReplaceOrder.quantity(v, at);
     command.isNodeMade = ReplaceOrder.nodeMade(v, at);
+    command.isComplete = ReplaceOrder.isComplete(v, at);
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
     return command;

@@ -8,12 +8,11 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { devKey } from '../../src/client/keys.ts';
 import { readOperations, readStreams } from '../../src/client/page/api-reader.ts';
-import { refreshed, signedBody, withOrderIds, withUser } from '../../src/client/page/attempt.ts';
+import { refreshed, signedBody, signedShape, withOrderIds, withUser } from '../../src/client/page/attempt.ts';
 import { canonicalText } from '../../src/client/page/canonical-text.ts';
 import { JsonTextError, parseJsonText, prettyJson } from '../../src/client/page/json-text.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
-import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
@@ -68,14 +67,14 @@ suite('the page and the documents', () => {
       const { body, signs } = operation(id);
       const schema = must(body, 'a body').schema;
       const member = must(signs, 'a signed member');
-      const signedShape = must((schema['properties'] as Record<string, Shape>)[member], member);
+      const shape = signedShape(schema, member);
       fc.assert(
         fc.property(fitting(schema), (value) => {
           const bytes = Buffer.from(writeJson(value));
           const decoded = decode(bytes, 0, bytes.length);
           assert.ok(decoded.ok && (decoded.value.fault ?? null) === null);
           const inner = isJsonObject(value) ? value.get(member) : undefined;
-          assert.equal(canonicalText(signedShape, must(inner, member)), Buffer.from(decoded.value.text).toString());
+          assert.equal(canonicalText(shape, must(inner, member)), Buffer.from(decoded.value.text).toString());
         }),
         propertyParameters(200),
       );

@@ -118,6 +118,7 @@ interface ReplaceWords {
   readonly quantity: bigint;
   readonly trigger: TriggerWords | null;
   readonly isWrapped: boolean;
+  readonly isComplete: boolean;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
   readonly version: number;
@@ -183,11 +184,14 @@ function orderJson(words: OrderWords): string {
 function replaceJson(words: ReplaceWords): string {
   const trigger =
     words.trigger === null ? 'null' : words.isWrapped ? triggerJson(words.trigger) : conditionJson(words.trigger);
+  const [inside, beside] = words.isComplete
+    ? [`"base_asset":${text(words.asset)},`, '']
+    : ['', `"asset_id":${text(words.asset)},`];
   return (
-    `{"request":{"order_id":${text(words.orderId)},"timestamp_ns":${words.timestampNs},` +
+    `{"request":{"order_id":${text(words.orderId)},${inside}"timestamp_ns":${words.timestampNs},` +
     `"new_price_limit":${orNull(words.price)},"new_quantity":${orNull(words.quantity)},"new_trigger":${trigger},` +
     `"book_quantity_decimals":${words.quantityDecimals},"book_price_decimals":${words.priceDecimals},` +
-    `"protocol_version":${words.version}},"signer":"${words.signer}","asset_id":${text(words.asset)},${signingJson(words)}}`
+    `"protocol_version":${words.version}},"signer":"${words.signer}",${beside}${signingJson(words)}}`
   );
 }
 
@@ -262,6 +266,7 @@ function replaceTable(words: ReplaceWords, changed: Parameters<typeof plain>[1] 
     signature: words.signature,
     additionalSigners: coSignerTables(words.coSigners),
     postSignTimestamp: words.postSignNs,
+    complete: words.isComplete,
     ...changed,
   });
 }
@@ -348,6 +353,7 @@ const replace: fc.Arbitrary<ReplaceWords> = fc.record({
   quantity: cap,
   trigger: fc.option(trigger, { nil: null }),
   isWrapped: fc.boolean(),
+  isComplete: fc.boolean(),
   priceDecimals: decimals,
   quantityDecimals: decimals,
   version,

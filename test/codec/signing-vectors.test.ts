@@ -122,6 +122,21 @@ suite('canonical bytes', () => {
     }
   });
 
+  test('a replace with complete terms signs null for what it leaves out, and version 1 (wire-additions.md 3.2)', async () => {
+    const vector = vectorNamed('wire-additions.md replace');
+    const short = vector.text.replace('"new_trigger":null,', '').replace(',"protocol_version":1', '');
+    assert.ok(await verifies(vector, signedBytes('replace', wrap('replace', vector.user, short))));
+  });
+
+  test('complete and partial terms of one order have different bytes: neither signature is that of the other', async () => {
+    const complete = vectorNamed('wire-additions.md replace');
+    const partial = complete.text.replace('"base_asset":"12",', '');
+    assert.equal(await verifies(complete, signedBytes('replace', wrap('replace', complete.user, partial))), false);
+    const own = vectorNamed('wire.md replace');
+    const named = own.text.replace('"timestamp_ns"', '"base_asset":"12","timestamp_ns"').replace('null', '25000');
+    assert.equal(await verifies(own, signedBytes('replace', wrap('replace', own.user, named))), false);
+  });
+
   test('V-4 may leave its account type out, and signs null (AMB-15)', async () => {
     const vector = vectorNamed('V-4');
     const body = wrap('transfer', vector.user, vector.text.replace('"target_account_type":null,', ''));

@@ -150,7 +150,8 @@ suite('a hash that is not of its market', () => {
     engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
     const asked = { ...keyOf('ada', 'a'), ...received(2, START_NS), ...wrong };
     assert.throws(() => engine.cancel({ ...asked, mayPark: false, end: 1 }), InvariantError);
-    const terms = { ...TRIGGERLESS, timestampHigh: 0, timestampLow: 0, price: 1, quantity: 0, isNodeMade: false };
+    const times = { timestampHigh: 0, timestampLow: 0 };
+    const terms = { ...TRIGGERLESS, ...times, price: 1, quantity: 0, isNodeMade: false, isComplete: false };
     assert.throws(() => engine.replace({ ...asked, ...terms }), InvariantError);
   });
 });

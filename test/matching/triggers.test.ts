@@ -240,4 +240,38 @@ suite('replace of a waiting trigger', () => {
     fixture.release(1, 7);
     assert.deepEqual(releases(fixture.poll()), [['activated', 1, 7]]);
   });
+
+  test('complete terms keep, change or leave out a trigger by what it is: never taken away, never armed again (wire-additions.md 3.3)', () => {
+    const complete = { price: 50, quantity: 5, isComplete: true };
+    const codeAt = (fixture: MarketFixture, terms: Parameters<MarketFixture['replace']>[1]): unknown => {
+      fixture.wait(1n);
+      const [told] = fixture.replace('t', { ...complete, ...terms });
+      return told?.[0] === 'replaceRefused' ? told.at(-1) : told?.[0];
+    };
+    const dormant = (): MarketFixture => {
+      const fixture = new MarketFixture();
+      fixture.buy('t', 5, 50, { above: LAST_PRICE });
+      return fixture;
+    };
+    assert.equal(codeAt(dormant(), {}), 'INVALID_ORDER', 'a trigger is not taken away');
+    assert.equal(codeAt(dormant(), { above: LAST_PRICE }), 'replaced');
+    const moved = dormant();
+    assert.equal(codeAt(moved, { above: LAST_PRICE + 50 }), 'replaced');
+    tradeAt(moved);
+    assert.deepEqual(names([...moved.settleAll(), ...moved.poll()]), [], 'the other trigger is in force');
+
+    const fired = dormant();
+    tradeAt(fired);
+    fired.settleAll();
+    fired.poll();
+    assert.equal(codeAt(fired, { above: LAST_PRICE + 50 }), 'INVALID_ORDER', 'a fired trigger is not changed');
+    assert.equal(codeAt(fired, { above: LAST_PRICE }), 'replaced', 'its own changes nothing');
+    assert.deepEqual(names(fired.poll()), ['triggered'], 'it stays fired: the new terms are to be released');
+    assert.equal(codeAt(fired, {}), 'replaced', 'none is fine as well');
+
+    const live = new MarketFixture();
+    live.buy('t', 5, 50);
+    assert.equal(codeAt(live, {}), 'replaced');
+    assert.equal(codeAt(live, { above: LAST_PRICE }), 'INVALID_ORDER');
+  });
 });

@@ -512,6 +512,12 @@ const DEPOSITS: readonly Mutant[] = [
 
 const MATCHING: readonly Mutant[] = [
   {
+    breaks: 'complete terms without a trigger do not take one away',
+    site: 'complete-trigger',
+    change: condition('false'),
+    caughtBy: 'test/matching/triggers',
+  },
+  {
     breaks: 'own orders never trade with each other',
     site: 'self-trade',
     change: condition('false'),
@@ -961,6 +967,12 @@ const MARKET_DATA: readonly Mutant[] = [
 ];
 
 const WIRE: readonly Mutant[] = [
+  {
+    breaks: 'complete terms leave no figure open',
+    site: 'complete-terms',
+    change: condition('false'),
+    caughtBy: 'test/contract/replace-terms',
+  },
   {
     breaks: 'a short request has an id, by which its answer is found',
     site: 'short-request-id',

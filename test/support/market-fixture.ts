@@ -130,9 +130,11 @@ export class MarketFixture {
       timestampNs?: bigint;
       user?: string;
       isNodeMade?: boolean;
+      isComplete?: boolean;
     },
   ): Told[] {
-    const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs, isNodeMade = false } = terms;
+    const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs } = terms;
+    const { isNodeMade = false, isComplete = false } = terms;
     this.engine.replace({
       ...keyOf(user, orderId),
       ...this.#received(),
@@ -142,6 +144,7 @@ export class MarketFixture {
       price,
       quantity,
       isNodeMade,
+      isComplete,
     });
     return this.#heard();
   }

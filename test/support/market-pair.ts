@@ -132,6 +132,7 @@ export class MarketPair {
       triggerKind: terms.triggerKind,
       triggerPrice: terms.triggerPrice,
       isNodeMade: false,
+      isComplete: false,
     };
     this.#call((engine) => engine.replace(command));
     this.reference.replace(terms);

@@ -205,6 +205,7 @@ export function replaceRequest(change: Partial<SignedReplace> & { readonly user?
   const request: SignedReplace = {
     orderId: 'order-1' as OrderId,
     timestampNs: NOW,
+    baseAsset: null,
     newPriceLimit: null,
     newQuantity: null,
     newTrigger: null,

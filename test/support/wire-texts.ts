@@ -147,13 +147,16 @@ export interface ReplaceWords {
   readonly trigger?: string;
   readonly timestampNs: bigint;
   readonly decimals?: Decimals;
+  /** Complete terms (wire-additions.md 3): the market is in the text. */
+  readonly isComplete?: boolean;
 }
 
 /** Quantity decimals stand before price decimals here, the reverse of a create. */
 export function replaceText(words: ReplaceWords): string {
   const [priceDecimals, quantityDecimals] = words.decimals ?? DECIMALS[words.asset ?? '2'] ?? [2, 4];
+  const market = words.isComplete === true ? `"base_asset":"${words.asset ?? '2'}",` : '';
   return (
-    `{"order_id":"${words.id}","timestamp_ns":${words.timestampNs},"new_price_limit":${words.price ?? null},` +
+    `{"order_id":"${words.id}",${market}"timestamp_ns":${words.timestampNs},"new_price_limit":${words.price ?? null},` +
     `"new_quantity":${words.quantity ?? null},"new_trigger":${words.trigger ?? null},"book_quantity_decimals":${quantityDecimals},` +
     `"book_price_decimals":${priceDecimals},"protocol_version":1}`
   );
@@ -247,7 +250,8 @@ export function createBody(
 
 /** @param signed in place of the text itself. */
 export function replaceBody(key: PlainKey, text: string, nowNs: bigint, asset = '2', signed: string = text): string {
-  const outer = `"signer":"${key.id}","asset_id":"${asset}"`;
+  const market = text.includes('"base_asset":') ? '' : `,"asset_id":"${asset}"`;
+  const outer = `"signer":"${key.id}"${market}`;
   return `{"request":${text},${outer},"signature":${key.signature(signed)},"post_sign_timestamp":${nowNs}}`;
 }
 

@@ -5,6 +5,9 @@ export const USER_42 = '2152f8d19b791d24453242e15f2eab6cb7cffa7b6a5ed30097960e06
 /** examples.md: RFC 8032, test 1. */
 export const USER_9D = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
 
+/** wire-additions.md 13: seed 0x07 thirty-two times. */
+const USER_07 = 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c';
+
 export interface Vector {
   readonly name: string;
   readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position' | 'withdrawal' | 'settlement';
@@ -34,6 +37,16 @@ export const VECTORS: readonly Vector[] = [
     '{"order_id":"demo-order-1","timestamp_ns":1770000000500000002,"new_price_limit":315100,"new_quantity":null,"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}',
     198,
     '038ba612fb03da1ddd21c64cefb399cbd4c04a956b5373307b680d7f18b85c1a8bc5ad4fd64874b1ecb1dbd5b7cf3702b2e5b7f84c5df7c22805bf1becf86800',
+  ]),
+  vector('wire-additions.md replace', 'replace', USER_07, [
+    '{"order_id":"demo-order-1","base_asset":"12","timestamp_ns":1770000000500000002,"new_price_limit":315100,"new_quantity":25000,"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}',
+    217,
+    'ae516f44763a0bf93323a654320f96090ae42a011f8a6c06a9c859ad1295ea83be74eb3eea973d9910896d261b594da08fa83c085e4253ee435066b2bd618407',
+  ]),
+  vector('wire-additions.md replace with a trigger', 'replace', USER_07, [
+    '{"order_id":"demo-order-1","base_asset":"12","timestamp_ns":1770000000500000002,"new_price_limit":315100,"new_quantity":25000,"new_trigger":{"PriceAbove":{"price":330000}},"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1}',
+    244,
+    'e23773421338331da62a92f52c5689694da97b4a2ae0768e9fd20fa03efebd55fc20d01b941457a8c3d115975ace74dd43467960b751cbf982c43f8d1ba8150d',
   ]),
   vector('wire.md transfer', 'transfer', USER_42, [
     '{"user":"PK","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":null,"nonce":1770000000123}',
@@ -123,7 +136,7 @@ export function wrap(
     case 'create':
       return `{"order":${text},${tail}`;
     case 'replace':
-      return `{"request":${text},"signer":"${user}","asset_id":"12",${tail}`;
+      return `{"request":${text},"signer":"${user}",${text.includes('"base_asset"') ? '' : '"asset_id":"12",'}${tail}`;
     case 'cancel':
       return `{"cancel":${text},${tail}`;
     default:

@@ -64,7 +64,7 @@ export function signedBody(operation: Operation, body: JsonValue, signer: Signer
   const { signs } = operation;
   if (operation.body === null || signs === null) return { body: writeJson(body), signed: [] };
   const signed: string[] = [];
-  const shapes = wrappersOf(operation.body.schema, signs);
+  const shapes = signedShape(operation.body.schema, signs);
   const sign = (wrapper: JsonObject): JsonObject => {
     const inner = wrapper.get(signs);
     if (inner === undefined) throw new Error(`${signs}: a missing member`);
@@ -88,8 +88,8 @@ function wrapped(body: JsonValue, signs: string, sign: (wrapper: JsonObject) => 
   return new Map([...body].map(([name, member]) => [name, isList(member) ? wrapped(member, signs, sign) : member]));
 }
 
-/** The schema of the signed member, anywhere in the body. */
-function wrappersOf(schema: Shape, signs: string): Shape {
+/** The schema of the signed member, anywhere in the body; of a body in several forms, any of theirs. */
+export function signedShape(schema: Shape, signs: string): Shape {
   const found = findProperty(schema, signs);
   if (found === null) throw new Error(`the schema has no ${signs}`);
   return found;
@@ -99,14 +99,17 @@ function findProperty(schema: Shape, name: string): Shape | null {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Shape>>;
   const own = properties[name];
   if (own !== undefined) return own;
+  const forms = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'] ?? []) as readonly Shape[];
+  const found = forms.flatMap((form) => findProperty(form, name) ?? []);
+  if (found.length > 1) return { anyOf: found } as unknown as Shape;
   const inner = [
     ...Object.values(properties),
-    ...((schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'] ?? []) as readonly Shape[]),
+    ...forms,
     ...(schema['items'] === undefined ? [] : [schema['items'] as Shape]),
   ];
   for (const part of inner) {
-    const found = findProperty(part, name);
-    if (found !== null) return found;
+    const one = findProperty(part, name);
+    if (one !== null) return one;
   }
   return null;
 }

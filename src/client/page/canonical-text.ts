@@ -25,8 +25,9 @@ export function canonicalText(shape: Shape, value: JsonValue): string {
 function objectText(shape: Shape, value: JsonObject): string {
   const properties = shape['properties'] as Readonly<Record<string, Shape>>;
   const members = Object.entries(properties).flatMap(([name, property]) => {
-    const member = value.get(name) ?? null;
-    // Unset, a member that may be null signs as null, and any other is left out.
+    const member =
+      value.get(name) ?? (property['default'] === undefined ? null : BigInt(property['default'] as number));
+    // Unset, a member with a default signs as that, one that may be null as null, and any other is left out.
     if (member === null && !checkShape(property, null).ok) return [];
     return [`${JSON.stringify(name)}:${member === null ? 'null' : canonicalText(property, member)}`];
   });

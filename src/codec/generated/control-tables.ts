@@ -260,6 +260,7 @@ interface ReplaceFields {
   readonly signature: FieldLayout;
   readonly additionalSigners: FieldLayout;
   readonly postSignTimestamp: FieldLayout;
+  readonly complete: FieldLayout;
 }
 
 const REPLACE_FIELDS: ReplaceFields = {
@@ -277,11 +278,12 @@ const REPLACE_FIELDS: ReplaceFields = {
   signature: { slot: 26, at: 24, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
   additionalSigners: { slot: 28, at: 28, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16 },
   postSignTimestamp: { slot: 30, at: 56, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  complete: { slot: 32, at: 67, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
 };
 
 export const Replace: ReplaceFields & { readonly table: TableLayout } = {
   ...REPLACE_FIELDS,
-  table: { name: 'Replace', vtableBytes: 32, bytes: 72, fields: Object.values(REPLACE_FIELDS) },
+  table: { name: 'Replace', vtableBytes: 34, bytes: 72, fields: Object.values(REPLACE_FIELDS) },
 };
 
 interface CancelFields {

@@ -119,6 +119,22 @@ const REPLACE: Shape = named(
   }),
 );
 
+const COMPLETE_REPLACE: Shape = named(
+  'CompleteReplace',
+  'The signed object of a replace with complete terms, its market among them; no trigger: the order has none',
+  closed({
+    order_id: ORDER_ID_GIVEN,
+    base_asset: ASSET_ID_GIVEN,
+    timestamp_ns: described(NANOSECONDS, 'a replace older than the last one applied is refused'),
+    new_price_limit: RAW,
+    new_quantity: described(RAW, 'the new total, the filled part included'),
+    new_trigger: optional(nullable(CONDITION)),
+    book_quantity_decimals: DECIMALS,
+    book_price_decimals: DECIMALS,
+    protocol_version: optional({ ...PROTOCOL_VERSION, default: 1 }),
+  }),
+);
+
 const CANCEL: Shape = named(
   'Cancel',
   'The signed object of a cancel',
@@ -184,8 +200,11 @@ export const CREATE_REQUEST: Shape = named(
 );
 export const REPLACE_REQUEST: Shape = named(
   'ReplaceRequest',
-  'A signed change of an order; `signer` and `asset_id` are not signed',
-  Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: ASSET_ID_GIVEN, ...SIGNING }),
+  'A signed change of an order. `signer` and `asset_id` are not signed; with `base_asset` in `request` there is no `asset_id`',
+  either(
+    Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: ASSET_ID_GIVEN, ...SIGNING }),
+    Type.Object({ request: COMPLETE_REPLACE, signer: USER_ID_GIVEN, ...SIGNING }),
+  ),
 );
 export const CANCEL_REQUEST: Shape = named(
   'CancelRequest',

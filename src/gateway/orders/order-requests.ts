@@ -36,7 +36,6 @@ import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import { exposureOf } from './order-exposure.ts';
-import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 import { type OrderRequest, type PendingRequests, type Reply, type Request, UNANSWERED } from './pending-requests.ts';
@@ -308,7 +307,7 @@ export class OrderRequests {
     const checked = checkReplace(this.#view, request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
-    const { orderId, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
+    const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
     const figures = checkNewFigures(market, request, order);
     if (!figures.ok) return figures;
@@ -324,8 +323,8 @@ export class OrderRequests {
       timestampNs,
       newPrice: newPriceLimit,
       newQuantity,
-      newTrigger:
-        newTrigger === null ? null : { kind: triggerKindOf(newTrigger.condition), price: newTrigger.condition.price },
+      newTrigger: trigger.value,
+      isComplete: baseAsset !== null,
     });
   }
 

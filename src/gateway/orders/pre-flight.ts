@@ -34,7 +34,7 @@ import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from './live-
 import type { MarketSlot, Markets } from './markets.ts';
 import { checkOpenOrders, type OpenOrderCounts } from './open-bounds.ts';
 import { belowNotional, figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
-import { NO_SKIPS, type PreparedCreate } from './prepared.ts';
+import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './prepared.ts';
 
 /** What the checks look at. */
 export interface PreFlightView extends OpenOrderCounts {
@@ -261,11 +261,34 @@ export function checkNewFigures(
   return fault === null ? FINE : invalid(newQuantity === null ? 'new_price_limit' : 'new_quantity', fault);
 }
 
-/** A trigger is changed while the order waits for it, never after (AMB-20). An order unknown here is the market's to judge. */
-export function checkNewTrigger(request: ReplaceRequest, order: LiveOrder | undefined): Outcome<null> {
-  if (request.request.newTrigger === null || order === undefined) return FINE;
+/**
+ * A trigger is changed while the order waits for it, never after (AMB-20). An order unknown here is the market's to judge.
+ *
+ * @returns the trigger that the market is to set, null for none. In the complete form the order's own is none where it has
+ *   fired: a fired trigger changes no more, so this judgement holds at the market.
+ */
+export function checkNewTrigger(
+  { request: { newTrigger, baseAsset } }: ReplaceRequest,
+  order: LiveOrder | undefined,
+): Outcome<PreparedReplace['newTrigger']> {
+  const condition = newTrigger?.condition ?? null;
+  const wished = condition === null ? null : { kind: triggerKindOf(condition), price: condition.price };
+  if (order === undefined) return accepted(wished);
+  if (baseAsset !== null) return completeTrigger(wished, order);
   const waits = order.triggerState !== TRIGGER_STATE.live;
-  return waits ? FINE : invalid('new_trigger', 'the order is not waiting for a trigger');
+  return wished === null || waits ? accepted(wished) : invalid('new_trigger', 'the order is not waiting for a trigger');
+}
+
+/** The table of wire-additions.md 3.3. */
+function completeTrigger(
+  wished: PreparedReplace['newTrigger'],
+  { triggerKind, triggerPrice, triggerState }: LiveOrder,
+): Outcome<PreparedReplace['newTrigger']> {
+  if (triggerState === TRIGGER_STATE.dormant) {
+    return wished === null ? invalid('new_trigger', 'a trigger is removed by a cancel and a create') : accepted(wished);
+  }
+  if (wished === null || (wished.kind === triggerKind && wished.price === triggerPrice)) return accepted(null);
+  return invalid('new_trigger', 'the order is not waiting for a trigger');
 }
 
 /** Cancels work whatever the market's status is (AMB-109). */

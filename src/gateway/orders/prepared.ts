@@ -31,7 +31,7 @@ export interface PreparedCreate {
   readonly skips: ReadonlySet<string>;
 }
 
-/** Null members stay as they are. */
+/** Null members stay as they are; in the complete form (wire-additions.md 3) a null trigger means that the order has none. */
 export interface PreparedReplace {
   readonly kind: 'replace';
   readonly market: MarketSlot;
@@ -41,6 +41,7 @@ export interface PreparedReplace {
   readonly newPrice: RawPrice | null;
   readonly newQuantity: RawQuantity | null;
   readonly newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
+  readonly isComplete: boolean;
 }
 
 export interface PreparedCancel {

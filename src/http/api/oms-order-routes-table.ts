@@ -100,7 +100,9 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     path: '/orders/replace',
     summary: 'Change price or total quantity of an order',
     description:
-      'Null leaves a member unchanged. The order keeps its id, and its place in the queue if the price is unchanged and the remainder does not grow. In the signed `request` quantity decimals precede price decimals.',
+      'Null leaves a member unchanged. The order keeps its id, and its place in the queue if the price is unchanged and the remainder does not grow. In the signed `request` quantity decimals precede price decimals. ' +
+      'With `base_asset` as its second member the terms are complete: price and quantity are given, no trigger means that the order has none, ' +
+      'and the wrapper has no `asset_id`.',
     body: REPLACE_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'request',

@@ -763,6 +763,7 @@ export interface ReplaceOrderFields {
   readonly marketIndex: number;
   readonly triggerKind: TriggerKind;
   readonly nodeMade: boolean;
+  readonly isComplete: boolean;
   readonly user: UserId;
   readonly orderId: OrderId;
   readonly idHash: number;
@@ -770,7 +771,8 @@ export interface ReplaceOrderFields {
 
 /**
  * A replace that passed the gateway; 0 leaves price, quantity or trigger unchanged. `node_made`: a reduction
- * by the node itself: the order keeps its timestamp (AMB-61). `id_hash` is what the market finds user and id by; its key
+ * by the node itself: the order keeps its timestamp (AMB-61). `is_complete`: no figure is 0, and a trigger of 0 means that the
+ * order does not wait for one. `id_hash` is what the market finds user and id by; its key
  * is new at every start, so no message with it is kept.
  */
 export const ReplaceOrder = {
@@ -830,6 +832,10 @@ export const ReplaceOrder = {
   setNodeMade: (v: Views, at: number, value: boolean): void => {
     v.u8[at + 54] = value ? 1 : 0;
   },
+  isComplete: (v: Views, at: number): boolean => v.u8[at + 55] !== 0,
+  setIsComplete: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 55] = value ? 1 : 0;
+  },
   userAt: 56,
   userLength: 32,
   user: (v: Views, at: number): UserId => readUser(v, at + 56),
@@ -856,6 +862,7 @@ export const ReplaceOrder = {
     marketIndex: v.u32[(at + 48) >>> 2] as number,
     triggerKind: v.u8[at + 52] as TriggerKind,
     nodeMade: v.u8[at + 54] !== 0,
+    isComplete: v.u8[at + 55] !== 0,
     user: readUser(v, at + 56),
     orderId: readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
     idHash: v.i32[(at + 152) >>> 2] as number,
@@ -870,6 +877,7 @@ export const ReplaceOrder = {
     v.u32[(at + 48) >>> 2] = fields.marketIndex;
     v.u8[at + 52] = fields.triggerKind;
     v.u8[at + 54] = fields.nodeMade ? 1 : 0;
+    v.u8[at + 55] = fields.isComplete ? 1 : 0;
     writeUser(v, at + 56, fields.user);
     v.u8[at + 53] = writeTextField(v, at + 88, 64, fields.orderId);
     v.i32[(at + 152) >>> 2] = fields.idHash;
@@ -887,6 +895,7 @@ export const ReplaceOrder = {
     to.number(v.u32[(at + 48) >>> 2] as number);
     to.number(v.u8[at + 52] as number);
     to.number(v.u8[at + 54] as number);
+    to.number(v.u8[at + 55] as number);
     to.text(readUser(v, at + 56));
     to.text(readText(v, at + 88, v.u8[at + 53] as number));
     to.number(v.i32[(at + 152) >>> 2] as number);

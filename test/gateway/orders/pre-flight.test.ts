@@ -11,6 +11,7 @@ import type { PreparedCreate } from '../../../src/gateway/orders/prepared.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import {
   ALICE,
+  BASE,
   BOB,
   cancelRequest,
   codeOf,
@@ -319,6 +320,32 @@ suite('pre-flight of a replace or cancel', () => {
       fixture.activate(order, 10_000);
       assert.equal(replaceVerdict({ newTrigger }, fixture), 'INVALID_ORDER new_trigger');
     }
+  });
+
+  test('complete terms: none, the own or another trigger, by what became of it (wire-additions.md 3.3)', () => {
+    const own = { direction: 'PriceAbove', price: 210_000 as RawPrice } as const;
+    const other = { direction: 'PriceBelow', price: 7 as RawPrice } as const;
+    const complete = {
+      baseAsset: { id: BASE, text: BASE },
+      newPriceLimit: 200_000 as RawPrice,
+      newQuantity: 10_000 as RawQuantity,
+    };
+    const verdicts = (fixture: OrderFixture): string[] =>
+      [null, own, other].map((condition) => {
+        const newTrigger = condition === null ? null : ({ shape: 'bare', parentOrderId: null, condition } as const);
+        return replaceVerdict({ ...complete, newTrigger }, fixture);
+      });
+    const refused = 'INVALID_ORDER new_trigger';
+    const fixture = new OrderFixture();
+    const order = fixture.place({ above: 210_000 });
+    assert.deepEqual(verdicts(fixture), [refused, 'ok', 'ok'], 'dormant');
+    fixture.trigger(order, 10_000, 210_000);
+    assert.deepEqual(verdicts(fixture), ['ok', 'ok', refused], 'fired');
+    fixture.activate(order, 10_000);
+    assert.deepEqual(verdicts(fixture), ['ok', 'ok', refused], 'released');
+    const plain = new OrderFixture();
+    plain.place({});
+    assert.deepEqual(verdicts(plain), ['ok', refused, refused], 'never had one');
   });
 
   test('a new total below the minimum is refused unless it completes the order (AMB-19, AMB-42)', () => {
