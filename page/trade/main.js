@@ -1,5 +1,136 @@
 // @ts-check
-/** The page to watch and to trade. */
-import { element, fill } from '../dom.js';
+/** The page to watch and to trade: creates its parts and connects them. */
+import { button, element, fill } from '../dom.js';
+import { AccountView } from './account-view.js';
+import { App } from './app.js';
+import { candleChart } from './chart.js';
+import { KeyDialog } from './key-dialog.js';
+import { ladder } from './ladder.js';
+import { marketList, marketStats } from './markets.js';
+import { note } from './notes.js';
+import { MARKET_DATA } from './service.js';
+import { tape } from './tape.js';
+import { Ticket } from './ticket.js';
 
-fill(document.body, element('p', {}, 'ringbook'), element('a', { href: '/api-reference' }, 'API reference'));
+const RETRY_MS = 2_000;
+const THEME = 'ringbook-theme';
+
+/** @param {string} id @returns {HTMLElement} */
+function part(id) {
+  const found = document.querySelector(`#${id} > .fill`) ?? document.getElementById(id);
+  if (!(found instanceof HTMLElement)) throw new Error(`no part ${id}`);
+  return found;
+}
+
+/** The parts that a narrow screen shows one at a time. */
+const VIEWS = /** @type {const} */ ([
+  ['chart', 'Chart'],
+  ['book', 'Book'],
+  ['tape', 'Trades'],
+  ['ticket', 'Order'],
+  ['account', 'Account'],
+]);
+
+function views() {
+  const nav = part('views');
+  const buttons = VIEWS.map(([id, label]) => button(label, () => show(id)));
+  /** @param {string} id */
+  const show = (id) => {
+    document.body.dataset['view'] = id;
+    for (const [index, [each]] of VIEWS.entries()) buttons[index]?.setAttribute('aria-pressed', String(each === id));
+  };
+  nav.append(...buttons);
+  show('chart');
+  return show;
+}
+
+function theme() {
+  const toggle = part('theme');
+  const isDark = () => getComputedStyle(document.documentElement).colorScheme === 'dark';
+  const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+  const current = () => document.documentElement.dataset['theme'] ?? (systemIsDark.matches ? 'dark' : 'light');
+  /** @param {string} wanted */
+  const set = (wanted) => {
+    if (wanted === 'dark' || wanted === 'light') document.documentElement.dataset['theme'] = wanted;
+    toggle.textContent = current() === 'dark' ? '☀' : '☾';
+    dispatchEvent(new Event('themechange'));
+  };
+  let stored = '';
+  try {
+    stored = localStorage.getItem(THEME) ?? '';
+  } catch {
+    stored = isDark() ? 'dark' : '';
+  }
+  set(stored);
+  systemIsDark.addEventListener('change', () => set(''));
+  toggle.addEventListener('click', () => {
+    const wanted = current() === 'dark' ? 'light' : 'dark';
+    set(wanted);
+    try {
+      localStorage.setItem(THEME, wanted);
+    } catch {
+      // The choice lasts as long as the page.
+    }
+  });
+}
+
+/** @param {App} app */
+function linkState(app) {
+  const state = part('link-state');
+  const draw = () => {
+    const isIn = app.session.token !== '';
+    const isLive = app.feed.isLive && (!isIn || app.account.isLive);
+    state.className = `link-state ${isLive ? 'live' : 'waiting'}`;
+    state.textContent = isLive ? 'Live' : app.feed.isLive ? 'Connecting your account …' : 'Connecting …';
+    state.title = isLive ? '' : `Market data is read from ${MARKET_DATA}.`;
+  };
+  app.on('state', draw);
+  app.on('account-state', draw);
+  app.on('session', draw);
+  draw();
+}
+
+/** Letters outside of a field: B and S begin an order. @param {Ticket} ticket @param {(id: string) => void} show */
+function shortcuts(ticket, show) {
+  addEventListener('keydown', (event) => {
+    const { target } = event;
+    const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null)
+      return;
+    const side = event.key === 'b' ? 'Buy' : event.key === 's' ? 'Sell' : null;
+    if (side === null) return;
+    show('ticket');
+    ticket.begin(side);
+    event.preventDefault();
+  });
+}
+
+async function main() {
+  theme();
+  const show = views();
+  const app = new App();
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById('key-dialog'));
+  const connect = () => keys.show();
+  marketStats(part('market-stats'), app);
+  marketList(part('markets'), app);
+  candleChart(part('chart'), app);
+  ladder(part('book'), app);
+  tape(part('tape'), app);
+  const ticket = new Ticket(part('ticket'), app, connect);
+  new AccountView(part('account'), app, ticket, connect);
+  const keys = new KeyDialog(dialog, /** @type {HTMLButtonElement} */ (document.getElementById('key-button')), app);
+  linkState(app);
+  shortcuts(ticket, show);
+  app.account.onNotice = ({ subject, text, isGood }) => note(text, isGood ? 'good' : 'fault', subject);
+  for (;;) {
+    try {
+      await app.start();
+      return;
+    } catch {
+      part('link-state').textContent = 'The node does not answer, trying again …';
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+main().catch((error) => fill(document.body, element('p', { class: 'fault' }, `The page could not start: ${error}`)));

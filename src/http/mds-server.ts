@@ -182,7 +182,7 @@ export class MdsServer {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
     const { observer, gate = null } = options;
-    const listener = { observer, gate, turns: new ReadingTurns(options.alive) };
+    const listener = { observer, gate, turns: new ReadingTurns(options.alive), isPublic: true };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);

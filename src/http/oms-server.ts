@@ -19,6 +19,7 @@ import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
+import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
@@ -51,6 +52,8 @@ export interface OmsServerOptions {
    * `/market-data` of the origin of the page.
    */
   readonly marketDataPort?: number | null;
+  /** Books test funds, on a node with the dev seed; null or absent: there is no faucet. */
+  readonly faucet?: Credit | null;
   /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
   /** When orders are read, and when they are refused instead; by default all are read. */
@@ -89,9 +92,14 @@ export class OmsServer {
       refused: (code) => observer.refused?.(code),
     });
     this.#addControl(this.#control);
-    const documents = new ApiDocuments('orders', offersKeys, tradePage(offersKeys, options.marketDataPort ?? null));
+    const { marketDataPort = null } = options;
+    const marketData = marketDataPort === null ? null : { port: marketDataPort, isTls: tls !== null };
+    const { faucet = null } = options;
+    const page = tradePage({ offersKeys, hasFaucet: faucet !== null, marketData });
+    const documents = new ApiDocuments('orders', offersKeys, page);
     const kit = new RouteKit({ routes: this.#routes, services, orders });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
+    if (faucet !== null) addDevFaucet(kit, faucet);
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
   }

@@ -116,6 +116,8 @@ export interface Listener {
   readonly socketsMax?: number;
   /** Replies that clients have not read; by default with the limits of limits.ts. */
   readonly unread?: UnreadReplies;
+  /** True: pages of any origin may read its replies to requests without credentials. By default false. */
+  readonly isPublic?: boolean;
 }
 
 /** The parts of its listener that a call uses. */
@@ -123,6 +125,7 @@ export interface CallParts {
   readonly observer: EdgeObserver;
   readonly gate: AddressGate | null;
   readonly unread: UnreadReplies;
+  readonly isPublic: boolean;
   /** Schedules work for a later pass. @returns false when too much is scheduled. */
   readonly planClosing: (work: () => void) => boolean;
 }
@@ -321,6 +324,7 @@ export class HttpCall {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       response.writeHeader('Content-Type', 'application/json');
       if (header !== undefined) response.writeHeader(header[0], header[1]);
+      if (this.#parts.isPublic) response.writeHeader('Access-Control-Allow-Origin', '*');
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (isHead) endHead(response, bytes.byteLength, close);
       else if (close) response.end(bytes, true);

@@ -33,6 +33,7 @@ import { OmsServer } from '../http/oms-server.ts';
 import { gateOf, sessionsPerAddress, tlsOf } from '../http/public-listeners.ts';
 import type { EdgeObserver } from '../http/uws-http.ts';
 import { MDS_LISTEN_FAILED } from '../market-data/market-data-actor.ts';
+import { creditTestFunds } from '../operator/operator-hook-routes.ts';
 import type { OpsParts, Waiting } from '../operator/ops-parts.ts';
 import { OpsServer } from '../operator/ops-server.ts';
 import { OracleFeed } from '../operator/oracle-feed.ts';
@@ -220,6 +221,7 @@ export class RingbookNode {
       gate: gateOf(addresses, this.#budget),
       offersKeys: this.config.seed === 'dev',
       marketDataPort: this.config.publicListeners === 'plain-behind-terminator' ? null : this.#words.mdsPort(),
+      faucet: this.config.seed === 'dev' ? (credit) => creditTestFunds(this.#opsParts(), credit) : null,
       orders: this.#admission(),
       alive: () => this.#context.block.heartbeat(),
     });

@@ -29,7 +29,7 @@ export function welcomeOf(open: Listening, isDemo: boolean): string {
     `    npx ringbook order sell 0.5 2 --price 3000 --as a${orders}`,
     `    npx ringbook order buy 0.5 2 --price 3000 --as b --control${orders}`,
     `    npx ringbook book 2${orders}`,
-    `  or in a browser: ${oms}/api-reference`,
+    `  or in a browser: ${oms}/ (to watch and to trade), ${oms}/api-reference`,
     '',
     '',
   ].join('\n');

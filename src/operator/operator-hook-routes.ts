@@ -12,6 +12,7 @@ import { assetNotFound } from '../clearing/registry/registry-assets.ts';
 import { type AssetId, type ChainId, parseAssetId, parseChainId, USD } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { TestCredit } from '../http/dev-faucet.ts';
 import { BodyReader } from './body-reader.ts';
 import { readRejectFill } from './commands.ts';
 import { change, request, seenByAll } from './operator-change.ts';
@@ -45,6 +46,12 @@ export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null
     { method: 'POST', pattern: '/operator/clearing', handler: ({ body }) => clearing.apply(body) },
     { method: 'POST', pattern: '/operator/faucet', handler: ({ body }) => faucet(body) },
   ];
+}
+
+/** The faucet for the page of a dev node; the same command as the operator's. */
+export function creditTestFunds(parts: OpsParts, { user, subAccount, assetId, amount }: TestCredit): Promise<Reply> {
+  const body = { user_id: user, sub_account: subAccount, asset_id: assetId, amount };
+  return request(parts, { kind: 'faucet', body });
 }
 
 function clockView({ clock }: OpsParts): Body {

@@ -15,7 +15,7 @@ import { MDS_ROUTES, MDS_STREAMS } from './mds-table.ts';
 import { OMS_STREAMS } from './oms-streams-table.ts';
 import { OMS_ROUTES } from './oms-table.ts';
 import { openApi, type ServiceInfo } from './open-api.ts';
-import { ASSETS, packageRoot, pageFiles } from './page-files.ts';
+import { ASSETS, packageRoot, pageFiles, type SecondListener } from './page-files.ts';
 
 export type ServiceName = 'orders' | 'market-data';
 
@@ -56,21 +56,27 @@ export const DOCUMENT_PATTERNS = ['/api-doc.json', '/async-api.json', '/api-refe
 /** Further patterns of the listener that has the trading page. */
 export const TRADE_PAGE_PATTERNS: readonly string[] = ['/', `${ASSETS}/*`];
 
-/**
- * The page to watch and to trade, with its files.
- *
- * @param marketDataPort of the market-data listener on the same host; null: market data is below `/market-data` of the
- *   origin of the page.
- */
-export function tradePage(offersKeys: boolean, marketDataPort: number | null): ReadonlyMap<string, StaticDocument> {
-  const keys = offersKeys ? { keys: 'dev' } : {};
+export interface TradePageParts {
+  /** Whether the page offers the keys of the seeded users. */
+  readonly offersKeys: boolean;
+  /** Whether the listener has `/dev/faucet`. */
+  readonly hasFaucet: boolean;
+  /** The market-data listener on the same host; null: market data is below `/market-data` of the origin of the page. */
+  readonly marketData: SecondListener | null;
+}
+
+/** The page to watch and to trade, with its files. */
+export function tradePage({ offersKeys, hasFaucet, marketData }: TradePageParts): ReadonlyMap<string, StaticDocument> {
   return pageFiles({
     url: '/',
     base: ASSETS,
     html: 'trade/index.html',
-    ...(marketDataPort === null
-      ? { data: keys }
-      : { data: { ...keys, 'market-data-port': String(marketDataPort) }, secondPort: marketDataPort }),
+    data: {
+      ...(offersKeys ? { keys: 'dev' } : {}),
+      ...(hasFaucet ? { faucet: 'dev' } : {}),
+      ...(marketData === null ? {} : { 'market-data-port': String(marketData.port) }),
+    },
+    ...(marketData === null ? {} : { second: marketData }),
   });
 }
 

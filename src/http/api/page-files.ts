@@ -37,6 +37,11 @@ const HOST_FORM = /^([a-z0-9.-]{1,253})(?::[0-9]{1,5})?$/i;
 /** The URL under which the files of the pages other than the reference are served. */
 export const ASSETS = '/assets';
 
+export interface SecondListener {
+  readonly port: number;
+  readonly isTls: boolean;
+}
+
 export interface PageParts {
   /** The URL of the page. */
   readonly url: string;
@@ -46,8 +51,8 @@ export interface PageParts {
   readonly html: string;
   /** Attributes of `body`, for the scripts of the page. */
   readonly data?: Readonly<Record<string, string>>;
-  /** Port of a second listener of this node, on the same host, that the page reads. */
-  readonly secondPort?: number;
+  /** A second listener of this node, on the same host, that the page reads. */
+  readonly second?: SecondListener;
 }
 
 /** The folder of package.json. */
@@ -68,7 +73,7 @@ export function pageFiles(page: PageParts): ReadonlyMap<string, StaticDocument> 
   const libraries = new Map([...(map ?? '').matchAll(MAPPING_FORM)].map(([, name = '', at = '']) => [name, at]));
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`);
   const body = Buffer.from(html.replace('<body>', `<body${attributes.join('')}>`));
-  const policy = policyOf(map, page.secondPort ?? null);
+  const policy = policyOf(map, page.second ?? null);
   const files = new Map<string, Uint8Array>();
   const left = [...html.matchAll(LINK_FORM)].flatMap(([, link = '']) => (link.startsWith(`${base}/`) ? [link] : []));
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -90,19 +95,20 @@ function documentOf(name: string, body: Uint8Array, policy: Policy): StaticDocum
 /**
  * Scripts, styles and sockets of this host only; the import map is the one script that stands in the page.
  *
- * @param secondPort also allowed, on the host by which the page was requested.
+ * @param second also allowed, on the host by which the page was requested.
  */
-function policyOf(map: string | null, secondPort: number | null): Policy {
+function policyOf(map: string | null, second: SecondListener | null): Policy {
   const hash = map === null ? '' : ` 'sha256-${createHash('sha256').update(map).digest('base64')}'`;
   const policy = (more: string): string =>
     `default-src 'none'; script-src 'self'${hash}; style-src 'self'; img-src 'self'; connect-src 'self'${more}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   const own = policy('');
-  if (secondPort === null) return own;
+  if (second === null) return own;
+  const { port, isTls } = second;
+  const [http, socket] = isTls ? ['https', 'wss'] : ['http', 'ws'];
   return ({ headers: { host } }: RequestHead) => {
     const name = HOST_FORM.exec(host)?.[1];
-    // Without a scheme: that of the page, and of its sockets.
-    return name === undefined ? own : policy(` ${name}:${secondPort}`);
+    return name === undefined ? own : policy(` ${http}://${name}:${port} ${socket}://${name}:${port}`);
   };
 }
 

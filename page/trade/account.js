@@ -1,0 +1,368 @@
+// @ts-check
+/**
+ * The user's own orders, fills, positions, margin and balances: read as a whole when the streams have opened, then kept
+ * up to date by their events, and read again after every reconnection (a close for lag included). Three sockets of the ten
+ * that a user has.
+ *
+ * Events that arrive during a read may be in its reply or not, so the orders are read again after them.
+ */
+import { format18, formatRaw, parseDecimal18 } from '../../src/core/decimal.js';
+import { Refusal, request } from './service.js';
+import { Stream } from './stream.js';
+
+/** @typedef {import('./service.js').Plain} Plain */
+/** @typedef {import('../session.js').Session} Session */
+/** @typedef {'orders' | 'fills' | 'positions' | 'margin' | 'balances' | 'account-state'} AccountChange */
+/** @typedef {{ subject: string, text: string, isGood: boolean }} Notice */
+
+const FILLS_KEPT = 200;
+const ENDED_KEPT = 100;
+const REREAD_MS = 300;
+const READS_MAX = 3;
+const MARKS_READ_MS = 5_000;
+const ENDED = new Set(['Filled', 'Canceled', 'Expired', 'Rejected']);
+
+/** @param {Plain} order the signed object @returns {Plain} as a record of the order reads (wire.md 7.9) */
+function recordOf(order) {
+  const price = Number(order.book_price_decimals);
+  const quantity = Number(order.book_quantity_decimals);
+  const limit = order.details.Limit;
+  const base = order.details.Market?.quantity.BaseAsset;
+  const quote = order.details.Market?.quantity.QuoteAsset;
+  const raw = limit?.quantity ?? base?.quantity ?? null;
+  const condition = order.trigger?.condition;
+  /** @param {Plain} value @param {number} decimals */
+  const shown = (value, decimals) =>
+    value === undefined || value === null ? null : formatRaw(Number(value), decimals);
+  return {
+    order_id: order.order_id,
+    base_asset: order.base_asset,
+    side: order.side,
+    limit_price: shown(limit?.limit_price, price),
+    quantity: shown(raw, quantity),
+    amount: shown(quote?.quantity, quantity),
+    confirmed_filled_quantity: '0',
+    pending_filled_quantity: '0',
+    timestamp_ns: order.creation_timestamp_ns,
+    status: condition === undefined ? 'Open' : 'Untriggered',
+    trigger_above_price: shown(condition?.PriceAbove?.price, price),
+    trigger_below_price: shown(condition?.PriceBelow?.price, price),
+    is_reduce_only: order.reduce_only,
+  };
+}
+
+/** @param {string} left @param {string} right @param {1n | -1n} sign */
+function added(left, right, sign) {
+  const sum = (parseDecimal18(left) ?? 0n) + sign * (parseDecimal18(right) ?? 0n);
+  return format18(sum < 0n ? 0n : sum);
+}
+
+export class Account {
+  /** Open orders by market and id. @type {Map<string, Plain>} */
+  orders = new Map();
+  /** Orders that ended, newest first. @type {Plain[]} */
+  ended = [];
+  /** By trade and order, newest first. @type {Map<string, Plain>} */
+  fills = new Map();
+  /** @type {Plain[]} */
+  positions = [];
+  /** Margin figures by sub-account. @type {Record<string, Plain>} */
+  margin = {};
+  /** The accounts of the inventory by index. @type {Record<string, Plain>} */
+  inventory = {};
+  /** Whether every stream is open and everything was read. */
+  isLive = false;
+  /** @type {(notice: Notice) => void} */
+  onNotice = () => undefined;
+  #session;
+  #changed;
+  /** @type {Map<string, Stream>} */
+  #streams = new Map();
+  /** @type {Set<string>} */
+  #open = new Set();
+  #userId = '';
+  #events = 0;
+  /** @type {Promise<void> | null} */
+  #login = null;
+  /** @type {Map<string, ReturnType<typeof setTimeout>>} */
+  #planned = new Map();
+  #lastNonce = 0n;
+
+  /** @param {Session} session @param {(what: AccountChange) => void} changed */
+  constructor(session, changed) {
+    this.#session = session;
+    this.#changed = changed;
+    session.watch(() => this.#follow());
+    // Marks move margins and positions without an event.
+    setInterval(() => {
+      if (this.isLive && this.positions.some(({ side }) => side !== 'closed')) this.balancesChanged();
+    }, MARKS_READ_MS);
+  }
+
+  /** What of an order can still be filled, 18 decimals. @param {Plain} order */
+  openQuantity(order) {
+    const filled =
+      (parseDecimal18(order.confirmed_filled_quantity) ?? 0n) + (parseDecimal18(order.pending_filled_quantity) ?? 0n);
+    const left = (parseDecimal18(order.quantity ?? '0') ?? 0n) - filled;
+    return left < 0n ? 0n : left;
+  }
+
+  /** One login at a time: two that race would spend each other's nonce. */
+  logIn() {
+    this.#login ??= this.#session.logIn().finally(() => {
+      this.#login = null;
+    });
+    return this.#login;
+  }
+
+  /**
+   * A request with the session; logs in again when the session has ended.
+   *
+   * @param {string} path @param {RequestInit} [init] @returns {Promise<Plain>} @throws {Refusal}
+   */
+  async request(path, init = {}) {
+    const send = () => {
+      const headers = { 'Content-Type': 'application/json', ...this.#session.headers() };
+      return request(path, { ...init, headers });
+    };
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'UNAUTHORIZED') throw error;
+      await this.logIn();
+      return await send();
+    }
+  }
+
+  /** Strictly increasing, for transfers. */
+  nextNonce() {
+    const now = this.#session.nowNs() / 1_000_000n;
+    this.#lastNonce = now > this.#lastNonce ? now : this.#lastNonce + 1n;
+    return this.#lastNonce;
+  }
+
+  /** Balances and margin change without an event that carries them: they are read soon. */
+  balancesChanged() {
+    this.#plan('balances', () => this.#readBalances());
+  }
+
+  #follow() {
+    const { userId, token } = this.#session;
+    if (userId !== this.#userId || token === '') {
+      for (const stream of this.#streams.values()) stream.end();
+      this.#streams.clear();
+      this.#open.clear();
+      this.#clear();
+      this.#userId = userId;
+    }
+    if (token !== '' && this.#streams.size === 0) this.#start(userId);
+  }
+
+  #clear() {
+    this.orders = new Map();
+    this.ended = [];
+    this.fills = new Map();
+    this.positions = [];
+    this.margin = {};
+    this.inventory = {};
+    this.isLive = false;
+    for (const what of /** @type {const} */ (['orders', 'fills', 'positions', 'margin', 'balances', 'account-state']))
+      this.#changed(what);
+  }
+
+  /** @param {string} userId */
+  #start(userId) {
+    /** @type {readonly [string, (data: Plain) => void][]} */
+    const paths = [
+      ['/orders', (data) => this.#onOrder(data)],
+      [`/trades/user/events/${userId}`, (data) => this.#onTrade(data)],
+      [`/account/events/${userId}`, () => this.balancesChanged()],
+    ];
+    for (const [path, take] of paths) {
+      this.#streams.set(
+        path,
+        new Stream({
+          connect: () => this.#session.open(path, true),
+          opened: () => {
+            this.#open.add(path);
+            if (this.#open.size === paths.length) this.#plan('all', () => this.#readAll());
+          },
+          frame: (frame) => {
+            if (frame.type === 'event' && frame.data !== null) take(frame.data);
+          },
+          changed: (state) => {
+            if (state !== 'waiting') return;
+            // A handshake fails when the session has ended, which a request renews, or when the user has as many
+            // sockets as are allowed: then what can be read is shown without updates.
+            if (!this.#open.delete(path)) this.#plan('all', () => this.#readAll());
+            this.isLive = false;
+            this.#changed('account-state');
+          },
+        }),
+      );
+    }
+  }
+
+  /**
+   * Runs a read soon, once for all that ask for it until then.
+   *
+   * @param {string} name @param {() => Promise<unknown>} read
+   */
+  #plan(name, read) {
+    if (this.#planned.has(name)) return;
+    const user = this.#userId;
+    const run = () => {
+      this.#planned.delete(name);
+      if (user !== this.#userId || this.#session.token === '') return;
+      read().catch(() => {
+        // Refused, for instance by the rate limit: later again.
+        if (user === this.#userId) setTimeout(() => this.#plan(name, read), 4 * REREAD_MS);
+      });
+    };
+    this.#planned.set(name, setTimeout(run, name === 'all' ? 0 : REREAD_MS));
+  }
+
+  async #readAll() {
+    const user = this.#userId;
+    for (let read = 1; read <= READS_MAX; read += 1) {
+      const eventsBefore = this.#events;
+      const orders = await this.#pages(`/orders/user/${user}?open_only=true`, 'orders');
+      if (user !== this.#userId) return;
+      this.orders = new Map(orders.map((order) => [`${order.base_asset}/${order.order_id}`, order]));
+      if (this.#events === eventsBefore) break;
+    }
+    const trades = await this.request(`/trades/user/${user}?limit=100`);
+    if (user !== this.#userId) return;
+    this.#mergeFills(trades.trades);
+    await this.#readBalances();
+    this.isLive = this.#open.size === this.#streams.size;
+    for (const what of /** @type {const} */ (['orders', 'fills', 'account-state'])) this.#changed(what);
+  }
+
+  /** @param {string} path @param {string} list @returns {Promise<Plain[]>} */
+  async #pages(path, list) {
+    const rows = [];
+    for (let page = 0; page < 10; page += 1) {
+      const reply = await this.request(`${path}&limit=1000&page=${page}`);
+      rows.push(...reply[list]);
+      if (!reply.has_next_page) break;
+    }
+    return rows;
+  }
+
+  async #readBalances() {
+    const user = this.#userId;
+    const [inventory, margin, positions] = await Promise.all([
+      this.request(`/inventory/user/${user}`),
+      this.request(`/margin/user/${user}`),
+      this.request(`/positions/${user}?limit=1000`),
+    ]);
+    if (user !== this.#userId) return;
+    this.inventory = inventory.accounts;
+    this.margin = margin.accounts;
+    this.positions = positions.positions;
+    for (const what of /** @type {const} */ (['balances', 'margin', 'positions'])) this.#changed(what);
+  }
+
+  /** Orders that ended before, for the list of finished ones. */
+  async readEnded() {
+    const user = this.#userId;
+    const page = await this.request(`/orders/user/${user}?limit=${ENDED_KEPT}`);
+    if (user !== this.#userId) return;
+    this.ended = page.orders.filter((/** @type {Plain} */ order) => ENDED.has(order.status));
+    this.#changed('orders');
+  }
+
+  /** @param {Plain} data one tag (wire.md 9.4) */
+  #onOrder(data) {
+    this.#events += 1;
+    const [[tag, event] = ['', null]] = Object.entries(data);
+    const key = `${event.asset_id ?? event.user_order?.base_asset}/${event.order_id ?? event.user_order?.order_id}`;
+    const order = this.orders.get(key);
+    if (tag === 'Created') {
+      if (order === undefined) this.orders.set(key, recordOf(event.user_order));
+    } else if (tag === 'Canceled' || tag === 'Removed') this.#end(key, tag, String(event.reason ?? ''));
+    else if ((tag === 'Replaced' || tag === 'Amended') && order !== undefined)
+      this.#plan('orders', () => this.#rereadOrder(key));
+    else if (tag === 'Triggered' && order !== undefined) this.orders.set(key, { ...order, status: 'Open' });
+    else if (tag.endsWith('Failed')) {
+      this.#notice(key, `${tag.replace('Failed', '')} of ${event.order_id} failed: ${event.reason ?? ''}`, false);
+      this.#plan('all', () => this.#readAll());
+    }
+    this.#changed('orders');
+  }
+
+  /** @param {string} key */
+  async #rereadOrder(key) {
+    const [asset = '', ...rest] = key.split('/');
+    const id = encodeURIComponent(rest.join('/'));
+    const order = await this.request(`/orders/user/${this.#userId}/${asset}/${id}`);
+    if (!this.orders.has(key)) return;
+    if (ENDED.has(order.status)) this.orders.delete(key);
+    else this.orders.set(key, order);
+    this.#changed('orders');
+  }
+
+  /** @param {string} key @param {string} tag @param {string} reason */
+  #end(key, tag, reason) {
+    const order = this.orders.get(key);
+    this.orders.delete(key);
+    if (order === undefined) return;
+    const status = tag === 'Canceled' ? 'Canceled' : reason === 'Filled' ? 'Filled' : reason;
+    this.ended.unshift({ ...order, status, reason });
+    this.ended.length = Math.min(this.ended.length, ENDED_KEPT);
+    this.balancesChanged();
+    if (reason !== 'Filled')
+      this.#notice(key, `Order ${order.order_id.slice(0, 8)} ended: ${reason}`, reason === 'UserRequested');
+  }
+
+  /** @param {Plain} trade */
+  #onTrade(trade) {
+    this.#events += 1;
+    const key = `${trade.trade_id}/${trade.order_id}`;
+    const before = this.fills.get(key);
+    // The statuses of one fill arrive in order; a read may have brought the last one first.
+    if (before?.status === 'Confirmed') return;
+    this.#mergeFills([trade]);
+    this.#moveFill(trade, before);
+    if (trade.status !== 'Pending') this.balancesChanged();
+    if (before?.status !== trade.status) {
+      const what = `${trade.is_buyer ? 'Bought' : 'Sold'} ${trade.quantity} at ${trade.price}`;
+      if (trade.status === 'Rollbacked') this.#notice(key, `Rolled back: ${what} (${trade.rollback_reason})`, false);
+      else this.#notice(key, `${what}: ${trade.status}`, true);
+    }
+    this.#changed('fills');
+    this.#changed('orders');
+  }
+
+  /** @param {Plain} trade @param {Plain} before */
+  #moveFill(trade, before) {
+    const key = `${trade.asset_id}/${trade.order_id}`;
+    const order = this.orders.get(key);
+    if (order === undefined) return;
+    let { pending_filled_quantity: pending, confirmed_filled_quantity: confirmed } = order;
+    if (trade.status === 'Pending') pending = added(pending, trade.quantity, 1n);
+    else if (before === undefined) {
+      // Its beginning was missed: the order itself is read.
+      this.#plan(`order ${key}`, () => this.#rereadOrder(key));
+      return;
+    } else {
+      pending = added(pending, trade.quantity, -1n);
+      if (trade.status === 'Confirmed') confirmed = added(confirmed, trade.quantity, 1n);
+    }
+    const status = order.status === 'Open' ? 'PartiallyFilled' : order.status;
+    this.orders.set(key, { ...order, status, pending_filled_quantity: pending, confirmed_filled_quantity: confirmed });
+  }
+
+  /** @param {Plain[]} trades */
+  #mergeFills(trades) {
+    for (const trade of trades) this.fills.set(`${trade.trade_id}/${trade.order_id}`, trade);
+    const rows = [...this.fills].sort(([, left], [, right]) => Number(right.timestamp_ns - left.timestamp_ns));
+    this.fills = new Map(rows.slice(0, FILLS_KEPT));
+  }
+
+  /** @param {string} subject what it is about: a later notice about it replaces this one @param {string} text @param {boolean} isGood */
+  #notice(subject, text, isGood) {
+    this.onNotice({ subject, text, isGood });
+  }
+}

@@ -1,0 +1,125 @@
+// @ts-check
+/** Form fields with a label, a unit and a place for their error. */
+import { element } from '../dom.js';
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Control */
+
+let lastId = 0;
+
+export class Field {
+  /** @type {HTMLElement} */
+  root;
+  /** @type {Control} */
+  control;
+  #error;
+  #unit;
+
+  /** @param {string} label @param {Control} control @param {string} [unit] */
+  constructor(label, control, unit = '') {
+    lastId += 1;
+    const id = `field-${lastId}`;
+    control.id = id;
+    this.control = control;
+    this.#error = element('p', { class: 'field-error', id: `${id}-error`, role: 'alert' });
+    this.#unit = element('span', { class: 'unit' }, unit);
+    control.setAttribute('aria-describedby', `${id}-error`);
+    this.root = element(
+      'div',
+      { class: 'field' },
+      element('label', { for: id }, label),
+      element('div', { class: 'control' }, control, this.#unit),
+      this.#error,
+    );
+    control.addEventListener('input', () => this.clear());
+  }
+
+  get value() {
+    return this.control.value.trim();
+  }
+
+  set value(text) {
+    this.control.value = text;
+    this.clear();
+  }
+
+  /** @param {string} text */
+  set unit(text) {
+    this.#unit.textContent = text;
+  }
+
+  /** @param {string} text */
+  set label(text) {
+    const label = this.root.querySelector('label');
+    if (label !== null) label.textContent = text;
+  }
+
+  /** @param {string} text */
+  fail(text) {
+    this.#error.textContent = text;
+    this.control.setAttribute('aria-invalid', 'true');
+  }
+
+  clear() {
+    this.#error.textContent = '';
+    this.control.removeAttribute('aria-invalid');
+  }
+}
+
+/** @param {string} label @param {Record<string, string>} [attributes] @param {string} [unit] */
+export function textField(label, attributes = {}, unit = '') {
+  const input = element('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', ...attributes });
+  return new Field(label, /** @type {HTMLInputElement} */ (input), unit);
+}
+
+/** @param {string} label */
+export function decimalField(label) {
+  return textField(label, { inputmode: 'decimal', placeholder: '0' });
+}
+
+/** @param {string} label @param {readonly (readonly [string, string])[]} options value and text */
+export function choiceField(label, options) {
+  const select = element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
+  return new Field(label, /** @type {HTMLSelectElement} */ (select));
+}
+
+/** @param {string} label */
+export function checkField(label) {
+  const field = new Field(label, /** @type {HTMLInputElement} */ (element('input', { type: 'checkbox' })));
+  field.root.classList.add('check');
+  return field;
+}
+
+/**
+ * Radio buttons side by side.
+ *
+ * @param {string} label @param {readonly (readonly [string, string])[]} options value and text; the first is chosen
+ * @param {() => void} changed
+ */
+export function segments(label, options, changed) {
+  lastId += 1;
+  const name = `segments-${lastId}`;
+  const root = element('fieldset', { class: 'segments' }, element('legend', {}, label));
+  /** @type {HTMLInputElement[]} */
+  const inputs = [];
+  for (const [value, text] of options) {
+    const input = /** @type {HTMLInputElement} */ (element('input', { type: 'radio', name, value }));
+    input.checked = inputs.length === 0;
+    input.addEventListener('change', changed);
+    inputs.push(input);
+    root.append(element('label', { class: `segment ${value.toLowerCase()}` }, input, element('span', {}, text)));
+  }
+  return {
+    root,
+    get value() {
+      return inputs.find(({ checked }) => checked)?.value ?? '';
+    },
+    set value(wanted) {
+      for (const input of inputs) input.checked = input.value === wanted;
+      changed();
+    },
+    /** @param {string} value @param {boolean} isAvailable */
+    allow(value, isAvailable) {
+      for (const input of inputs) if (input.value === value) input.disabled = !isAvailable;
+    },
+  };
+}

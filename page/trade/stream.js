@@ -1,0 +1,79 @@
+// @ts-check
+/**
+ * A WebSocket that is opened again after every close, until it is ended. What was missed in between is read again by its
+ * owner: `opened` is called after each opening, the first included.
+ *
+ *   connecting ──open──▶ live ──close──▶ waiting ──delay──▶ connecting
+ */
+import { readJson } from './service.js';
+
+const DELAY_MS_MIN = 250;
+const DELAY_MS_MAX = 8_000;
+/** A connection that lasted so long resets the delay. */
+const STEADY_MS = 5_000;
+
+/** @typedef {'connecting' | 'live' | 'waiting'} StreamState */
+
+/**
+ * @typedef {object} StreamParts
+ * @property {() => WebSocket} connect
+ * @property {(frame: import('./service.js').Plain) => void} frame called for every frame that is an object or array
+ * @property {() => void} [opened]
+ * @property {(state: StreamState, reason: string) => void} [changed]
+ */
+
+export class Stream {
+  /** @type {StreamParts} */
+  #parts;
+  /** @type {WebSocket | null} */
+  #socket = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
+  #delayMs = DELAY_MS_MIN;
+  #openedAt = 0;
+  #isEnded = false;
+
+  /** @param {StreamParts} parts */
+  constructor(parts) {
+    this.#parts = parts;
+    this.#connect();
+  }
+
+  end() {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    this.#socket?.close(1000);
+    this.#socket = null;
+  }
+
+  /** Closes the connection, so that a new one is opened: after a gap in the sequence of its frames. */
+  restart() {
+    this.#socket?.close(1000);
+  }
+
+  #connect() {
+    const { frame, opened, changed } = this.#parts;
+    changed?.('connecting', '');
+    const socket = this.#parts.connect();
+    this.#socket = socket;
+    socket.addEventListener('open', () => {
+      if (this.#socket !== socket) return;
+      this.#openedAt = performance.now();
+      changed?.('live', '');
+      opened?.();
+    });
+    socket.addEventListener('message', ({ data }) => {
+      if (this.#socket === socket) frame(readJson(String(data)));
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (this.#socket !== socket || this.#isEnded) return;
+      this.#socket = null;
+      if (this.#openedAt > 0 && performance.now() - this.#openedAt > STEADY_MS) this.#delayMs = DELAY_MS_MIN;
+      this.#openedAt = 0;
+      changed?.('waiting', reason === '' ? `closed with ${code}` : reason);
+      // A part of the delay is random: after a restart of the node not every page returns in the same instant.
+      this.#timer = setTimeout(() => this.#connect(), this.#delayMs * (0.75 + Math.random() / 2));
+      this.#delayMs = Math.min(DELAY_MS_MAX, this.#delayMs * 2);
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// @ts-check
+/** Tables whose rows are kept by a key: only cells that differ are written. */
+import { element } from '../dom.js';
+import { setClass, setText } from './frames.js';
+
+/**
+ * @typedef {object} Row
+ * @property {string} key
+ * @property {readonly (string | readonly [string, string])[]} cells text, or text and class
+ */
+
+export class KeyedTable {
+  /** @type {HTMLElement} */
+  root;
+  #body = element('tbody', {});
+  #none;
+  /** @type {Map<string, { row: HTMLElement, cells: HTMLElement[] }>} */
+  #rows = new Map();
+  #actionsOf;
+  #columns;
+
+  /**
+   * @param {string} caption
+   * @param {readonly string[]} columns a name that begins with `#` is a column of figures
+   * @param {string} none shown without rows
+   * @param {((key: string) => Node[]) | null} [actionsOf] buttons of a row, created once
+   */
+  constructor(caption, columns, none, actionsOf = null) {
+    this.#actionsOf = actionsOf;
+    this.#columns = columns;
+    const heads = columns.map((name) =>
+      element('th', { scope: 'col', class: name.startsWith('#') ? 'number' : '' }, name.replace('#', '')),
+    );
+    if (actionsOf !== null)
+      heads.push(element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions')));
+    this.#none = element('p', { class: 'none' }, none);
+    const table = element('table', {}, element('caption', { class: 'hidden' }, caption));
+    table.append(element('thead', {}, element('tr', {}, ...heads)), this.#body);
+    this.root = element(
+      'div',
+      { class: 'table', tabindex: '0', role: 'region', 'aria-label': caption },
+      table,
+      this.#none,
+    );
+  }
+
+  /** @param {readonly Row[]} rows in their order */
+  draw(rows) {
+    this.#none.hidden = rows.length > 0;
+    const left = new Map(this.#rows);
+    /** @type {Element | null} */
+    let at = this.#body.firstElementChild;
+    for (const { key, cells } of rows) {
+      let known = left.get(key);
+      left.delete(key);
+      if (known === undefined) {
+        known = this.#create(key);
+        this.#rows.set(key, known);
+      }
+      cells.forEach((cell, index) => {
+        const node = known.cells[index];
+        if (node === undefined) return;
+        const [text, name] = typeof cell === 'string' ? [cell, ''] : cell;
+        setText(node, text);
+        setClass(node, this.#columns[index]?.startsWith('#') ? `number ${name}` : name);
+      });
+      if (known.row !== at) this.#body.insertBefore(known.row, at);
+      else at = at.nextElementSibling;
+    }
+    for (const [key, { row }] of left) {
+      row.remove();
+      this.#rows.delete(key);
+    }
+  }
+
+  /** @param {string} key */
+  #create(key) {
+    const cells = this.#columns.map(() => element('td', {}));
+    const row = element('tr', {}, ...cells);
+    if (this.#actionsOf !== null) row.append(element('td', { class: 'actions' }, ...this.#actionsOf(key)));
+    return { row, cells };
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The page to watch and to trade, in a browser, against a whole node: a newcomer's trade by nothing but clicks and keys,
+ * refusals at their fields, reconnection. Skipped with a message where there is no
+ * Chromium.
+ */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { RingbookClient } from '../../src/client/client.ts';
+import { devKey } from '../../src/client/keys.ts';
+import { must } from '../../src/core/assert.ts';
+import type { AssetId } from '../../src/core/ids.ts';
+import { browserOptions, launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
+import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
+
+async function clientOf(node: NodeProcess, user: 'a' | 'b'): Promise<RingbookClient> {
+  const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(user) });
+  await client.login();
+  return client;
+}
+
+async function rest(client: RingbookClient, side: 'Buy' | 'Sell', price: string, quantity = '1'): Promise<string> {
+  const order = await client.order({ assetId: '2', side, price, quantity });
+  const { status } = await client.create(order);
+  assert.equal(status, 'Received');
+  return order.orderId;
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`never true: ${what}`);
+}
+
+async function textOf(locator: Locator): Promise<string> {
+  return (await locator.textContent()) ?? '';
+}
+
+function field(page: Page, label: string): Locator {
+  return page.locator('#ticket').getByLabel(label, { exact: true });
+}
+
+function row(page: Page, table: string, text: string): Locator {
+  return page.getByRole('region', { name: table }).locator('tbody tr', { hasText: text }).first();
+}
+
+async function connectAs(page: Page, name: string): Promise<void> {
+  await page.locator('#key-button').click();
+  await page.getByRole('button', { name }).click();
+  await page.locator('#key-dialog').waitFor({ state: 'hidden' });
+}
+
+async function live(page: Page): Promise<void> {
+  await page.locator('#link-state.live').waitFor();
+}
+
+suite('the trading page in a browser', browserOptions, () => {
+  let node: NodeProcess;
+  let browser: Browser;
+  let maker: RingbookClient;
+
+  before(async () => {
+    node = await startNode({ profile: 'dev' });
+    browser = await launchBrowser();
+    maker = await clientOf(node, 'a');
+  });
+
+  after(async () => {
+    maker?.close();
+    await browser?.close();
+    if (node !== undefined) await stopNode(node, 'SIGKILL');
+    if (node !== undefined) removeDirectory(node.dataDirectory);
+  });
+
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
+
+  async function opened(base = node.oms): Promise<OpenPage> {
+    const found = await openPage(browser);
+    await found.page.goto(`${base}/#2`);
+    await live(found.page);
+    return found;
+  }
+
+  test('a newcomer makes a key, gets test funds, buys by a click on the book, and sees the fill confirmed', async () => {
+    await rest(maker, 'Sell', '3000', '2');
+    const { page, requested, complaints } = await opened();
+    await page.locator('#key-button').click();
+    await page.getByRole('button', { name: 'Make a new key' }).click();
+    const seed = await textOf(page.locator('.seed'));
+    assert.match(seed, /^[0-9a-f]{64}$/);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.locator('#key-dialog').waitFor({ state: 'hidden' });
+    await live(page);
+    await page.getByRole('tab', { name: 'Funds' }).click();
+    await page.getByRole('button', { name: 'Get test funds' }).click();
+    await row(page, 'Balances', '100,000').waitFor();
+
+    await page.getByRole('button', { name: /^Ask 3000,/ }).click();
+    assert.equal(await field(page, 'Price').inputValue(), '3000');
+    await field(page, 'Size').fill('0.5');
+    assert.match(await textOf(page.locator('.reading')), /^Buy 0\.5 ETH at 3000 USD or better; good till cancelled;/);
+    await page.getByRole('button', { name: 'Buy ETH' }).click();
+    await page.locator('.ticket-state .good', { hasText: 'Received' }).waitFor();
+    await page.getByRole('tab', { name: 'Fills' }).click();
+    const fill = row(page, 'Fills', '3,000.00');
+    await fill.locator('td', { hasText: 'Confirmed' }).waitFor();
+    assert.match(await textOf(fill), /ETHBuy3,000\.000\.5000\S+TakerConfirmed$/);
+    await page.locator('#tape li', { hasText: '3,000.00' }).first().waitFor();
+
+    const hosts = new Set(requested.map((url) => new URL(url).host));
+    assert.deepEqual(hosts, new Set([new URL(node.oms).host, new URL(node.mds).host]), 'no other host is contacted');
+    assert.ok(
+      requested.every((url) => !url.includes(seed)),
+      'the seed is not sent',
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test('a refusal stands at its field, which gets the focus: of the page, of the node, of a flag', async () => {
+    const { page } = await opened();
+    await connectAs(page, 'User b');
+    await live(page);
+    const send = page.getByRole('button', { name: 'Buy ETH' });
+    const errorAt = async (label: string): Promise<string> => {
+      const control = field(page, label);
+      await until(`an error at ${label}`, async () => (await control.getAttribute('aria-invalid')) === 'true');
+      assert.ok(await control.evaluate((node) => node.matches(':focus')), `${label} has the focus`);
+      const id = must(await control.getAttribute('aria-describedby'), 'its error');
+      return textOf(page.locator(`#${id}`));
+    };
+    await field(page, 'Price').fill('3000.001');
+    await field(page, 'Size').fill('1');
+    await send.click();
+    assert.equal(await errorAt('Price'), 'a number with at most 2 decimals');
+    await field(page, 'Price').fill('2000');
+    await field(page, 'Size').fill('0.0001');
+    await send.click();
+    assert.equal(await errorAt('Size'), 'below the minimum');
+    await field(page, 'Size').fill('9000000');
+    await send.click();
+    assert.match(await errorAt('Size'), /balance/);
+    assert.match(await textOf(page.locator('.ticket-state .fault')), /^Refused: INSUFFICIENT_INVENTORY/);
+    await field(page, 'Size').fill('1');
+    await page.getByText('Trigger, parent, fee limit').click();
+    await field(page, 'Fees up to').fill('0.0001');
+    await send.click();
+    assert.match(await errorAt('Fees up to'), /rate/);
+  });
+
+  test('own orders are marked in the book, replaced and cancelled by clicks', async () => {
+    const { page } = await opened();
+    await connectAs(page, 'User b');
+    await live(page);
+    await field(page, 'Price').fill('1500');
+    await field(page, 'Size').fill('2');
+    await page.locator('#ticket').getByText('Post only').click();
+    await page.getByRole('button', { name: 'Buy ETH' }).click();
+    const order = row(page, 'Open orders', '1,500.00');
+    await order.waitFor();
+    await page.getByRole('button', { name: /^Bid 1500, 2, own$/ }).waitFor();
+    await order.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Price').fill('1510');
+    await dialog.getByRole('button', { name: 'Sign and replace' }).click();
+    const moved = row(page, 'Open orders', '1,510.00');
+    await moved.waitFor();
+    await moved.getByRole('button', { name: 'Cancel' }).click();
+    await moved.waitFor({ state: 'detached' });
+  });
+
+  test('a name of another user, or a symbol, is text and never markup', async () => {
+    const client = await clientOf(node, 'b');
+    const name = '<img src=x onerror=alert(1)>';
+    await client.account.transfer({
+      sourceIndex: 0,
+      targetIndex: 2,
+      assetId: '0' as AssetId,
+      amount18: 10n ** 18n,
+      nonce: BigInt(Date.now()),
+      targetAccountType: 'Spot',
+    });
+    await client.account.rename(2, name);
+    const { page, complaints } = await opened();
+    await connectAs(page, 'User b');
+    await page.getByRole('tab', { name: 'Funds' }).click();
+    await row(page, 'Balances', name).waitFor();
+    assert.equal(await page.locator('img').count(), 1, 'the mark of the page and nothing else');
+    assert.deepEqual(complaints, []);
+    client.close();
+  });
+});
+
+suite('the trading page and a node that ends', browserOptions, () => {
+  test('the page reconnects to the node when it is back, logs in again, and shows what is open', async () => {
+    const first = await startNode({ profile: 'dev' });
+    const browser = await launchBrowser();
+    try {
+      const { page } = await openPage(browser);
+      await page.goto(`${first.oms}/#2`);
+      await connectAs(page, 'User b');
+      await live(page);
+      const client = await clientOf(first, 'b');
+      await rest(client, 'Buy', '1234', '1');
+      client.close();
+      await row(page, 'Open orders', '1,234.00').waitFor();
+      await stopNode(first);
+      await page.locator('#link-state.waiting').waitFor();
+      const ports = { RINGBOOK_OMS_PORT: new URL(first.oms).port, RINGBOOK_MDS_PORT: new URL(first.mds).port };
+      const second = await startNode({ profile: 'dev', dataDirectory: first.dataDirectory, env: ports });
+      try {
+        await live(page);
+        await row(page, 'Open orders', '1,234.00').waitFor();
+        await page.getByRole('button', { name: /^Bid 1234, 1, own$/ }).waitFor();
+        await row(page, 'Open orders', '1,234.00').getByRole('button', { name: 'Cancel' }).click();
+        await page.getByText('No open orders.').waitFor();
+      } finally {
+        await stopNode(second, 'SIGKILL');
+      }
+    } finally {
+      await browser.close();
+      await stopNode(first, 'SIGKILL');
+      removeDirectory(first.dataDirectory);
+    }
+  });
+});
