@@ -44,7 +44,9 @@ export interface OpsCall {
 export interface RawReply {
   readonly status: number;
   readonly contentType: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
+  /** Besides those that every response has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type OpsReply = Outcome<Readonly<Record<string, unknown>>> | RawReply;
@@ -71,7 +73,8 @@ interface Answered {
   readonly route: string;
   readonly status: number;
   readonly contentType: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
   /** The allowed methods of the path, for a 405. */
   readonly allow?: string;
 }
@@ -341,11 +344,12 @@ function refusal(route: string, reason: Reject, trace: TraceIds): Answered {
   return { route, status: REJECT_STATUS[reason.code], contentType: JSON_TYPE, text: errorEnvelope(reason, trace) };
 }
 
-function send(response: ServerResponse, { status, contentType, text, allow }: Answered): void {
+function send(response: ServerResponse, { status, contentType, text, allow, headers = {} }: Answered): void {
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
+    ...headers,
     ...(allow === undefined ? {} : { allow }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     // An address that has sent too many wrong tokens needs a new connection for each request.

@@ -5,7 +5,10 @@ import type { Logger } from 'pino';
 import type { ChainOperations } from '../chain/chain-operations.ts';
 import { writeJson } from '../codec/json-writer.ts';
 import { PROTOCOL_VERSION } from '../codec/order-faults.ts';
-import { accepted } from '../core/outcome.ts';
+import { assert } from '../core/assert.ts';
+import { accepted, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
+import { ASSETS, pageFiles } from '../http/api/page-files.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { METRICS_CONTENT_TYPE, type MeasuredElsewhere, metricsPage } from './metrics-page.ts';
 import { chainHookRoutes, chainRoutes } from './operator-chain-routes.ts';
@@ -14,7 +17,7 @@ import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
 import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
-import { OpsHttp, type OpsRoute, type RawReply } from './ops-http.ts';
+import { OpsHttp, type OpsReply, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { beginProcessMetrics } from './process-metrics.ts';
 
@@ -34,6 +37,7 @@ export class OpsServer {
         chains: chains()?.watched() ?? [],
         deviations: chains()?.lastDeviations() ?? new Map(),
       })),
+      ...pageRoutes(),
       ...registryRoutes(parts),
       ...configRoutes(parts),
       ...chainRoutes(parts, chains),
@@ -57,6 +61,42 @@ export class OpsServer {
 
 function logger({ config }: OpsParts): Logger {
   return createLogger({ name: 'ops', level: config.logLevel });
+}
+
+// The page that shows the metrics, without a token like them: what needs one is requested with the token that is entered there.
+
+/** A file of the page is at most so many folders below `/assets`. */
+const DEPTH_MAX = 5;
+const PAGE_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const NO_FILE = reject('NOT_FOUND', 'there is no such route');
+
+function pageRoutes(): readonly OpsRoute[] {
+  const files = pageFiles({ url: '/', base: ASSETS, html: 'ops/index.html' });
+  const names = Array.from({ length: DEPTH_MAX }, (_, depth) => `name_${depth}`);
+  // One pattern for each depth: the paths of responses are labels of a metric.
+  const patterns = names.map((_, depth) => names.slice(0, depth + 1));
+  const reply = (path: string): OpsReply => {
+    const file = files.get(path);
+    if (file === undefined) return rejected(NO_FILE);
+    const { contentType, body, securityPolicy } = file;
+    assert(typeof securityPolicy === 'string', 'the page reads no second listener');
+    return {
+      status: 200,
+      contentType,
+      text: body,
+      headers: { ...PAGE_HEADERS, 'content-security-policy': securityPolicy },
+    };
+  };
+  return [
+    { method: 'GET', pattern: '/', handler: () => reply('/') },
+    ...patterns.map(
+      (parts): OpsRoute => ({
+        method: 'GET',
+        pattern: `${ASSETS}/${parts.map((name) => `{${name}}`).join('/')}`,
+        handler: ({ param }) => reply(`${ASSETS}/${parts.map(param).join('/')}`),
+      }),
+    ),
+  ];
 }
 
 // Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.

@@ -36,8 +36,11 @@ describe('conventions of the operator API', () => {
       '/operator/nothing',
       '/operator/assets/',
       '/operator/assets/%zz',
-      '/',
       '/livez/x',
+      '/assets',
+      '/assets/page/ops/../../package.json',
+      '/assets/page/main.js',
+      '/assets/a/b/c/d/e/f',
     ]) {
       await fixture.refused(404, 'NOT_FOUND', 'GET', path);
     }
@@ -45,6 +48,27 @@ describe('conventions of the operator API', () => {
     assert.deepEqual([answer.status, answer.json.error.code], [405, 'METHOD_NOT_ALLOWED']);
     assert.equal(answer.headers['allow'], 'GET, PUT, PATCH');
     await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/livez');
+  });
+
+  test('the page at / and its files need no token, name their types, and allow no other host', async () => {
+    const page = await fixture.send('GET', '/', undefined, {});
+    assert.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+    const policy = String(page.headers['content-security-policy']);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; .*connect-src 'self'; /);
+    assert.match(policy, /frame-ancestors 'none'/);
+    const links = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, link = '']) => link);
+    assert.ok(links.length >= 4);
+    for (const link of [...links, '/assets/src/client/page/metric-window.js', '/assets/page/dom.js']) {
+      const file = await fixture.send('GET', link, undefined, {});
+      assert.equal(file.status, 200, link);
+      assert.equal(file.headers['x-content-type-options'], 'nosniff');
+      assert.match(
+        String(file.headers['content-type']),
+        /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+        link,
+      );
+    }
+    await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/');
   });
 
   test('a body over 1 MiB is 413, one of 1 MiB is read', async () => {

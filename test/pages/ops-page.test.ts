@@ -1,0 +1,153 @@
+/**
+ * The page of operators in a browser: figures of a node that trades, the reads that need the token, a node that goes away and
+ * comes back, and what holds for everybody: contrast, keyboard, narrow screens. Skipped with a message where there is no Chromium.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { type Browser, chromium as launcher, type Page } from 'playwright-core';
+import { findChromium } from '../support/chromium.ts';
+import { faintTexts } from '../support/contrast.ts';
+import { type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
+import { eventually, PATIENCE_MS } from '../support/patience.ts';
+import { removeDirectory } from '../support/temporary-directory.ts';
+
+const executablePath = findChromium();
+const options = executablePath === null ? { skip: 'no Chromium here; RINGBOOK_CHROMIUM names one' } : {};
+const NARROW = { width: 390, height: 844 };
+const NARROWEST = { width: 320, height: 640 };
+suite('the page of operators in a browser', options, () => {
+  let node: NodeProcess;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  before(async () => {
+    node = await startNode({ profile: 'dev', env: { RINGBOOK_DEMO: '1' } });
+    browser = await launcher.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    page = await open({ width: 1440, height: 1000 }, 'dark');
+  });
+
+  after(async () => {
+    await browser?.close();
+    await stopNode(node, 'SIGKILL');
+    removeDirectory(node.dataDirectory);
+  });
+
+  async function open(viewport: { width: number; height: number }, colorScheme: 'dark' | 'light'): Promise<Page> {
+    const opened = await browser.newPage({ viewport, colorScheme });
+    opened.setDefaultTimeout(PATIENCE_MS);
+    opened.on('pageerror', (error) => complaints.push(error.message));
+    opened.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    opened.on('request', (request) => {
+      if (!request.url().startsWith(node.ops)) complaints.push(`requested ${request.url()}`);
+    });
+    await opened.goto(`${node.ops}/`);
+    return opened;
+  }
+
+  /** The cells behind the name of a row. */
+  const row = async (panel: string, name: string): Promise<readonly string[]> => {
+    const found = page.locator(`#${panel} tbody tr`, { has: page.getByRole('rowheader', { name, exact: true }) });
+    return found.first().locator('td').allInnerTexts();
+  };
+  const untilRow = async (panel: string, name: string, isSo: (cells: readonly string[]) => boolean): Promise<void> => {
+    const end = performance.now() + PATIENCE_MS;
+    let cells: readonly string[] = [];
+    while (performance.now() < end) {
+      cells = await row(panel, name);
+      if (isSo(cells)) return;
+      await page.waitForTimeout(200);
+    }
+    assert.fail(`${name} in ${panel} has ${cells.join(', ')}`);
+  };
+
+  test('it shows a node that trades: state, commits, fills, mailboxes, sockets, without a token and without another host', async () => {
+    await page.locator('#state.good', { hasText: 'Ready' }).waitFor();
+    await untilRow('durability', 'Journal commit, flushed', ([p50 = '', p99 = '']) => /s$/.test(p50) && /s$/.test(p99));
+    await untilRow('traffic', 'Confirmed', ([, inWindow = '']) => Number(inWindow) > 0);
+    await untilRow('actors', 'clearing', ([, , records = '']) => /^[0-9.]+\/s$/.test(records) && records !== '0/s');
+    await untilRow('sockets', 'oms', ([sockets = '']) => Number(sockets) >= 2);
+    assert.equal(await page.locator('.tile', { hasText: 'Open orders' }).locator('.spark polyline').count(), 1);
+    assert.equal(await page.locator('#trouble').isVisible(), false);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('reads with the token: a wrong one is refused in words, a right one shows the ledger; it is stored nowhere', async () => {
+    const form = page.locator('form.token');
+    await form.locator('input').fill('wrong');
+    await form.locator('button.main').click();
+    await form.getByRole('status').filter({ hasText: 'UNAUTHORIZED' }).waitFor();
+    assert.equal(await page.locator('#operator .reads').isVisible(), false);
+    complaints.length = 0;
+
+    await form.locator('input').fill(OPERATOR_TOKEN);
+    await form.locator('button.main').press('Enter');
+    await untilRow('operator', '1', (cells) => cells.at(-1) === '0');
+    assert.equal(await form.locator('input').inputValue(), '');
+    const stored = await page.evaluate('localStorage.length + sessionStorage.length + document.cookie.length');
+    assert.equal(stored, 0);
+    await page.getByRole('button', { name: 'Forget' }).click();
+    assert.equal(await page.locator('#operator .reads').isVisible(), false);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('Pause stops the reads, and the same button goes on', async () => {
+    const readAt = (): Promise<string | null> => page.locator('#read-at').textContent();
+    await page.locator('#pause').click();
+    await page.waitForTimeout(300);
+    const paused = await readAt();
+    await page.waitForTimeout(2_600);
+    assert.equal(await readAt(), paused);
+    await page.locator('#pause').click();
+    await eventually(async () => (await readAt()) !== paused);
+  });
+
+  test('every text has the contrast of WCAG AA, in both themes', async () => {
+    for (const scheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      assert.deepEqual(await faintTexts(page), [], scheme);
+    }
+    await page.locator('#theme').click();
+    assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    assert.deepEqual(await faintTexts(page), [], 'the other theme by the button');
+  });
+
+  test('the keyboard reaches everything that a click does, and narrow screens need no sideways scroll', async () => {
+    const narrow = await open(NARROW, 'light');
+    await narrow.locator('#state.good').waitFor();
+    await narrow.keyboard.press('Tab');
+    assert.equal(await narrow.evaluate('document.activeElement.className'), 'skip');
+    const reached = new Set<string>();
+    for (let presses = 0; presses < 40; presses += 1) {
+      await narrow.keyboard.press('Tab');
+      reached.add(String(await narrow.evaluate('document.activeElement.id || document.activeElement.textContent')));
+    }
+    for (const target of ['window', 'pause', 'theme', 'token', 'Read', 'Forget'])
+      assert.ok(reached.has(target), target);
+    await narrow.locator('input[value=create]').focus();
+    await narrow.keyboard.press('ArrowRight');
+    assert.equal(await narrow.locator('input[value=replace]').isChecked(), true);
+    for (const size of [NARROW, NARROWEST]) {
+      await narrow.setViewportSize(size);
+      const beyond = Number(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      assert.ok(beyond <= 0, `${size.width} px wide: ${beyond} px too much`);
+    }
+    await narrow.close();
+  });
+
+  test('a node that ends is reported, what was read stays, and its next start is shown without a reload', async () => {
+    const { dataDirectory, ops } = node;
+    assert.equal(await stopNode(node), 0);
+    await page.locator('#trouble', { hasText: 'does not answer' }).waitFor();
+    await page.locator('#state.fault').waitFor();
+    assert.ok((await row('durability', 'Last flushed record')).length > 0);
+
+    node = await startNode({ profile: 'dev', dataDirectory, env: { RINGBOOK_OPS_PORT: new URL(ops).port } });
+    await page.locator('#state.good').waitFor();
+    await page.locator('#trouble').waitFor({ state: 'hidden' });
+    // Counters have fallen: nothing of the node before counts.
+    await untilRow('traffic', 'Confirmed', ([, inWindow = '', all = '']) => inWindow === '0' && all === '0');
+  });
+});
