@@ -22,7 +22,7 @@ export function welcomeOf(open: Listening, isDemo: boolean): string {
     '  ringbook is ready.',
     `    orders       ${oms}   REST, ws /control, /orders`,
     `    market data  ${mds}   REST and streams`,
-    `    operations   ${ops}   /readyz /metrics /operator`,
+    `    operations   ${ops}   a page of latency and queues, /readyz /metrics /operator`,
     ...(isDemo ? ['    demo traders trade in markets 1 and 3 (RINGBOOK_DEMO=0: none)'] : []),
     '',
     '  Try, in another terminal:',

@@ -74,6 +74,32 @@ suite('the page of operators in a browser', options, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('the path of an order: each stage with its p50 and p99, the shares as one strip, and what follows on disk', async () => {
+    const TIME = /^[0-9.]+ (?:µs|ms|s)$/;
+    for (const action of ['Create', 'Replace']) {
+      await page.getByText(action, { exact: true }).click();
+      for (const stage of ['parse', 'verify', 'reserve', 'market', 'ring', 'match', 'reply', 'flush', 'confirm']) {
+        await untilRow('path', stage, ([p50 = '', p99 = '']) => TIME.test(p50) && TIME.test(p99));
+      }
+      await page.locator('#path .total', { hasText: /p50 .+, p99 .+\/s$/ }).waitFor();
+      assert.match(
+        String(await page.locator('#path .strip').getAttribute('aria-label')),
+        /parse .+ verify .+ market .+ reply/,
+      );
+    }
+    await page.getByText('Cancel', { exact: true }).click();
+    await page.locator('#path .empty', { hasText: 'No order in this window' }).waitFor();
+    await page.getByText('Create', { exact: true }).click();
+    await untilRow('traffic', 'replace', ([done = '']) => done !== '0/s');
+    await untilRow(
+      'rings',
+      'front-door → market-0',
+      ([, used = '', size = '']) => used.includes('%') && size.endsWith('MiB'),
+    );
+    await untilRow('threads', 'clearing', ([cpu = '']) => cpu.includes('%'));
+    assert.deepEqual(complaints, []);
+  });
+
   test('reads with the token: a wrong one is refused in words, a right one shows the ledger; it is stored nowhere', async () => {
     const form = page.locator('form.token');
     await form.locator('input').fill('wrong');
