@@ -6,7 +6,7 @@
  *
  * Invariants
  *   (1) The price stays within WANDER_PPM of the oracle's and is pulled back to it, so it never drifts off.
- *   (2) The bids of a ladder lie below the price it was made for and its asks above, and no two makers share a level.
+ *   (2) The bids of a ladder are below the price of the turn and its asks above; each level belongs to one maker.
  *   (3) A turn changes at most CHANGES_PER_TURN quotes, unless the ladder has holes, which are filled at once.
  *
  * Prices and quantities are raw book integers. Not here: users, orders and sockets (demo-traders.ts).

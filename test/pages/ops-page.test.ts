@@ -1,6 +1,6 @@
 /**
- * The page of operators in a browser: figures of a node that trades, the reads that need the token, a node that goes away and
- * comes back, and what holds for everybody: contrast, keyboard, narrow screens. Skipped with a message where there is no Chromium.
+ * The page of operators in a browser: figures of a node that trades, reads with the token, a node that ends and starts again,
+ * contrast, keyboard and narrow screens. Skipped with a message where there is no Chromium.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
