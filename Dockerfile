@@ -5,6 +5,7 @@ ARG NODE_IMAGE=node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab2
 FROM ${NODE_IMAGE} AS build
 WORKDIR /ringbook
 COPY package.json package-lock.json ./
+COPY packages packages
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src src
@@ -12,8 +13,8 @@ COPY workers workers
 COPY schemas schemas
 COPY config config
 RUN npm run build
-# Only what runs: no development packages, and of the forty uWebSockets.js binaries the one for this Node and CPU.
-RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+# Only what runs: no development packages, no compiler (viem names it as an optional peer), not the client's package, and of the forty uWebSockets.js binaries the one for this Node and CPU.
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/typescript node_modules/@typescript node_modules/ringbook-client \
  && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
 
 FROM ${NODE_IMAGE}

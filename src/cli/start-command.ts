@@ -1,4 +1,5 @@
 /** `ringbook start`: starts the node, which reads its configuration from the environment. */
+import { Signals } from '../node/signals.ts';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
 
 export const startCommand: Command = {
@@ -33,8 +34,9 @@ example:
   async run(argv) {
     const { values, positionals } = parseOptions(argv, { demo: { type: 'boolean', default: false } });
     if (positionals.length > 0) throw usageError('start takes no argument: its configuration is the environment');
+    const signals = new Signals();
     const { main } = await import('../node/main.ts');
-    await main(values);
+    await main(values, signals);
     return EXIT.done;
   },
 };

@@ -15,15 +15,14 @@ import { type Listening, reachableUrl } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
 import { DemoThread } from './demo-thread.ts';
 import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
+import { Signals } from './signals.ts';
 import { welcomeOf } from './welcome.ts';
 
-const EXIT_BROKEN = 70;
 const EXIT_REFUSED = 78;
 
 /** Runs a node until a signal ends it; configuration is the environment, and what the command line wishes. */
-export async function main(wishes: StartWishes = {}): Promise<void> {
+export async function main(wishes: StartWishes = {}, signals: Signals = new Signals()): Promise<void> {
   tuneCompiler();
-  const signals = new Signals();
   const threads = begunThreads(wishes);
   // Before the node is ready nothing was acknowledged, so nothing has to be kept.
   signals.stop = () => threads.abandon();
@@ -75,28 +74,6 @@ function isRefusal(error: unknown): error is ConfigError | StorageError {
 
 function say(reason: string): void {
   writeSync(2, `ringbook does not start: ${reason}\n`);
-}
-
-/** The first SIGTERM or SIGINT ends the process in order; further ones change nothing. */
-class Signals {
-  isStopping = false;
-  stop: () => Promise<void> = () => Promise.resolve();
-
-  constructor() {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#take());
-  }
-
-  #take(): void {
-    if (this.isStopping) return;
-    this.isStopping = true;
-    this.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        writeSync(2, `ringbook did not stop in order: ${String(error)}\n`);
-        process.exit(EXIT_BROKEN);
-      },
-    );
-  }
 }
 
 /** Clients of this node, on a thread of their own. */

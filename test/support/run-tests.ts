@@ -29,6 +29,8 @@ const LONGEST = [
   'node/flow',
   'matching/engine-equals-reference',
   'docs/examples',
+  'image/dockerfile',
+  'docs/production',
   'contract/keep-alive',
   'node/production-profile',
   'node/safety',
