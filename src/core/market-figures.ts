@@ -94,6 +94,12 @@ export interface MarketQuotes {
   readonly openInterest: OpenInterest | null;
 }
 
+/** The prices that public reads show of an asset, USD, 18 decimals, each with its match or publish time. */
+export interface ShownPrices {
+  readonly mark: { readonly price: Amount18; readonly timeNs: TimestampNs; readonly source: 'trade' | 'oracle' } | null;
+  readonly oracle: { readonly price: Amount18; readonly timeNs: TimestampNs } | null;
+}
+
 /** A market's ticker in full. */
 export interface QuotedTicker {
   readonly ticker: Ticker;

@@ -23,6 +23,7 @@ import type { MarketData, MarketDataSink, MarketTicker, TradeStatus } from '../m
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
+import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, marketOf } from './mds-reads.ts';
 import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
@@ -48,6 +49,8 @@ export class MarketStreams implements MarketDataSink {
   readonly allTrades: Channel<Subscription> = new Channel();
   readonly allTickers: Channel<Subscription> = new Channel();
   readonly tradeEvents: Channel<Subscription> = new Channel();
+  /** Of the multiplexed socket. */
+  readonly subscriptions: MarketSubscriptions = new MarketSubscriptions();
 
   constructor(onResyncWanted: (marketIndex: number) => void) {
     this.#onResyncWanted = onResyncWanted;
@@ -82,6 +85,7 @@ export class MarketStreams implements MarketDataSink {
 
   depthDiff(market: MarketDefinition, diff: DepthLevels): void {
     this.#publish(this.of(market.marketIndex, 'marketdepth'), () => depthJson(market, diff));
+    this.subscriptions.depthDiff(market, diff);
   }
 
   klines(market: MarketDefinition, rows: readonly Kline[], ofWidth: (width: number) => readonly Kline[]): void {
@@ -89,11 +93,13 @@ export class MarketStreams implements MarketDataSink {
     for (const [width, channel] of this.#of(market.marketIndex).wideKlines) {
       this.#publish(channel, () => klinesFrameJson(market, ofWidth(width), width));
     }
+    this.subscriptions.klines(market, ofWidth);
   }
 
   trade(market: MarketDefinition, trade: PublicTrade): void {
     this.#publish(this.of(market.marketIndex, 'trades'), () => publicTradeJson(market, trade));
     this.#publish(this.allTrades, () => publicTradeJson(market, trade));
+    this.subscriptions.trade(market, trade);
   }
 
   tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void {
@@ -107,6 +113,7 @@ export class MarketStreams implements MarketDataSink {
 
   ticker(market: MarketDefinition, ticker: QuotedTicker): void {
     this.#publish(this.of(market.marketIndex, 'ticker'), () => tickerJson(market, ticker));
+    this.subscriptions.ticker(market, ticker);
   }
 
   tickers(changed: readonly MarketTicker[]): void {
@@ -124,6 +131,7 @@ export class MarketStreams implements MarketDataSink {
   flush(): void {
     for (const channel of this.#touched) channel.flush();
     this.#touched.clear();
+    this.subscriptions.flush();
   }
 
   #publish(channel: Channel<Subscription>, text: () => string): void {
@@ -186,6 +194,7 @@ export class MdsServer {
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
+    this.#streams.subscriptions.attach({ ...options, gate });
     this.#addStreams();
     addMarketDataReads({ ...options, routes: this.#routes });
     this.#routes.seal();
@@ -236,6 +245,7 @@ export class MdsServer {
     // Without its own route a plain GET would be parsed as the trades of an asset `events`.
     this.#routes.addPlainSocketGet('/trades/events');
     this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
+    this.#hub.add(this.#streams.subscriptions.route);
     this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
   }
 

@@ -96,6 +96,8 @@ export interface StreamRoute<T> {
   isKept?(data: T): boolean;
   /** Called once per opened socket, also when the node closes it. Nothing can be sent any more. */
   closed(socket: StreamSocket<T>): void;
+  /** A part of the queue was written, and the socket does not lag. */
+  drained?(socket: StreamSocket<T>): void;
   /** A frame of the client; the bytes are valid during the call only. Absent on one-way streams. */
   message?(socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void;
   /** Reply to the text `{"type":"ping"}` on one-way streams (WS-09); by default the v0 form. */
@@ -204,6 +206,17 @@ export class StreamSocket<T> {
     this.#measure(raw, isTaken);
   }
 
+  /** Sends `count` frames in one write. @param frameAt called in order; its bytes are copied before the next call. */
+  sendEach(count: number, frameAt: (index: number) => Uint8Array): void {
+    if (this.#state !== 'open' || count === 0) return;
+    const raw = this.#socket();
+    let isTaken = true;
+    raw.cork(() => {
+      for (let index = 0; index < count && isTaken; index += 1) isTaken = this.#hand(raw, frameAt(index));
+    });
+    this.#measure(raw, isTaken);
+  }
+
   /** An exception in work for this socket closes it and is reported. */
   guarded(work: () => void): void {
     try {
@@ -247,7 +260,8 @@ export class StreamSocket<T> {
     if (this.#state === 'closed') return;
     const raw = this.#socket();
     this.#note(raw.getBufferedAmount());
-    if (this.#state === 'lagged' && this.#backlogBytes === 0) raw.end(this.#route.lag.code, this.#route.lag.reason);
+    if (this.#state === 'open') this.#route.drained?.(this);
+    else if (this.#backlogBytes === 0) raw.end(this.#route.lag.code, this.#route.lag.reason);
   }
 
   /** @internal Called when the raw socket is closed. */

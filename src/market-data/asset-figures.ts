@@ -10,9 +10,9 @@
  * and a market without open interest counts as one that never had any until the next change.
  */
 import type { AssetId } from '../core/ids.ts';
-import type { OpenInterest } from '../core/market-figures.ts';
+import type { OpenInterest, ShownPrices } from '../core/market-figures.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
-import { type PriceSource, type ShownPrices, shownPrices } from '../risk/prices.ts';
+import { type PriceSource, shownPrices } from '../risk/prices.ts';
 
 /** The figures of one market as clearing sends them. */
 export interface MarketRisk {

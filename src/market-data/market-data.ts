@@ -29,6 +29,7 @@ import type {
   OpenInterest,
   PublicTrade,
   QuotedTicker,
+  ShownPrices,
   Ticker,
   WidePage,
 } from '../core/market-figures.ts';
@@ -41,7 +42,7 @@ import {
   type Sequence,
   type TimestampNs,
 } from '../core/units.ts';
-import type { PriceSource, ShownPrices } from '../risk/prices.ts';
+import type { PriceSource } from '../risk/prices.ts';
 import { AssetFigures, type MarketRisk } from './asset-figures.ts';
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
@@ -276,6 +277,13 @@ export class MarketData {
     if (width > 1) return klines.wide.page({ width, ...query });
     const truncatedBeforeNs = klines.wide.truncatedBeforeNs(width, query.nowNs);
     return { ...klines.page(query), width, truncatedBeforeNs };
+  }
+
+  /** The newest rows of a width, ascending. */
+  newestKlines(marketIndex: number, width: number, count: number, nowNs: TimestampNs): readonly Kline[] {
+    const { klines } = this.#market(marketIndex);
+    if (width > 1) return klines.wide.newest(width, count, nowNs);
+    return klines.page({ endNs: nowNs, page: 0, limit: count, nowNs }).rows;
   }
 
   /** Newest first; of all markets when `marketIndex` is null. */

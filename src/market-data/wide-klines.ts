@@ -88,6 +88,19 @@ export class WideKlines {
     return [...starts].sort((a, b) => a - b).flatMap((start) => rowAt(source, start, width) ?? []);
   }
 
+  /** The newest rows, ascending. */
+  newest(width: number, count: number, nowNs: TimestampNs): Kline[] {
+    const source = this.#sourceOf(width);
+    const starts: number[] = [];
+    for (const second of source.startsBefore(secondOf(nowNs) + width, this.keptFrom(width, nowNs))) {
+      const start = bucketStart(second, width);
+      if (starts.at(-1) === start) continue;
+      if (starts.length === count) break;
+      starts.push(start);
+    }
+    return starts.reverse().flatMap((start) => rowAt(source, start, width) ?? []);
+  }
+
   page({ width, endNs, page, limit, nowNs }: WideQuery): WidePage {
     const from = this.keptFrom(width, nowNs);
     const source = this.#sourceOf(width);

@@ -12,6 +12,7 @@
  *
  * Staleness is a matter of time alone and needs no timer: that a source was stale is found when its next update comes.
  */
+import type { ShownPrices } from '../core/market-figures.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 
 /** One source: its last accepted value. */
@@ -102,12 +103,6 @@ export function assetPrices(oracle: PriceSource | null, mark: PriceSource | null
   const isBroken = !isUsable(oracle, ORACLE_STALE_NS, nowNs);
   const stored = oracle?.price ?? mark?.price ?? ZERO_18;
   return { oracle: stored, mark: usableMark ?? stored, isBroken };
-}
-
-/** The prices that public reads show of an asset, each with its time. */
-export interface ShownPrices {
-  readonly mark: { readonly price: Amount18; readonly timeNs: TimestampNs; readonly source: 'trade' | 'oracle' } | null;
-  readonly oracle: { readonly price: Amount18; readonly timeNs: TimestampNs } | null;
 }
 
 /**

@@ -11,8 +11,8 @@
  * Integers are big-endian, so that keys sort as their numbers do.
  */
 import { assert } from '../core/assert.ts';
+import { crc32c } from '../core/crc32c.ts';
 import { writeHex } from '../core/hex.ts';
-import { crc32c } from './crc32c.ts';
 
 // Users as bytes: a checkpoint writes some users thousands of times, and reading sixty-four hex digits takes longer than
 // writing what they say. What is known is kept for as many users as a checkpoint usually has, then forgotten.

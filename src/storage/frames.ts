@@ -7,9 +7,9 @@
  * read as it was written or not at all: damage is an InvariantError.
  */
 import { InvariantError } from '../core/assert.ts';
+import { crc32c } from '../core/crc32c.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import { crc32c } from './crc32c.ts';
 
 export const LAYOUT_VERSION = 1;
 const CRC_BYTES = 4;

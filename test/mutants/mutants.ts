@@ -959,6 +959,30 @@ const MARKET_DATA: readonly Mutant[] = [
     caughtBy: 'test/market-data/wide-klines',
   },
   {
+    breaks: 'a checksum covers bids, then asks',
+    site: 'checksum-sides',
+    change: swap(/bids\)\}\|/, 'asks)}|'),
+    caughtBy: 'test/http/market-subscriptions',
+  },
+  {
+    breaks: 'every n-th update has a checksum',
+    site: 'checksum-every',
+    change: swap(/% checksumEvery === 0/, '% checksumEvery === 1'),
+    caughtBy: 'test/http/market-subscriptions',
+  },
+  {
+    breaks: 'the sequence of a subscription counts what was sent of it',
+    site: 'sequence-when-sent',
+    change: swap(/\+= 1/, '+= queued.length'),
+    caughtBy: 'test/http/market-subscriptions',
+  },
+  {
+    breaks: 'a slow reader gets the newest of values that replace each other',
+    site: 'newest-only',
+    change: swap(/hasRoom \? null : frame/, 'hasRoom ? null : (subscription.held ?? frame)'),
+    caughtBy: 'test/http/market-subscriptions',
+  },
+  {
     breaks: 'a trade is public once',
     site: 'trade-once',
     change: swap(/<= /, '< '),

@@ -137,3 +137,113 @@ export const WELCOME: Shape = named(
     errors: listOf(TEXT),
   }),
 );
+
+const REQUEST_ID = described(Type.String({ minLength: 1, maxLength: 64 }), 'repeated in the answer');
+const CHANNEL_NAME = words('depth', 'bbo', 'trades', 'klines', 'ticker', 'prices');
+const CHANNEL_ITEM = Type.Object({
+  name: CHANNEL_NAME,
+  asset_ids: listOf(TEXT, { minItems: 1, maxItems: 100 }),
+  interval: optional(described(TEXT, 'klines only, and required there')),
+  numbers: optional(described(words('number', 'string'), 'depth only: the form of prices and quantities')),
+  checksum_every: optional(
+    described(
+      Type.Integer({ minimum: 0, maximum: 1_000 }),
+      'depth only: a checksum on every n-th update; 0: snapshots',
+    ),
+  ),
+});
+export const SUBSCRIPTION_REQUEST: Shape = named(
+  'SubscriptionRequest',
+  'Subscribing again replaces the options and sends a new snapshot',
+  Type.Object({
+    type: words('subscribe', 'unsubscribe'),
+    id: optional(REQUEST_ID),
+    channels: listOf(CHANNEL_ITEM, { minItems: 1, maxItems: 20 }),
+  }),
+);
+export const SUBSCRIPTION_PING: Shape = named(
+  'SubscriptionPing',
+  'Answered by a pong with its id',
+  Type.Object({ type: words('ping'), id: optional(REQUEST_ID) }),
+);
+export const SUBSCRIPTION_PONG: Shape = named(
+  'SubscriptionPong',
+  'The answer to a ping',
+  Type.Object({ type: words('pong'), id: optional(TEXT) }),
+);
+export const SUBSCRIPTIONS: Shape = named(
+  'Subscriptions',
+  'All subscriptions in force, and what the frame could not do',
+  Type.Object({
+    type: words('subscriptions'),
+    channels: listOf(CHANNEL_ITEM),
+    errors: listOf(
+      Type.Object({
+        name: CHANNEL_NAME,
+        asset_id: TEXT,
+        code: words('MARKET_NOT_FOUND', 'RATE_LIMITED', 'TOO_MANY_SUBSCRIPTIONS', 'NOT_SUBSCRIBED'),
+        message: TEXT,
+      }),
+    ),
+    id: optional(nullable(TEXT)),
+  }),
+);
+export const SUBSCRIPTION_ERROR: Shape = named(
+  'SubscriptionError',
+  'A frame that could not be taken; the socket stays open',
+  Type.Object({
+    type: words('error'),
+    id: nullable(TEXT),
+    error: Type.Object({ code: TEXT, message: TEXT, retryable: FLAG, details: optional(Type.Unknown() as Shape) }),
+  }),
+);
+
+/** A snapshot or an update of a channel. */
+function channelFrame(title: string, channel: string, data: Shape): Shape {
+  return named(
+    title,
+    `A snapshot or an update of ${channel}; \`sequence\` counts the frames of the subscription`,
+    Type.Object({
+      type: words('snapshot', 'update'),
+      channel: words(channel),
+      asset_id: ASSET_ID,
+      ...(channel === 'klines' ? { interval_s: COUNT } : {}),
+      sequence: COUNT,
+      timestamp_ns: NANOSECONDS,
+      data,
+    }),
+  );
+}
+
+const NUMBER_OR_TEXT: Shape = Type.Union([Type.Number(), Type.String()]);
+const BOOK_LEVELS = listOf(listOf(NUMBER_OR_TEXT, { minItems: 2, maxItems: 2 }));
+export const DEPTH_FRAME: Shape = channelFrame(
+  'DepthFrame',
+  'depth',
+  Type.Object({
+    asks: BOOK_LEVELS,
+    bids: BOOK_LEVELS,
+    sequence_number: COUNT,
+    more: optional(described(FLAG, 'snapshots only: another part follows')),
+    checksum: described(nullable(COUNT), 'CRC-32C of the best ten levels of each side'),
+  }),
+);
+export const BBO_FRAME: Shape = channelFrame(
+  'BboFrame',
+  'bbo',
+  Type.Object({ bid: nullable(BEST_LEVEL), ask: nullable(BEST_LEVEL), sequence_number: COUNT }),
+);
+export const TRADES_FRAME: Shape = channelFrame('TradesFrame', 'trades', Type.Object({ trades: PUBLIC_TRADES }));
+export const KLINES_FRAME: Shape = channelFrame('KlinesFrame', 'klines', Type.Object({ items: KLINES }));
+export const TICKER_FRAME: Shape = channelFrame('TickerFrame', 'ticker', TICKER);
+export const PRICES_FRAME: Shape = channelFrame(
+  'PricesFrame',
+  'prices',
+  Type.Object({
+    mark_price: nullable(DECIMAL),
+    mark_source: nullable(words('trade', 'oracle')),
+    mark_timestamp_ns: nullable(NANOSECONDS),
+    oracle_price: nullable(DECIMAL),
+    oracle_timestamp_ns: nullable(NANOSECONDS),
+  }),
+);

@@ -1,17 +1,28 @@
 /** The market-data service: its routes and streams, all public (wire.md 8, 9.3, 9.6, 9.7). */
 
 import {
+  BBO_FRAME,
   DEPTH,
   DEPTH_DIFF,
+  DEPTH_FRAME,
   KLINE_PAGE,
   KLINES,
+  KLINES_FRAME,
   OPEN_INTEREST,
   OPEN_INTERESTS,
+  PRICES_FRAME,
   PUBLIC_TRADE,
   PUBLIC_TRADES,
+  SUBSCRIPTION_ERROR,
+  SUBSCRIPTION_PING,
+  SUBSCRIPTION_PONG,
+  SUBSCRIPTION_REQUEST,
+  SUBSCRIPTIONS,
   TICKER,
+  TICKER_FRAME,
   TICKERS,
   TRADE_EVENT,
+  TRADES_FRAME,
   WELCOME,
 } from '../../codec/shapes/market-data-shapes.ts';
 import { NANOSECONDS, TEXT } from '../../codec/shapes/shape-kit.ts';
@@ -147,6 +158,11 @@ function welcome(channel: string): MessageDoc {
   };
 }
 
+/** An update of the multiplexed socket. @param interval its member, for klines. */
+function frameExample(channel: string, data: string, interval = ''): string {
+  return `{"type":"update","channel":"${channel}","asset_id":"1",${interval}"sequence":2,"timestamp_ns":1770000030010000000,"data":${data}}`;
+}
+
 export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
@@ -231,6 +247,90 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
     sends: [
       welcome('tickers'),
       { name: 'Tickers', summary: 'Those that changed', shape: TICKERS, example: `[${TICKER_EXAMPLE}]` },
+    ],
+  },
+  {
+    ...STREAM,
+    path: '/ws',
+    summary: 'Many markets and channels on one socket',
+    description: [
+      'Each subscription begins with a snapshot and goes on with updates; subscribing again resynchronizes it. Up to 500',
+      'subscriptions a socket, 200 new ones a frame, 10 frames a second. A book is checked with the CRC-32C of its best ten',
+      'levels. A reader that is slow misses old values of bbo, ticker and prices, then depth updates, and gets a new',
+      'snapshot; one that is too slow even so is closed with 1013 `resync_required`.',
+    ].join(' '),
+    resync: 'nothing: connect and subscribe again',
+    receives: [
+      {
+        name: 'SubscriptionRequest',
+        summary: 'Begins or ends subscriptions',
+        shape: SUBSCRIPTION_REQUEST,
+        example:
+          '{"type":"subscribe","id":"s-1","channels":[{"name":"depth","asset_ids":["1"],"checksum_every":1},{"name":"klines","asset_ids":["1"],"interval":"1m"}]}',
+      },
+      { name: 'SubscriptionPing', summary: 'A ping', shape: SUBSCRIPTION_PING, example: '{"type":"ping","id":"p-1"}' },
+    ],
+    sends: [
+      {
+        name: 'Subscriptions',
+        summary: 'The first frame, and the answer to a request',
+        shape: SUBSCRIPTIONS,
+        example:
+          '{"type":"subscriptions","channels":[{"name":"depth","asset_ids":["1"],"numbers":"number","checksum_every":1}],"errors":[],"id":"s-1"}',
+      },
+      {
+        name: 'DepthFrame',
+        summary: 'The book',
+        shape: DEPTH_FRAME,
+        example: frameExample(
+          'depth',
+          '{"asks":[[3150.25,1.5]],"bids":[],"sequence_number":9002,"checksum":3332010872}',
+        ),
+      },
+      {
+        name: 'BboFrame',
+        summary: 'The best bid and offer',
+        shape: BBO_FRAME,
+        example: frameExample(
+          'bbo',
+          '{"bid":{"price":"3149.75","size":"1"},"ask":{"price":"3150.25","size":"1.5"},"sequence_number":9002}',
+        ),
+      },
+      {
+        name: 'TradesFrame',
+        summary: 'Confirmed trades',
+        shape: TRADES_FRAME,
+        example: frameExample('trades', `{"trades":[${TRADE_EXAMPLE}]}`),
+      },
+      {
+        name: 'KlinesFrame',
+        summary: 'Candles of an interval as they form',
+        shape: KLINES_FRAME,
+        example: frameExample('klines', `{"items":[${KLINE_EXAMPLE}]}`, '"interval_s":60,'),
+      },
+      {
+        name: 'TickerFrame',
+        summary: 'The last 24 hours',
+        shape: TICKER_FRAME,
+        example: frameExample('ticker', TICKER_EXAMPLE),
+      },
+      {
+        name: 'PricesFrame',
+        summary: 'The mark and the oracle price',
+        shape: PRICES_FRAME,
+        example: frameExample(
+          'prices',
+          '{"mark_price":"3151","mark_source":"trade","mark_timestamp_ns":1770000004000000000,"oracle_price":"3149.9","oracle_timestamp_ns":1770000029000000000}',
+        ),
+      },
+      { name: 'SubscriptionPong', summary: 'A pong', shape: SUBSCRIPTION_PONG, example: '{"type":"pong","id":"p-1"}' },
+      {
+        name: 'SubscriptionError',
+        summary: 'A frame that could not be taken',
+        shape: SUBSCRIPTION_ERROR,
+        example:
+          '{"type":"error","id":null,"error":{"code":"INVALID_REQUEST","message":"expected subscribe, unsubscribe or ping","retryable":false,"details":{"field":"type"}}}',
+      },
     ],
   },
 ];

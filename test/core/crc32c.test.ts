@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { crc32c } from '../../src/storage/crc32c.ts';
+import { crc32c } from '../../src/core/crc32c.ts';
 import { propertyParameters } from '../support/property.ts';
 
 suite('crc32c', () => {

@@ -1,0 +1,166 @@
+/**
+ * One client of the multiplexed market-data socket: its subscriptions, what is to be sent, and what a slow reader misses
+ * (wire-additions.md 10.3, 10.5).
+ *
+ *   subscribed ─▶ snapshot due ── snapshot ─▶ live ── update, update, …
+ *                      ▲                        │ depth: more than 1 MiB is queued, or a number was left out
+ *                      └────────────────────────┘
+ *
+ * Invariants
+ *   (1) `sequence` counts the frames sent of a subscription: what is dropped or replaced before it is sent has none.
+ *   (2) No update is sent between the moment a snapshot is due and the snapshot.
+ *   (3) Snapshots are made while at most HELD_BYTES are queued, so a reader never has more than one of them ahead.
+ *   (4) Trades and klines are never dropped: a reader that falls too far behind is closed.
+ */
+import type { SequencedFrame } from '../codec/subscription-frames.ts';
+import type { SubscriptionOptions } from '../codec/subscription-requests.ts';
+import type { AssetId } from '../core/ids.ts';
+import type { StreamSocket } from './uws-socket.ts';
+
+/** Queued bytes above which `bbo`, `ticker` and `prices` keep their newest update only, and no snapshot is sent. */
+export const HELD_BYTES = 262_144;
+/** Queued bytes above which depth updates are dropped. */
+export const DROPPED_BYTES = 1_048_576;
+/** Frames of a client. */
+const FRAMES_PER_SECOND = 10;
+const FRAMES_BURST = 50;
+const SECOND_MS = 1_000;
+
+/** One channel of one asset, for one socket. */
+export class Subscription {
+  readonly socket: SubscribedSocket;
+  readonly assetId: AssetId;
+  /** Null for prices of an asset without a market. */
+  readonly marketIndex: number | null;
+  readonly options: SubscriptionOptions;
+  /** Frames sent. */
+  sequence = 0;
+  /** Depth: updates since the last snapshot, and the number of the state that was sent last. */
+  updates = 0;
+  depthSequence = 0;
+  /** Waits for its snapshot. */
+  isDue = true;
+  /** The newest update of a channel that keeps one. */
+  held: SequencedFrame | null = null;
+
+  constructor(
+    socket: SubscribedSocket,
+    options: SubscriptionOptions,
+    of: { readonly assetId: AssetId; readonly marketIndex: number | null },
+  ) {
+    this.socket = socket;
+    this.options = options;
+    this.assetId = of.assetId;
+    this.marketIndex = of.marketIndex;
+  }
+}
+
+interface QueuedUpdate {
+  readonly subscription: Subscription;
+  readonly frame: SequencedFrame;
+}
+
+export class SubscribedSocket {
+  /** By name, width and asset. */
+  readonly subscriptions: Map<string, Subscription> = new Map();
+  /** Subscriptions that wait for their snapshot, in order. */
+  readonly due: Set<Subscription> = new Set();
+  readonly #queued: QueuedUpdate[] = [];
+  readonly #held = new Set<Subscription>();
+  #raw: StreamSocket<SubscribedSocket> | null = null;
+  #framesLeft = FRAMES_BURST;
+  #framesAtMs: number;
+
+  /** @param nowMs real milliseconds, monotonic. */
+  constructor(nowMs: number) {
+    this.#framesAtMs = nowMs;
+  }
+
+  opened(raw: StreamSocket<SubscribedSocket>): void {
+    this.#raw = raw;
+  }
+
+  /** Bytes that its client has not received. */
+  get backlogBytes(): number {
+    return this.#raw?.backlogBytes ?? 0;
+  }
+
+  /** Whether there is room for a snapshot. */
+  get hasRoom(): boolean {
+    return this.#raw?.state === 'open' && this.backlogBytes <= HELD_BYTES;
+  }
+
+  /** Counts a frame of the client. @returns false beyond the limit. */
+  takesFrame(nowMs: number): boolean {
+    const supplied = ((nowMs - this.#framesAtMs) / SECOND_MS) * FRAMES_PER_SECOND;
+    this.#framesLeft = Math.min(FRAMES_BURST, this.#framesLeft + supplied) - 1;
+    this.#framesAtMs = nowMs;
+    return this.#framesLeft >= 0;
+  }
+
+  /** Queues an update for the next flush. */
+  add(subscription: Subscription, frame: SequencedFrame): void {
+    this.#queued.push({ subscription, frame });
+  }
+
+  /** Queues an update that makes older ones obsolete; while there is no room, the newest is kept. */
+  replace(subscription: Subscription, frame: SequencedFrame): void {
+    const hasRoom = this.backlogBytes <= HELD_BYTES;
+    // mutant: newest-only
+    subscription.held = hasRoom ? null : frame;
+    if (!hasRoom) this.#held.add(subscription);
+    else {
+      this.#held.delete(subscription);
+      this.add(subscription, frame);
+    }
+  }
+
+  /** A snapshot is due: updates that are queued or kept are obsolete. */
+  wantSnapshot(subscription: Subscription): void {
+    subscription.isDue = true;
+    this.due.add(subscription);
+    this.forget(subscription);
+  }
+
+  /** Nothing more is sent of the subscription, except a snapshot that is due. */
+  forget(subscription: Subscription): void {
+    subscription.held = null;
+    this.#held.delete(subscription);
+    const kept = this.#queued.filter((update) => update.subscription !== subscription);
+    if (kept.length === this.#queued.length) return;
+    this.#queued.length = 0;
+    this.#queued.push(...kept);
+  }
+
+  /** Sends what is queued, in one write. */
+  flush(): void {
+    if (this.backlogBytes <= HELD_BYTES) this.#release();
+    const queued = this.#queued;
+    this.#raw?.sendEach(queued.length, (index) => {
+      const { subscription, frame } = queued[index] as QueuedUpdate;
+      // mutant: sequence-when-sent
+      subscription.sequence += 1;
+      return frame.of(subscription.sequence);
+    });
+    queued.length = 0;
+  }
+
+  /** Sends the frames of a snapshot. */
+  sendSnapshot(subscription: Subscription, frames: readonly SequencedFrame[]): void {
+    subscription.isDue = false;
+    subscription.updates = 0;
+    this.due.delete(subscription);
+    this.#raw?.sendEach(frames.length, (index) => {
+      subscription.sequence += 1;
+      return (frames[index] as SequencedFrame).of(subscription.sequence);
+    });
+  }
+
+  #release(): void {
+    for (const subscription of this.#held) {
+      if (subscription.held !== null) this.#queued.push({ subscription, frame: subscription.held });
+      subscription.held = null;
+    }
+    this.#held.clear();
+  }
+}
