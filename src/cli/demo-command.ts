@@ -1,6 +1,6 @@
 /**
  * `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev profile
- * with a data directory that is removed afterwards.
+ * with a data directory that is removed afterwards. `ringbook demo traders`: the demo traders against a dev node that runs already.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { OperatorClient } from '../client/operator.ts';
-import { CliError, type Command, EXIT, type ExitCode, parseOptions, positiveInteger, usageError } from './command.ts';
+import { DemoTraders } from '../load/demo-traders.ts';
+import { demoSettings } from '../node/demo-thread.ts';
+import {
+  ADDRESS_OPTIONS,
+  CliError,
+  type Command,
+  checkAddress,
+  EXIT,
+  type ExitCode,
+  operatorToken,
+  parseOptions,
+  positiveInteger,
+  TOKEN_HELP,
+  usageError,
+} from './command.ts';
 import { CRASH_ACCOUNTS_MAX, playCrash } from './crash-scenario.ts';
 
 const CLI = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -84,24 +98,53 @@ async function crash(accounts: number): Promise<ExitCode> {
   }
 }
 
+/** Trades until SIGTERM or SIGINT, then cancels its orders. A node that does not answer, or not yet, is tried again. */
+async function trade(oms: string, ops: string): Promise<ExitCode> {
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const traders = new DemoTraders(demoSettings({ oms, ops, operatorToken: operatorToken() }), (report) => {
+    if (report.kind === 'failed') print(`the demo traders pause: ${report.reason}`);
+    else print(`the demo traders trade in markets ${report.markets.join(' and ')}`);
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => traders.stop());
+  await traders.run();
+  return EXIT.done;
+}
+
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'play a crash of a market on a node of its own',
+  summary: 'play a crash of a market on a node of its own, or trade gently on a dev node',
   help: `usage: ringbook demo crash [options]
+       ringbook demo traders [options]
+
+crash
 
 Starts a node of the dev profile with an empty data directory of its own, lets many leveraged accounts buy, then the price
 falls by 40 % into a thin book. Prints what the node publishes: accounts at risk, liquidations, what the backstop takes over
 and sells, auto-deleveraging. Takes about a minute. Exits with 1 when the ledger does not add up or an account is left below its
 maintenance margin.
 
-  --accounts N       leveraged accounts, ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}  (default ${ACCOUNTS})
+  --accounts N       of crash: leveraged accounts, ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}  (default ${ACCOUNTS})
+
+traders
+Two makers and a taker with published keys trade gently in markets 1 and 3 of a node of the dev profile that runs already,
+until SIGTERM or SIGINT; then they cancel their orders. The same traders as those of "ringbook start --demo", in a process of their own.
+
+  --oms URL          of traders: order service    (default http://127.0.0.1:3032)
+  --ops URL          of traders: operator API     (default http://127.0.0.1:9464)
+${TOKEN_HELP}
 
 example:
   ringbook demo crash --accounts 100
+  ringbook demo traders
 `,
   async run(argv) {
-    const { values, positionals } = parseOptions(argv, { accounts: { type: 'string', default: ACCOUNTS } });
-    if (positionals.length !== 1 || positionals[0] !== 'crash') throw usageError('demo plays one: ringbook demo crash');
+    const { oms, ops } = ADDRESS_OPTIONS;
+    const { values, positionals } = parseOptions(argv, { accounts: { type: 'string', default: ACCOUNTS }, oms, ops });
+    const [play] = positionals;
+    if (positionals.length === 1 && play === 'traders')
+      return trade(checkAddress(values.oms, 'oms'), checkAddress(values.ops, 'ops'));
+    if (positionals.length !== 1 || play !== 'crash')
+      throw usageError('demo plays one of two: ringbook demo crash, ringbook demo traders');
     const accounts = positiveInteger(values.accounts, '--accounts');
     if (accounts < ACCOUNTS_MIN || accounts > CRASH_ACCOUNTS_MAX) {
       throw usageError(`--accounts is ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}`);

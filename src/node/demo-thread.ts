@@ -5,13 +5,22 @@
  * No other thread waits for it: it is a client of the node. When it dies, out of memory too, the node goes on and the thread
  * begins anew after a pause; with the process it ends at any moment.
  */
+import { randomInt } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { DemoReport, DemoSettings } from '../load/demo-traders.ts';
+import { DEMO_BYTE } from '../operator/seed-data.ts';
 
 const HEAP_MIB_MAX = 64;
 const AGAIN_MS = 30_000;
 /** How long its orders may take to be cancelled before the node stops. */
 const STOP_MS_MAX = 2_000;
+
+/** The demo traders of a node: their keys are those of the dev profile. */
+export function demoSettings(node: Pick<DemoSettings, 'oms' | 'ops' | 'operatorToken'>): DemoSettings {
+  const seedOf = (byte: number): string => byte.toString(16).repeat(32);
+  const makers = DEMO_BYTE.makers.map(seedOf);
+  return { ...node, makers, taker: seedOf(DEMO_BYTE.taker), seed: randomInt(2 ** 32) };
+}
 
 export interface DemoThreadOptions {
   readonly entry: URL;

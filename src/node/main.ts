@@ -3,17 +3,15 @@
  *
  *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
-import { randomInt } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { ConfigError } from '../core/config-error.ts';
 import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
-import { DEMO_BYTE } from '../operator/seed-data.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type Listening, reachableUrl } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
-import { DemoThread } from './demo-thread.ts';
+import { DemoThread, demoSettings } from './demo-thread.ts';
 import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
 import { Signals } from './signals.ts';
 import { welcomeOf } from './welcome.ts';
@@ -78,15 +76,7 @@ function say(reason: string): void {
 
 /** Clients of this node, on a thread of their own. */
 function startDemo({ config, log }: NodeThreads, { oms, ops }: Listening): DemoThread {
-  const seedOf = (byte: number): string => byte.toString(16).repeat(32);
-  const settings = {
-    oms: reachableUrl(oms),
-    ops: reachableUrl(ops),
-    operatorToken: config.token,
-    makers: DEMO_BYTE.makers.map(seedOf),
-    taker: seedOf(DEMO_BYTE.taker),
-    seed: randomInt(2 ** 32),
-  };
+  const settings = demoSettings({ oms: reachableUrl(oms), ops: reachableUrl(ops), operatorToken: config.token });
   const demo = new DemoThread({ entry: workerEntry(DEMO), settings, log });
   demo.start();
   return demo;

@@ -1,5 +1,6 @@
 /** The demo traders of a dev node: which markets move and which do not, and that the node does not depend on them. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey, keyFromSeed } from '../../src/client/keys.ts';
@@ -10,9 +11,34 @@ import { DemoThread } from '../../src/node/demo-thread.ts';
 import { DEMO_BYTE, PUBLIC_KEYS } from '../../src/operator/seed-data.ts';
 import { barrier, metricsOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
+import { CLI } from '../support/ringbook-command.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
 const DEMO = { RINGBOOK_DEMO: '1' };
+
+test('ringbook demo traders trades on a node that runs already, and cancels its orders at SIGTERM', async () => {
+  const node = await startNode({ profile: 'dev' });
+  const reader = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey('a') });
+  const levels = async (): Promise<number> => {
+    const { asks, bids } = await reader.depth('1');
+    return asks.length + bids.length;
+  };
+  const child = spawn(process.execPath, [CLI, 'demo', 'traders', '--oms', node.oms, '--ops', node.ops], {
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  try {
+    await eventually(async () => (await levels()) >= LEVELS);
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0);
+    await eventually(async () => (await levels()) === 0);
+  } finally {
+    child.kill('SIGKILL');
+    reader.close();
+    await stopNode(node, 'SIGKILL');
+    removeDirectory(node.dataDirectory);
+  }
+});
 
 suite('a dev node with demo traders', () => {
   let node: NodeProcess;
