@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 /** AA, text of normal size. */
 const CONTRAST_MIN = 4.5;
 
-/** Each visible text against the nearest opaque ground behind it; colors are read as the browser paints them. Runs in the page. */
+/** Each visible, enabled text, as faint as its opacity makes it, against the nearest opaque ground behind it; colors are read as the browser paints them. Runs in the page. */
 const FAINT_TEXTS = `(() => {
   const pen = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgba = (color) => {
@@ -27,11 +27,19 @@ const FAINT_TEXTS = `(() => {
     }
     return [255, 255, 255, 255];
   };
+  const opacityOf = (node) => {
+    let product = 1;
+    for (let at = node; at !== null; at = at.parentElement) product *= Number(getComputedStyle(at).opacity);
+    return product;
+  };
   const faint = [];
   for (const node of document.querySelectorAll('body *')) {
     const text = [...node.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ nodeValue }) => nodeValue).join('').trim();
-    if (text === '' || !node.checkVisibility()) continue;
-    const [one, other] = [luminance(rgba(getComputedStyle(node).color)), luminance(groundOf(node))];
+    if (text === '' || !node.checkVisibility() || node.closest(':disabled') !== null) continue;
+    const [color, ground, opacity] = [rgba(getComputedStyle(node).color), groundOf(node), opacityOf(node)];
+    if (opacity === 0) continue;
+    const seen = color.map((part, at) => part * opacity + ground[at] * (1 - opacity));
+    const [one, other] = [luminance(seen), luminance(ground)];
     const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
     if (ratio < ${CONTRAST_MIN}) faint.push(ratio.toFixed(2) + ' ' + text.slice(0, 40));
   }
