@@ -42,6 +42,11 @@ export const GIVEN_SUB_ACCOUNTS: ReadonlyMap<number, Pick<SubAccountRow, 'kind' 
   [1, { kind: 'cross_margin', name: 'Margin', asset: null }],
 ]);
 
+/** The name of another sub-account until its user gives it one. */
+export function defaultAccountName(index: number): string {
+  return `Account ${index}`;
+}
+
 /** Whether it is one of the first two, unchanged. */
 export function isGiven(row: SubAccountRow): boolean {
   const given = GIVEN_SUB_ACCOUNTS.get(row.subAccount);

@@ -28,7 +28,11 @@ export type OrderEvent =
       readonly confirmedQuantity: number;
     })
   | (OrderOfMarket & { readonly kind: 'Replaced'; readonly newPrice: number; readonly newQuantity: number })
-  | (OrderOfMarket & { readonly kind: 'Triggered'; readonly triggerPrice: number })
+  | (OrderOfMarket & { readonly kind: 'Triggered';
+      readonly triggerPrice: number;
+      /** What this release activates; null from a service that does not send it. */
+      readonly quantity: number | null;
+    })
   | (OrderEventCommon & {
       readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
       readonly reason: string | null;
@@ -80,6 +84,7 @@ function readTagged(tag: string, reader: MemberReader, publishedNs: bigint): Ord
         ...identity(reader),
         timestampNs: reader.u64('timestamp_ns'),
         triggerPrice: reader.integer('trigger_price', 0, SAFE_MAX),
+        quantity: reader.has('quantity') ? reader.integer('quantity', 0, SAFE_MAX) : null,
       };
     case 'CreateFailed':
     case 'ReplaceFailed':

@@ -14,8 +14,17 @@ export function decodeRename(body: Uint8Array): Outcome<string> {
   return request.ok ? accepted(request.value.name) : request;
 }
 
-export function renameReply(subAccount: number, name: string): string {
-  return `{"sub_account_index":${subAccount},"name":${quote(name)}}`;
+/** @param oldName as it was shown before. */
+export function renameReply(subAccount: number, name: string, oldName: string): string {
+  return (
+    `{"sub_account_index":${subAccount},"name":${quote(name)},"account_index":${subAccount},` +
+    `"old_name":${quote(oldName)},"new_name":${quote(name)}}`
+  );
+}
+
+/** `GET /sub-accounts/user/{user_id}` (wire-additions.md 8.4). @param names that the user gave, ascending by index. */
+export function subAccountNames(names: readonly (readonly [index: number, name: string])[]): string {
+  return `{"names":[${names.map(([index, name]) => `{"account_index":${index},"name":${quote(name)}}`).join(',')}]}`;
 }
 
 /**

@@ -50,6 +50,8 @@ export interface TriggeredView extends OrderName {
   readonly kind: 'Triggered';
   readonly timestampNs: TimestampNs;
   readonly triggerPrice: RawPrice;
+  /** What this release activates, raw. */
+  readonly quantity: number;
 }
 
 /** A rejection after the gateway had accepted the request. */
@@ -86,7 +88,10 @@ function members(user: UserId, view: OrderEventView): string {
     case 'Replaced':
       return `${name},"new_quantity":${view.newQuantity},"new_price":${view.newPrice}`;
     case 'Triggered':
-      return `${name},"timestamp_ns":${view.timestampNs},"trigger_price":${view.triggerPrice}`;
+      return (
+        `${name},"timestamp_ns":${view.timestampNs},"trigger_price":${view.triggerPrice},` +
+        `"quantity":${view.quantity},"trigger_touched":true`
+      );
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':

@@ -51,7 +51,10 @@ export interface PageRequest {
 }
 
 export interface OrderQueriesParts {
-  readonly orders: Pick<OrderManager, 'planOrderPage' | 'planTradePage' | 'order' | 'inventory'>;
+  readonly orders: Pick<
+    OrderManager,
+    'planOrderPage' | 'planTradePage' | 'order' | 'inventory' | 'accountName' | 'accountNames'
+  >;
   readonly registry: Pick<RegistryCache, 'definitions'>;
   readonly isFunded: (user: UserId) => boolean;
   readonly pages: PageReader;
@@ -89,6 +92,14 @@ export class OrderQueries {
     if (definition === undefined) return rejected(NO_MARKET);
     const record = this.#parts.orders.order({ user, marketIndex: definition.marketIndex, orderId });
     return record === undefined ? rejected(NO_ORDER) : accepted(record);
+  }
+
+  accountNames(user: UserId): readonly (readonly [index: number, name: string])[] {
+    return this.#parts.orders.accountNames(user);
+  }
+
+  accountName(user: UserId, subAccount: number): string | null {
+    return this.#parts.orders.accountName(user, subAccount);
   }
 
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {

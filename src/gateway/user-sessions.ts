@@ -34,6 +34,9 @@ export interface UserSessionsParts {
   readonly signatures: Pick<RequestSignatures, 'verify'>;
 }
 
+/** Each listener has a nonce of its own per user: a login at one does not spend the other's (wire-additions.md 8.1). */
+export type LoginPlace = 'orders' | 'market-data';
+
 interface Login {
   readonly token: string;
   readonly expiryNs: TimestampNs;
@@ -41,30 +44,36 @@ interface Login {
 
 export class UserSessions {
   readonly #parts: UserSessionsParts;
-  readonly #nonces: Nonces;
+  readonly #nonces: Readonly<Record<LoginPlace, Nonces>>;
   readonly #tokens: Tokens;
 
   constructor(parts: UserSessionsParts) {
     const { isFunded, perAddressMax } = parts;
     this.#parts = parts;
-    this.#nonces = new Nonces(NONCES_MAX, isFunded);
+    this.#nonces = {
+      orders: new Nonces(NONCES_MAX, isFunded),
+      'market-data': new Nonces(NONCES_MAX, isFunded),
+    };
     this.#tokens = new Tokens({ isFunded, perAddressMax });
   }
 
-  issueNonce(user: UserId): { readonly value: string; readonly ceNonce: number } {
-    const { value } = this.#nonces.issue(user, this.#parts.nowNs(), randomBytes(NONCE_BYTES).toString('base64url'));
+  issueNonce(user: UserId, place: LoginPlace = 'orders'): { readonly value: string; readonly ceNonce: number } {
+    const fresh = randomBytes(NONCE_BYTES).toString('base64url');
+    const { value } = this.#nonces[place].issue(user, this.#parts.nowNs(), fresh);
     return { value, ceNonce: this.#parts.signers.configNonceOf(user) };
   }
 
   /** Whether this is the user's nonce now: NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE, or null. */
-  refuseNonce(user: UserId, nonce: string): Reject | null {
-    const checked = checkNonce(this.#nonces, { user, nonce }, this.#parts.nowNs());
+  refuseNonce(user: UserId, nonce: string, place: LoginPlace = 'orders'): Reject | null {
+    // mutant: nonce-of-its-listener
+    const checked = checkNonce(this.#nonces[place], { user, nonce }, this.#parts.nowNs());
     return checked.ok ? null : checked.reject;
   }
 
   /** It was used by something else than a login. */
   consumeNonce(user: UserId, nonce: string): void {
-    if (this.#nonces.find(user)?.value === nonce) this.#nonces.consume(user);
+    const { orders } = this.#nonces;
+    if (orders.find(user)?.value === nonce) orders.consume(user);
   }
 
   /**
@@ -72,15 +81,19 @@ export class UserSessions {
    *
    * @param address of the client; '' where addresses are not limited.
    */
-  login(request: Omit<AuthRequest, 'additionalSigners'>, address: string): Outcome<Login> {
+  login(
+    request: Omit<AuthRequest, 'additionalSigners'>,
+    address: string,
+    place: LoginPlace = 'orders',
+  ): Outcome<Login> {
     const { userId, nonce, signature } = request;
-    const refusal = this.refuseNonce(userId, nonce);
+    const refusal = this.refuseNonce(userId, nonce, place);
     if (refusal !== null) return rejected(refusal);
     if (signature.length === 0) return rejected(UNSIGNED);
     const key = must(parseHex(userId, 32), 'a user id is 32 bytes of hex');
     const isProof = !this.#parts.refusedUsers.has(userId);
     const isValid = isProof && verify(signature, Buffer.from(nonce, 'utf8'), key);
-    return this.#complete(request, { address, byCoSigners: false, refusal: isValid ? null : BAD_SIGNATURE });
+    return this.#complete(request, { address, byCoSigners: false, refusal: isValid ? null : BAD_SIGNATURE }, place);
   }
 
   /**
@@ -88,19 +101,20 @@ export class UserSessions {
    *
    * @param address as of `login`.
    */
-  async coSignedLogin(request: AuthRequest, address: string): Promise<Outcome<Login>> {
-    const nonce = this.refuseNonce(request.userId, request.nonce);
+  async coSignedLogin(request: AuthRequest, address: string, place: LoginPlace = 'orders'): Promise<Outcome<Login>> {
+    const nonce = this.refuseNonce(request.userId, request.nonce, place);
     if (nonce !== null) return rejected(nonce);
     const refusal = await this.#refuseCoSigned(request);
-    return this.#complete(request, { address, byCoSigners: true, refusal });
+    return this.#complete(request, { address, byCoSigners: true, refusal }, place);
   }
 
   #complete(
     { userId: user, nonce }: Pick<AuthRequest, 'userId' | 'nonce'>,
     proof: Omit<LoginProof, 'tokenHash' | 'now'>,
+    place: LoginPlace,
   ): Outcome<Login> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const sessions = { nonces: this.#nonces, tokens: this.#tokens };
+    const sessions = { nonces: this.#nonces[place], tokens: this.#tokens };
     const whole = { ...proof, tokenHash: hashToken(token), now: this.#parts.nowNs() };
     const expiry = completeLogin(sessions, { user, nonce }, whole);
     return expiry.ok ? accepted({ token, expiryNs: expiry.value }) : expiry;

@@ -97,7 +97,7 @@ function addSettlements(kit: RouteKit): void {
 }
 
 function addRename(kit: RouteKit): void {
-  const { accountActions } = kit.services;
+  const { accountActions, queries } = kit.services;
   kit.addSession({
     method: 'PATCH',
     pattern: '/account/:user_id/sub-account/:account_index/name',
@@ -107,8 +107,9 @@ function addRename(kit: RouteKit): void {
     late: LATE,
     shape: renameOf,
     serve: async (call, { user }, { subAccount, name }) => {
+      const oldName = queries.accountName(user, subAccount) ?? '';
       const renamed = await accountActions.rename({ user, subAccount, name });
-      answer(call, renamed, () => renameReply(subAccount, name));
+      answer(call, renamed, () => renameReply(subAccount, name, oldName));
     },
   });
 }

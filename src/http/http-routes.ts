@@ -24,6 +24,7 @@ import { assert } from '../core/assert.ts';
 import { BODIES_HELD_MAX, BODY_BYTES_MAX, CLOSING_REPLIES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { GrowingBody, HeldBodies } from './held-bodies.ts';
+import type { PassedRequest, ReplyTarget } from './passed-requests.ts';
 import { NO_MEMBERS, queryFault } from './query.ts';
 import { laneOf, ReadingTurns } from './reading-turns.ts';
 import { briefHead, parameterCountOf, readHead } from './request-head.ts';
@@ -63,6 +64,8 @@ export class HttpRoutes {
   readonly #app: TemplatedApp;
   readonly #listener: Listener;
   readonly #methods = new Map<string, Set<HttpMethod>>();
+  /** By method and pattern. */
+  readonly #routes = new Map<string, HttpRoute>();
   readonly #socketPaths = new Set<string>();
   readonly #methodless = new Set<string>();
   readonly #pending = new Set<HttpCall>();
@@ -106,10 +109,25 @@ export class HttpRoutes {
 
   add(route: HttpRoute): void {
     assert(!this.#sealed, 'routes are added before seal()');
-    const known = this.#methods.get(route.pattern) ?? new Set<HttpMethod>();
-    assert(!known.has(route.method), `route given twice: ${route.method} ${route.pattern}`);
-    this.#methods.set(route.pattern, known.add(route.method));
-    const parameterCount = parameterCountOf(route.pattern);
+    assert(!this.has(route), `route given twice: ${route.method} ${route.pattern}`);
+    this.#routes.set(nameOf(route), route);
+    for (const pattern of this.pathsOf(route.pattern)) this.#addAt(pattern, route);
+  }
+
+  has(route: Pick<HttpRoute, 'method' | 'pattern'>): boolean {
+    return this.#routes.has(nameOf(route));
+  }
+
+  /** The patterns under which a path is served. */
+  pathsOf(pattern: string): readonly string[] {
+    const { alsoBelow } = this.#listener;
+    return alsoBelow === undefined ? [pattern] : [pattern, `${alsoBelow}${pattern}`];
+  }
+
+  #addAt(pattern: string, route: HttpRoute): void {
+    const known = this.#methods.get(pattern) ?? new Set<HttpMethod>();
+    this.#methods.set(pattern, known.add(route.method));
+    const parameterCount = parameterCountOf(pattern);
     const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const;
     const receive = (response: HttpResponse, request: HttpRequest): void => {
       const call = this.begin(response, request, route, parameterCount);
@@ -118,9 +136,24 @@ export class HttpRoutes {
         this.inTurn(call, () => this.#handle(call, route, NO_BODY));
       else this.#readBody(call, response, route);
     };
-    this.#app[register[route.method]](route.pattern, receive);
+    this.#app[register[route.method]](pattern, receive);
     // HEAD is GET without the body of the reply (RFC 9110 9.3.2).
-    if (route.method === 'GET') this.#app.head(route.pattern, receive);
+    if (route.method === 'GET') this.#app.head(pattern, receive);
+  }
+
+  /** Answers a request that another thread's listener has received; it counts as one of this listener's. */
+  answer(request: PassedRequest, response: ReplyTarget, unknown: Reject): void {
+    const { head, address, body } = request;
+    const route = this.#routes.get(nameOf(request));
+    const { late = LATE, deadlineMs = DEADLINE_MS_DEFAULT } = route ?? {};
+    const { pattern } = request;
+    const call = new HttpCall(head, response, address, { pattern, late, deadlineMs }, this.#parts);
+    if (route === undefined) call.refuse(unknown);
+    else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuse(TOO_MANY);
+    else {
+      this.#pending.add(call);
+      this.#readInTurn(call, route, body);
+    }
   }
 
   /** A plain GET of a WebSocket path, where another route's pattern would take it for its own. */
@@ -132,7 +165,7 @@ export class HttpRoutes {
   addSocketPath(pattern: string): void {
     assert(!this.#sealed, 'routes are added before seal()');
     this.#socketPaths.add(pattern);
-    if (!this.#methods.has(pattern)) this.#methods.set(pattern, new Set());
+    for (const path of this.pathsOf(pattern)) if (!this.#methods.has(path)) this.#methods.set(path, new Set());
   }
 
   /** Registers a path without methods: every request is 405. */
@@ -144,7 +177,7 @@ export class HttpRoutes {
 
   /** The registered routes as `GET /orders/user/:user_id`, and sockets by their pattern. */
   served(): { readonly routes: readonly string[]; readonly sockets: readonly string[] } {
-    const routes = [...this.#methods].flatMap(([pattern, methods]) => [...methods].map((name) => `${name} ${pattern}`));
+    const routes = [...this.#routes].flatMap(([name, { isListed = true }]) => (isListed ? [name] : []));
     return { routes, sockets: [...this.#socketPaths] };
   }
 
@@ -355,6 +388,10 @@ export class HttpRoutes {
       if (!call.open) this.#forget(call);
     }
   }
+}
+
+function nameOf({ method, pattern }: Pick<HttpRoute, 'method' | 'pattern'>): string {
+  return `${method} ${pattern}`;
 }
 
 /** A method in `Allow`. */

@@ -25,9 +25,11 @@ import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, marketOf } from './mds-reads.ts';
+import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
+import { MARKET_DATA_PATH, PASSED_TO_GATEWAY } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
@@ -170,6 +172,8 @@ export interface MdsServerOptions {
   readonly observer: EdgeObserver;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
+  /** To the gateway's thread, for logins and reads of users; null or absent: those are 503. */
+  readonly peer?: PeerChannel | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
   /** Called during long parsing: records the thread's heartbeat. */
@@ -182,6 +186,7 @@ export class MdsServer {
   readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
+  readonly #passed: PassedRequests;
   #hasListened = false;
   #isClosed = false;
 
@@ -189,14 +194,17 @@ export class MdsServer {
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
-    const { observer, gate = null } = options;
-    const listener = { observer, gate, turns: new ReadingTurns(options.alive), isPublic: true };
+    const { observer, gate = null, peer = null } = options;
+    const turns = new ReadingTurns(options.alive);
+    const listener = { observer, gate, turns, isPublic: true, alsoBelow: MARKET_DATA_PATH };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#streams.subscriptions.attach({ ...options, gate });
     this.#addStreams();
     addMarketDataReads({ ...options, routes: this.#routes });
+    this.#passed = new PassedRequests(this.#routes, peer);
+    for (const route of PASSED_TO_GATEWAY) this.#passed.add(route, `${MARKET_DATA_PATH}${route.pattern}`);
     this.#routes.seal();
   }
 
@@ -232,6 +240,7 @@ export class MdsServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#hub.finishAll(1001, 'going_away');
+    this.#passed.close();
     this.#routes.stop();
     this.#app.close();
   }

@@ -33,7 +33,10 @@ export interface RequestParts {
 }
 
 interface AnyRoute<Shape>
-  extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query'> {
+  extends Pick<
+    HttpRoute,
+    'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query' | 'isListed'
+  > {
   readonly method: HttpMethod;
   readonly pattern: string;
   /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
@@ -45,6 +48,8 @@ export interface PublicRoute<Shape> extends AnyRoute<Shape> {
   readonly cost?: Cost;
   /** Charged to the address; by default PUBLIC_READ_UNITS. */
   readonly addressUnits?: bigint | ((shape: Shape) => bigint);
+  /** True: no budget is charged, only the address. */
+  readonly isFree?: boolean;
   /** For a request of a login: its user. */
   readonly loginOf?: (shape: Shape) => UserId;
   readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
@@ -55,6 +60,8 @@ export interface SessionRoute<Shape> extends AnyRoute<Shape> {
   readonly cost: Cost | ((shape: Shape) => Cost);
   /** True: rejected with 503 once the service is stopping. Reads continue until the listener closes. */
   readonly isChange: boolean;
+  /** Whether it is a read of market data, which has a bucket of its own rules (LIM-05). */
+  readonly isMarketData?: (shape: Shape) => boolean;
   /** True: the first path parameter is a user id, and must be the session's. */
   readonly namesUser?: boolean;
   /**
@@ -89,7 +96,7 @@ export class RouteKit {
 
   /** A public route: shape, rate, serve. */
   addPublic<Shape>(route: PublicRoute<Shape>): void {
-    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf } = route;
+    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf, isFree = false } = route;
     const { services } = this;
     this.#add(route, (call, body) => {
       const shape = route.shape(partsOf(call, body));
@@ -97,9 +104,11 @@ export class RouteKit {
       call.chargeBody();
       const refusal =
         call.payAddress(typeof addressUnits === 'function' ? addressUnits(shape.value) : addressUnits) ??
-        (loginOf === undefined
-          ? services.limits.charge(null, cost, services.nowNs())
-          : services.limits.chargeLogin(loginOf(shape.value), services.nowNs()));
+        (isFree
+          ? null
+          : loginOf === undefined
+            ? services.limits.charge(null, cost, services.nowNs())
+            : services.limits.chargeLogin(loginOf(shape.value), services.nowNs()));
       if (refusal !== null) return call.refuse(refusal);
       return route.serve(call, shape.value);
     });
@@ -131,12 +140,26 @@ export class RouteKit {
     if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
     const cost = typeof route.cost === 'function' ? route.cost(shape) : route.cost;
     const { entry, limits } = this.services;
-    const refusal = route.isChange ? entry.admit(user, cost) : limits.charge(user, cost, this.services.nowNs());
+    const nowNs = this.services.nowNs();
+    const charged = (): Reject | null =>
+      route.isMarketData?.(shape) === true ? limits.chargeRead(user, cost, nowNs) : limits.charge(user, cost, nowNs);
+    const refusal = route.isChange ? entry.admit(user, cost) : charged();
     return refusal === null ? session : rejected(refusal);
   }
 
   #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const { method, pattern, late, deadlineMs, bodyBytesMax, readsBody = false, urgency, refused, query } = route;
+    const {
+      method,
+      pattern,
+      late,
+      deadlineMs,
+      bodyBytesMax,
+      readsBody = false,
+      urgency,
+      refused,
+      query,
+      isListed,
+    } = route;
     this.routes.add({
       method,
       pattern,
@@ -148,6 +171,7 @@ export class RouteKit {
       ...(urgency === undefined ? {} : { urgency }),
       ...(refused === undefined ? {} : { refused }),
       ...(query === undefined ? {} : { query }),
+      ...(isListed === undefined ? {} : { isListed }),
     });
   }
 }

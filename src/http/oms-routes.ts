@@ -6,6 +6,7 @@ import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts'
 import type { UserId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX } from '../core/limits.ts';
 import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
+import type { LoginPlace } from '../gateway/user-sessions.ts';
 import { VERSION } from '../runtime/version.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addActionRoutes } from './action-routes.ts';
@@ -15,6 +16,7 @@ import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
 import { addOrderReadRoutes } from './order-read-routes.ts';
 import { addRegistryRoutes } from './registry-routes.ts';
 import { addUnsignedCancels } from './unsigned-cancels.ts';
+import { addUserReadRoutes, MARKET_DATA_PATH } from './user-read-routes.ts';
 
 // The service's clock, whether it takes orders, and the limits of a user.
 
@@ -52,31 +54,8 @@ function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => number): 
 
 function addSessionRoutes(kit: RouteKit): void {
   const { services } = kit;
-  kit.addPublic({
-    method: 'GET',
-    pattern: '/nonce/:user_id',
-    shape: ({ head }) => userOf(head),
-    loginOf: (user) => user,
-    serve: (call, user) => {
-      const { value, ceNonce } = services.sessions.issueNonce(user);
-      call.reply(nonceReply(value, ceNonce));
-    },
-  });
-  kit.addPublic({
-    method: 'POST',
-    pattern: '/auth',
-    shape: ({ body }) => decodeAuth(body, 0, body.length),
-    addressUnits: ({ additionalSigners }) => LOGIN_UNITS * BigInt(Math.max(1, additionalSigners.length)),
-    loginOf: ({ userId }) => userId,
-    bodyBytesMax: ACTION_BYTES_MAX,
-    serve: async (call, request) => {
-      const { sessions } = services;
-      const isOwn = request.additionalSigners.length === 0;
-      const { address } = call;
-      const login = isOwn ? sessions.login(request, address) : await sessions.coSignedLogin(request, address);
-      answer(call, login, ({ token, expiryNs }) => authReply(token, expiryNs));
-    },
-  });
+  addLogin(kit, 'orders');
+  addLogin(kit, 'market-data');
   kit.addSession({
     method: 'POST',
     pattern: '/logout',
@@ -90,6 +69,43 @@ function addSessionRoutes(kit: RouteKit): void {
   });
 }
 
+/** The login of a place; that of market data is below its path and costs no budget (wire-additions.md 8.1, 12). */
+function addLogin(kit: RouteKit, place: LoginPlace): void {
+  const { sessions } = kit.services;
+  const isMarketData = place === 'market-data';
+  const below = isMarketData ? MARKET_DATA_PATH : '';
+  kit.addPublic({
+    method: 'GET',
+    pattern: `${below}/nonce/:user_id`,
+    shape: ({ head }) => userOf(head),
+    loginOf: (user) => user,
+    isFree: isMarketData,
+    isListed: !isMarketData,
+    serve: (call, user) => {
+      const { value, ceNonce } = sessions.issueNonce(user, place);
+      call.reply(nonceReply(value, ceNonce));
+    },
+  });
+  kit.addPublic({
+    method: 'POST',
+    pattern: `${below}/auth`,
+    shape: ({ body }) => decodeAuth(body, 0, body.length),
+    addressUnits: ({ additionalSigners }) => LOGIN_UNITS * BigInt(Math.max(1, additionalSigners.length)),
+    loginOf: ({ userId }) => userId,
+    isFree: isMarketData,
+    isListed: !isMarketData,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    serve: async (call, request) => {
+      const isOwn = request.additionalSigners.length === 0;
+      const { address } = call;
+      const login = isOwn
+        ? sessions.login(request, address, place)
+        : await sessions.coSignedLogin(request, address, place);
+      answer(call, login, ({ token, expiryNs }) => authReply(token, expiryNs));
+    },
+  });
+}
+
 /** @param documents the API documents. @param openStreams number of a user's open streams. */
 export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {
   addSessionRoutes(kit);
@@ -97,6 +113,7 @@ export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams
   addActionRoutes(kit);
   addUnsignedCancels(kit);
   addOrderReadRoutes(kit);
+  addUserReadRoutes(kit);
   addAccountRoutes(kit);
   addMarginRoutes(kit);
   addSystemRoutes(kit, openStreams);

@@ -18,6 +18,7 @@ import { STOPPING } from '../gateway/order-entry.ts';
 import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
+import { LOGIN_AREA, MDS_ROUTES } from './api/mds-table.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
@@ -25,9 +26,11 @@ import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { NUMBERING_MEMBERS, type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
+import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
+import { MARKET_DATA_PATH } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
@@ -54,6 +57,8 @@ export interface OmsServerOptions {
   readonly marketDataPort?: number | null;
   /** Books test funds, on a node with the dev seed; null or absent: there is no faucet. */
   readonly faucet?: Credit | null;
+  /** To the market-data thread, for its reads at this origin; null or absent: they are 503 here. */
+  readonly peer?: PeerChannel | null;
   /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
   /** When orders are read, and when they are refused instead; by default all are read. */
@@ -68,6 +73,7 @@ export class OmsServer {
   readonly #app: TemplatedApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
+  readonly #passed: PassedRequests;
   readonly #services: GatewayServices;
   readonly #control: ControlConnections;
   readonly #sessionCheck: NodeJS.Timeout;
@@ -100,6 +106,8 @@ export class OmsServer {
     const kit = new RouteKit({ routes: this.#routes, services, orders });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     if (faucet !== null) addDevFaucet(kit, faucet);
+    this.#passed = new PassedRequests(this.#routes, options.peer ?? null);
+    this.#addMarketData();
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
   }
@@ -147,6 +155,7 @@ export class OmsServer {
     this.#control.keepOrders();
     this.streams.flush();
     this.#hub.finishAll(1001, 'going_away');
+    this.#passed.close();
     this.#routes.stop();
     this.#app.close();
   }
@@ -169,6 +178,17 @@ export class OmsServer {
     // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
       this.#routes.addPlainSocketGet(pattern);
+    }
+  }
+
+  /** Public reads of market data at this origin, at their paths and below MARKET_DATA_PATH (wire-additions.md 8.2). */
+  #addMarketData(): void {
+    for (const { method, path, auth, area } of MDS_ROUTES) {
+      if (auth !== 'public' || area === LOGIN_AREA) continue;
+      const there = path.replace(/\{(\w+)\}/g, ':$1');
+      for (const pattern of [there, `${MARKET_DATA_PATH}${there}`]) {
+        this.#passed.add({ method, pattern, query: null, isListed: false }, there);
+      }
     }
   }
 

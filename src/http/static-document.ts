@@ -4,8 +4,8 @@
  * A slow reader gets a document as its socket drains, within a time limit (unread-replies.ts): nothing is buffered for
  * it, for any number of readers.
  */
-import type { HttpResponse } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
+import type { ReplyTarget } from './passed-requests.ts';
 import type { RequestHead } from './request-head.ts';
 
 export interface StaticDocument {
@@ -40,7 +40,7 @@ export function staticDocument(
  * @returns the status of the reply: 200, or 304 for a client that has the document already.
  */
 export function sendDocument(
-  response: HttpResponse,
+  response: ReplyTarget,
   head: RequestHead,
   document: StaticDocument,
   send: (body: Uint8Array) => void,

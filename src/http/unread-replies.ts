@@ -14,8 +14,8 @@
  *
  * Documents count for the time limit but not for the total: all their readers share one copy.
  */
-import type { HttpResponse } from 'uWebSockets.js';
 import { UNREAD_REPLIES_MAX, UNREAD_REPLY_BYTES_PER_SECOND, UNREAD_REPLY_MS } from '../core/limits.ts';
+import type { ReplyTarget } from './passed-requests.ts';
 
 const SECOND_MS = 1_000;
 /** Closing continues until this fraction of the limit is left: an eighth is freed at once, so that closing is rare. */
@@ -23,7 +23,7 @@ const KEPT_NUMERATOR = 7;
 const KEPT_DENOMINATOR = 8;
 
 interface Held {
-  readonly response: HttpResponse;
+  readonly response: ReplyTarget;
   readonly body: Uint8Array;
   /** False for shared bytes. */
   readonly isOwn: boolean;
@@ -64,7 +64,7 @@ export class UnreadReplies {
    *
    * @param isOwn whether the bytes are not shared.
    */
-  send(owner: ReplyOwner, response: HttpResponse, body: Uint8Array, isOwn: boolean): void {
+  send(owner: ReplyOwner, response: ReplyTarget, body: Uint8Array, isOwn: boolean): void {
     const start = response.getWriteOffset();
     const [isTaken, isDone] = response.tryEnd(body, body.byteLength);
     if (isTaken || isDone) return;

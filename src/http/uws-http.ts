@@ -18,13 +18,13 @@
  * Routes and scheduling are in http-routes.ts, sockets in uws-socket.ts.
  */
 
-import type { HttpResponse } from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
 import { assert } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';
 import { REJECT_STATUS, type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
+import type { PassedReply, ReplyTarget } from './passed-requests.ts';
 import type { QueryMembers } from './query.ts';
 import type { ReadingTurns, Urgency } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
@@ -43,6 +43,8 @@ export interface HttpRoute {
   readonly handler: HttpHandler;
   /** Its query members, none by default; null where the handler looks at the query itself. Others are 400 (wire-additions.md 11.3). */
   readonly query?: QueryMembers | null;
+  /** False: it is another listener's, and not among this one's routes in the API documents. */
+  readonly isListed?: boolean;
   /** Of a GET: its body is read, as of every other method. */
   readonly readsBody?: boolean;
   /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
@@ -76,6 +78,7 @@ export interface EdgeObserver {
 const STATUS_LINE: Readonly<Record<number, string>> = {
   200: '200 OK',
   202: '202 Accepted',
+  304: '304 Not Modified',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   403: '403 Forbidden',
@@ -96,6 +99,9 @@ for (const status of Object.values(REJECT_STATUS)) {
   assert(STATUS_LINE[status] !== undefined, `a status line for ${status}`);
 }
 
+type Headers = readonly (readonly [name: string, value: string])[];
+const JSON_HEADERS: Headers = [['Content-Type', 'application/json']];
+
 const SLOW_BODY: Reject = reject('TIMEOUT', 'the body did not arrive in time');
 const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests wait to be read');
 
@@ -114,6 +120,8 @@ export interface Listener {
   readonly bodiesArrivingMax?: number;
   /** Limit of open sockets; by default SOCKETS_MAX. */
   readonly socketsMax?: number;
+  /** Every path is served below this one too, such as `/market-data`; by default at the root only. */
+  readonly alsoBelow?: string;
   /** Replies that clients have not read; by default with the limits of limits.ts. */
   readonly unread?: UnreadReplies;
   /** True: pages of any origin may read its replies to requests without credentials. By default false. */
@@ -146,7 +154,7 @@ export class HttpCall {
   /** Of the client; '' where addresses are not limited. */
   readonly address: string;
   readonly #route: CallRoute;
-  readonly #response: HttpResponse;
+  readonly #response: ReplyTarget;
   readonly #parts: CallParts;
   #state: 'open' | 'closing' | 'done' = 'open';
   #body: 'arriving' | 'waiting' | 'handled' = 'arriving';
@@ -155,7 +163,7 @@ export class HttpCall {
   /** Bytes of the body that are read but not charged. */
   #unpaidBytes = 0;
 
-  constructor(head: RequestHead, response: HttpResponse, address: string, route: CallRoute, parts: CallParts) {
+  constructor(head: RequestHead, response: ReplyTarget, address: string, route: CallRoute, parts: CallParts) {
     this.head = head;
     this.address = address;
     this.deadlineMs = performance.now() + route.deadlineMs;
@@ -175,7 +183,7 @@ export class HttpCall {
 
   /** Answers 200 (or `status`) with JSON. */
   reply(body: string | Uint8Array, status = 200): void {
-    this.#answer(status, body, undefined);
+    this.#answer(status, body, JSON_HEADERS);
   }
 
   /** Replies with a constant document; 304 to a client that has it already. */
@@ -191,9 +199,17 @@ export class HttpCall {
     this.#answered(observer, sendDocument(this.#response, this.head, document, send));
   }
 
+  /** Replies what another thread has answered for this listener. */
+  relay({ status, headers, body, refusal }: PassedReply): void {
+    if (!this.open) return;
+    if (refusal !== null) this.#parts.gate?.charge(this.address, refusal, this.#unpaidBytes);
+    this.#state = 'done';
+    this.#write(status, body, headers, false);
+  }
+
   /** Replies 200 with JSON and a deprecation header (MRG-28, VER-03). */
   replyDeprecated(body: string): void {
-    this.#answer(200, body, ['Deprecation', 'true']);
+    this.#answer(200, body, [...JSON_HEADERS, ['Deprecation', 'true']]);
   }
 
   /** Replies with the error envelope and the status of the code. */
@@ -259,12 +275,13 @@ export class HttpCall {
   /** Rejects in a later pass and closes the connection: bytes after the request are never read. */
   refuseAndClose(reason: Reject): void {
     if (!this.open) return;
+    this.#response.refusing?.(reason.code);
     const text = this.#charged(reason);
     this.#state = 'closing';
     const isPlanned = this.#parts.planClosing(() => {
       if (this.#state !== 'closing') return;
       this.#state = 'done';
-      this.#write(REJECT_STATUS[reason.code], text, undefined, true);
+      this.#write(REJECT_STATUS[reason.code], text, JSON_HEADERS, true);
     });
     if (!isPlanned) this.cut();
   }
@@ -282,10 +299,10 @@ export class HttpCall {
   }
 
   /** Becomes a WebSocket: this call is complete without a reply. */
-  handOver(upgrade: (response: HttpResponse) => void): void {
+  handOver(upgrade: () => void): void {
     assert(this.open, 'only an open call is upgraded');
     this.#state = 'done';
-    this.#response.cork(() => upgrade(this.#response));
+    this.#response.cork(upgrade);
   }
 
   /** Replies 500 and reports the exception to the owner of the listener. */
@@ -295,7 +312,10 @@ export class HttpCall {
   }
 
   #refuse(reason: Reject, header: readonly [string, string] | undefined): void {
-    if (this.open) this.#answer(REJECT_STATUS[reason.code], this.#charged(reason), header);
+    if (!this.open) return;
+    this.#response.refusing?.(reason.code);
+    const headers = header === undefined ? JSON_HEADERS : [...JSON_HEADERS, header];
+    this.#answer(REJECT_STATUS[reason.code], this.#charged(reason), headers);
   }
 
   /** Charges the address. @returns the envelope. */
@@ -306,24 +326,18 @@ export class HttpCall {
     return errorEnvelope(reason, parseTraceparent(this.head.headers.traceparent) ?? newTraceIds());
   }
 
-  #answer(status: number, body: string | Uint8Array, header: readonly [string, string] | undefined): void {
+  #answer(status: number, body: string | Uint8Array, headers: Headers): void {
     if (!this.open) return;
     this.#state = 'done';
-    this.#write(status, body, header, false);
+    this.#write(status, body, headers, false);
   }
 
-  #write(
-    status: number,
-    body: string | Uint8Array,
-    header: readonly [string, string] | undefined,
-    close: boolean,
-  ): void {
+  #write(status: number, body: string | Uint8Array, headers: Headers, close: boolean): void {
     const response = this.#response;
     const isHead = this.head.method === 'HEAD';
     response.cork(() => {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
-      response.writeHeader('Content-Type', 'application/json');
-      if (header !== undefined) response.writeHeader(header[0], header[1]);
+      for (const [name, value] of headers) response.writeHeader(name, value);
       if (this.#parts.isPublic) response.writeHeader('Access-Control-Allow-Origin', '*');
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (isHead) endHead(response, bytes.byteLength, close);
@@ -345,7 +359,7 @@ export class HttpCall {
  * server itself announces without a body never completes, and keeps the connection open without a timer. So a reply that
  * closes its connection has the length 0.
  */
-function endHead(response: HttpResponse, bytes: number, close: boolean): void {
+function endHead(response: ReplyTarget, bytes: number, close: boolean): void {
   if (close) {
     response.end('', true);
     return;

@@ -361,8 +361,12 @@ export class SocketHub {
   /** Registers a stream; before `routes.seal()`. */
   add<T>(route: StreamRoute<T>): void {
     this.#routes.addSocketPath(route.pattern);
-    const parameterCount = parameterCountOf(route.pattern);
-    this.#app.ws<UserData<T>>(route.pattern, {
+    for (const pattern of this.#routes.pathsOf(route.pattern)) this.#addAt(pattern, route);
+  }
+
+  #addAt<T>(pattern: string, route: StreamRoute<T>): void {
+    const parameterCount = parameterCountOf(pattern);
+    this.#app.ws<UserData<T>>(pattern, {
       compression: uWS.DISABLED,
       maxPayloadLength: SERVER_MESSAGE_BYTES_MAX,
       maxBackpressure: SERVER_BACKLOG_BYTES_MAX,
@@ -443,14 +447,19 @@ export class SocketHub {
       this.#routes.end(call);
       try {
         if (version !== PROTOCOL_VERSION) call.refuseSocketVersion();
-        else this.#admitted(route, call, key, context);
+        else this.#admitted(route, call, response, { key, context });
       } catch (error) {
         call.fail(`upgrade ${route.pattern}`, error);
       }
     });
   }
 
-  #admitted<T>(route: StreamRoute<T>, call: HttpCall, key: string, context: us_socket_context_t): void {
+  #admitted<T>(
+    route: StreamRoute<T>,
+    call: HttpCall,
+    response: HttpResponse,
+    { key, context }: { readonly key: string; readonly context: us_socket_context_t },
+  ): void {
     const admitted = this.#admit(route, call);
     if (!admitted.ok) {
       call.refuse(admitted.reject);
@@ -460,7 +469,7 @@ export class SocketHub {
     const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
     const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
     const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
-    call.handOver((response) => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
+    call.handOver(() => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
   }
 
   #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall): Outcome<T> {

@@ -60,6 +60,7 @@ import { hostOfUrl, type Listening } from './addresses.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
+import { peerChannel } from './peer-channel.ts';
 import { whenAtRest } from './quiescence.ts';
 
 const LOOK_MS = 2;
@@ -219,6 +220,7 @@ export class RingbookNode {
       sequencesAfter: this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
       tls,
       gate: gateOf(addresses, this.#budget),
+      peer: peerChannel(this.#threads.peerName),
       offersKeys: this.config.seed === 'dev',
       marketDataPort: this.config.publicListeners === 'plain-behind-terminator' ? null : this.#words.mdsPort(),
       faucet: this.config.seed === 'dev' ? (credit) => creditTestFunds(this.#opsParts(), credit) : null,

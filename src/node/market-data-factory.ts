@@ -12,6 +12,7 @@ import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
+import { peerChannel } from './peer-channel.ts';
 import { settingsOf } from './worker-settings.ts';
 
 export const marketDataFactories: ActorFactories = { [MARKET_DATA]: createMarketData };
@@ -70,6 +71,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     budget,
     gate: gateOf(settings.mdsListener.addresses, budget),
     tls: settings.mdsListener.tls,
+    peer: peerChannel(settings.peerName),
   });
 }
 

@@ -22,6 +22,8 @@ export interface WorkerSettings {
   readonly webauthn: WebAuthnPolicy | null;
   /** From each verifier thread to clearing (crypto/attestations.ts). */
   readonly attestations: readonly SharedArrayBuffer[];
+  /** Name of the connection of the threads with a public listener (peer-channel.ts). */
+  readonly peerName: string;
   /** Of SharedBudget. */
   readonly budget: SharedArrayBuffer;
 }

@@ -278,9 +278,9 @@ suite('order events', () => {
       'Replaced',
       [...named, ['new_quantity', 444], ['new_price', 9000]],
     ]);
-    assert.deepEqual(event({ kind: 'Triggered', ...NAME, timestampNs: ns(7n), triggerPrice: price(5) }), [
+    assert.deepEqual(event({ kind: 'Triggered', ...NAME, timestampNs: ns(7n), triggerPrice: price(5), quantity: 3 }), [
       'Triggered',
-      [...named, ['timestamp_ns', 7], ['trigger_price', 5]],
+      [...named, ['timestamp_ns', 7], ['trigger_price', 5], ['quantity', 3], ['trigger_touched', true]],
     ]);
     for (const kind of ['CreateFailed', 'ReplaceFailed', 'CancelFailed'] as const) {
       for (const reason of ['OrderNotFound', null]) {

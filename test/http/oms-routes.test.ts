@@ -288,7 +288,6 @@ suite('order service, reads', () => {
       ['GET', '/orders/create', 405, 'METHOD_NOT_ALLOWED'],
       ['POST', '/orders/cancel', 405, 'METHOD_NOT_ALLOWED'],
       ['POST', '/markets', 405, 'METHOD_NOT_ALLOWED'],
-      ['GET', '/', 404, 'NOT_FOUND'],
       ['GET', '/registry', 404, 'NOT_FOUND'],
       ['GET', `/orders/user/${ALICE}/12/a/b`, 404, 'NOT_FOUND'],
     ];

@@ -1568,6 +1568,24 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/chain/settlement-approvals',
   },
   {
+    breaks: 'so many requests wait for another thread and no more',
+    site: 'passed-requests-bounded',
+    change: condition('this.#channel === null'),
+    caughtBy: 'test/http/passed-requests',
+  },
+  {
+    breaks: 'a login nonce is accepted only where it was issued',
+    site: 'nonce-of-its-listener',
+    change: swap(/\[place\]/, '.orders'),
+    caughtBy: 'test/contract/one-origin',
+  },
+  {
+    breaks: 'reads of market data have a bucket of tier default, a market maker one of its own',
+    site: 'reads-of-makers',
+    change: swap(/'marketMaker'/, "'default'"),
+    caughtBy: 'test/gateway/sessions/user-limits',
+  },
+  {
     breaks: 'no query member is ignored',
     site: 'query-member-ignored',
     change: condition('false'),

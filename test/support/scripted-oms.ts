@@ -109,9 +109,9 @@ export class ScriptedOms implements GatewayServices {
     signatures: { verify: async () => null },
   });
   readonly sessions: GatewayServices['sessions'] = {
-    issueNonce: (user) => this.#sessions.issueNonce(user),
-    coSignedLogin: (request, address) => this.#sessions.coSignedLogin(request, address),
-    login: (request, address) => this.#sessions.login(request, address),
+    issueNonce: (user, place) => this.#sessions.issueNonce(user, place),
+    coSignedLogin: (request, address, place) => this.#sessions.coSignedLogin(request, address, place),
+    login: (request, address, place) => this.#sessions.login(request, address, place),
     logout: (user) => {
       this.expire(user);
       this.#sessions.logout(user);
@@ -127,6 +127,7 @@ export class ScriptedOms implements GatewayServices {
   readonly limits: GatewayServices['limits'] = {
     charge: (user, cost) => this.#charge(user, cost),
     chargeLogin: () => this.#charge(null, 'publicRead'),
+    chargeRead: (user, cost) => this.#charge(user, cost),
     streamCap: () => this.cap,
     viewOf: () => ({
       tier: 'default',

@@ -9,7 +9,7 @@ import { type Reject, reject } from '../../core/reject.ts';
 import { emptyAccount, MARGIN_ACCOUNT } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import type { RenameSubAccount, TargetType } from '../inputs.ts';
-import type { SubAccountRow } from '../rows.ts';
+import { defaultAccountName, type SubAccountRow } from '../rows.ts';
 import type { ClearingState, SubAccountSlot, UserSlot } from '../state.ts';
 
 // Names of sub-accounts (SUB-10 to SUB-13, AMB-64).
@@ -52,7 +52,7 @@ export function createAccount(
   effects: Effect[],
 ): SubAccountSlot {
   const { kind, asset } = type;
-  const slot = emptyAccount({ user: user.row.user, subAccount: index, kind, name: `Account ${index}`, asset });
+  const slot = emptyAccount({ user: user.row.user, subAccount: index, kind, name: defaultAccountName(index), asset });
   user.subAccounts.set(index, slot);
   state.dirty.subAccounts.add(slot);
   effects.push({ kind: 'subAccountChanged', row: slot.row });

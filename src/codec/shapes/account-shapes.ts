@@ -447,7 +447,18 @@ export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
 export const RENAMED: Shape = named(
   'Renamed',
   'The sub-account with its new name',
-  Type.Object({ sub_account_index: SUB_ACCOUNT, name: TEXT }),
+  Type.Object({
+    sub_account_index: SUB_ACCOUNT,
+    name: TEXT,
+    account_index: SUB_ACCOUNT,
+    old_name: described(TEXT, 'the name before, the given or the default one'),
+    new_name: TEXT,
+  }),
+);
+export const ACCOUNT_NAMES: Shape = named(
+  'AccountNames',
+  'Names that the user gave to sub-accounts, ascending by index',
+  Type.Object({ names: listOf(Type.Object({ account_index: SUB_ACCOUNT, name: TEXT })) }),
 );
 
 // ---- multisig

@@ -102,7 +102,13 @@ export const ORDER_EVENT: Shape = named(
       limit_overrides_signature: NULL,
     }),
     Replaced: Type.Object({ ...NAME, new_quantity: COUNT, new_price: COUNT }),
-    Triggered: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, trigger_price: COUNT }),
+    Triggered: Type.Object({
+      ...NAME,
+      timestamp_ns: NANOSECONDS,
+      trigger_price: COUNT,
+      quantity: described(COUNT, 'what this release activates'),
+      trigger_touched: Type.Literal(true),
+    }),
     Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(CANCEL_REASON)) }),
     Removed: Type.Object({
       ...NAME,

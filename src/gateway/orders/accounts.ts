@@ -3,7 +3,13 @@
  *
  * A user without a row in clearing has sub-accounts 0 (spot) and 1 (cross margin), like all others (AMB-63, AMB-139).
  */
-import { GIVEN_SUB_ACCOUNTS, isGiven, type SubAccountRow, type UserRow } from '../../clearing/rows.ts';
+import {
+  defaultAccountName,
+  GIVEN_SUB_ACCOUNTS,
+  isGiven,
+  type SubAccountRow,
+  type UserRow,
+} from '../../clearing/rows.ts';
 import type { UserId } from '../../core/ids.ts';
 import { isMarginType } from '../../risk/account-types.ts';
 
@@ -59,6 +65,13 @@ export class Accounts {
    */
   isInLiquidation(account: { readonly user: UserId; readonly subAccount: number }): boolean {
     return this.#inLiquidation.size > 0 && this.#inLiquidation.get(account.user)?.has(account.subAccount) === true;
+  }
+
+  /** Names that the user gave, ascending by index. */
+  givenNames(user: UserId): readonly (readonly [number, string])[] {
+    return this.of(user).flatMap(([index, { name }]) =>
+      GIVEN_SUB_ACCOUNTS.has(index) || name === defaultAccountName(index) ? [] : [[index, name] as const],
+    );
   }
 
   /** All sub-accounts of the user by index, ascending. */

@@ -289,12 +289,14 @@ export class OrderBookView {
     if (isChild(order) && neverRests(order) && event.quantity < order.quantity) market.entering = order;
     this.#changed(order, event);
     market.bestSeen.see(order);
-    if (isFirst) this.#publishTriggered(order, event.timeNs);
+    if (isFirst) this.#publishTriggered(order, event.timeNs, event.quantity);
   }
 
-  #publishTriggered(order: LiveOrder, timestampNs: TimestampNs): void {
+  /** @param quantity what the release activates; of one that fails, what it was for. */
+  #publishTriggered(order: LiveOrder, timestampNs: TimestampNs, quantity: number): void {
     if (!this.#isRead(order)) return;
-    this.#publish(order, { kind: 'Triggered', ...nameOf(order), timestampNs, triggerPrice: order.triggerPrice });
+    const { triggerPrice } = order;
+    this.#publish(order, { kind: 'Triggered', ...nameOf(order), timestampNs, triggerPrice, quantity });
   }
 
   /** A part of a child that never rests has met all that it could: what it did not get is gone. */
@@ -318,7 +320,7 @@ export class OrderBookView {
     // It was released, and failed one of the checks of a new order (TRG-08, AMB-28).
     // mutant: failed-release-triggered
     if (order.triggerState === TRIGGER_STATE.fired && RELEASE_ENDS.has(event.end))
-      this.#publishTriggered(order, event.timeNs);
+      this.#publishTriggered(order, event.timeNs, enabledOf(order));
     if (event.end !== ORDER_END.filled || order.kind !== ORDER_KIND.limit) order.end = event.end;
     if (event.end === ORDER_END.atFault) order.faultReason = event.faultReason;
     this.settle(order, event.timeNs);

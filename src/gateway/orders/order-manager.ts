@@ -322,6 +322,16 @@ export class OrderManager {
     return orderById(this.#pages, key);
   }
 
+  /** Names that the user gave to sub-accounts, ascending by index. */
+  accountNames(user: UserId): readonly (readonly [index: number, name: string])[] {
+    return this.#accounts.givenNames(user);
+  }
+
+  /** The name of a sub-account; null for one that does not exist. */
+  accountName(user: UserId, subAccount: number): string | null {
+    return this.#accounts.find(user, subAccount)?.name ?? null;
+  }
+
   inventory(user: UserId, subAccounts: readonly number[] | null): InventoryBody {
     const sources = { accounts: this.#accounts, holds: this.#holds, margins: this.margin.accounts };
     return inventoryOf(sources, user, subAccounts);

@@ -66,8 +66,11 @@ const USERS_MAX = 250_000;
 /** Entries examined per charge: more than the one that a charge can add. */
 const LOOKED_AT = 2;
 
+/** The bucket of a user, or the second one that a market maker has for reads on market data (LIM-05). */
+export type BucketOwner = UserId | `${UserId}/reads`;
+
 interface Bucket {
-  readonly user: UserId;
+  readonly user: BucketOwner;
   tier: Tier;
   position: bigint;
 }
@@ -75,7 +78,7 @@ interface Bucket {
 export class RateLimits {
   readonly #shared: SharedBudget;
   readonly #usersMax: number;
-  readonly #buckets = new Map<UserId, ListEntry<Bucket>>();
+  readonly #buckets = new Map<BucketOwner, ListEntry<Bucket>>();
   /** By last charge, oldest first. */
   readonly #charged = new LinkedList<Bucket>();
   #settings: RateSettings;
@@ -110,7 +113,7 @@ export class RateLimits {
    * @param part of the shared bucket; by default the user part for a user and the public one without.
    * @returns RATE_LIMITED with the bucket, the price and the level in units; null after the charge.
    */
-  charge(user: UserId | null, tier: Tier, cost: Cost, now: TimestampNs, part?: Part): Reject | null {
+  charge(user: BucketOwner | null, tier: Tier, cost: Cost, now: TimestampNs, part?: Part): Reject | null {
     const price = priceOf(cost, this.#settings.prices);
     if (user === null) {
       const short = this.#shared.take(price, now, part ?? 'public');
@@ -141,7 +144,7 @@ export class RateLimits {
    *
    * @param supplied of this tier until now.
    */
-  #missing(user: UserId, tier: Tier, now: TimestampNs, supplied: bigint): bigint {
+  #missing(user: BucketOwner, tier: Tier, now: TimestampNs, supplied: bigint): bigint {
     const bucket = this.#buckets.get(user)?.value;
     if (bucket === undefined) return 0n;
     const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
@@ -151,7 +154,7 @@ export class RateLimits {
     return bucket.tier === tier || ahead < capacity ? ahead : capacity;
   }
 
-  #keep(user: UserId, tier: Tier, position: bigint): void {
+  #keep(user: BucketOwner, tier: Tier, position: bigint): void {
     let entry = this.#buckets.get(user);
     if (entry === undefined) {
       entry = new ListEntry<Bucket>({ user, tier, position });

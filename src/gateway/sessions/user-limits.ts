@@ -60,6 +60,16 @@ export class UserLimits {
   }
 
   /**
+   * Charges a read of a user on market data to a bucket of tier `default`: that of the user, or a second one of a market
+   * maker, used for these reads only (LIM-05).
+   */
+  chargeRead(user: UserId, cost: Cost, now: TimestampNs): Reject | null {
+    // mutant: reads-of-makers
+    const owner = this.tierOf(user) === 'marketMaker' ? (`${user}/reads` as const) : user;
+    return this.rates.charge(owner, 'default', cost, now, this.partOf(user, cost));
+  }
+
+  /**
    * Charges a nonce request or a login of this user as a public read. @returns RATE_LIMITED, or null after the charge.
    */
   chargeLogin(user: UserId, now: TimestampNs): Reject | null {

@@ -8,6 +8,7 @@ import { parseJsonObject } from '../../codec/json-tree.ts';
 import { assert } from '../../core/assert.ts';
 import { reject } from '../../core/reject.ts';
 import { type StaticDocument, staticDocument } from '../static-document.ts';
+import { MARKET_DATA_PATH } from '../user-read-routes.ts';
 import type { HttpCall } from '../uws-http.ts';
 import type { RouteDoc, StreamDoc } from './api-table.ts';
 import { asyncApi } from './async-api.ts';
@@ -48,6 +49,7 @@ const DESCRIPTIONS: Readonly<Record<ServiceName, string>> = {
 };
 
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const BELOW = `${MARKET_DATA_PATH}/`;
 const NO_FILE = reject('NOT_FOUND', 'no such path');
 
 /** Patterns of a listener's documents: every path that `find` can return matches one of them. */
@@ -101,9 +103,10 @@ export class ApiDocuments {
     ]);
   }
 
-  /** Replies with the document of the path, or 404. */
+  /** Replies with the document of the path, at the root or below MARKET_DATA_PATH, or 404. */
   answer(call: HttpCall): void {
-    const document = this.#byPath.get(call.head.path);
+    const { path } = call.head;
+    const document = this.#byPath.get(path.startsWith(BELOW) ? path.slice(MARKET_DATA_PATH.length) : path);
     if (document === undefined) call.refuse(NO_FILE);
     else call.replyDocument(document);
   }

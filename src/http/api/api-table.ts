@@ -23,6 +23,7 @@ export const COST_WORDS = {
   bulk: '1.5 units per item, rounded up, at least 2',
   historyPage: '25 units',
   publicRead: '2 units of the shared budget',
+  free: 'nothing but a share of the limits of your address',
 } as const;
 export type CostName = keyof typeof COST_WORDS;
 

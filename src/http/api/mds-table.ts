@@ -1,5 +1,6 @@
 /** The market-data service: its routes and streams, all public (wire.md 8, 9.3, 9.6, 9.7). */
 
+import { ACCOUNT_NAMES } from '../../codec/shapes/account-shapes.ts';
 import {
   BBO_FRAME,
   DEPTH,
@@ -30,6 +31,7 @@ import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../../market-data/klines.ts';
 import type { MessageDoc, QueryDoc, RouteDoc, StreamDoc } from './api-table.ts';
 import { DOCUMENT_ROUTES } from './document-table.ts';
+import { OMS_OPEN_ROUTES } from './oms-open-routes-table.ts';
 import { limitQuery, PAGE_QUERY } from './query-docs.ts';
 
 const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
@@ -51,6 +53,29 @@ const INTERVAL_QUERY: QueryDoc = {
   ].join(' '),
 };
 const TRADES_LIMIT = limitQuery(100, PAGE_LIMIT_MAX);
+
+export const LOGIN_AREA = 'Session';
+const OWN = { method: 'GET', area: 'Own history', auth: 'session' } as const;
+const [NONCE_ROUTE, AUTH_ROUTE] = OMS_OPEN_ROUTES;
+const AT_THIS_LISTENER =
+  ' Each listener has a nonce of its own; tokens of either are valid on both. Below `/market-data` the order listener has this login too.';
+
+/** Logins and reads of users, which the gateway answers (wire-additions.md 8). */
+const USER_ROUTES: readonly RouteDoc[] = [
+  ...[NONCE_ROUTE, AUTH_ROUTE].flatMap((route) =>
+    route === undefined
+      ? []
+      : [{ ...route, cost: 'free', description: `${route.description}${AT_THIS_LISTENER}` } as const],
+  ),
+  {
+    ...OWN,
+    path: '/sub-accounts/user/{user_id}',
+    cost: 'action',
+    summary: 'Names that you gave to sub-accounts',
+    reply: ACCOUNT_NAMES,
+    example: { reply: '{"names":[{"account_index":2,"name":"Hedge book"}]}' },
+  },
+];
 
 export const MDS_ROUTES: readonly RouteDoc[] = [
   {
@@ -137,6 +162,7 @@ export const MDS_ROUTES: readonly RouteDoc[] = [
     errors: ['MARKET_NOT_FOUND'],
     example: { path: { asset_id: '1' }, reply: INTEREST_EXAMPLE },
   },
+  ...USER_ROUTES,
   ...DOCUMENT_ROUTES,
 ];
 

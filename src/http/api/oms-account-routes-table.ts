@@ -187,7 +187,8 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     example: {
       path: { account_index: '2' },
       body: '{"name":"Hedge book"}',
-      reply: '{"sub_account_index":2,"name":"Hedge book"}',
+      reply:
+        '{"sub_account_index":2,"name":"Hedge book","account_index":2,"old_name":"Account 2","new_name":"Hedge book"}',
     },
   },
   {

@@ -86,7 +86,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
       event(
         'Triggered',
         'A trigger fired',
-        `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000}}`,
+        `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000,"quantity":20000,"trigger_touched":true}}`,
       ),
       event(
         'Canceled',

@@ -59,3 +59,24 @@ suite('users without funds share what is public', () => {
     assert.equal(limits.charge(MAKER, 'cancelAll', later), null);
   });
 });
+
+suite('reads of users on market data', () => {
+  test('a user of tier default has one bucket for both services, a market maker a second one of default size (LIM-05)', () => {
+    const own = keyAt(1);
+    const limits = limitsOf(own, MAKER);
+    limits.setMarketMaker(MAKER, true);
+    /** Pages until the budget is used up. */
+    const pages = (user: UserId): number => {
+      let count = 0;
+      while (limits.chargeRead(user, 'historyPage', START) === null) count += 1;
+      return count;
+    };
+    const capacity = Number(STANDARD_RATES.default.capacity);
+    const before = limits.viewOf(MAKER, START).available;
+    assert.equal(pages(own), Math.floor(capacity / 25));
+    assert.equal(limits.charge(own, 'historyPage', START)?.details?.['bucket'], 'user', 'the same bucket');
+    assert.equal(pages(MAKER), Math.floor(capacity / 25));
+    assert.equal(limits.viewOf(MAKER, START).available, before, 'orders of a market maker are not held up by reads');
+    assert.equal(limits.charge(MAKER, 'historyPage', START), null);
+  });
+});

@@ -1,0 +1,20 @@
+/**
+ * The connection of the two threads with a public listener, for the requests that one passes to the other
+ * (http/passed-requests.ts). Found by its name, so that a restarted thread finds it again; messages to a thread that has
+ * ended are lost, and the deadline of their request answers.
+ */
+import { BroadcastChannel } from 'node:worker_threads';
+import type { PassedReply, PassedRequest, PeerChannel } from '../http/passed-requests.ts';
+
+/** @param name the same on both threads, and unique to the node in its process. */
+export function peerChannel(name: string): PeerChannel {
+  const channel = new BroadcastChannel(name);
+  channel.unref();
+  return {
+    post: (message) => channel.postMessage(message),
+    receive: (receiver) => {
+      channel.onmessage = (event) => receiver((event as { readonly data: PassedRequest | PassedReply }).data);
+    },
+    close: () => channel.close(),
+  };
+}

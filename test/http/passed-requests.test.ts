@@ -1,0 +1,125 @@
+/** Requests that one listener passes to the thread of the other (wire-additions.md 8). */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { reject } from '../../src/core/reject.ts';
+import { PASSED_MAX, PassedRequests, type PeerChannel } from '../../src/http/passed-requests.ts';
+import { ask } from '../support/edge-client.ts';
+import { RouteListener } from '../support/listeners.ts';
+
+type Receiver = Parameters<PeerChannel['receive']>[0];
+type Message = Parameters<Receiver>[0];
+
+/** Two ends that copy as threads do. What is held is not delivered. */
+class Pair {
+  isHeld = false;
+  held: Message[] = [];
+  readonly #receivers: Receiver[] = [];
+
+  end(own: 0 | 1): PeerChannel {
+    return {
+      post: (message) => {
+        const copy = structuredClone(message);
+        if (this.isHeld && own === 0) this.held.push(copy);
+        else setImmediate(() => this.#receivers[1 - own]?.(copy));
+      },
+      receive: (receiver) => {
+        this.#receivers[own] = receiver;
+      },
+      close: () => undefined,
+    };
+  }
+}
+
+suite('requests that another thread answers', () => {
+  const pair = new Pair();
+  const front = new RouteListener();
+  const back = new RouteListener();
+
+  before(async () => {
+    back.routes.add({
+      method: 'GET',
+      pattern: '/hidden/:name',
+      query: { page: 'once' },
+      handler: (call) => {
+        const { parameters, query, headers } = call.head;
+        call.reply(JSON.stringify({ parameters, query, user: headers['user-id'] }));
+      },
+    });
+    back.routes.add({
+      method: 'POST',
+      pattern: '/hidden',
+      bodyBytesMax: 100_000,
+      handler: async (call, body) => {
+        await Promise.resolve();
+        call.reply(JSON.stringify({ bytes: body.length, sum: body.reduce((sum, byte) => sum + byte, 0) }), 202);
+      },
+    });
+    back.routes.add({
+      method: 'GET',
+      pattern: '/refused',
+      handler: (call) => call.refuse(reject('MARKET_NOT_FOUND', 'no such market')),
+    });
+    back.routes.add({
+      method: 'GET',
+      pattern: '/throws',
+      handler: () => {
+        throw new Error('there');
+      },
+    });
+    const passed = new PassedRequests(front.routes, pair.end(0));
+    new PassedRequests(back.routes, pair.end(1));
+    passed.add({ method: 'GET', pattern: '/shown/:name', query: null }, '/hidden/:name');
+    passed.add({ method: 'POST', pattern: '/shown', bodyBytesMax: 100_000 }, '/hidden');
+    for (const pattern of ['/refused', '/throws', '/missing', '/slow']) {
+      passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 20 } : {}) });
+    }
+    await front.open();
+    await back.open();
+  });
+  after(() => {
+    front.close();
+    back.close();
+  });
+
+  test('head, parameters, query and body arrive, status, headers and body come back', async () => {
+    const read = await ask(front.port, '/shown/a%20b?page=1', { headers: { 'User-Id': 'me' } });
+    assert.deepEqual(JSON.parse(read.text), { parameters: ['a b'], query: 'page=1', user: 'me' });
+    assert.equal(read.headers['content-type'], 'application/json');
+    const body = Buffer.alloc(70_000, 3);
+    const sent = await ask(front.port, '/shown', { method: 'POST', body });
+    assert.deepEqual([sent.status, JSON.parse(sent.text)], [202, { bytes: 70_000, sum: 210_000 }]);
+    const head = await ask(front.port, '/shown/x', { method: 'HEAD' });
+    const get = await ask(front.port, '/shown/x');
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal(head.headers['content-length'], String(get.text.length));
+  });
+
+  test('the rules of the route there hold: its query members, its errors, its exceptions', async () => {
+    const codeOf = async (path: string): Promise<string> =>
+      (JSON.parse((await ask(front.port, path)).text) as { error: { code: string } }).error.code;
+    assert.equal(await codeOf('/shown/x?limit=1'), 'INVALID_REQUEST');
+    assert.equal(await codeOf('/refused'), 'MARKET_NOT_FOUND');
+    assert.equal(await codeOf('/missing'), 'NOT_FOUND');
+    assert.equal(await codeOf('/throws'), 'INTERNAL_ERROR');
+    assert.deepEqual(back.reports.failures.splice(0), ['GET /throws: there']);
+  });
+
+  test('so many wait and no more; each is answered by its deadline when the other thread is silent, and room comes back', async () => {
+    pair.isHeld = true;
+    const waiting = Array.from({ length: PASSED_MAX }, () => ask(front.port, '/slow'));
+    while (pair.held.length < PASSED_MAX) await new Promise((next) => setTimeout(next, 5));
+    const over = await ask(front.port, '/shown/x');
+    assert.equal(over.status, 503, over.text);
+    for (const { status } of await Promise.all(waiting)) assert.equal(status, 504);
+    pair.isHeld = false;
+    assert.equal((await ask(front.port, '/shown/x')).status, 200);
+  });
+
+  test('without another thread it is 503', async () => {
+    const alone = new RouteListener();
+    new PassedRequests(alone.routes, null).add({ method: 'GET', pattern: '/shown' });
+    await alone.open();
+    assert.equal((await ask(alone.port, '/shown')).status, 503);
+    alone.close();
+  });
+});
