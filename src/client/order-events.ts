@@ -28,7 +28,8 @@ export type OrderEvent =
       readonly confirmedQuantity: number;
     })
   | (OrderOfMarket & { readonly kind: 'Replaced'; readonly newPrice: number; readonly newQuantity: number })
-  | (OrderOfMarket & { readonly kind: 'Triggered';
+  | (OrderOfMarket & {
+      readonly kind: 'Triggered';
       readonly triggerPrice: number;
       /** What this release activates; null from a service that does not send it. */
       readonly quantity: number | null;

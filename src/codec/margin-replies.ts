@@ -35,6 +35,15 @@ export interface HeldPositionView {
   /** At the mark. */
   readonly notional: Amount18;
   readonly margin: Amount18;
+  /** Its part of the maintenance requirement; 0 without a price. */
+  readonly maintenance: Amount18;
+}
+
+/** A figure that is not complete, and why (wire-additions.md 9.1). */
+export interface MarginWarning {
+  readonly subAccount: number;
+  readonly code: 'PRICE_MISSING' | 'PRICE_STALE';
+  readonly assetId: AssetId;
 }
 
 export interface MarginView {
@@ -51,8 +60,15 @@ export interface MarginView {
   readonly positions: readonly HeldPositionView[];
 }
 
+/** As an account is shown by itself. */
+export interface ShownMargin extends MarginView {
+  /** Null while a price is missing. */
+  readonly maintenanceRequirement: Amount18 | null;
+  readonly warnings: readonly MarginWarning[];
+}
+
 /** By sub-account index. */
-export type MarginViews = ReadonlyMap<number, MarginView>;
+export type MarginViews = ReadonlyMap<number, ShownMargin>;
 
 /** One order of the preview. */
 export interface CloseOrderView {
@@ -96,7 +112,7 @@ export function position(view: PositionView): string {
 
 /** @param withPositions false: the member is omitted. */
 export function marginReply(views: MarginViews, withPositions: boolean): string {
-  return byIndex(views, (view) => {
+  const accounts = byIndex(views, (view) => {
     const positions = withPositions ? `,"positions":${bareArray(view.positions.map(heldPosition))}` : '';
     return (
       `{"account_equity":"${format18(view.equity)}","available_margin":"${format18(view.available)}",` +
@@ -104,9 +120,22 @@ export function marginReply(views: MarginViews, withPositions: boolean): string 
       `"maintenance_margin_surplus":"${format18(view.maintenanceSurplus)}",` +
       `"account_leverage":${decimalOrNull(view.leverage)},"is_solvent":${view.isSolvent},` +
       `"is_liquidatable":${view.isLiquidatable},"im_surplus":"${format18(view.initialSurplus)}",` +
-      `"unrealized_pnl":"${format18(view.unrealizedPnl)}"${positions}}`
+      `"unrealized_pnl":"${format18(view.unrealizedPnl)}"${positions},` +
+      `"total_upnl":"${format18(view.unrealizedPnl)}",` +
+      `"mm_requirement":${decimalOrNull(view.maintenanceRequirement)},"net_apy":null,"margin_calls":[],"netting":null}`
     );
   });
+  const warnings = [...views.values()].flatMap((view) => view.warnings.map(marginWarning));
+  return `${accounts.slice(0, -1)},"warnings":${bareArray(warnings)}}`;
+}
+
+const WARNING_TEXT: Readonly<Record<MarginWarning['code'], string>> = {
+  PRICE_MISSING: 'no price of the asset is stored',
+  PRICE_STALE: 'the price of the asset is not usable: the last stored one counts',
+};
+
+function marginWarning({ subAccount, code, assetId }: MarginWarning): string {
+  return `{"sub_account":${subAccount},"code":"${code}","message":${quote(WARNING_TEXT[code])},"asset":"${assetId}"}`;
 }
 
 export function solvencyReply(views: MarginViews): string {
@@ -147,7 +176,7 @@ function sideAtRisk({ quantity, liquidationPrice }: AtRiskSide): string {
 }
 
 function heldPosition(held: HeldPositionView): string {
-  return `${open(held)}}`;
+  return `${open(held)},"margin":"${format18(held.maintenance)}"}`;
 }
 
 /** The members of a position, without the closing brace. */
@@ -168,7 +197,7 @@ function closeOrder(order: CloseOrderView): string {
   );
 }
 
-function byIndex(views: MarginViews, textOf: (view: MarginView) => string): string {
+function byIndex(views: MarginViews, textOf: (view: ShownMargin) => string): string {
   return `{"accounts":{${[...views].map(([index, view]) => `"${index}":${textOf(view)}`).join(',')}}}`;
 }
 

@@ -118,7 +118,7 @@ export class MarginPublisher {
       const last = published.get(index);
       const version = view.versionOf(user, index);
       if (last?.version === version) continue;
-      const text = marginReply(view.figures(user, [index]), false);
+      const text = marginReply(view.figures(user, [index], at), false);
       if (text !== last?.text) streams().accountStats(user, text, at);
       published.set(index, { version, text });
     }

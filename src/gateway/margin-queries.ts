@@ -38,7 +38,8 @@ export class MarginQueries {
 
   /** Margin-type accounts by index; those that do not exist are left out (AMB-129). */
   figures(user: UserId, subAccounts: readonly number[] | null): MarginViews {
-    return this.#orders.margin.view(this.#nowNs()).figures(user, subAccounts);
+    const nowNs = this.#nowNs();
+    return this.#orders.margin.view(nowNs).figures(user, subAccounts, nowNs);
   }
 
   /** The orders that would close every position of a sub-account (AMB-70). */

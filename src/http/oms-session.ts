@@ -45,6 +45,12 @@ export function versionOf(head: RequestHead): 0 | 1 {
   return offeredBy(head).some(isV1Name) ? 1 : 0;
 }
 
+/** Whether version 1 is another name than the documented one: positions are then an object (wire-additions.md 9.2). */
+export function choosesOtherV1(head: RequestHead): boolean {
+  const offered = offeredBy(head);
+  return !offered.includes(V1_PROTOCOL) && offered.some(isV1Name);
+}
+
 /** Whether `/control` carries FlatBuffers: of the subprotocols that name a form, the first offered decides. */
 export function choosesBinary(head: RequestHead): boolean {
   return offeredBy(head).find((value, at) => value === BINARY_PROTOCOL || isV1Name(value, at)) === BINARY_PROTOCOL;

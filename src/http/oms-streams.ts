@@ -42,7 +42,7 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
-import { choosesBinary, OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
+import { choosesBinary, choosesOtherV1, OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
 import { Query, type QueryMembers } from './query.ts';
 import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
@@ -61,6 +61,8 @@ export interface OmsSeat extends Session {
   readonly isBinary: boolean;
   /** The path contains another user: it gets a frame with the reason and is closed after opening. */
   readonly isForeign: boolean;
+  /** `positions` only: each frame is an object with every position of the user (wire-additions.md 9.2). */
+  readonly isObject: boolean;
   /** Set if its frames have sequence numbers; null for the plain stream. */
   readonly numbers: Numbering | null;
 }
@@ -77,6 +79,8 @@ type OmsSocket = StreamSocket<OmsSeat>;
 interface Listeners {
   readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
   readonly numbered: Channel<OmsSeat>;
+  /** Of positions: those who receive objects on v1. */
+  readonly objects: Channel<OmsSeat>;
 }
 
 interface UserEntry {
@@ -151,6 +155,20 @@ export class UserStreams implements UserEventStreams {
       const part = views.slice(first, first + POSITIONS_PER_FRAME);
       this.#publish(user, 'positions', timestampNs, bareArray(part.map(position)));
     }
+    this.#publishAllPositions(user, timestampNs);
+  }
+
+  /** To those who receive objects: every position of the user, in as many frames as they need. */
+  #publishAllPositions(user: UserId, timestampNs: TimestampNs): void {
+    const objects = this.#users.get(user)?.streams.positions.objects;
+    if (objects === undefined || objects.size === 0) return;
+    const all = this.#services.margin.positions(user, { assetId: null, subAccounts: null });
+    const views = all.ok ? all.value : [];
+    for (let first = 0; first === 0 || first < views.length; first += POSITIONS_PER_FRAME) {
+      const rows = bareArray(views.slice(first, first + POSITIONS_PER_FRAME).map(position));
+      const data = `{"user_id":"${user}","positions":${rows},"timestamp_ns":${timestampNs}}`;
+      this.deliver(objects, () => eventFrame(1, WIRE_CHANNEL.positions, timestampNs, data));
+    }
   }
 
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void {
@@ -177,14 +195,15 @@ export class UserStreams implements UserEventStreams {
   }
 
   listens(user: UserId, stream: MarginStream): boolean {
-    const listeners = this.#users.get(user)?.streams[stream].plain;
-    return listeners?.some(({ size }) => size > 0) === true;
+    const listeners = this.#users.get(user)?.streams[stream];
+    if (listeners === undefined) return false;
+    return listeners.objects.size > 0 || listeners.plain.some(({ size }) => size > 0);
   }
 
   /** Whether a frame of this stream has a socket, or a ring that keeps it for one. */
   isRead(user: UserId, stream: OneWayStream): boolean {
-    const plain = this.#users.get(user)?.streams[stream].plain;
-    const isWritten = plain !== undefined && (plain[0].size > 0 || plain[1].size > 0);
+    const own = this.#users.get(user)?.streams[stream];
+    const isWritten = own !== undefined && (own.plain[0].size > 0 || own.plain[1].size > 0 || own.objects.size > 0);
     return isWritten || this.#rings.of(user, stream) !== undefined;
   }
 
@@ -216,7 +235,9 @@ export class UserStreams implements UserEventStreams {
     }
     const isForeign = pathUser !== null && pathUser !== user;
     const isBinary = stream === 'control' && choosesBinary(head);
-    return accepted({ ...session.value, stream, version: versionOf(head), isBinary, isForeign, numbers: null });
+    const isObject = stream === 'positions' && choosesOtherV1(head);
+    const version = versionOf(head);
+    return accepted({ ...session.value, stream, version, isBinary, isForeign, isObject, numbers: null });
   }
 
   /** As `admit`, for a stream with optional sequence numbers. */
@@ -317,7 +338,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   #opened(socket: OmsSocket): void {
-    const { user, stream, version, isForeign, numbers } = socket.data;
+    const { user, stream, version, isForeign, isObject, numbers } = socket.data;
     const entry = this.#users.get(user) ?? newEntry();
     this.#users.set(user, entry);
     entry.sockets.add(socket);
@@ -326,6 +347,7 @@ export class UserStreams implements UserEventStreams {
     else if (stream === 'control') return;
     else if (stream === 'at-risk') this.#joinAtRisk(socket);
     else if (stream === 'pending-settlements') this.#joinSettlements(socket);
+    else if (isObject) entry.streams[stream].objects.join(socket);
     else if (numbers === null) entry.streams[stream].plain[version].join(socket);
     else this.#replay(socket, stream, numbers, entry.streams[stream].numbered);
   }
@@ -379,6 +401,7 @@ export class UserStreams implements UserEventStreams {
     } else if (stream !== 'control') {
       entry.streams[stream].plain[version].leave(socket);
       entry.streams[stream].numbered.leave(socket);
+      entry.streams[stream].objects.leave(socket);
     }
     const ring = this.#readers.get(socket);
     if (ring !== undefined) this.#rings.leave(ring, performance.now());
@@ -415,7 +438,11 @@ function atRiskFrame(version: 0 | 1, view: AtRisk): string {
 }
 
 function newEntry(): UserEntry {
-  const listeners = (): Listeners => ({ plain: [new Channel(), new Channel()], numbered: new Channel() });
+  const listeners = (): Listeners => ({
+    plain: [new Channel(), new Channel()],
+    numbered: new Channel(),
+    objects: new Channel(),
+  });
   return {
     sockets: new Set(),
     streams: {

@@ -22,7 +22,7 @@ import type { RequestHead } from './request-head.ts';
 import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
 
 /** Requests of a listener that wait for the other thread. */
-export const PASSED_MAX = 1_024;
+const PASSED_MAX = 1_024;
 const TOO_MANY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests wait for another thread, try again');
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'no such path');
 
@@ -61,11 +61,13 @@ export interface PeerChannel {
 export class PassedRequests {
   readonly #routes: HttpRoutes;
   readonly #channel: PeerChannel | null;
+  readonly #waitingMax: number;
   readonly #waiting = new Map<number, HttpCall>();
   #nextId = 1;
 
   /** @param channel null: no other thread; what would be passed is 503. */
-  constructor(routes: HttpRoutes, channel: PeerChannel | null) {
+  constructor(routes: HttpRoutes, channel: PeerChannel | null, waitingMax: number = PASSED_MAX) {
+    this.#waitingMax = waitingMax;
     this.#routes = routes;
     this.#channel = channel;
     channel?.receive((message) => {
@@ -90,9 +92,9 @@ export class PassedRequests {
 
   /** Passes one request. */
   pass(call: HttpCall, to: Pick<PassedRequest, 'method' | 'pattern'>, body: Uint8Array): void {
-    if (this.#waiting.size >= PASSED_MAX) this.#forgetEnded();
+    if (this.#waiting.size >= this.#waitingMax) this.#forgetEnded();
     // mutant: passed-requests-bounded
-    if (this.#waiting.size >= PASSED_MAX || this.#channel === null) {
+    if (this.#waiting.size >= this.#waitingMax || this.#channel === null) {
       call.refuse(TOO_MANY);
       return;
     }

@@ -13,7 +13,8 @@ const POSITION_KEYS = [
 ];
 const MARGIN_KEYS = [
   ...['account_equity', 'available_margin', 'utilized_margin', 'maintenance_margin_surplus', 'account_leverage'],
-  ...['is_solvent', 'is_liquidatable', 'im_surplus', 'unrealized_pnl'],
+  ...['is_solvent', 'is_liquidatable', 'im_surplus', 'unrealized_pnl', 'total_upnl', 'mm_requirement'],
+  ...['net_apy', 'margin_calls', 'netting'],
 ];
 const SIMULATION_KEYS = [
   ...['account_equity', 'available_margin', 'mm_surplus', 'account_leverage', 'utilized_margin', 'margin_required'],
@@ -112,15 +113,18 @@ suite('positions and margin', () => {
   test('margin shows the accounts of margin type, deprecated in a header (QRY-10, VER-03, AMB-129, wire.md 7.14)', async () => {
     const answer = await alice.get(`/margin/user/${alice.id}`);
     assert.equal(answer.headers['deprecation'], 'true');
-    const { accounts } = JSON.parse(answer.text) as { accounts: Record<string, Row> };
-    assert.deepEqual(Object.keys(accounts), ['1', '3']);
+    const { accounts, warnings } = JSON.parse(answer.text) as { accounts: Record<string, Row>; warnings: Row[] };
+    assert.deepEqual([Object.keys(accounts), warnings], [['1', '3'], []]);
     for (const account of Object.values(accounts)) {
       assert.deepEqual(
         Object.keys(account).filter((key) => key !== 'positions'),
         MARGIN_KEYS,
       );
-      for (const key of MARGIN_KEYS.filter((each) => !each.startsWith('is_')))
+      for (const key of MARGIN_KEYS.filter((each) => !/^is_|^net|_calls$/.test(each))) {
         assert.match(String(account[key]), DECIMAL, key);
+      }
+      assert.deepEqual([account['net_apy'], account['margin_calls'], account['netting']], [null, [], null]);
+      assert.equal(account['total_upnl'], account['unrealized_pnl']);
       assert.deepEqual([account['is_solvent'], account['is_liquidatable']], [true, false]);
       assert.ok(account['positions'] === undefined || account['positions'] === null);
     }
@@ -130,12 +134,33 @@ suite('positions and margin', () => {
       accounts: Record<string, { positions: Row[] }>;
     };
     assert.deepEqual(Object.keys(detailed.accounts), ['3']);
-    assert.deepEqual(detailed.accounts['3']?.positions, [
-      { asset_id: '2', side: 'Long', size: '1', notional_value: '3000' },
+    const [held = {}] = detailed.accounts['3']?.positions ?? [];
+    assert.deepEqual(Object.entries(held).slice(0, 4), [
+      ['asset_id', '2'],
+      ['side', 'Long'],
+      ['size', '1'],
+      ['notional_value', '3000'],
     ]);
+    assert.deepEqual(Object.keys(held).slice(4), ['margin']);
     for (const query of ['include_positions=1', 'sub_account=x', 'sub_account=256']) {
       assert.equal(toldBy(await alice.get(`/margin/user/${alice.id}?${query}`)), '400 INVALID_REQUEST', query);
     }
+  });
+
+  test('the maintenance requirement is the sum of its parts, one for each position (wire-additions.md 9.1)', async () => {
+    const path = `/margin/user/${alice.id}?include_positions=true&sub_account=3`;
+    const read = async (): Promise<{ account: Row; position: Row; warnings: Row[] }> => {
+      const { accounts, warnings } = (await alice.read(path)) as { accounts: Record<string, Row>; warnings: Row[] };
+      const account = accounts['3'] ?? assert.fail();
+      return { account, position: (account['positions'] as Row[])[0] ?? assert.fail(), warnings };
+    };
+    const { account, position, warnings } = await read();
+    assert.deepEqual(warnings, []);
+    assert.equal(account['mm_requirement'], position['margin'], 'one position, the rest is USD');
+    const { collateral_factor: factor } = (
+      JSON.parse((await alice.get('/registry/risk-parameters')).text) as Record<string, { collateral_factor: number }>
+    )['2'] ?? { collateral_factor: 0 };
+    assert.equal(position['margin'], String((3_000 * (100 - factor)) / 100), 'size x (1 - CF) x the higher price');
   });
 
   test('solvency repeats two figures of margin (wire.md 7.15)', async () => {
@@ -243,6 +268,27 @@ suite('positions and margin', () => {
     const told = JSON.parse(await stats.frame()) as { accounts: Record<string, Row> };
     assert.ok(Object.keys(told.accounts).includes('1'));
     for (const { socket } of [positions, stats]) socket.terminate();
+  });
+
+  test('under another name of v1 a frame of positions is an object with all of them (wire-additions.md 9.2)', async () => {
+    const path = `/positions/ws/${alice.id}`;
+    const [object, array, plain] = [
+      await alice.stream(path, ['other.ws.v1']),
+      await alice.stream(path, ['other.ws.v1', 'svc.ws.v1']),
+      await alice.stream(path),
+    ];
+    assert.equal((await bob.create({ price: 300_000, quantity: 1_000 })).status, 200);
+    const own = { side: 'Buy', price: 300_000, quantity: 1_000, account: 1, isSpot: false } as const;
+    assert.equal((await alice.create(own)).status, 200);
+    await node.rest();
+    const frame = JSON.parse(await object.frame()) as { channel: string; data: Row };
+    assert.deepEqual(Object.keys(frame.data), ['user_id', 'positions', 'timestamp_ns']);
+    assert.deepEqual([frame.channel, frame.data['user_id']], ['positions', alice.id]);
+    const listed = (await alice.read(`/positions/${alice.id}`)) as { positions: Row[] };
+    assert.deepEqual(frame.data['positions'], listed.positions, 'every position, not the changed one alone');
+    const enveloped = JSON.parse(await array.frame()) as { data: Row[] };
+    assert.deepEqual(enveloped.data, JSON.parse(await plain.frame()));
+    for (const { socket } of [object, array, plain]) socket.terminate();
   });
 
   test('an opposite order flattens, the quote leg stays until the position is closed (POS-01, POS-04 to POS-06, AMB-69)', async () => {

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
-import { PASSED_MAX, PassedRequests, type PeerChannel } from '../../src/http/passed-requests.ts';
+import { PassedRequests, type PeerChannel } from '../../src/http/passed-requests.ts';
 import { ask } from '../support/edge-client.ts';
 import { RouteListener } from '../support/listeners.ts';
 
+/** Requests that may wait here. */
+const WAITING_MAX = 8;
 type Receiver = Parameters<PeerChannel['receive']>[0];
 type Message = Parameters<Receiver>[0];
 
@@ -66,12 +68,12 @@ suite('requests that another thread answers', () => {
         throw new Error('there');
       },
     });
-    const passed = new PassedRequests(front.routes, pair.end(0));
+    const passed = new PassedRequests(front.routes, pair.end(0), WAITING_MAX);
     new PassedRequests(back.routes, pair.end(1));
     passed.add({ method: 'GET', pattern: '/shown/:name', query: null }, '/hidden/:name');
     passed.add({ method: 'POST', pattern: '/shown', bodyBytesMax: 100_000 }, '/hidden');
     for (const pattern of ['/refused', '/throws', '/missing', '/slow']) {
-      passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 20 } : {}) });
+      passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 1_000 } : {}) });
     }
     await front.open();
     await back.open();
@@ -106,8 +108,8 @@ suite('requests that another thread answers', () => {
 
   test('so many wait and no more; each is answered by its deadline when the other thread is silent, and room comes back', async () => {
     pair.isHeld = true;
-    const waiting = Array.from({ length: PASSED_MAX }, () => ask(front.port, '/slow'));
-    while (pair.held.length < PASSED_MAX) await new Promise((next) => setTimeout(next, 5));
+    const waiting = Array.from({ length: WAITING_MAX }, () => ask(front.port, '/slow'));
+    while (pair.held.length < WAITING_MAX) await new Promise((next) => setTimeout(next, 5));
     const over = await ask(front.port, '/shown/x');
     assert.equal(over.status, 503, over.text);
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 504);

@@ -127,6 +127,7 @@ const MARGIN_POSITION = Type.Object({
   side: words('Long', 'Short'),
   size: DECIMAL,
   notional_value: DECIMAL,
+  margin: described(DECIMAL, 'its part of `mm_requirement`'),
 });
 
 export const MARGIN: Shape = named(
@@ -146,6 +147,19 @@ export const MARGIN: Shape = named(
         im_surplus: DECIMAL,
         unrealized_pnl: DECIMAL,
         positions: optional(nullable(listOf(MARGIN_POSITION))),
+        total_upnl: DECIMAL,
+        mm_requirement: nullable(described(DECIMAL, 'maintenance requirement; null while a price is missing')),
+        net_apy: nullable(DECIMAL),
+        margin_calls: listOf(TEXT),
+        netting: nullable(listOf(TEXT)),
+      }),
+    ),
+    warnings: listOf(
+      Type.Object({
+        sub_account: SUB_ACCOUNT,
+        code: words('PRICE_MISSING', 'PRICE_STALE'),
+        message: TEXT,
+        asset: nullable(ASSET_ID),
       }),
     ),
   }),

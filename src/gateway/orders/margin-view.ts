@@ -17,8 +17,10 @@ import type {
   CloseOrderView,
   ClosePreviewView,
   HeldPositionView,
+  MarginWarning,
   PositionView,
-  MarginView as ShownFigures,
+  ShownMargin,
+  MarginView as SimulatedFigures,
 } from '../../codec/margin-replies.ts';
 import { larger, powerOfTen } from '../../core/arithmetic.ts';
 import { type AssetId, compareAssetIds, USD, type UserId } from '../../core/ids.ts';
@@ -35,7 +37,7 @@ import {
   type MarginSums,
 } from '../../risk/account.ts';
 import { type AssetTerms, equityLeg, legAtMark, weighedLeg } from '../../risk/asset-terms.ts';
-import { zeroSurplusPrice } from '../../risk/at-risk.ts';
+import { addRisk, addRiskUsd, emptyRisk, maintenanceRequirement, zeroSurplusPrice } from '../../risk/at-risk.ts';
 import { entryPrice, isOpen, type Legs, magnitude, NO_LEGS, sideOf } from '../../risk/position.ts';
 import { isStale, STORED_PRICE_NS } from '../../risk/prices.ts';
 import type { Accounts } from './accounts.ts';
@@ -51,7 +53,7 @@ export interface AccountLegs {
 }
 
 /** As shown: capacity, and the equity that is not at hand, among them. */
-export type MarginFigures = AccountFigures & ShownFigures;
+export type MarginFigures = AccountFigures & SimulatedFigures;
 
 export interface MarginSources {
   readonly accounts: Accounts;
@@ -94,7 +96,24 @@ export function figuresWith(legs: AccountLegs, available: Amount18, assets: Asse
 
 function held(assetId: AssetId, base: Amount18, assets: AssetRisks): HeldPositionView {
   const terms = assets.terms(assetId);
-  return { assetId, base, notional: magnitude(legAtMark(terms, base)) as Amount18, margin: requirement(terms, base) };
+  const notional = magnitude(legAtMark(terms, base)) as Amount18;
+  const own = emptyRisk();
+  addRisk(own, terms, base);
+  return { assetId, base, notional, margin: requirement(terms, base), maintenance: maintenanceRequirement(own) };
+}
+
+/** What the factors of maintenance take away from the account (G14). */
+function maintenanceOf({ spot, positions }: AccountLegs, assets: AssetRisks): Amount18 {
+  const sums = emptyRisk();
+  for (const [asset, amount] of spot) {
+    if (asset === USD) addRiskUsd(sums, amount);
+    else addRisk(sums, assets.terms(asset), amount);
+  }
+  for (const [asset, { base, quote }] of positions) {
+    addRisk(sums, assets.terms(asset), base);
+    addRiskUsd(sums, quote);
+  }
+  return maintenanceRequirement(sums);
 }
 
 /** Of one base leg, at the worse price (AMB-48). */
@@ -118,14 +137,41 @@ export class MarginView {
   }
 
   /** Of the user's margin-type accounts, by index; those that do not exist are left out. */
-  figures(user: UserId, subAccounts: readonly number[] | null): ReadonlyMap<number, MarginFigures> {
+  figures(
+    user: UserId,
+    subAccounts: readonly number[] | null,
+    nowNs: TimestampNs,
+  ): ReadonlyMap<number, MarginFigures & ShownMargin> {
     const { margins, assets } = this.#sources;
-    const figures = new Map<number, MarginFigures>();
+    const figures = new Map<number, MarginFigures & ShownMargin>();
     for (const [index] of this.#marginAccounts(user, subAccounts)) {
       const account = margins.peek(user, index);
-      figures.set(index, figuresWith(flushedLegs(account), account.capacity(), assets));
+      const legs = flushedLegs(account);
+      const own = figuresWith(legs, account.capacity(), assets);
+      const warnings = this.#warnings(index, legs, nowNs);
+      const missing = new Set(warnings.filter(({ code }) => code === 'PRICE_MISSING').map(({ assetId }) => assetId));
+      figures.set(index, {
+        ...own,
+        // A stored price that is not shown any more counts in no figure of a position.
+        positions: own.positions.map((held) =>
+          missing.has(held.assetId) ? { ...held, maintenance: 0n as Amount18 } : held,
+        ),
+        maintenanceRequirement: missing.size > 0 ? null : maintenanceOf(legs, assets),
+        warnings,
+      });
     }
     return figures;
+  }
+
+  /** Assets of the account whose price is not there or not usable, ascending. */
+  #warnings(subAccount: number, { spot, positions }: AccountLegs, nowNs: TimestampNs): readonly MarginWarning[] {
+    const held = [...spot].flatMap(([asset, amount]) => (asset === USD || amount === 0n ? [] : [asset]));
+    const open = [...positions].flatMap(([asset, { base }]) => (base === 0n ? [] : [asset]));
+    return [...new Set([...held, ...open])].sort(compareAssetIds).flatMap((assetId): MarginWarning[] => {
+      if (!this.#hasPrice(assetId, nowNs)) return [{ subAccount, code: 'PRICE_MISSING', assetId }];
+      const { isBroken } = this.#sources.assets.terms(assetId).prices;
+      return isBroken ? [{ subAccount, code: 'PRICE_STALE', assetId }] : [];
+    });
   }
 
   /** By sub-account, then by asset (PAG-04). @param query.assetId null for all. */

@@ -67,7 +67,7 @@ export const OMS_MARGIN_ROUTES: readonly RouteDoc[] = [
     example: {
       query: 'include_positions=true',
       reply:
-        '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4","positions":[{"asset_id":"1","side":"Long","size":"0.5","notional_value":"30050"}]}}}',
+        '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4","positions":[{"asset_id":"1","side":"Long","size":"0.5","notional_value":"30050","margin":"1502.5"}],"total_upnl":"12.4","mm_requirement":"1999.8","net_apy":null,"margin_calls":[],"netting":null}},"warnings":[]}',
     },
   },
   {

@@ -159,7 +159,8 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
     auth: 'session',
     channel: 'positions',
     summary: 'Positions that changed',
-    description: 'Published once the change is durable; always an array.',
+    description:
+      'Published once the change is durable; an array of what changed. Under a `*.ws.v1` name other than `svc.ws.v1` an object `user_id`, `positions`, `timestamp_ns` with every position.',
     resync: '/positions/{user_id}, and per market',
     sends: [
       {
@@ -188,7 +189,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
         summary: 'The reply of /margin/user/{user_id}, of one account, without positions',
         shape: MARGIN,
         example:
-          '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4"}}}',
+          '{"accounts":{"1":{"account_equity":"8100.2","available_margin":"5400","utilized_margin":"2300","maintenance_margin_surplus":"6100.4","account_leverage":"0.97","is_solvent":true,"is_liquidatable":false,"im_surplus":"5600","unrealized_pnl":"12.4","total_upnl":"12.4","mm_requirement":"1999.8","net_apy":null,"margin_calls":[],"netting":null}},"warnings":[]}',
       },
       ...COMMON,
       REFUSAL,
