@@ -200,7 +200,7 @@ suite('HEAD', () => {
 const CLOSES = '\r\nConnection: close\r\n\r\n';
 
 /** What a connection receives until the server, or some silence, ends it. */
-function raw(parts: readonly string[], silentMs = 300): Promise<string> {
+function raw(parts: readonly string[], silentMs = 2_000): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(portOf('orders'), '127.0.0.1');
     let text = '';
