@@ -67,10 +67,11 @@ interface Running {
 
 const CONFINED = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'];
 
-/** Docker and Podman have the same options. */
+/** Docker and Podman have the same options, but for a /tmp that Podman makes beside a read-only file system. */
 function startWithEngine(engine: Engine): Running {
+  const confined = engine === 'podman' ? [...CONFINED, '--read-only-tmpfs=false'] : CONFINED;
   const published = [3032, 8011, 9464].flatMap((port) => ['-p', `127.0.0.1::${port}`]);
-  must(engine, ['run', '-d', ...CONFINED, ...published, '-e', DEV, '--name', NAME, TAG]);
+  must(engine, ['run', '-d', ...confined, ...published, '-e', DEV, '--name', NAME, TAG]);
   const addressOf = (port: number): string => `http://${must(engine, ['port', NAME, `${port}/tcp`]).split('\n')[0]}`;
   return {
     oms: addressOf(3032),
