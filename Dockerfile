@@ -27,10 +27,10 @@ COPY --from=build /ringbook/dist dist
 COPY --from=build /ringbook/config config
 COPY page page
 COPY LICENSE ./
+# Behind everything that takes long, and before a RUN: some builders take a later ENV out of their cache though its argument changed.
+ARG COMMIT=unknown
 RUN ln -s /ringbook/dist/src/cli/main.js /usr/local/bin/ringbook \
  && install -d -m 0700 -o node -g node /data
-# Behind everything that takes long, so that another commit builds no layer anew.
-ARG COMMIT=unknown
 ENV RINGBOOK_COMMIT=${COMMIT}
 LABEL org.opencontainers.image.title="ringbook" \
       org.opencontainers.image.licenses="Apache-2.0" \

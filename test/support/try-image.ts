@@ -49,7 +49,7 @@ function engineHere(): Engine | null {
 function build(engine: Engine, commit: string): void {
   const base = process.env['NODE_IMAGE'];
   // The format of OCI has no health check.
-  const format = engine === 'docker' ? [] : ['--format', 'docker'];
+  const format = engine === 'docker' ? [] : ['--format', 'docker', '--layers'];
   const given = base === undefined ? [] : ['--build-arg', `NODE_IMAGE=${base}`];
   must(engine, ['build', ...format, ...given, '--build-arg', `COMMIT=${commit}`, '-t', TAG, '.']);
 }
@@ -110,7 +110,8 @@ mount --bind ${folder}/data ${root}/data && mount -t proc proc ${root}/proc && m
 echo $! > ${folder}/pid
 wait $! || echo $? > ${folder}/code
 test -e ${folder}/code || echo 0 > ${folder}/code`;
-  spawnSync('bash', ['-c', `unshare -m bash -c "$0" > ${folder}/log 2>&1 &`, script]);
+  const begun = `for i in $(seq 100); do test -e ${folder}/pid && exit 0; sleep 0.1; done; cat ${folder}/log; exit 1`;
+  must('bash', ['-c', `unshare -m bash -c "$0" > ${folder}/log 2>&1 & ${begun}`, script]);
   const pid = (): string => readFileSync(join(folder, 'pid'), 'utf8').trim();
   return {
     oms: 'http://127.0.0.1:3032',
