@@ -27,6 +27,7 @@ import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
+import { type FeedOptions, MarketFeed } from './market-feed.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
 import { RegistryClient } from './registry.ts';
 import {
@@ -415,6 +416,11 @@ export class RingbookClient {
     return LiveBook.open(source, onChange);
   }
 
+  /** One socket for any number of markets and channels, and for books with checksums. */
+  marketFeed(options?: FeedOptions): Promise<MarketFeed> {
+    return MarketFeed.open(this.#marketData(), options);
+  }
+
   // Streams
 
   control(options: ControlOptions = {}): Promise<ControlConnection> {
@@ -471,8 +477,7 @@ export class RingbookClient {
     decode: (frame: JsonValue) => readonly T[],
     reconnect?: Reconnect,
   ): Promise<EventStream<T>> {
-    const base = this.#mdsBase;
-    if (base === null) throw invalidArgument('market data needs the `mds` address');
+    const base = this.#marketData();
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
       opening({ base, path, headers: {} });
     return EventStream.open({
@@ -481,6 +486,11 @@ export class RingbookClient {
       decode,
       ...(reconnect === undefined ? {} : { reconnect }),
     });
+  }
+
+  #marketData(): string {
+    if (this.#mdsBase === null) throw invalidArgument('market data needs the `mds` address');
+    return this.#mdsBase;
   }
 
   #accountSigners(): AccountSigners {

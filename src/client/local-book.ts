@@ -79,6 +79,11 @@ export class LocalBook {
     return this.#known();
   }
 
+  /** The book is not current until the next snapshot. */
+  drop(): void {
+    this.#sequence = null;
+  }
+
   /** Restarts from a snapshot. */
   load(snapshot: Depth): void {
     this.#asks.clear();

@@ -22,6 +22,7 @@ export { EventStream } from './event-stream.ts';
 export { devKey, generateSeed, keyFromSeed, loadKey, saveSeed } from './keys.ts';
 export { LiveBook } from './live-book.ts';
 export { LocalBook } from './local-book.ts';
+export { FeedBook, MarketFeed } from './market-feed.ts';
 // biome-ignore-end lint/performance/noBarrelFile: the root of a published package
 
 export type * from '../codec/json-tree.ts';
@@ -42,6 +43,7 @@ export type * from './limits.ts';
 export type * from './live-book.ts';
 export type * from './local-book.ts';
 export type * from './margin.ts';
+export type * from './market-feed.ts';
 export type * from './order-events.ts';
 export type * from './registry.ts';
 export type * from './replies.ts';

@@ -209,6 +209,10 @@ export class StreamSocket<T> {
   /** Sends `count` frames in one write. @param frameAt called in order; its bytes are copied before the next call. */
   sendEach(count: number, frameAt: (index: number) => Uint8Array): void {
     if (this.#state !== 'open' || count === 0) return;
+    if (count === 1) {
+      this.send(frameAt(0));
+      return;
+    }
     const raw = this.#socket();
     let isTaken = true;
     raw.cork(() => {
