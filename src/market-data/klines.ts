@@ -24,6 +24,8 @@ export const KLINE_LIMIT_MAX = 18_000;
 export const KLINE_LIMIT_DEFAULT = 1_000;
 /** How long a past second waits for clearing. */
 const CLOSE_LATE_SECONDS = 5;
+/** Seconds that are certainly closed at the start: it is later than the reading of the trades. */
+const LOADED_LATE_SECONDS = 60;
 
 export interface KlineQuery {
   /** Rows that close at or before this instant. */
@@ -41,6 +43,8 @@ export class Klines {
   readonly #openSeconds = new Set<number>();
   readonly #amendedSeconds = new Set<number>();
   #nowSecond = 0;
+  /** Before the start: trades of earlier seconds went into the wider rows one by one. */
+  #mergedBefore = 0;
   readonly wide: WideKlines;
 
   constructor(history: TradeHistory) {
@@ -50,8 +54,11 @@ export class Klines {
 
   /** Called after the trade was added to the history. */
   tradeAdded(trade: PublicTrade): void {
-    if (!this.#hasStarted) return;
     const second = secondOf(trade.matchedNs);
+    if (!this.#hasStarted) {
+      if (second < this.#mergedBefore) this.wide.tradeAdded(trade, this.#mergedBefore);
+      return;
+    }
     if (second >= this.#closedBefore) {
       this.#openSeconds.add(second);
       return;
@@ -59,6 +66,14 @@ export class Klines {
     this.#amendedSeconds.add(second);
     // mutant: amended-wide-row
     this.wide.tradeAdded(trade, this.#nowSecond);
+  }
+
+  /**
+   * Trades that are added from now on until the start, but for those of the last minute, go into the wider rows at once:
+   * seven days of them would take seconds at the start.
+   */
+  loading(nowNs: TimestampNs): void {
+    this.#mergedBefore = secondOf(nowNs) - LOADED_LATE_SECONDS;
   }
 
   /** A trade that is too old for the seconds that are kept: its wider rows remain. */
@@ -122,8 +137,8 @@ export class Klines {
     const nowSecond = secondOf(nowNs);
     this.#hasStarted = true;
     this.#closedBefore = target;
-    const firstKept = this.#history.firstKeptSecond(nowNs);
-    for (const second of this.#history.secondsBefore(target, firstKept - HOUR_SECONDS)) {
+    const from = Math.max(this.#mergedBefore, this.#history.firstKeptSecond(nowNs) - HOUR_SECONDS);
+    for (const second of this.#history.secondsBefore(target, from)) {
       this.wide.secondClosed(second, nowSecond);
     }
     for (let second = target; second <= nowSecond; second += 1) {

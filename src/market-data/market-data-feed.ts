@@ -302,7 +302,9 @@ export class MarketDataFeed {
     const trades = [...history.marketTradesSince(marketIndex, sinceNs)].reverse();
     const oldest = trades[0];
     const last = trades.some(isPublic) ? [] : lastPublicTrade(history, marketIndex);
-    for (const trade of [...last, ...trades]) this.#addStored(trade);
+    for (const trade of last) this.#addStored(trade);
+    this.data.loading(marketIndex, clock.nowNs());
+    for (const trade of trades) this.#addStored(trade);
     // A last trade that is older than seven days is read again, for the rows of klines.
     const below = oldest?.tradeId ?? (last[0] === undefined ? null : ((last[0].tradeId + 1) as Sequence));
     if (below !== null) this.#startOlder(marketIndex, { below, readFrom: secondOf(sinceNs) + 1 });

@@ -194,6 +194,11 @@ export class MarketData {
     this.#publishEvent(market, trade, 'Confirmed');
   }
 
+  /** Before the start: the trades of the last seven days follow, and no older one. @param nowNs node clock. */
+  loading(marketIndex: number, nowNs: TimestampNs): void {
+    this.#market(marketIndex).klines.loading(nowNs);
+  }
+
   /**
    * Trades of the tables that are older than those of the start, newest first; only rows of klines are made of them.
    *

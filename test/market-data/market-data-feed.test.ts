@@ -122,4 +122,22 @@ suite('market data feed', () => {
     const hours = feed.data.widePage(0, { ...query, width: 3_600, limit: 10_000 });
     assert.equal(hours.rows.length, counted.length);
   });
+
+  test('a last trade of long ago makes its row once, beside those of the last days (wire-additions.md 7.2)', () => {
+    const long = stored(tradeOf(1, START_NS - 400n * 86_400n * SECOND));
+    const lately = [2, 3].map((id) => stored(tradeOf(id, START_NS - BigInt(5 - id) * 86_400n * SECOND)));
+    for (const trades of [[long], [long, ...lately]]) {
+      const { feed } = feedWith(trades);
+      say(feed, { kind: 'registryChanged', change: { table: 'market', row: { definition: marketOf(0, '12') } } });
+      say(feed, { kind: 'historyReady' });
+      feed.publish();
+      while (feed.hasOlderTrades) feed.readOlder();
+      const query = { page: 0, limit: 10, nowNs: START_NS as TimestampNs, endNs: START_NS as TimestampNs };
+      const { rows } = feed.data.widePage(0, { ...query, width: 86_400 });
+      assert.deepEqual(
+        rows.map(({ volume }) => volume),
+        trades.map(({ price, quantity }) => BigInt(price) * BigInt(quantity)),
+      );
+    }
+  });
 });
