@@ -52,9 +52,9 @@ const PPM = 1_000_000;
 /** How far the price may be from the oracle's. */
 export const WANDER_PPM = 4_000;
 /** The most that one step moves it. */
-const STEP_PPM = 45;
-/** A step takes back one part in so many of the distance to the oracle's price. */
-const PULL = 64;
+const STEP_PPM = 25;
+/** A step takes back one part in so many of the distance to the oracle's price: half of it in about 50 minutes. */
+const PULL = 6_000;
 
 /** The price around which the demo traders trade. */
 export class WanderingPrice {
@@ -77,7 +77,8 @@ export class WanderingPrice {
   }
 
   step(): void {
-    const moved = this.#ppm + this.#random.around(STEP_PPM) - Math.trunc(this.#ppm / PULL);
+    // mutant: demo-price-pulled-back
+    const moved = this.#ppm + this.#random.around(STEP_PPM) - this.#ppm / PULL;
     this.#ppm = Math.max(-WANDER_PPM, Math.min(WANDER_PPM, moved));
   }
 
@@ -140,8 +141,9 @@ export class Ladder {
     const off = this.#places
       .map((place) => ({ place, distance: Math.abs((place.order?.price ?? 0) - this.#priceOf(place, price)) }))
       .filter(({ distance }) => distance * PPM > TOLERANCE_PPM * price)
-      // Of several quotes that are equally far off the best one is next: it is the one that may cross.
-      .sort((one, other) => other.distance - one.distance || one.place.level - other.place.level);
+      // Relative to the room before the price: the best quotes are those that may cross.
+      .map(({ place, distance }) => ({ place, urgency: distance / this.#distancePpm(place) }))
+      .sort((one, other) => other.urgency - one.urgency);
     return off.slice(0, CHANGES_PER_TURN).map(({ place }) => this.#change(place, price));
   }
 
@@ -171,10 +173,15 @@ export class Ladder {
     };
   }
 
-  #priceOf({ side, level }: Place, price: number): number {
-    const ppm = HALF_SPREAD_PPM + SPACING_PPM * (MAKERS * level + this.#maker);
+  /** From the price to a quote. */
+  #distancePpm({ level }: Place): number {
+    return HALF_SPREAD_PPM + SPACING_PPM * (MAKERS * level + this.#maker);
+  }
+
+  #priceOf(place: Place, price: number): number {
+    const { side } = place;
     const { tick } = this.#market;
-    const ticks = Math.max(1, Math.ceil((price * ppm) / PPM / tick));
+    const ticks = Math.max(1, Math.ceil((price * this.#distancePpm(place)) / PPM / tick));
     const middle = Math.round(price / tick);
     return Math.max(1, side === 'Buy' ? middle - ticks : middle + ticks) * tick;
   }

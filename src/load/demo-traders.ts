@@ -190,9 +190,10 @@ class DemoMaker {
         throw error;
       });
     for (const { orderId, status } of results) if (status === 'Rejected') ladder.ended(orderId);
-    const [first] = results;
-    if (first !== undefined && results.every(({ status }) => status === 'Rejected'))
-      throw new Error(`market ${market.assetId} takes no quote: ${first.reason ?? 'no reason'}`);
+    // One that would cross finds its place when the quotes of the other maker have moved.
+    const refused = results.filter(({ status, reason }) => status === 'Rejected' && reason !== 'WouldCross');
+    if (refused.length > 0 && refused.length === results.length)
+      throw new Error(`market ${market.assetId} takes no quote: ${refused[0]?.reason ?? 'no reason'}`);
   }
 }
 

@@ -19,7 +19,7 @@ const BTC: DemoMarket = { assetId: '1', priceDecimals: 1, quantityDecimals: 5, t
 const ISO: DemoMarket = { assetId: '3', priceDecimals: 4, quantityDecimals: 1, tick: 1, minQuantity: 10 };
 const COARSE: DemoMarket = { assetId: '9', priceDecimals: 0, quantityDecimals: 0, tick: 50, minQuantity: 7 };
 const MARKETS: readonly DemoMarket[] = [BTC, ISO, COARSE];
-const STEPS = 20_000;
+const STEPS = 400_000;
 
 suite('demo quotes', () => {
   test('the price wanders to both sides of the oracle price and never leaves its band', () => {
@@ -31,7 +31,10 @@ suite('demo quotes', () => {
     }
     const band = (600_000 * WANDER_PPM) / 1_000_000;
     assert.ok(seen.every((raw) => Number.isSafeInteger(raw) && Math.abs(raw - 600_000) <= band));
-    assert.ok(Math.min(...seen) < 599_700 && Math.max(...seen) > 600_300, `${Math.min(...seen)} ${Math.max(...seen)}`);
+    const [lowest, highest] = [seen.reduce((a, b) => Math.min(a, b)), seen.reduce((a, b) => Math.max(a, b))];
+    assert.ok(lowest < 599_400 && highest > 600_600, `${lowest} ${highest}`);
+    const atTheEdge = seen.filter((raw) => Math.abs(raw - 600_000) > 0.9 * band).length;
+    assert.ok(atTheEdge < STEPS / 1_000, `${atTheEdge} steps at the edge of the band`);
     const mean = seen.reduce((sum, raw) => sum + raw, 0) / STEPS;
     assert.ok(Math.abs(mean - 600_000) < band / 8, `drifted to ${mean}`);
     price.follow(300_000);

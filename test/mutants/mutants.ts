@@ -1631,6 +1631,12 @@ const SETTLEMENTS: readonly Mutant[] = [
 
 const LOAD: readonly Mutant[] = [
   {
+    breaks: 'the price of the demo traders does not drift off',
+    site: 'demo-price-pulled-back',
+    change: swap(/ - this\.#ppm \/ PULL/, ''),
+    caughtBy: 'test/load/demo-quotes',
+  },
+  {
     breaks: 'a latency counts from the time at which its message was due',
     site: 'latency-from-due-time',
     change: swap(/startMs \+ \(exchange\.sent \* 1_?000\) \/ perSecond/, 'nowMs()'),
@@ -1645,6 +1651,12 @@ const LOAD: readonly Mutant[] = [
 ];
 
 const CLIENT: readonly Mutant[] = [
+  {
+    breaks: 'a figure of the page of operators never spans two starts of a node',
+    site: 'figures-of-one-start',
+    change: removed,
+    caughtBy: 'test/client/metric-window',
+  },
   {
     breaks: 'a batch that cannot be sent leaves no action pending',
     site: 'batch-checked-first',

@@ -72,6 +72,7 @@ export class MetricWindow {
   add(text: string, atMs: number): void {
     const read = this.#parse(text, atMs);
     const last = this.#reads.at(-1);
+    // mutant: figures-of-one-start
     if (last !== undefined && hasRestarted(last, read)) this.#reads = [];
     this.#reads = this.#reads.filter((one) => one.atMs >= atMs - this.#keepMs);
     this.#reads.push(read);
