@@ -11,7 +11,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { nearestName } from '../core/nearest-name.ts';
 
-/** The parts of a shape that say what is allowed, as JSON schema has them. */
+/** The parts of a shape that define what is allowed, as JSON schema has them. */
 interface Shape extends TSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -76,7 +76,7 @@ function memberFaults(shape: Shape, value: Members, path: string, root: Shape): 
   return [...unknown, ...missing, ...wrongs];
 }
 
-/** Of an object whose names follow one pattern. */
+/** Of an object with entries of one pattern of names. */
 function entryFaults(shape: Shape, value: Members, path: string, root: Shape): readonly string[] {
   const [[pattern, member] = ['', shape]] = Object.entries(shape.patternProperties ?? {});
   const form = new RegExp(pattern);

@@ -2,7 +2,7 @@
  * The variables that a node reads (operator-api.md 1): their names, which of them may name a file instead, and the refusal of
  * those that do not exist: a misspelt variable is never ignored.
  *
- * A variable with `_FILE` behind its name holds the path of a file, whose content is the value: secrets that a container or a
+ * A variable with `_FILE` behind its name holds the path of a file, and the content of the file is the value: secrets that a container or a
  * supervisor mounts. The line end behind the value is not part of it.
  *
  * Not here: what the values mean (config.ts), and the variables of tests and benchmarks.

@@ -151,7 +151,7 @@ suite('the Dockerfile', () => {
       assert.doesNotMatch(name, /TOKEN|KEY|SECRET/);
     }
     assert.ok(names.includes('RINGBOOK_COMMIT'));
-    // Buildah 1.28 reuses a layer of ENV whose argument has changed, but none of RUN.
+    // Buildah 1.28 reuses a layer of ENV after its argument has changed, but none of RUN.
     const at = (keyword: string): number => image.findLastIndex((each) => each.getKeyword() === keyword);
     assert.ok(at('ARG') < at('RUN') && at('RUN') < at('ENV'));
   });
