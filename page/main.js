@@ -89,6 +89,7 @@ async function main() {
     element('img', { src: '/api-reference/page/icon.svg', alt: '' }),
     element('b', {}, 'ringbook'),
     element('span', {}, 'API reference'),
+    ...(hasSessions ? [element('a', { href: '/' }, 'Watch and trade')] : []),
   );
   document.body.classList.toggle('wide', hasSessions);
   fill(document.body, header, nav, content, ...(hasSessions ? [side] : []));

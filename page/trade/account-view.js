@@ -33,6 +33,8 @@ export class AccountView {
   #tables;
   #funds;
   #edit;
+  /** @type {HTMLButtonElement} */
+  #cancelAllButton;
   #draw = oncePerFrame(() => this.#redraw());
 
   /** @param {Element} root @param {App} app @param {import('./ticket.js').Ticket} ticket @param {() => void} connect */
@@ -71,6 +73,7 @@ export class AccountView {
     const list = element('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Your account' });
     const all = button('Cancel all', () => void this.#cancelAll());
     all.className = 'cancel-all';
+    this.#cancelAllButton = all;
     root.append(element('div', { class: 'tab-bar' }, list, all));
     this.#addTab(root, list, 'orders', 'Open orders', this.#tables.orders.root);
     this.#addTab(root, list, 'positions', 'Positions', this.#tables.positions.root);
@@ -84,10 +87,8 @@ export class AccountView {
     app.on('session', () => {
       invite.hidden = app.session.token !== '';
       root.classList.toggle('anonymous', app.session.token === '');
-      all.hidden = app.session.token === '';
     });
     root.classList.add('anonymous');
-    all.hidden = true;
     for (const what of /** @type {const} */ ([
       'orders',
       'fills',
@@ -152,6 +153,7 @@ export class AccountView {
       const count = counts[id] ?? 0;
       setText(tab, count === 0 ? label : `${label} ${count}`);
     }
+    this.#cancelAllButton.hidden = this.#shown !== 'orders' || account.orders.size === 0;
     switch (this.#shown) {
       case 'orders':
         this.#tables.orders.draw(byTime([...account.orders.values()]).map((order) => this.#orderRow(order)));

@@ -13,7 +13,7 @@ import { reject } from '../core/reject.ts';
 import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
 import { answer, type RouteKit } from './oms-kit.ts';
 
-/** The account whose balances are filled up: the default target of orders (wire.md 4.3). */
+/** The account that is filled up: the default target of orders (wire.md 4.3). */
 const SUB_ACCOUNT = 1;
 /** Balances after a credit, by asset id of the dev seed. */
 const FILLED_UP_TO: readonly (readonly [AssetId, string])[] = [
@@ -35,7 +35,7 @@ export type Credit = (credit: TestCredit) => Promise<Outcome<unknown>>;
 const BUSY = reject('RATE_LIMITED', 'test funds of this user are being credited');
 
 export function addDevFaucet(kit: RouteKit, credit: Credit): void {
-  /** Users whose credit is not booked yet; at most the calls in progress of the listener. */
+  /** Users with a credit that is not booked yet; at most the calls in progress of the listener. */
   const busy = new Set<UserId>();
   kit.addPublic({
     method: 'POST',

@@ -1,62 +1,19 @@
 /**
  * The page to watch and to trade, in a browser, against a whole node: a newcomer's trade by nothing but clicks and keys,
- * refusals at their fields, reconnection. Skipped with a message where there is no
+ * refusals at their fields, own orders, a node that ends. Skipped with a message where there is no
  * Chromium.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { RingbookClient } from '../../src/client/client.ts';
-import { devKey } from '../../src/client/keys.ts';
+import type { Browser } from 'playwright-core';
+import type { RingbookClient } from '../../src/client/client.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { browserOptions, launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
+import { faintTexts } from '../support/contrast.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
-
-async function clientOf(node: NodeProcess, user: 'a' | 'b'): Promise<RingbookClient> {
-  const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(user) });
-  await client.login();
-  return client;
-}
-
-async function rest(client: RingbookClient, side: 'Buy' | 'Sell', price: string, quantity = '1'): Promise<string> {
-  const order = await client.order({ assetId: '2', side, price, quantity });
-  const { status } = await client.create(order);
-  assert.equal(status, 'Received');
-  return order.orderId;
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail(`never true: ${what}`);
-}
-
-async function textOf(locator: Locator): Promise<string> {
-  return (await locator.textContent()) ?? '';
-}
-
-function field(page: Page, label: string): Locator {
-  return page.locator('#ticket').getByLabel(label, { exact: true });
-}
-
-function row(page: Page, table: string, text: string): Locator {
-  return page.getByRole('region', { name: table }).locator('tbody tr', { hasText: text }).first();
-}
-
-async function connectAs(page: Page, name: string): Promise<void> {
-  await page.locator('#key-button').click();
-  await page.getByRole('button', { name }).click();
-  await page.locator('#key-dialog').waitFor({ state: 'hidden' });
-}
-
-async function live(page: Page): Promise<void> {
-  await page.locator('#link-state.live').waitFor();
-}
+import { clientOf, connectAs, field, live, rest, row, textOf, until } from '../support/trade-page.ts';
 
 suite('the trading page in a browser', browserOptions, () => {
   let node: NodeProcess;
@@ -172,6 +129,40 @@ suite('the trading page in a browser', browserOptions, () => {
     await moved.waitFor();
     await moved.getByRole('button', { name: 'Cancel' }).click();
     await moved.waitFor({ state: 'detached' });
+  });
+
+  test('every text has the contrast of WCAG AA, light and dark, wide and narrow', async () => {
+    await rest(maker, 'Sell', '3050');
+    await rest(maker, 'Buy', '2950');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [
+        { width: 1_440, height: 900 },
+        { width: 390, height: 844 },
+      ]) {
+        const { page } = await openPage(browser, { colorScheme, viewport });
+        await page.goto(`${node.oms}/#2`);
+        await connectAs(page, 'User b');
+        await live(page);
+        const parts = viewport.width < 500 ? ['Chart', 'Book', 'Trades', 'Order', 'Account'] : [];
+        for (const part of parts) {
+          await page.locator('#views').getByText(part).click();
+          assert.deepEqual(await faintTexts(page), [], `${colorScheme} ${part}`);
+          const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+          assert.ok(wide <= 0, `${part} is ${wide} px wider than the screen`);
+        }
+        if (parts.length === 0) {
+          await page.locator('#book button', { hasText: '3,050.00' }).waitFor();
+          for (const tab of ['Open orders', 'Fills', 'Funds']) {
+            await page.getByRole('tab', { name: tab }).click();
+            assert.deepEqual(await faintTexts(page), [], `${colorScheme} ${tab}`);
+          }
+          await page.locator('#theme').click();
+          assert.deepEqual(await faintTexts(page), [], `the other theme than ${colorScheme}`);
+        }
+        // A user has ten sockets.
+        await page.context().close();
+      }
+    }
   });
 
   test('a name of another user, or a symbol, is text and never markup', async () => {
