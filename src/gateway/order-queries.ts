@@ -19,10 +19,11 @@ import type { AssetId, OrderId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { PageReader } from './history-thread.ts';
-import { AS_JSON } from './orders/history-ask.ts';
+import { jsonOf } from './orders/history-ask.ts';
 import type { InventoryBody } from './orders/inventory.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 import type { Page, PagePlan, PageQuery } from './orders/pages.ts';
+import { type RowFilter, SCANNED_MAX } from './orders/row-filter.ts';
 import type { RegistryCache } from './registry-cache.ts';
 
 export const PAGES_MAX = 512;
@@ -38,6 +39,11 @@ const ROWS_PER_TURN = 50;
 /** How often a page is planned again because the tables are ahead of this thread's view. */
 const PLANS_MAX = 3;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
+const TOO_MANY_ROWS: Reject = reject(
+  'INVALID_REQUEST',
+  `a filter looks at most at ${SCANNED_MAX} rows: narrow start_time and end_time`,
+  'start_time',
+);
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
 
@@ -48,6 +54,8 @@ export interface PageRequest {
   readonly subAccounts: readonly number[] | null;
   readonly page: number;
   readonly limit: number;
+  /** Given: rows as market data shows them, and which. */
+  readonly filter?: RowFilter | null;
 }
 
 export interface OrderQueriesParts {
@@ -74,7 +82,8 @@ export class OrderQueries {
     const { user, openOnly } = request;
     const query = this.#queryOf(request);
     if (!query.ok) return query;
-    const plan = (): PagePlan<string> => this.#parts.orders.planOrderPage({ ...query.value, openOnly }, AS_JSON);
+    const show = jsonOf(query.value);
+    const plan = (): PagePlan<string> => this.#parts.orders.planOrderPage({ ...query.value, openOnly }, show);
     return this.#queue.page(user, plan, !this.#parts.isFunded(user));
   }
 
@@ -83,7 +92,8 @@ export class OrderQueries {
     const { user } = request;
     const query = this.#queryOf(request);
     if (!query.ok) return query;
-    const plan = (): PagePlan<string> => this.#parts.orders.planTradePage(query.value, AS_JSON);
+    const show = jsonOf(query.value);
+    const plan = (): PagePlan<string> => this.#parts.orders.planTradePage(query.value, show);
     return this.#queue.page(user, plan, !this.#parts.isFunded(user));
   }
 
@@ -106,10 +116,10 @@ export class OrderQueries {
     return this.#parts.orders.inventory(user, subAccounts);
   }
 
-  #queryOf({ user, assetId, subAccounts, page, limit }: PageRequest): Outcome<PageQuery> {
+  #queryOf({ user, assetId, subAccounts, page, limit, filter = null }: PageRequest): Outcome<PageQuery> {
     const definition = assetId === null ? null : this.#parts.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(NO_MARKET);
-    return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit });
+    return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit, filter });
   }
 }
 
@@ -179,12 +189,14 @@ export class PageQueue {
     const answer = ask === null ? accepted(null) : await this.#reader.read(ask);
     if (!answer.ok) return answer;
     const page = await this.#inTurn(() => finish(answer.value));
+    if (page?.isTooLong === true) return rejected(TOO_MANY_ROWS);
     if (page !== null) return accepted(await this.#print(page));
     if (!isLast) return null;
     const all = await this.#reader.read(must(await this.#inTurn(askAll), 'only pages with a question are ahead'));
     if (!all.ok) return all;
     const known = await this.#inTurn(() => finish(all.value));
     assert(known !== null, 'a question about all of memory is always answered');
+    if (known.isTooLong === true) return rejected(TOO_MANY_ROWS);
     return accepted(await this.#print(known));
   }
 

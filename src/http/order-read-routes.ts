@@ -4,12 +4,24 @@ import { orderRecord } from '../codec/order-record.ts';
 import { bareArray, pageEnvelope } from '../codec/pages.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { Page } from '../gateway/orders/pages.ts';
-import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
+import { answer, noShape, type RouteKit } from './oms-kit.ts';
 import { marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
 import { PAGE_MEMBERS, type Page as PageQuery, type Query, type QueryMembers } from './query.ts';
-import type { HttpCall } from './uws-http.ts';
+import {
+  answerOrders,
+  answerTrades,
+  type FilteredPage,
+  ORDER_FILTERS,
+  orderPageOf,
+  TRADE_FILTERS,
+  tradePageOf,
+} from './user-read-routes.ts';
 
+const OPEN_AND_FILTER: Reject = reject(
+  'INVALID_REQUEST',
+  'open_only does not go with start_time, end_time, side or status',
+  'open_only',
+);
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
 
 const ORDER_MEMBERS: QueryMembers = { ...PAGE_MEMBERS, open_only: 'once', sub_account: 'repeats' };
@@ -24,30 +36,27 @@ export function addOrderReadRoutes(kit: RouteKit): void {
 
 function addOrders(kit: RouteKit): void {
   const { services } = kit;
-  kit.addSession({
-    ...OWN,
-    pattern: '/orders/user/:user_id',
-    query: ORDER_MEMBERS,
-    cost: 'historyPage',
-    shape: ({ query }) => orderQueryOf(query),
-    serve: async (call, { user }, query) => {
-      const { page, limit } = query;
-      const orders = await services.queries.orderPage({ user, assetId: null, ...query });
-      answer(call, orders, ({ rows, total }) => pageEnvelope('orders', { rows, page, limit, total }));
-    },
-  });
-  kit.addSession({
-    ...OWN,
-    pattern: '/orders/user/:user_id/:asset_id',
-    query: ORDER_MEMBERS,
-    cost: 'historyPage',
-    shape: ({ query }) => orderQueryOf(query),
-    serve: async (call, { user }, query) => {
-      const market = marketIn(call.head, 1);
-      const page = market.ok ? await services.queries.orderPage({ user, assetId: market.value, ...query }) : market;
-      answer(call, page, ({ rows }) => bareArray(rows));
-    },
-  });
+  for (const isOneMarket of [false, true]) {
+    kit.addSession<OrderQuery | FilteredPage>({
+      ...OWN,
+      pattern: `/orders/user/:user_id${isOneMarket ? '/:asset_id' : ''}`,
+      query: { ...ORDER_MEMBERS, ...ORDER_FILTERS },
+      cost: 'historyPage',
+      isMarketData: (query) => isFiltered(query),
+      shape: ({ query }): Outcome<OrderQuery | FilteredPage> =>
+        hasAny(query, ORDER_FILTERS) ? filteredOrdersOf(query) : orderQueryOf(query),
+      serve: async (call, session, query) => {
+        if (isFiltered(query)) return answerOrders(kit, call, session, query, isOneMarket);
+        const market = isOneMarket ? marketIn(call.head, 1) : accepted(null);
+        if (!market.ok) return call.refuse(market.reject);
+        const orders = await services.queries.orderPage({ user: session.user, assetId: market.value, ...query });
+        const { page, limit } = query;
+        answer(call, orders, ({ rows, total }) =>
+          isOneMarket ? bareArray(rows) : pageEnvelope('orders', { rows, page, limit, total }),
+        );
+      },
+    });
+  }
   kit.addSession({
     ...OWN,
     pattern: '/orders/user/:user_id/:asset_id/:order_id',
@@ -68,36 +77,47 @@ function addOrders(kit: RouteKit): void {
 
 function addTrades(kit: RouteKit): void {
   const { services } = kit;
-  const shape = ({ query }: RequestParts): Outcome<PageQuery> => pageOf(query);
-  const reply = (call: HttpCall, query: PageQuery, trades: Outcome<Page<string>>): void =>
-    answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows, ...query, total }));
-  kit.addSession({
-    ...OWN,
-    pattern: '/trades/user/:user_id',
-    query: PAGE_MEMBERS,
-    cost: 'historyPage',
-    shape,
-    serve: async (call, { user }, query) =>
-      reply(call, query, await services.queries.tradePage({ user, assetId: null, subAccounts: null, ...query })),
-  });
-  kit.addSession({
-    ...OWN,
-    pattern: '/trades/user/:user_id/:asset_id',
-    query: PAGE_MEMBERS,
-    cost: 'historyPage',
-    shape,
-    serve: async (call, { user }, query) => {
-      const market = marketIn(call.head, 1);
-      const request = { user, subAccounts: null, ...query };
-      reply(call, query, market.ok ? await services.queries.tradePage({ ...request, assetId: market.value }) : market);
-    },
-  });
+  for (const isOneMarket of [false, true]) {
+    kit.addSession<PageQuery | FilteredPage>({
+      ...OWN,
+      pattern: `/trades/user/:user_id${isOneMarket ? '/:asset_id' : ''}`,
+      query: { ...PAGE_MEMBERS, ...TRADE_FILTERS },
+      cost: 'historyPage',
+      isMarketData: (query) => isFiltered(query),
+      shape: ({ query }): Outcome<PageQuery | FilteredPage> =>
+        hasAny(query, TRADE_FILTERS) ? tradePageOf(query) : pageOf(query),
+      serve: async (call, session, query) => {
+        if (isFiltered(query)) return answerTrades(kit, call, session, query, isOneMarket);
+        const market = isOneMarket ? marketIn(call.head, 1) : accepted(null);
+        if (!market.ok) return call.refuse(market.reject);
+        const request = { user: session.user, assetId: market.value, subAccounts: null, ...query };
+        const trades = await services.queries.tradePage(request);
+        answer(call, trades, ({ rows, total }) => pageEnvelope('trades', { rows, ...query, total }));
+      },
+    });
+  }
+}
+
+/** Whether a member selects the market-data form of the page (wire-additions.md 8.2). */
+function hasAny(query: Query, members: QueryMembers): boolean {
+  return Object.keys(members).some((name) => query.has(name));
+}
+
+function isFiltered(query: PageQuery | FilteredPage): query is FilteredPage {
+  return 'filter' in query;
+}
+
+function filteredOrdersOf(query: Query): Outcome<FilteredPage> {
+  return query.has('open_only') ? rejected(OPEN_AND_FILTER) : orderPageOf(query);
+}
+
+interface OrderQuery extends PageQuery {
+  readonly openOnly: boolean;
+  readonly subAccounts: readonly number[] | null;
 }
 
 /** `page`, `limit`, `open_only`, `sub_account` (QRY-01). */
-function orderQueryOf(
-  query: Query,
-): Outcome<PageQuery & { readonly openOnly: boolean; readonly subAccounts: readonly number[] | null }> {
+function orderQueryOf(query: Query): Outcome<OrderQuery> {
   const page = pageOf(query);
   if (!page.ok) return page;
   const openOnly = query.flag('open_only');

@@ -8,7 +8,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
-import { AS_JSON, answerHistory } from '../gateway/orders/history-ask.ts';
+import { answerHistory, jsonOf } from '../gateway/orders/history-ask.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { lowerOwnPriority, ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
@@ -41,7 +41,7 @@ export function runHistoryThread(): void {
       return;
     }
     const { id, ask } = message;
-    const answer = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+    const answer = history.read((snapshot) => answerHistory(snapshot, ask, jsonOf(ask)));
     port.postMessage({ id, answer } satisfies FromHistory);
   });
 }

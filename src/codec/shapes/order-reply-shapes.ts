@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
-import { ORDER_RECORD } from '../order-record.ts';
+import { ORDER_RECORD, USER_ORDER_RECORD } from '../order-record.ts';
 import {
   ASSET_ID,
   COUNT,
@@ -136,4 +136,5 @@ export function pageOf(
 }
 
 export const ORDER_PAGE: Shape = pageOf('OrderPage', 'orders', 'total_orders', ORDER_RECORD);
+export const USER_ORDER_PAGE: Shape = pageOf('UserOrderPage', 'orders', 'total_orders', USER_ORDER_RECORD);
 export const USER_TRADE_PAGE: Shape = pageOf('UserTradePage', 'trades', 'total_trades', USER_TRADE);

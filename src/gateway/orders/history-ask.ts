@@ -6,13 +6,14 @@
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
 
-import { type OrderRecordView, orderRecord } from '../../codec/order-record.ts';
+import { type OrderRecordView, type OrderTerms, orderRecord, userOrderRecord } from '../../codec/order-record.ts';
 import { userTrade } from '../../codec/user-trade.ts';
 import { must } from '../../core/assert.ts';
 import type { AssetId, OrderId } from '../../core/ids.ts';
 import type { UserTrade } from './order-events.ts';
-import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace } from './order-history.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace, PastOrder } from './order-history.ts';
 import { recordOfRow } from './order-record.ts';
+import { filteredOrders, filteredTrades, type RowFilter, takesAll } from './row-filter.ts';
 import { userTradeOfRow } from './trade-view.ts';
 
 /** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
@@ -49,26 +50,34 @@ export interface HeardMarkets {
   readonly heard: readonly number[];
 }
 
-export type HistoryAsk =
-  | {
-      readonly kind: 'orders';
-      readonly query: HistoryQuery;
-      /** Of the page among all. */
-      readonly rank: number;
-      readonly limit: number;
-      readonly pivots: OrderPivots;
-      readonly doubts: OrderDoubts;
-      /** Markets of orders that are not in doubt unless the tables are ahead in their market. */
-      readonly markets: HeardMarkets;
-    }
-  | {
-      readonly kind: 'trades';
-      readonly query: HistoryQuery;
-      /** Of the page among all. */
-      readonly rank: number;
-      readonly limit: number;
-      readonly held: HeldTrades;
-    };
+/** How rows are shown: as the order service does, or as market data does, and then which of them. */
+export interface RowForm {
+  /** Null or absent: the form of the order service, all rows. */
+  readonly filter?: RowFilter | null;
+}
+
+export type HistoryAsk = RowForm &
+  (
+    | {
+        readonly kind: 'orders';
+        readonly query: HistoryQuery;
+        /** Of the page among all. */
+        readonly rank: number;
+        readonly limit: number;
+        readonly pivots: OrderPivots;
+        readonly doubts: OrderDoubts;
+        /** Markets of orders that are not in doubt unless the tables are ahead in their market. */
+        readonly markets: HeardMarkets;
+      }
+    | {
+        readonly kind: 'trades';
+        readonly query: HistoryQuery;
+        /** Of the page among all. */
+        readonly rank: number;
+        readonly limit: number;
+        readonly held: HeldTrades;
+      }
+  );
 
 /** What trades are sorted by: match time and id, both descending, then the asset (PAG-03, AMB-35). */
 export interface TradePlace {
@@ -83,7 +92,12 @@ export interface Placed<Place, T> {
   readonly value: T;
 }
 
-export interface OrderAnswer<T> {
+/** A filtered page that would look at more rows than it may; then nothing else counts. */
+interface MaybeTooLong {
+  readonly isTooLong?: boolean;
+}
+
+export interface OrderAnswer<T> extends MaybeTooLong {
   readonly kind: 'orders';
   readonly total: number;
   readonly rows: readonly Placed<OrderPlace, T>[];
@@ -96,7 +110,7 @@ export interface OrderAnswer<T> {
   readonly offset: number;
 }
 
-export interface TradeAnswer<T> {
+export interface TradeAnswer<T> extends MaybeTooLong {
   readonly kind: 'trades';
   readonly total: number;
   readonly rows: readonly Placed<TradePlace, T>[];
@@ -111,12 +125,20 @@ export type HistoryAnswer<T> = OrderAnswer<T> | TradeAnswer<T>;
 
 /** How rows are shown. */
 export interface Show<T> {
-  order(view: OrderRecordView): T;
+  order(view: OrderRecordView, terms: OrderTerms): T;
   trade(trade: UserTrade): T;
 }
 
 /** As the wire has them. */
-export const AS_JSON: Show<string> = { order: orderRecord, trade: userTrade };
+export const AS_JSON: Show<string> = { order: (view) => orderRecord(view), trade: userTrade };
+
+/** As market data has them (wire-additions.md 8.4). */
+const AS_MARKET_DATA_JSON: Show<string> = { order: userOrderRecord, trade: userTrade };
+
+/** The JSON of rows in the form of a page. */
+export function jsonOf({ filter = null }: RowForm): Show<string> {
+  return filter === null ? AS_JSON : AS_MARKET_DATA_JSON;
+}
 
 /** Answers from one version of the tables. */
 export function answerHistory<T>(snapshot: HistorySnapshot, ask: HistoryAsk, show: Show<T>): HistoryAnswer<T> {
@@ -128,32 +150,31 @@ function answerOrders<T>(
   ask: Extract<HistoryAsk, { kind: 'orders' }>,
   show: Show<T>,
 ): OrderAnswer<T> {
-  const { query, doubts, markets } = ask;
-  const nothing = { kind: 'orders', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;
+  const { query, doubts, markets, filter = null } = ask;
+  const nothing = {
+    kind: 'orders',
+    total: 0,
+    rows: [],
+    inTables: [],
+    heldFrom: 0,
+    offset: 0,
+    isTooLong: false,
+  } as const;
   const isAhead = markets.marketIndexes.some(
     (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.heard[at] ?? 0),
   );
   if (isAhead) return { ...nothing, isAhead };
   const inTables = [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index));
+  const rowOf = (row: PastOrder): Placed<OrderPlace, T> => ({
+    place: { timeNs: row.timestampNs, name: row.orderId, marketIndex: row.marketIndex, sequence: row.orderSequence },
+    value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex)), row),
+  });
+  if (filter !== null && !takesAll(filter)) {
+    return { kind: 'orders', ...filteredOrders(snapshot, ask, filter, rowOf), inTables, isAhead };
+  }
   const { heldFrom, offset, limit } = windowOf(snapshot, ask, inTables.length);
   const { rows, total } = snapshot.finishedOrders(query, offset, limit);
-  return {
-    kind: 'orders',
-    total,
-    rows: rows.map((row) => ({
-      place: {
-        timeNs: row.timestampNs,
-        name: row.orderId,
-        marketIndex: row.marketIndex,
-        sequence: row.orderSequence,
-      },
-      value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex))),
-    })),
-    inTables,
-    isAhead,
-    heldFrom,
-    offset,
-  };
+  return { kind: 'orders', total, rows: rows.map(rowOf), inTables, isAhead, heldFrom, offset, isTooLong: false };
 }
 
 /**
@@ -202,19 +223,17 @@ function answerTrades<T>(
   const inTables = [...tradeIds.keys()].filter(
     (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
   );
+  const rowOf = (entry: HistoryTrade): Placed<TradePlace, T> & { readonly isBuyer: boolean } => {
+    const trade = tradeOfRow(snapshot, entry);
+    return { place: placeOfTrade(trade), value: show.trade(trade), isBuyer: trade.isBuyer };
+  };
+  const { filter = null } = ask;
+  if (filter !== null && !takesAll(filter)) {
+    return { kind: 'trades', ...filteredTrades(snapshot, ask, filter, rowOf), inTables };
+  }
   const { heldFrom, offset, limit } = tradeWindow(snapshot, ask, inTables);
   const { rows, total } = snapshot.trades(ask.query, offset, limit);
-  return {
-    kind: 'trades',
-    total,
-    rows: rows.map((entry) => {
-      const trade = tradeOfRow(snapshot, entry);
-      return { place: placeOfTrade(trade), value: show.trade(trade) };
-    }),
-    inTables,
-    heldFrom,
-    offset,
-  };
+  return { kind: 'trades', total, rows: rows.map(rowOf), inTables, heldFrom, offset, isTooLong: false };
 }
 
 /**

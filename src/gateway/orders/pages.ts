@@ -35,6 +35,7 @@ import {
   type OrderPivots,
   type Placed,
   placeOfTrade,
+  type RowForm,
   type Show,
   type TradePlace,
 } from './history-ask.ts';
@@ -42,16 +43,19 @@ import { isFinished } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { Markets } from './markets.ts';
 import type { HistoryQuery, OrderHistory } from './order-history.ts';
+import { statusOfLive } from './order-life.ts';
 import { recordOfLive, recordOfRow } from './order-record.ts';
 import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
+import { type RowFilter, takesAll, takesOrder, takesTrade } from './row-filter.ts';
 import type { Tail } from './tail.ts';
 import type { TailTrade } from './trade-tail.ts';
 
 /** With fewer orders of memory before a page the tables are read from as many before it. */
 const FEW_BEFORE = 1_024;
 const PIVOTS_MAX = 256;
+const TOO_LONG: Page<never> = { isTooLong: true, rows: [], total: 0 };
 
-export interface PageQuery extends HistoryQuery {
+export interface PageQuery extends HistoryQuery, RowForm {
   /** From zero. */
   readonly page: number;
   /** 1 … PAGE_LIMIT_MAX, as applied. */
@@ -64,6 +68,8 @@ export interface OrderPageQuery extends PageQuery {
 }
 
 export interface Page<T> {
+  /** True: more rows would have to be looked at than may be; then nothing else counts. */
+  readonly isTooLong?: boolean;
   readonly rows: readonly T[];
   /** Of all pages together. */
   readonly total: number;
@@ -94,6 +100,7 @@ export function planOrderPage<T>(
   query: OrderPageQuery,
   show: Show<T>,
 ): PagePlan<T> {
+  const { filter = null } = query;
   const list = orders.pagesOf(query.user) ?? new PageList(orders);
   const held = list.freeze(query);
   const pin = orders.pin();
@@ -109,6 +116,7 @@ export function planOrderPage<T>(
     rank: query.page * query.limit,
     limit: query.limit,
     pivots: pivotsOf(query, held),
+    filter,
     doubts: doubtsAbout(doubted, heard),
     markets: known,
   });
@@ -118,7 +126,8 @@ export function planOrderPage<T>(
       assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
       if (answer.isAhead) return null;
       const gone = new Set(answer.inTables.map((index) => must(doubted[index], 'a doubt is about an order')));
-      return mergeOrders(query, held, { ...answer, gone }, show);
+      if (filter === null || takesAll(filter)) return mergeOrders(query, held, { ...answer, gone }, show);
+      return answer.isTooLong === true ? TOO_LONG : mergeFiltered(query, filter, held, { ...answer, gone }, show);
     },
     askAll: () => {
       doubted = [...held.from(0)];
@@ -157,7 +166,7 @@ function mergeOrders<T>(
   show: Show<T>,
 ): Page<() => T> {
   const rank = query.page * query.limit;
-  const value = ({ order }: Entry): T => show.order(recordOfLive(order));
+  const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
   if (tables === null) {
     const rest = held.from(rank);
     return mergePage(
@@ -175,6 +184,23 @@ function mergeOrders<T>(
   return mergePage({ lead, limit: query.limit }, sources, held.count - gone.size + total);
 }
 
+/** As `mergeOrders`, of those that the filter takes. */
+function mergeFiltered<T>(
+  { page, limit }: PageQuery,
+  filter: RowFilter,
+  held: FrozenList,
+  { gone, rows, total, offset }: OrdersOfTables<T>,
+  show: Show<T>,
+): Page<() => T> {
+  const indexes = new Set([...gone].map(({ order }) => order.index));
+  const kept = [...without(held.from(0), indexes)].filter(({ order }) =>
+    takesOrder(filter, order, () => statusOfLive(order)),
+  );
+  const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
+  const sources = { held: kept.values(), value, rows, compare: compareOrders };
+  return mergePage({ lead: page * limit - offset, limit }, sources, kept.length + total);
+}
+
 /** @param gone by index. */
 function* without(entries: Iterable<Entry>, gone: ReadonlySet<number>): Generator<Entry> {
   for (const entry of entries) if (!gone.has(entry.order.index)) yield entry;
@@ -182,18 +208,23 @@ function* without(entries: Iterable<Entry>, gone: ReadonlySet<number>): Generato
 
 /** Confirmed trades only (QRY-03). */
 export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: PageQuery, show: Show<T>): PagePlan<T> {
+  const { filter = null } = query;
   const held = tail
     .tradesOf(query.user)
-    .filter((entry) => matches(query, entry.marketIndex, entry.trade.subAccount))
+    .filter(
+      ({ marketIndex, trade }) =>
+        matches(query, marketIndex, trade.subAccount) && (filter === null || takesTrade(filter, trade)),
+    )
     .map((entry) => ({ place: placeOfTrade(entry.trade), entry }))
     .sort((a, b) => compareTrades(a.place, b.place));
   const value = ({ entry }: HeldTrade): T => show.trade(entry.trade);
   const { page, limit } = query;
   const rank = page * limit;
   return {
-    ask: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held) },
+    ask: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held), filter },
     finish: (answer) => {
       assert(answer?.kind === 'trades', 'an answer is of the kind that was asked');
+      if (answer.isTooLong === true) return TOO_LONG;
       const { total, rows, heldFrom, offset } = answer;
       const gone = new Set(answer.inTables);
       const inMemory = held.filter((_, index) => !gone.has(index));

@@ -26,13 +26,15 @@ import {
   TRADES_FRAME,
   WELCOME,
 } from '../../codec/shapes/market-data-shapes.ts';
+import { USER_ORDER_PAGE, USER_TRADE_PAGE } from '../../codec/shapes/order-reply-shapes.ts';
 import { NANOSECONDS, TEXT } from '../../codec/shapes/shape-kit.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../../market-data/klines.ts';
 import type { MessageDoc, QueryDoc, RouteDoc, StreamDoc } from './api-table.ts';
 import { DOCUMENT_ROUTES } from './document-table.ts';
 import { OMS_OPEN_ROUTES } from './oms-open-routes-table.ts';
-import { limitQuery, PAGE_QUERY } from './query-docs.ts';
+import { pageExample, RECORD_EXAMPLE, USER_TRADE_EXAMPLE } from './oms-order-routes-table.ts';
+import { limitQuery, PAGE_QUERY, USER_PAGE_QUERIES } from './query-docs.ts';
 
 const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
 const KLINE_EXAMPLE =
@@ -60,6 +62,39 @@ const [NONCE_ROUTE, AUTH_ROUTE] = OMS_OPEN_ROUTES;
 const AT_THIS_LISTENER =
   ' Each listener has a nonce of its own; tokens of either are valid on both. Below `/market-data` the order listener has this login too.';
 
+/** Your orders and trades, of all markets or of one. */
+function userPages(isOneMarket: boolean): readonly RouteDoc[] {
+  const market = isOneMarket ? '/{asset_id}' : '';
+  const where = isOneMarket ? ' in one market' : '';
+  const common = {
+    ...OWN,
+    cost: 'historyPage',
+    ...(isOneMarket ? { errors: ['MARKET_NOT_FOUND'] as const } : {}),
+  } as const;
+  const path = isOneMarket ? { path: { asset_id: '1' } } : {};
+  const order = RECORD_EXAMPLE.replace(/\}$/, ',"account_index":1,"is_spot":true,"authorization_revision":null}');
+  return [
+    {
+      ...common,
+      path: `/orders/user/{user_id}${market}`,
+      summary: `Your orders${where}`,
+      description: 'Newest first. Filters are judged before the page and its total; times are those of the creation.',
+      query: USER_PAGE_QUERIES.orders,
+      reply: USER_ORDER_PAGE,
+      example: { ...path, query: 'limit=100', reply: pageExample('orders', 'total_orders', order) },
+    },
+    {
+      ...common,
+      path: `/trades/user/{user_id}${market}`,
+      summary: `Your confirmed trades${where}`,
+      description: 'Newest first. Filters are judged before the page and its total; times are those of the match.',
+      query: USER_PAGE_QUERIES.trades,
+      reply: USER_TRADE_PAGE,
+      example: { ...path, query: 'limit=40', reply: pageExample('trades', 'total_trades', USER_TRADE_EXAMPLE) },
+    },
+  ];
+}
+
 /** Logins and reads of users, which the gateway answers (wire-additions.md 8). */
 const USER_ROUTES: readonly RouteDoc[] = [
   ...[NONCE_ROUTE, AUTH_ROUTE].flatMap((route) =>
@@ -67,6 +102,7 @@ const USER_ROUTES: readonly RouteDoc[] = [
       ? []
       : [{ ...route, cost: 'free', description: `${route.description}${AT_THIS_LISTENER}` } as const],
   ),
+  ...[false, true].flatMap(userPages),
   {
     ...OWN,
     path: '/sub-accounts/user/{user_id}',

@@ -22,7 +22,14 @@ import { listOf, NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import type { QueryDoc, RouteDoc } from './api-table.ts';
-import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY, SUB_ACCOUNT_QUERY } from './query-docs.ts';
+import {
+  BOOLEAN_WORD,
+  LIMIT_QUERY,
+  ORDER_FILTER_QUERIES,
+  PAGE_QUERY,
+  SUB_ACCOUNT_QUERY,
+  TRADE_FILTER_QUERIES,
+} from './query-docs.ts';
 
 const ORDER_EXAMPLE =
   '{"order":{"signer":"{user_id}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,' +
@@ -38,7 +45,7 @@ const CANCEL_EXAMPLE =
   '{"cancel":{"order_id":"demo-order-1","asset_id":"1","signer":"{user_id}","protocol_version":1},' +
   '"signature":[],"post_sign_timestamp":1770000000600000000}';
 const RECEIVED = '{"order_id":"demo-order-1","status":"Received","reason":null,"processed_at_ns":1770000000001200000}';
-const RECORD_EXAMPLE =
+export const RECORD_EXAMPLE: string =
   '{"order_id":"demo-order-1","base_asset":"1","side":"Sell","limit_price":"61100","quantity":"0.02","amount":null,' +
   '"max_sellable_amount":null,"max_sellable_quantity":null,"confirmed_filled_quantity":"0","pending_filled_quantity":"0",' +
   '"confirmed_filled_amount":"0","pending_filled_amount":"0","confirmed_trading_fees_amount":"0",' +
@@ -47,12 +54,12 @@ const RECORD_EXAMPLE =
   '"trigger_touched":null,"parent_id":null,"last_update_timestamp_ns":1770000004000000000,' +
   '"is_immediate_or_cancel":false,"is_fill_or_kill":false,"is_liquidation":false,"is_auto_deleverage":false,' +
   '"is_reduce_only":false,"trigger_enabled_quantity":null}';
-const TRADE_EXAMPLE =
+export const USER_TRADE_EXAMPLE: string =
   '{"asset_id":"1","trade_id":88017,"order_id":"demo-order-1","price":"61000","quantity":"0.02",' +
   '"timestamp_ns":1770000004000000000,"is_maker":true,"is_buyer":false,"status":"Confirmed","rollback_reason":null,' +
   '"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.122"}';
 
-function pageExample(list: string, total: string, row: string): string {
+export function pageExample(list: string, total: string, row: string): string {
   return `{"${list}":[${row}],"page":0,"limit":100,"${total}":1,"total_pages":1,"cursor_size":1,"has_next_page":false,"next_page":null}`;
 }
 
@@ -227,7 +234,7 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     area: 'Orders',
     summary: 'Your orders',
     description: 'Newest first, by `timestamp_ns`, then by `order_id`. Finished ones stay for 30 days.',
-    query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY],
+    query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY, ...ORDER_FILTER_QUERIES],
     reply: ORDER_PAGE,
     example: { query: 'limit=100&open_only=false', reply: pageExample('orders', 'total_orders', RECORD_EXAMPLE) },
   },
@@ -238,7 +245,7 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     area: 'Orders',
     summary: 'Your orders in one market',
     description: 'A bare array; a page with fewer rows than `limit` is the last one.',
-    query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY],
+    query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY, ...ORDER_FILTER_QUERIES],
     reply: listOf(ORDER_RECORD),
     errors: ['MARKET_NOT_FOUND'],
     example: { path: { asset_id: '1' }, query: 'limit=1000', reply: `[${RECORD_EXAMPLE}]` },
@@ -262,9 +269,9 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     area: 'Trades',
     summary: 'Your trades',
     description: 'Confirmed trades only, newest first. The stream publishes pending fills and their results.',
-    query: [PAGE_QUERY, LIMIT_QUERY],
+    query: [PAGE_QUERY, LIMIT_QUERY, ...TRADE_FILTER_QUERIES],
     reply: USER_TRADE_PAGE,
-    example: { query: 'limit=40', reply: pageExample('trades', 'total_trades', TRADE_EXAMPLE) },
+    example: { query: 'limit=40', reply: pageExample('trades', 'total_trades', USER_TRADE_EXAMPLE) },
   },
   {
     ...OWN,
@@ -272,9 +279,9 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     path: '/trades/user/{user_id}/{asset_id}',
     area: 'Trades',
     summary: 'Your trades in one market',
-    query: [PAGE_QUERY, LIMIT_QUERY],
+    query: [PAGE_QUERY, LIMIT_QUERY, ...TRADE_FILTER_QUERIES],
     reply: USER_TRADE_PAGE,
     errors: ['MARKET_NOT_FOUND'],
-    example: { path: { asset_id: '1' }, reply: pageExample('trades', 'total_trades', TRADE_EXAMPLE) },
+    example: { path: { asset_id: '1' }, reply: pageExample('trades', 'total_trades', USER_TRADE_EXAMPLE) },
   },
 ];

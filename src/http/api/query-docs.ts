@@ -1,6 +1,6 @@
 /** Query keys common to several routes (wire.md 6.1). */
 import { Type } from '@sinclair/typebox';
-import { COUNT, type Shape, SUB_ACCOUNT, words } from '../../codec/shapes/shape-kit.ts';
+import { COUNT, NANOSECONDS, type Shape, SUB_ACCOUNT, words } from '../../codec/shapes/shape-kit.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import type { QueryDoc } from './api-table.ts';
 
@@ -18,6 +18,39 @@ export function limitQuery(initial: number, most: number): QueryDoc {
 }
 
 export const LIMIT_QUERY: QueryDoc = limitQuery(100, PAGE_LIMIT_MAX);
+
+const START_QUERY: QueryDoc = { name: 'start_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
+const END_QUERY: QueryDoc = { name: 'end_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
+const SIDE_QUERY: QueryDoc = { name: 'side', shape: words('buy', 'sell'), summary: 'your side, in any case' };
+const ONE_ACCOUNT_QUERY: QueryDoc = { name: 'sub_account', shape: SUB_ACCOUNT, summary: 'only this one' };
+
+/** Filters of orders on market data, `sub_account` aside (wire-additions.md 8.3). */
+export const ORDER_FILTER_QUERIES: readonly QueryDoc[] = [
+  START_QUERY,
+  END_QUERY,
+  SIDE_QUERY,
+  {
+    name: 'status',
+    shape: words('open', 'pending', 'partial', 'cancelled', 'completed', 'closed', 'expired', 'rejected'),
+    summary: 'these words or those of the record, in any case',
+  },
+];
+/** The same of trades. */
+export const TRADE_FILTER_QUERIES: readonly QueryDoc[] = [
+  START_QUERY,
+  END_QUERY,
+  SIDE_QUERY,
+  {
+    name: 'status',
+    shape: words('confirmed', 'pending', 'rollbacked'),
+    summary: 'in any case; history holds confirmed trades, so the others give an empty page',
+  },
+  ONE_ACCOUNT_QUERY,
+];
+export const USER_PAGE_QUERIES: Readonly<Record<'orders' | 'trades', readonly QueryDoc[]>> = {
+  orders: [PAGE_QUERY, LIMIT_QUERY, ...ORDER_FILTER_QUERIES, ONE_ACCOUNT_QUERY],
+  trades: [PAGE_QUERY, LIMIT_QUERY, ...TRADE_FILTER_QUERIES],
+};
 
 export const SUB_ACCOUNT_QUERY: QueryDoc = {
   name: 'sub_account',
