@@ -336,6 +336,25 @@ suite('streams of market data', () => {
     close(reader);
   });
 
+  test('one socket has the book, trades and prices of a market, checked, while it trades (wire-additions.md 10)', async () => {
+    const reader = await alice.marketStream('/ws');
+    assert.equal(await reader.frame(), '{"type":"subscriptions","channels":[],"errors":[]}');
+    const channels = ['depth', 'bbo', 'trades', 'prices'].map((name) => ({ name, asset_ids: ['2'] }));
+    reader.socket.send(
+      JSON.stringify({ type: 'subscribe', channels: [{ ...channels[0], checksum_every: 1 }, ...channels.slice(1)] }),
+    );
+    await upTo(reader, /"type":"snapshot","channel":"prices"/);
+    await node.trade(alice, alice, 1_000);
+    const frames = await upTo(reader, /"channel":"trades"/);
+    assert.ok(
+      frames.some((frame) => /"channel":"depth".*"checksum":\d+/.test(frame)),
+      frames.join('\n'),
+    );
+    assert.match(frames.at(-1) ?? '', /"sequence":2,"timestamp_ns":\d+,"data":\{"trades":\[\{"asset_id":"2",/);
+    assert.match((await upTo(reader, /"channel":"prices"/)).at(-1) ?? '', /"mark_price":"3000","mark_source":"trade"/);
+    close(reader);
+  });
+
   test('tickers are published when they change, at most one a second (TKR-01 to TKR-04)', async () => {
     const [one, all] = [await alice.marketStream('/ticker/ws/2'), await alice.marketStream('/tickers/ws')];
     await Promise.all([one.frame(), all.frame()]);

@@ -88,9 +88,18 @@ const PATHS: readonly (readonly ['oms' | 'mds', string])[] = [
   ...(['/orders', '/control', `/trades/user/events/${FUZZ_KEY.id}`, `/trades/user/${FUZZ_KEY.id}`] as const).map(
     (path) => ['oms', path] as const,
   ),
-  ...(['/marketdepth/diff/2', '/trades', '/trades/2', '/klines/diff/2', '/ticker/ws/2', '/tickers/ws'] as const).map(
-    (path) => ['mds', path] as const,
-  ),
+  ...(
+    [
+      '/ws',
+      '/ws',
+      '/marketdepth/diff/2',
+      '/trades',
+      '/trades/2',
+      '/klines/diff/2',
+      '/ticker/ws/2',
+      '/tickers/ws',
+    ] as const
+  ).map((path) => ['mds', path] as const),
 ];
 const CLOSE_CODES: readonly number[] = [
   0, 999, 1000, 1001, 1004, 1005, 1006, 1011, 1015, 1016, 2999, 3000, 4999, 5000, 65_535,
@@ -98,6 +107,9 @@ const CLOSE_CODES: readonly number[] = [
 const TEXTS: readonly string[] = [
   '{"type":"ping"}',
   '{"type":"pong"}',
+  '{"type":"subscribe","id":"s","channels":[{"name":"depth","asset_ids":["2","99"],"checksum_every":1,"numbers":"string"}]}',
+  '{"type":"subscribe","channels":[{"name":"klines","asset_ids":["2"],"interval":"1m"},{"name":"prices","asset_ids":["0"]}]}',
+  '{"type":"unsubscribe","channels":[{"name":"depth","asset_ids":["2"]}]}',
   '',
   '{',
   'é',
