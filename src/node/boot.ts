@@ -439,6 +439,7 @@ export class RingbookNode {
       refusals: (limit) => this.#budget.refusals(limit),
       unflushedSeconds: () => this.#unflushed.seconds(performance.now()),
       openOrders: () => this.#openGateway?.orders.openOrders(null) ?? 0,
+      marketFigures: () => this.#openGateway?.orders.marketFigures() ?? [],
       threadUses: () => threadUses(this.#times, this.#namedThreads()),
       unverified: () => this.#verifier.inFlight,
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,

@@ -25,6 +25,7 @@ import {
   shedMetric,
   stageMetric,
 } from '../gateway/metric-names.ts';
+import type { MarketFigures } from '../gateway/orders/order-manager.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
@@ -51,6 +52,8 @@ import { runtimeFamilies } from './runtime-families.ts';
 export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 /** Real milliseconds of rendering after which other work goes first. */
 const SLICE_MS = 1;
+/** Markets with metrics of their own: the first by their making. */
+const MARKETS_SHOWN_MAX = 256;
 const RESPONSE_KINDS = ['read', 'change'] as const;
 
 /** What no thread records in shared memory. */
@@ -94,6 +97,7 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     parts.unflushedSeconds(),
   );
   yield plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders());
+  yield* marketFamilies([...parts.marketFigures()].slice(0, MARKETS_SHOWN_MAX));
   yield plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes());
   yield breakerFamily(parts);
   yield* liquidationFamilies(clearing);
@@ -113,6 +117,28 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     ...requestSamples(parts.requestCounts()),
     ...requestSamples(opsRequests),
   ]);
+}
+
+function marketFamilies(markets: readonly MarketFigures[]): readonly Family[] {
+  const samples = (value: (market: MarketFigures) => number): readonly Sample[] =>
+    markets.map((figures) => ({ value: value(figures), labels: { market: figures.market } }));
+  return [
+    counter(
+      'ringbook_market_events_total',
+      'Events of a market: the last number of its sequence, which jumps after an unclean stop.',
+      samples(({ events }) => events),
+    ),
+    gauge(
+      'ringbook_market_undecided_events',
+      'Events of a market that clearing has not decided and flushed.',
+      samples(({ undecided }) => undecided),
+    ),
+    gauge(
+      'ringbook_market_pending_trades',
+      'Trades of a market that clearing has neither confirmed nor rolled back.',
+      samples(({ pendingTrades }) => pendingTrades),
+    ),
+  ];
 }
 
 /** A chain is one label, of a set that operators make. */

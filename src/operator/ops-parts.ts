@@ -13,6 +13,7 @@ import type { OrderEntry } from '../gateway/order-entry.ts';
 import type { OrderQueries } from '../gateway/order-queries.ts';
 import type { AssetMarks } from '../gateway/orders/asset-risks.ts';
 import type { Requirements } from '../gateway/orders/margin-account.ts';
+import type { MarketFigures } from '../gateway/orders/order-manager.ts';
 import type { RegistryCache } from '../gateway/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import type { UserLimits } from '../gateway/sessions/user-limits.ts';
@@ -90,6 +91,8 @@ export interface OpsParts {
   dataFileBytes(): number;
   /** Live orders of all users (AMB-124). */
   openOrders(): number;
+  /** None before the gateway is open. */
+  marketFigures(): Iterable<MarketFigures>;
   /** Time of the threads of this process; none where the kernel does not count it. */
   threadUses(): readonly ThreadUse[];
   /** Requests whose signatures wait for a verdict. */

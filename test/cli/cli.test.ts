@@ -4,6 +4,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { loadKey } from '../../src/client/keys.ts';
+import { eventFrame } from '../../src/codec/stream-frames.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { loadConfig } from '../../src/node/config.ts';
 import { CLI, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
@@ -303,7 +305,10 @@ suite('a node that answers', () => {
         setTimeout(() => follow(orderId), 20);
         return { body: `{"order_id":"${orderId}","status":"Received","reason":null,"processed_at_ns":1}` };
       }),
-      socket: (socket, path) => sockets.set(path, (frame) => socket.send(frame)),
+      socket: (socket, path) =>
+        sockets.set(path, (frame) =>
+          socket.send(eventFrame(1, path === '/orders' ? 'orders' : 'trades', 1n as TimestampNs, frame)),
+        ),
     };
     const server = await startWireServer(handlers);
     try {

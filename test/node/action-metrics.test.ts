@@ -149,6 +149,8 @@ suite('metrics of actions', () => {
     const now = await page();
     assert.ok(sampleOf(now, 'ringbook_stage_seconds_count{stage="confirm"}') > 0);
     assert.ok(sampleOf(now, 'ringbook_action_stage_seconds_count{action="create",stage="ring"}') > 0);
+    assert.ok(sampleOf(now, 'ringbook_market_events_total{market="2"}') > 0);
+    assert.equal(sampleOf(now, 'ringbook_market_pending_trades{market="2"}'), 0);
     assert.equal(sampleOf(now, 'ringbook_ledger_difference{}'), 0);
     assert.equal(sampleOf(now, 'ringbook_verifier_signatures{}'), 0);
     assert.ok(sampleOf(now, 'ringbook_thread_cpu_seconds_total{thread="main"}') > 0);

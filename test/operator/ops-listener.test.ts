@@ -247,6 +247,8 @@ describe('metrics', () => {
     );
     assert.equal(value('ringbook_journal_sequence', 'ringbook_journal_sequence{}'), 1042);
     assert.equal(value('ringbook_open_orders', 'ringbook_open_orders{}'), 17);
+    assert.equal(value('ringbook_market_events_total', 'ringbook_market_events_total{market="2"}'), 9);
+    assert.equal(after.get('ringbook_market_pending_trades')?.samples.size, 256, 'of 300 markets');
     assert.equal(value('ringbook_unflushed_seconds', 'ringbook_unflushed_seconds{}'), 0.25);
     const requestsKey = (code: string, route: string) => `ringbook_requests_total{code="${code}",route="${route}"}`;
     assert.equal(value('ringbook_requests_total', requestsKey('200', '/orders/:user_id')), 7);
@@ -320,6 +322,9 @@ const FAMILIES = [
   'ringbook_actor_batch_records',
   'ringbook_actor_service_seconds',
   'ringbook_actor_stalls_total',
+  'ringbook_market_events_total',
+  'ringbook_market_undecided_events',
+  'ringbook_market_pending_trades',
   'ringbook_actions_total',
   'ringbook_action_seconds',
   'ringbook_action_stage_seconds',

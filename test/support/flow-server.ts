@@ -5,7 +5,9 @@
  */
 import { FlowBook } from '../../src/cli/flow-book.ts';
 import { type FlowEvent, type FlowLevel, PRICE_DECIMALS } from '../../src/cli/flow-format.ts';
+import { eventFrame } from '../../src/codec/stream-frames.ts';
 import { formatRaw } from '../../src/core/decimal.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { type Answer, type SeenRequest, startWireServer, type WireServer, withLogin } from './wire-server.ts';
 
 interface Frame {
@@ -107,7 +109,8 @@ export async function startFlowServer(faults: FlowServerFaults = {}): Promise<Fl
   const wire = await startWireServer({
     answer: withLogin((request) => answerTo(request, book)),
     socket(socket, path) {
-      if (path.startsWith('/trades/user/events/')) tellTaker = (trade) => socket.send(trade);
+      if (path.startsWith('/trades/user/events/'))
+        tellTaker = (trade) => socket.send(eventFrame(1, 'trades', 1n as TimestampNs, trade));
       if (path !== '/control') return;
       socket.on('message', (data: Buffer) => {
         const frame = JSON.parse(data.toString()) as Frame;

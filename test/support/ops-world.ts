@@ -134,6 +134,13 @@ export class OpsWorld {
       unflushedSeconds: () => 0.25,
       dataFileBytes: () => 4_096,
       openOrders: () => 17,
+      marketFigures: () =>
+        Array.from({ length: 300 }, (_, at) => ({
+          market: `${at}` as AssetId,
+          events: 9,
+          undecided: 2,
+          pendingTrades: 1,
+        })),
       threadUses: () => [{ thread: 'main', cpuSeconds: 1.5, waitSeconds: 0.25 }],
       unverified: () => 3,
     };

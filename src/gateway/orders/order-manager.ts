@@ -9,7 +9,7 @@
  */
 import type { BalanceRow, SubAccountRow, TradeRow, UserRow } from '../../clearing/rows.ts';
 import type { OrderRecordView } from '../../codec/order-record.ts';
-import type { OrderId, UserId } from '../../core/ids.ts';
+import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END } from '../../core/order-terms.ts';
@@ -61,6 +61,17 @@ export interface OrderManagerParts {
   readonly history: OrderHistory;
   /** Of the hashes of orders' ids: users choose them. */
   readonly idKey: HashKey;
+}
+
+/** Figures of one market, as the gateway sees it. */
+export interface MarketFigures {
+  readonly market: AssetId;
+  /** The last number of its sequence of events. */
+  readonly events: number;
+  /** Events that clearing has not decided and flushed. */
+  readonly undecided: number;
+  /** Trades without a decision of clearing. */
+  readonly pendingTrades: number;
 }
 
 export class OrderManager {
@@ -359,6 +370,14 @@ export class OrderManager {
   /** Live orders that count against the bounds, of one user or of all (AMB-124). */
   openOrders(user: UserId | null): number {
     return user === null ? this.#orders.openCountOfAll : this.#orders.openCountOf(user);
+  }
+
+  /** For metrics: how far each market is, and what of it clearing has not decided. */
+  *marketFigures(): Generator<MarketFigures> {
+    for (const { definition, seenSequence, decidedSequence, pendingTrades } of this.#markets.all()) {
+      const undecided = Math.max(seenSequence - decidedSequence, 0);
+      yield { market: definition.assetId, events: seenSequence, undecided, pendingTrades: pendingTrades.size };
+    }
   }
 
   /** For metrics: sides of confirmed trades that no announced checkpoint holds. */
