@@ -48,7 +48,8 @@ export class Anvil {
   readonly url: string;
   readonly client: Client;
   readonly chainId: ChainId;
-  readonly #child: ChildProcess;
+  /** Null: another process has it. */
+  readonly #child: ChildProcess | null;
 
   /** @param vmId the chain id that it names. @param args further options of anvil. */
   static async start(vmId = 31_337, args: readonly string[] = []): Promise<Anvil> {
@@ -79,7 +80,13 @@ export class Anvil {
     return new Anvil(`http://127.0.0.1:${port}`, vmId, child);
   }
 
-  private constructor(url: string, vmId: number, child: ChildProcess) {
+  /** @param url of an anvil that another process has started. */
+  static async connect(url: string): Promise<Anvil> {
+    const { client } = new Anvil(url, 0, null);
+    return new Anvil(url, await client.getChainId(), null);
+  }
+
+  private constructor(url: string, vmId: number, child: ChildProcess | null) {
     this.url = url;
     this.chainId = vmId.toString(16).padStart(18, '0') as ChainId;
     this.#child = child;
@@ -87,13 +94,14 @@ export class Anvil {
     this.client = createTestClient({ mode: 'anvil', transport, pollingInterval: 10 })
       .extend(publicActions)
       .extend(walletActions);
-    process.once('exit', () => child.kill('SIGKILL'));
+    if (child !== null) process.once('exit', () => child.kill('SIGKILL'));
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGKILL');
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
     await ended;
   }
 
