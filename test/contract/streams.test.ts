@@ -111,7 +111,9 @@ suite('streams of the order service', () => {
     const about = `"order_id":"${id}","asset_id":"2","user_id":"${alice.id}"`;
     assert.match(
       triggered,
-      new RegExp(`^\\{"Triggered":\\{${about},"timestamp_ns":${NS},"trigger_price":310000\\}\\}$`),
+      new RegExp(
+        `^\\{"Triggered":\\{${about},"timestamp_ns":${NS},"trigger_price":310000,"quantity":1000,"trigger_touched":true\\}\\}$`,
+      ),
     );
     const crossing = alice.newId();
     const answer = await alice.create({ id: crossing, side: 'Buy', price: 330_000, tif: POST_ONLY });
