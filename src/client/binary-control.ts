@@ -7,10 +7,12 @@
  * form, as the SDK signs it.
  */
 import { Builder } from 'flatbuffers';
+import { type AmendRequest, decodeAmend } from '../codec/amend-request.ts';
 import { type FieldLayout, type TableLayout, VTABLE_HEAD_BYTES } from '../codec/flat-layout.ts';
 import { FlatReader } from '../codec/flat-reader.ts';
 import {
   Action,
+  Amend,
   Answer,
   BatchCreate,
   BatchReplace,
@@ -77,6 +79,7 @@ const CONDITION_VALUE = { PriceAbove: Condition.PriceAbove, PriceBelow: Conditio
 const ACTION_NAME: Readonly<Record<number, OrderAction>> = {
   [Action.Create]: 'Create',
   [Action.Replace]: 'Replace',
+  [Action.Amend]: 'Amend',
   [Action.Cancel]: 'Cancel',
 };
 const FRAME_BYTES_START = 1_024;
@@ -99,6 +102,8 @@ export function binaryRequest(requestId: bigint, { action, body }: SignedAction)
       return frameOf(builder, requestId, Body.Replace, replaceTable(builder, decoded(decodeReplace, body)));
     case 'Cancel':
       return frameOf(builder, requestId, Body.Cancel, cancelTable(builder, decoded(decodeCancel, body)));
+    case 'Amend':
+      return frameOf(builder, requestId, Body.Amend, amendTable(builder, decoded(decodeAmend, body)));
   }
 }
 
@@ -246,6 +251,21 @@ function cancelTable(builder: Builder, { cancel, ...signed }: CancelRequest): Of
     ...references,
     [Cancel.protocolVersion, cancel.protocolVersion],
     [Cancel.postSignTimestamp, signed.postSignNs],
+  ]);
+}
+
+function amendTable(builder: Builder, { amend, user }: AmendRequest): Offset {
+  const references: Entry[] = [
+    [Amend.orderId, builder.createString(amend.orderId)],
+    [Amend.baseAsset, builder.createString(amend.asset.text)],
+    [Amend.userId, userVector(builder, user)],
+  ];
+  return tableOf(builder, Amend.table, [
+    ...references,
+    [Amend.newQuantity, BigInt(amend.newQuantity)],
+    [Amend.bookQuantityDecimals, amend.bookQuantityDecimals],
+    [Amend.expectedAuthorizationRevision, amend.expectedRevisionNs ?? 0n],
+    [Amend.timestampNs, amend.timestampNs],
   ]);
 }
 

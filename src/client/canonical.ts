@@ -253,6 +253,28 @@ export function replaceText(request: ReplaceRequest, baseAsset: AssetId | null =
   );
 }
 
+/** The body of an amend; nothing of it is signed. */
+export function amendBody(
+  user: UserId,
+  request: {
+    readonly orderId: string;
+    readonly assetId: AssetId;
+    readonly newQuantity: number;
+    readonly quantityDecimals: number;
+    readonly expectedRevisionNs: bigint | null;
+    readonly timestampNs: bigint;
+  },
+): string {
+  const { expectedRevisionNs: expected } = request;
+  checkRaw(request.newQuantity, 'new quantity');
+  return (
+    `{"request":{"order_id":"${orderIdText(request.orderId)}","base_asset":"${assetText(request.assetId)}",` +
+    `"new_quantity":${request.newQuantity},"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +
+    `"expected_authorization_revision":${expected === null ? null : u64Text(expected)},` +
+    `"timestamp_ns":${u64Text(request.timestampNs)},"source":"User"},"user_id":"${user}"}`
+  );
+}
+
 export function cancelText(request: CancelRequest): string {
   return (
     `{"order_id":"${orderIdText(request.orderId)}","asset_id":"${assetText(request.assetId)}",` +

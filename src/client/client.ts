@@ -64,12 +64,14 @@ import {
 } from './replies.ts';
 import { Session } from './session.ts';
 import {
+  amendAction,
   assetOf,
   bodyOf,
   limitOrder,
   type MarketReplace,
   type MarketTicket,
   marketOrder,
+  type OrderAction,
   type OrderTicket,
   rawOf,
   type SignedAction,
@@ -116,6 +118,15 @@ export interface ReplaceTicket {
   readonly isComplete?: boolean;
 }
 
+/** The new total of an order, in human units, the filled part included; below the total in force. */
+export interface AmendTicket {
+  readonly assetId: string;
+  readonly orderId: string;
+  readonly quantity: string;
+  /** The timestamp of the order's last replace or amend; null if it was not changed since its create. */
+  readonly expectedRevisionNs: bigint | null;
+}
+
 /** Options of one action over REST. */
 export interface SendOptions {
   /** Idempotent retry: a create sent again, byte for byte, with this set both times gets the reply of the first. */
@@ -136,7 +147,12 @@ export interface KlineQuery extends PageQuery {
   readonly endNs?: bigint;
 }
 
-const KIND_OF = { Create: 'create', Replace: 'replace', Cancel: 'cancel' } as const;
+const ROUTE_OF: Readonly<Record<OrderAction, { readonly method: HttpMethod; readonly path: string }>> = {
+  Create: WRAPPERS.create,
+  Replace: WRAPPERS.replace,
+  Cancel: WRAPPERS.cancel,
+  Amend: { method: 'PATCH', path: '/orders/amend' },
+};
 
 export class RingbookClient {
   readonly nowNs: NowNs;
@@ -277,9 +293,25 @@ export class RingbookClient {
     return signReplace(this.#accountSigners(), request, this.nowNs(), also);
   }
 
+  /**
+   * An amend, for `send` and for `/control`: lowers the total of an order. It is not signed, so it can only reduce; it is refused
+   * unless the order has the revision for which it is made.
+   */
+  async amendAction(ticket: AmendTicket): Promise<SignedAction> {
+    const { assetId, orderId, quantity, expectedRevisionNs } = ticket;
+    const { quantityDecimals } = await this.market(assetId);
+    const newQuantity = rawOf(quantity, quantityDecimals, 'quantity');
+    const request = { assetId: assetOf(assetId), orderId, newQuantity, quantityDecimals, expectedRevisionNs };
+    return amendAction(this.#accountSigners().userId, { ...request, timestampNs: this.nowNs() });
+  }
+
+  async amend(ticket: AmendTicket): Promise<OperationResponse> {
+    return this.send(await this.amendAction(ticket));
+  }
+
   /** Sends a signed action over REST. `Received` means accepted; fills are published on `userTrades`. */
   async send(action: SignedAction, options: SendOptions = {}): Promise<OperationResponse> {
-    const { method, path } = WRAPPERS[KIND_OF[action.action]];
+    const { method, path } = ROUTE_OF[action.action];
     const headers = {
       ...(options.resend === true ? { 'x-ringbook-resend': 'true' } : {}),
       ...(options.timing === true ? { 'x-ringbook-timing': 'true' } : {}),

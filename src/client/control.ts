@@ -41,6 +41,7 @@ const REQUEST_TAG: Readonly<Record<OrderAction, string>> = {
   Create: 'CreateOrderRequest',
   Replace: 'ReplaceOrderRequest',
   Cancel: 'CancelOrderRequest',
+  Amend: 'AmendOrderRequest',
 };
 const BATCH_TAG = { Create: 'BatchCreateRequest', Replace: 'BatchReplaceRequest' } as const;
 /** The member that contains the items of a batch. */
@@ -49,8 +50,14 @@ const ACTION_OF_RESPONSE: ReadonlyMap<string, OrderAction> = new Map([
   ['CreateOrderResponse', 'Create'],
   ['ReplaceOrderResponse', 'Replace'],
   ['CancelOrderResponse', 'Cancel'],
+  ['AmendOrderResponse', 'Amend'],
 ]);
-const DEADLINE_MS: Readonly<Record<OrderAction, number>> = { Create: 15_000, Replace: 15_000, Cancel: 10_000 };
+const DEADLINE_MS: Readonly<Record<OrderAction, number>> = {
+  Create: 15_000,
+  Replace: 15_000,
+  Cancel: 10_000,
+  Amend: 15_000,
+};
 const PROTOCOLS: Readonly<Record<ControlVersion, readonly string[]>> = {
   v0: [],
   v1: [ENVELOPE_PROTOCOL],

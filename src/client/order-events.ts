@@ -29,13 +29,20 @@ export type OrderEvent =
     })
   | (OrderOfMarket & { readonly kind: 'Replaced'; readonly newPrice: number; readonly newQuantity: number })
   | (OrderOfMarket & {
+      readonly kind: 'Amended';
+      readonly newQuantity: number;
+      readonly remainingQuantity: number;
+      /** What the next amend is to expect. */
+      readonly revisionNs: bigint;
+    })
+  | (OrderOfMarket & {
       readonly kind: 'Triggered';
       readonly triggerPrice: number;
       /** What this release activates; null from a service that does not send it. */
       readonly quantity: number | null;
     })
   | (OrderEventCommon & {
-      readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
+      readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed' | 'AmendFailed';
       readonly reason: string | null;
     });
 
@@ -79,6 +86,15 @@ function readTagged(tag: string, reader: MemberReader, publishedNs: bigint): Ord
         newPrice: reader.integer('new_price', 0, SAFE_MAX),
         newQuantity: reader.integer('new_quantity', 0, SAFE_MAX),
       };
+    case 'Amended':
+      return {
+        kind: tag,
+        ...identity(reader),
+        newQuantity: reader.integer('new_quantity', 0, SAFE_MAX),
+        remainingQuantity: reader.integer('remaining_quantity', 0, SAFE_MAX),
+        revisionNs: reader.u64('authorization_revision'),
+        timestampNs: reader.u64('timestamp_ns'),
+      };
     case 'Triggered':
       return {
         kind: tag,
@@ -90,6 +106,7 @@ function readTagged(tag: string, reader: MemberReader, publishedNs: bigint): Ord
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':
+    case 'AmendFailed':
       return { kind: tag, orderId: reader.string('order_id'), timestampNs: publishedNs, reason: reasonOf(reader) };
     default:
       return null;

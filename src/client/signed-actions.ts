@@ -12,6 +12,7 @@ import { additionalSignersText, type CoSignatures, type Signers, signText } from
 import {
   type AddSignerRequest,
   addSignerText,
+  amendBody,
   type CancelRequest,
   type ClosePositionRequest,
   cancelText,
@@ -41,9 +42,9 @@ import { invalidArgument } from './errors.ts';
 import type { HttpMethod } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 
-export type OrderAction = 'Create' | 'Replace' | 'Cancel';
+export type OrderAction = 'Create' | 'Replace' | 'Cancel' | 'Amend';
 
-/** One signed order action. `assetId` and `orderId` identify its reply on `/control` (wire.md 10.2). */
+/** One order action, signed but for an amend. `assetId` and `orderId` identify its reply on `/control` (wire.md 10.2). */
 export interface SignedAction {
   readonly action: OrderAction;
   readonly assetId: AssetId;
@@ -315,6 +316,23 @@ export function unsignedAddSigner(user: UserId, request: Omit<AddSignerRequest, 
 
 /** A replace with its market. Complete terms name it in the text, and every figure (wire-additions.md 3). */
 export type MarketReplace = ReplaceRequest & { readonly assetId: AssetId; readonly isComplete?: boolean };
+
+/** Lowers the total of an order. Nothing is signed: a session is enough (wire-additions.md 4). */
+export interface AmendRequest {
+  readonly assetId: AssetId;
+  readonly orderId: string;
+  /** The new total, the filled part included; raw. */
+  readonly newQuantity: number;
+  readonly quantityDecimals: number;
+  /** The revision of the order: the timestamp of its last replace or amend; null if it was not changed since its create. */
+  readonly expectedRevisionNs: bigint | null;
+  readonly timestampNs: bigint;
+}
+
+export function amendAction(user: UserId, request: AmendRequest): SignedAction {
+  const { assetId, orderId } = request;
+  return { action: 'Amend', assetId, orderId, body: amendBody(user, request) };
+}
 
 /** @param postSignNs as bodyOf's. */
 export function signCreate(signers: Signers, order: Order, postSignNs: bigint, also?: CoSignatures): SignedAction {

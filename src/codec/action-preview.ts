@@ -9,13 +9,22 @@
  * does not hold. Of a binary frame: previewBinaryFrame in binary-frame.ts.
  */
 import { BATCH_ITEMS_MAX } from '../core/limits.ts';
-import { type Correlation, FRAME, type FrameHead, isTag, REQUEST_ID_MAX, TAGGED, type Tag } from './control-frame.ts';
+import {
+  type ControlAction,
+  type Correlation,
+  FRAME,
+  type FrameHead,
+  isTag,
+  REQUEST_ID_MAX,
+  TAGGED,
+  type Tag,
+} from './control-frame.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import { CREATE_LISTS, REPLACE_LISTS } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
-export type ActionKind = 'create' | 'replace' | 'cancel' | 'batch-create' | 'batch-replace';
+export type ActionKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-create' | 'batch-replace';
 
 export type ActionPreview = FrameHead & NamedOrders;
 
@@ -31,6 +40,7 @@ const KIND: Readonly<Record<Tag, ActionKind>> = {
   CancelOrderRequest: 'cancel',
   BatchCreateRequest: 'batch-create',
   BatchReplaceRequest: 'batch-replace',
+  AmendOrderRequest: 'amend',
 };
 
 const CREATE = objectShape('skip', ['order?']);
@@ -49,6 +59,8 @@ const REPLACED = objectShape('skip', [
   'book_price_decimals?',
   'protocol_version?',
 ]);
+const AMEND = objectShape('skip', ['request?']);
+const AMENDED = objectShape('skip', ['order_id?', 'base_asset?']);
 const LISTS = objectShape(
   'skip',
   [...new Set([...CREATE_LISTS, ...REPLACE_LISTS])].map((name) => `${name}?` as const),
@@ -136,14 +148,11 @@ function previewBatch(cursor: JsonCursor, kind: 'batch-create' | 'batch-replace'
 }
 
 /** @returns null when the cursor has failed, or the order or its asset is not there. */
-function previewOrder(
-  cursor: JsonCursor,
-  action: 'create' | 'replace' | 'cancel',
-  isLast: boolean,
-): Correlation | null {
+function previewOrder(cursor: JsonCursor, action: ControlAction, isLast: boolean): Correlation | null {
   const found: Found = { orderId: null, assetText: null };
   if (action === 'create') find(cursor, CREATE, 'order', ORDER, found, isLast);
   else if (action === 'cancel') find(cursor, CANCEL, 'cancel', CANCELLED, found, isLast);
+  else if (action === 'amend') find(cursor, AMEND, 'request', AMENDED, found, isLast);
   else find(cursor, REPLACE, 'request', REPLACED, found, isLast);
   const { orderId, assetText } = found;
   return cursor.hasFailed || orderId === null || assetText === null ? null : { action, orderId, assetText };

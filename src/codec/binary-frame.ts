@@ -16,6 +16,7 @@ import { SIDE, TIF, type Tif } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { ActionKind, ActionPreview } from './action-preview.ts';
+import { type AmendRequest, amendRequest } from './amend-request.ts';
 import {
   type BinaryFrame,
   type ControlAction,
@@ -27,6 +28,7 @@ import {
 import type { FieldLayout } from './flat-layout.ts';
 import { FlatReader } from './flat-reader.ts';
 import {
+  Amend,
   BatchCreate,
   BatchReplace,
   Body,
@@ -88,6 +90,7 @@ const KIND_OF: Readonly<Record<number, ActionKind>> = {
   [Body.Create]: 'create',
   [Body.Replace]: 'replace',
   [Body.Cancel]: 'cancel',
+  [Body.Amend]: 'amend',
   [Body.BatchCreate]: 'batch-create',
   [Body.BatchReplace]: 'batch-replace',
 };
@@ -177,6 +180,8 @@ function bodyAt(type: number, at: number): ControlBody | null {
       return { kind: 'replace', request: replaceAt(at) };
     case Body.Cancel:
       return { kind: 'cancel', request: cancelAt(at) };
+    case Body.Amend:
+      return { kind: 'amend', request: amendAt(at) };
     case Body.BatchCreate:
       return { kind: 'batch-create', batch: batchAt(at, BatchCreate.orders, createAt) };
     case Body.BatchReplace:
@@ -278,6 +283,21 @@ function cancelAt(at: number): CancelRequest {
   };
 }
 
+function amendAt(at: number): AmendRequest {
+  const orderId = textAt(at, Amend.orderId, 'order_id') as OrderId;
+  const asset = assetAt(at, Amend.baseAsset, 'base_asset');
+  const expectedNs = reader.ulong(at, Amend.expectedAuthorizationRevision) as TimestampNs;
+  const amend = {
+    orderId,
+    asset,
+    newQuantity: rawAt(at, Amend.newQuantity) as RawQuantity,
+    bookQuantityDecimals: reader.signedByte(at, Amend.bookQuantityDecimals),
+    expectedRevisionNs: expectedNs === 0n ? null : expectedNs,
+    timestampNs: reader.ulong(at, Amend.timestampNs) as TimestampNs,
+  };
+  return amendRequest(amend, userAt(at, Amend.userId, 'user_id'), fault);
+}
+
 // ---- members
 
 function textAt(at: number, field: FieldLayout, name: string): string {
@@ -288,9 +308,9 @@ function textAt(at: number, field: FieldLayout, name: string): string {
   return '';
 }
 
-function userAt(at: number, field: FieldLayout): SpelledUser {
+function userAt(at: number, field: FieldLayout, name = 'signer'): SpelledUser {
   if (reader.count(at, field) !== USER_BYTES) {
-    invalid('signer', reader.referred(at, field) === 0 ? 'a missing member' : `expected ${USER_BYTES} bytes`);
+    invalid(name, reader.referred(at, field) === 0 ? 'a missing member' : `expected ${USER_BYTES} bytes`);
     return NO_USER;
   }
   return users.find(at, field);
@@ -454,6 +474,8 @@ function namedOrders(type: number, at: number): Pick<MalformedBody, 'correlation
       return found('replace', [at], Replace.orderId, Replace.assetId);
     case Body.Cancel:
       return found('cancel', [at], Cancel.orderId, Cancel.assetId);
+    case Body.Amend:
+      return found('amend', [at], Amend.orderId, Amend.baseAsset);
     case Body.BatchCreate:
       return found('create', itemsAt(at, BatchCreate.orders), Create.orderId, Create.baseAsset);
     case Body.BatchReplace:

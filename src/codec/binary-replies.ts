@@ -27,6 +27,7 @@ const ACTION: Readonly<Record<ControlAction, number>> = {
   create: Action.Create,
   replace: Action.Replace,
   cancel: Action.Cancel,
+  amend: Action.Amend,
 };
 
 /** The members of `Timing`, in their order. */

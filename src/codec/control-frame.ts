@@ -19,6 +19,7 @@
  */
 import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { type AmendRequest, readAmend } from './amend-request.ts';
 import { JsonCursor } from './json-cursor.ts';
 import { choiceShape, type ObjectShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
@@ -29,7 +30,7 @@ import { type ReplaceRequest, readReplace } from './signed-replace.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
 /** The single actions, each with its own response. */
-export type ControlAction = 'create' | 'replace' | 'cancel';
+export type ControlAction = 'create' | 'replace' | 'cancel' | 'amend';
 
 interface JsonHead {
   readonly version: 0 | 1;
@@ -53,6 +54,7 @@ export type ControlBody =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
+  | { readonly kind: 'amend'; readonly request: AmendRequest }
   | { readonly kind: 'batch-create'; readonly batch: Batch<CreateRequest> }
   | { readonly kind: 'batch-replace'; readonly batch: Batch<ReplaceRequest> };
 
@@ -87,6 +89,7 @@ const TAGS = [
   'ReplaceOrderRequest',
   'BatchCreateRequest',
   'BatchReplaceRequest',
+  'AmendOrderRequest',
 ] as const;
 export type Tag = (typeof TAGS)[number];
 export const TAGGED: ObjectShape<Tag> = choiceShape(TAGS);
@@ -98,6 +101,7 @@ export const FRAME: ObjectShape<Tag | EnvelopeMember> = objectShape('refuse', [
   'ReplaceOrderRequest?',
   'BatchCreateRequest?',
   'BatchReplaceRequest?',
+  'AmendOrderRequest?',
   'type?',
   'channel?',
   'request_id?',
@@ -228,6 +232,10 @@ function readBody(cursor: JsonCursor, tag: Tag, isLong: boolean): ControlBody | 
       const request = readCancel(cursor);
       return request === null ? null : { kind: 'cancel', request };
     }
+    case 'AmendOrderRequest': {
+      const request = readAmend(cursor);
+      return request === null ? null : { kind: 'amend', request };
+    }
     case 'BatchCreateRequest': {
       const batch = readBatchCreate(cursor);
       return batch === null ? null : { kind: 'batch-create', batch };
@@ -271,6 +279,13 @@ const CORRELATED: readonly {
     action: 'cancel',
     orderId: ['cancel', 'order_id'],
     asset: ['cancel', 'asset_id'],
+    batch: null,
+  },
+  {
+    tag: 'AmendOrderRequest',
+    action: 'amend',
+    orderId: ['request', 'order_id'],
+    asset: ['request', 'base_asset'],
     batch: null,
   },
 ];

@@ -10,7 +10,7 @@ import type { ActionHops } from './hop-times.ts';
 import { quote } from './json-writer.ts';
 import { streamEnvelope } from './stream-frames.ts';
 
-/** The operation response of create, replace and cancel. */
+/** The operation response of create, replace, cancel and amend. */
 export interface OperationView {
   /** As received. */
   readonly orderId: string;
@@ -31,6 +31,7 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
   create: 'CreateOrderResponse',
   replace: 'ReplaceOrderResponse',
   cancel: 'CancelOrderResponse',
+  amend: 'AmendOrderResponse',
 };
 
 export function operationResponse(view: OperationView): string {

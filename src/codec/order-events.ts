@@ -46,6 +46,17 @@ export interface ReplacedView extends OrderName {
   readonly newPrice: RawPrice;
 }
 
+/** An amend was applied. */
+export interface AmendedView extends Omit<ReplacedView, 'kind'> {
+  readonly kind: 'Amended';
+  /** The total less the optimistic filled quantity; raw. */
+  readonly remainingQuantity: number;
+  /** The timestamp of the amend. */
+  readonly revisionNs: TimestampNs;
+  readonly quantityDecimals: number;
+  readonly timestampNs: TimestampNs;
+}
+
 export interface TriggeredView extends OrderName {
   readonly kind: 'Triggered';
   readonly timestampNs: TimestampNs;
@@ -56,16 +67,29 @@ export interface TriggeredView extends OrderName {
 
 /** A rejection after the gateway had accepted the request. */
 export interface FailedView extends OrderName {
-  readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed';
+  readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed' | 'AmendFailed';
   /** The code in PascalCase. */
   readonly reason: string | null;
 }
 
-export type OrderEventView = CreatedView | CanceledView | RemovedView | ReplacedView | TriggeredView | FailedView;
+export type OrderEventView =
+  | CreatedView
+  | CanceledView
+  | RemovedView
+  | ReplacedView
+  | AmendedView
+  | TriggeredView
+  | FailedView;
 
-/** The v0 payload of one event of `user`. */
+/** The payload of one event of `user` on a v1 socket. */
 export function orderEvent(user: UserId, view: OrderEventView): string {
   return `{"${view.kind}":{${members(user, view)}}}`;
+}
+
+/** As `orderEvent`, on a v0 socket, where an amend is a replace; null where both payloads are the same. */
+export function plainOrderEvent(user: UserId, view: OrderEventView): string | null {
+  if (view.kind === 'Amended') return orderEvent(user, { ...view, kind: 'Replaced' });
+  return view.kind === 'AmendFailed' ? orderEvent(user, { ...view, kind: 'ReplaceFailed' }) : null;
 }
 
 function members(user: UserId, view: OrderEventView): string {
@@ -87,6 +111,12 @@ function members(user: UserId, view: OrderEventView): string {
       );
     case 'Replaced':
       return `${name},"new_quantity":${view.newQuantity},"new_price":${view.newPrice}`;
+    case 'Amended':
+      return (
+        `${name},"new_quantity":${view.newQuantity},"remaining_quantity":${view.remainingQuantity},` +
+        `"authorization_revision":${view.revisionNs},"book_quantity_decimals":${view.quantityDecimals},` +
+        `"timestamp_ns":${view.timestampNs},"operator_pubkey":null`
+      );
     case 'Triggered':
       return (
         `${name},"timestamp_ns":${view.timestampNs},"trigger_price":${view.triggerPrice},` +
@@ -95,6 +125,7 @@ function members(user: UserId, view: OrderEventView): string {
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':
+    case 'AmendFailed':
       return `"order_id":${quote(view.orderId)},"user_id":"${user}","reason":${quoteOrNull(view.reason)}`;
   }
 }

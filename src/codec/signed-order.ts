@@ -187,7 +187,11 @@ function readSide(cursor: JsonCursor): Side {
   return word === 'Sell' ? SIDE.sell : SIDE.buy;
 }
 
-function readTarget(cursor: JsonCursor, order: Draft<SignedOrder>): void {
+/** Reads where an order trades. @param order takes its members; left out where they are only checked. */
+export function readTarget(
+  cursor: JsonCursor,
+  order: Draft<Pick<SignedOrder, 'account' | 'isSpot'>> = { account: 0, isSpot: false },
+): void {
   cursor.enterObject();
   for (let name = cursor.nextMember(TARGET); name !== null; name = cursor.nextMember(TARGET)) {
     if (name === 'account') order.account = cursor.readInteger(0, ACCOUNT_INDEX_MAX);

@@ -48,6 +48,7 @@ export const ACTIONS = [
   'create',
   'replace',
   'cancel',
+  'amend',
   'batch-create',
   'batch-replace',
   'cancel-all',
@@ -57,7 +58,7 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 /** Of those the ones about one order, which are timed stage by stage. */
-export const ORDER_ACTIONS = ['create', 'replace', 'cancel'] as const;
+export const ORDER_ACTIONS = ['create', 'replace', 'cancel', 'amend'] as const;
 export type OrderAction = (typeof ORDER_ACTIONS)[number];
 
 /**

@@ -13,6 +13,7 @@ import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { createBytes, writeCreateHash } from '../order/order-codec.ts';
 import {
+  AmendOrder,
   CancelAllOrders,
   CancelOrder,
   NewOrder,
@@ -22,7 +23,7 @@ import {
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import type { ReduceCommand, ReleaseCommand } from './orders/order-events.ts';
-import type { PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
+import type { PreparedAmend, PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
 
 const NO_PRICE = 0 as RawPrice;
 const NO_QUANTITY = 0 as RawQuantity;
@@ -115,6 +116,23 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
     idHash: 0,
   });
   writeHash(v, at, ReplaceOrder, key);
+}
+
+export function writeAmend(v: Views, at: number, prepared: PreparedAmend, stamp: Stamp): void {
+  const { market, user, orderId, timestampNs, expectedRevisionNs, newQuantity } = prepared;
+  AmendOrder.write(v, at, {
+    requestId: stamp.requestId,
+    receivedNs: stamp.receivedNs as TimestampNs,
+    timestampNs,
+    expectedNs: expectedRevisionNs ?? NO_TIME,
+    expectsRevision: expectedRevisionNs !== null,
+    quantity: newQuantity,
+    marketIndex: market.definition.marketIndex,
+    user,
+    orderId,
+    idHash: 0,
+  });
+  writeHash(v, at, AmendOrder, stamp.key);
 }
 
 /** The node reduces an order: its price stays, and its timestamp. */

@@ -28,6 +28,7 @@
 
 import { createHash } from 'node:crypto';
 import { MASTER_ALONE, refuseCancelSigners, refuseSigners } from '../clearing/signers/signer-config.ts';
+import type { AmendRequest } from '../codec/amend-request.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { CancelRequest } from '../codec/signed-cancel.ts';
@@ -49,6 +50,7 @@ import { type InjectedFill, writeInjectedFill } from '../order/fill-injection.ts
 import type { Publication } from '../runtime/publication.ts';
 import { recordBytes } from '../runtime/ring-layout.ts';
 import {
+  AmendOrder,
   CancelAllOrders,
   CancelOrder,
   NewOrder,
@@ -58,6 +60,7 @@ import {
 import {
   createMessageBytes,
   type Stamp,
+  writeAmend,
   writeCancel,
   writeCancelAll,
   writeCreate,
@@ -89,7 +92,8 @@ import { UnverifiedOrders } from './unverified-orders.ts';
 export type SignedAction =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
-  | { readonly kind: 'cancel'; readonly request: CancelRequest };
+  | { readonly kind: 'cancel'; readonly request: CancelRequest }
+  | { readonly kind: 'amend'; readonly request: AmendRequest };
 
 /** Several of one kind in one request. */
 export type SignedBatch =
@@ -157,7 +161,7 @@ const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 const PUBLIC_KEYS_KEPT = 65_536;
 
 /** What every signed request has. */
-type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest;
+type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest | AmendRequest;
 
 /** An item of a batch that was validated; its signature may be on its way. */
 interface Item<Prepared extends PreparedRequest = PreparedRequest> {
@@ -238,8 +242,11 @@ export class OrderEntry {
     } else if (action.kind === 'replace') {
       const prepared = this.#parts.requests.checkReplace(action.request, this.#caller(origin));
       this.#process(prepared, action.request, origin, answer);
-    } else {
+    } else if (action.kind === 'cancel') {
       const prepared = this.#parts.requests.checkCancel(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    } else {
+      const prepared = this.#parts.requests.checkAmend(action.request, this.#caller(origin));
       this.#process(prepared, action.request, origin, answer);
     }
   }
@@ -369,8 +376,9 @@ export class OrderEntry {
     else done(refusal);
   }
 
-  /** Signers of an order are judged at its creation, those of a replace or a cancel now (MSG-34). */
+  /** Signers of an order are judged at its creation, those of a replace or a cancel now (MSG-34). An amend has none. */
   #refuseSigners(request: SignedRequest, { user, byCoSigners = false }: ActionOrigin): Reject | null {
+    if ('amend' in request) return null;
     const { signers, nowNs } = this.#parts;
     const config = signers.configOf(user);
     const { signature, additionalSigners: coSigners } = request;
@@ -403,7 +411,8 @@ export class OrderEntry {
     else if (isUnsigned(request)) this.#inTurn({ ...job, signature: NO_MASTER }, () => done(null), done);
     else {
       const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
-      const place = 'cancel' in request ? null : this.#unverified.begun(orderIdOf(request));
+      const isOrder = 'order' in request || 'request' in request;
+      const place = isOrder ? this.#unverified.begun(orderIdOf(request)) : null;
       const ended = (refusal: Reject | null): void => {
         if (place !== null) this.#unverified.ended(place);
         done(refusal);
@@ -462,6 +471,7 @@ export class OrderEntry {
   #reserve(prepared: PreparedRequest, origin: CreateOrigin, receivedNs: TimestampNs, reply: Reply): Outcome<Reserved> {
     const { requests, createRefusal } = this.#parts;
     if (prepared.kind === 'cancel') return withoutOrder(requests.reserveCancel(prepared, reply));
+    if (prepared.kind === 'amend') return withoutOrder(requests.reserveAmend(prepared, reply));
     const { user, group = null } = origin;
     const membership = origin.membership ?? (group === null ? null : new Membership(group));
     if (membership?.group?.isEnded === true) return rejected(CONNECTION_ENDED);
@@ -731,11 +741,13 @@ function orderIdOf(request: CreateRequest | ReplaceRequest): OrderId {
 
 function typeOf({ kind }: PreparedRequest): number {
   if (kind === 'create') return NewOrder.typeId;
+  if (kind === 'amend') return AmendOrder.typeId;
   return kind === 'replace' ? ReplaceOrder.typeId : CancelOrder.typeId;
 }
 
 function bytesOf(prepared: PreparedRequest): number {
   if (prepared.kind === 'create') return createMessageBytes(prepared);
+  if (prepared.kind === 'amend') return AmendOrder.bytes;
   return prepared.kind === 'replace' ? ReplaceOrder.bytes : CancelOrder.bytes;
 }
 
@@ -750,6 +762,7 @@ function write(
 ): void {
   if (prepared.kind === 'create') writeCreate(v, at, must(order, 'a create has its record'), prepared, stamp);
   else if (prepared.kind === 'replace') writeReplace(v, at, prepared, stamp);
+  else if (prepared.kind === 'amend') writeAmend(v, at, prepared, stamp);
   else writeCancel(v, at, prepared, isControl, stamp);
 }
 

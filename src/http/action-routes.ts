@@ -1,6 +1,7 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 
 import { type ActionKind, previewBody } from '../codec/action-preview.ts';
+import { decodeAmend } from '../codec/amend-request.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
 import { decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
@@ -34,6 +35,9 @@ export function addActionRoutes(kit: RouteKit): void {
   );
   addAction(kit, 'cancel', { method: 'DELETE', pattern: '/orders/cancel' }, (body) =>
     actionOf('cancel', decodeCancel(body, 0, body.length)),
+  );
+  addAction(kit, 'amend', { method: 'PATCH', pattern: '/orders/amend' }, (body) =>
+    actionOf('amend', decodeAmend(body, 0, body.length)),
   );
   addBatch(kit, 'batch-create', { method: 'POST', pattern: '/orders/batch-create' }, (body) => {
     const decoded = decodeBatchCreate(body, 0, body.length);

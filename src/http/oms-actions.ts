@@ -17,6 +17,10 @@ export function correlationOf(action: SignedAction): Correlation {
       const { orderId, asset } = action.request.cancel;
       return { action: kind, orderId, assetText: asset.text };
     }
+    case 'amend': {
+      const { orderId, asset } = action.request.amend;
+      return { action: kind, orderId, assetText: asset.text };
+    }
   }
 }
 

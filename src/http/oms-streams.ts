@@ -17,7 +17,7 @@
 import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
 import { binaryFailure, binaryResync, binaryShutdown } from '../codec/binary-replies.ts';
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
-import { orderEvent } from '../codec/order-events.ts';
+import { orderEvent, plainOrderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
 import { type SettlementEvent, settlementEvent } from '../codec/settlement-events.ts';
 import {
@@ -132,7 +132,9 @@ export class UserStreams implements UserEventStreams {
   // ---- events of the node
 
   orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void {
-    if (this.isRead(user, 'orders')) this.#publish(user, 'orders', timestampNs, orderEvent(user, event));
+    if (!this.isRead(user, 'orders')) return;
+    const payload = orderEvent(user, event);
+    this.#publish(user, 'orders', timestampNs, payload, plainOrderEvent(user, event) ?? payload);
   }
 
   userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void {
@@ -410,7 +412,8 @@ export class UserStreams implements UserEventStreams {
     if (entry.sockets.size === 0) this.#users.delete(user);
   }
 
-  #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: string): void {
+  /** @param plain the payload on v0. */
+  #publish(user: UserId, stream: OneWayStream, timestampNs: TimestampNs, payload: string, plain = payload): void {
     const listeners = this.#users.get(user)?.streams[stream];
     const ring = this.#rings.of(user, stream);
     if (ring !== undefined) {
@@ -421,7 +424,8 @@ export class UserStreams implements UserEventStreams {
     for (const version of [0, 1] as const) {
       const channel = listeners?.plain[version];
       if (channel === undefined) continue;
-      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, payload));
+      const own = version === 0 ? plain : payload;
+      this.deliver(channel, () => eventFrame(version, WIRE_CHANNEL[stream], timestampNs, own));
     }
   }
 

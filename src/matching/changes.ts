@@ -8,6 +8,9 @@
  *   no remainder                       complete: the new total is not above the filled quantity
  *   waits for its trigger              changes its place in the trigger book; nothing is matched
  *
+ * An amend only reduces, and only the order of the revision for which it was made: check and change are one step
+ * (wire-additions.md 4.3). The revision is the timestamp of the last replace or amend, which both raise above the creation.
+ *
  * The node's own replaces only reduce (AMB-61): they carry no timestamp, and the order keeps its own.
  */
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, TRIGGER } from '../core/order-terms.ts';
@@ -33,6 +36,11 @@ export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCom
   const { book, events } = at;
   const { orders } = book;
   const waiting = orders.hasMark(index, MARK.waits) ? at.triggers.of(index) : null;
+  const amendFault = command.isAmend ? faultOfAmend(book, index, waiting, command) : 0;
+  if (amendFault !== 0) {
+    events.replaceRefused(command, amendFault);
+    return;
+  }
   if (command.isNodeMade) takeTimestamp(book, index, command);
   const isOlder = isOlderThan(book, index, command);
   const isSameTimestamp = !command.isNodeMade && !isOlder && !isNewerThan(book, index, command);
@@ -61,6 +69,26 @@ function exceedsChangeable(triggers: Triggers, waiting: Waiting | null, command:
   if (waiting === null || quantity === 0 || quantity === waiting.total) return false;
   const { parent, released, total } = waiting;
   return released > 0 || (parent !== null && quantity > total && !triggers.mayActivate(parent.index, quantity));
+}
+
+/** Why an amend may not change the order, or 0. */
+function faultOfAmend(book: Book, index: number, waiting: Waiting | null, command: ReplaceCommand): RejectCode | 0 {
+  const { orders } = book;
+  // mutant: amend-revision
+  if (!isOfRevision(orders, index, command)) return REJECT_CODE.ORDER_REVISION_MISMATCH;
+  if (!isNewerThan(book, index, command)) return REJECT_CODE.REQUEST_TOO_OLD;
+  const total = waiting === null ? orders.quantityOf(index) : waiting.total;
+  // mutant: amend-reduces
+  return command.quantity < total ? 0 : REJECT_CODE.INVALID_ORDER;
+}
+
+/** An order with its time of creation has no revision. */
+function isOfRevision(orders: Book['orders'], index: number, command: ReplaceCommand): boolean {
+  const high = orders.timestampHigh(index);
+  const low = orders.timestampLow(index);
+  const hasRevision = high !== orders.creationHigh(index) || low !== orders.creationLow(index);
+  if (!hasRevision || !command.expectsRevision) return hasRevision === command.expectsRevision;
+  return high === command.expectedHigh && low === command.expectedLow;
 }
 
 function takeTimestamp({ orders }: Book, index: number, command: ReplaceCommand): void {

@@ -123,6 +123,12 @@ export class ReplaceCommand extends OrderCommand {
    * changes nothing.
    */
   isNodeMade = false;
+  /** An amend: applied in every market status, it only reduces, and only for the revision that it expects (wire-additions.md 4). */
+  isAmend = false;
+  /** Of an amend: whether the order must have a revision, and which: the timestamp of its last replace or amend. */
+  expectsRevision = false;
+  expectedHigh = 0;
+  expectedLow = 0;
   /** Price and quantity are given, and no trigger means that the order does not wait for one (wire-additions.md 3.3). */
   isComplete = false;
 }

@@ -31,6 +31,7 @@ import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import type { TraceLog } from '../runtime/trace-log.ts';
 import {
+  AmendOrder,
   CancelAllOrders,
   CancelOrder,
   CommandNote,
@@ -177,6 +178,11 @@ export class MarketShardActor implements Actor {
         this.#marketAt(ReplaceOrder, v, at).engine.replace(command);
         break;
       }
+      case AmendOrder.typeId: {
+        const command = this.#commands.readAmend(v, at);
+        this.#marketAt(AmendOrder, v, at).engine.replace(command);
+        break;
+      }
       case CancelAllOrders.typeId: {
         const command = this.#commands.readCancelAll(v, at);
         this.#marketAt(CancelAllOrders, v, at).engine.cancelAll(command);
@@ -208,6 +214,7 @@ export class MarketShardActor implements Actor {
     else if (typeId === CancelOrder.typeId) this.#expectId(CancelOrder.marketIndex(v, at), CancelOrder.idHash(v, at));
     else if (typeId === ReplaceOrder.typeId)
       this.#expectId(ReplaceOrder.marketIndex(v, at), ReplaceOrder.idHash(v, at));
+    else if (typeId === AmendOrder.typeId) this.#expectId(AmendOrder.marketIndex(v, at), AmendOrder.idHash(v, at));
   }
 
   #expectId(marketIndex: number, idHash: number): void {
@@ -451,12 +458,14 @@ function isRead(publication: Publication, unreadMax: number): boolean {
 function actionOf(typeId: number): OrderAction | null {
   if (typeId === NewOrder.typeId) return 'create';
   if (typeId === CancelOrder.typeId) return 'cancel';
+  if (typeId === AmendOrder.typeId) return 'amend';
   return typeId === ReplaceOrder.typeId ? 'replace' : null;
 }
 
 /** When the gateway received a command about one order. */
 function receivedNsOf(typeId: number, v: Views, at: number): bigint {
   if (typeId === NewOrder.typeId) return NewOrder.receivedNs(v, at);
+  if (typeId === AmendOrder.typeId) return AmendOrder.receivedNs(v, at);
   return typeId === CancelOrder.typeId ? CancelOrder.receivedNs(v, at) : ReplaceOrder.receivedNs(v, at);
 }
 
@@ -464,12 +473,14 @@ function receivedNsOf(typeId: number, v: Views, at: number): bigint {
 function requestOf(typeId: number, v: Views, at: number): number {
   if (typeId === NewOrder.typeId) return NewOrder.requestId(v, at);
   if (typeId === CancelOrder.typeId) return CancelOrder.requestId(v, at);
+  if (typeId === AmendOrder.typeId) return AmendOrder.requestId(v, at);
   return typeId === ReplaceOrder.typeId ? ReplaceOrder.requestId(v, at) : 0;
 }
 
 /** The market of a command about one order. */
 function marketOf(typeId: number, v: Views, at: number): number {
   if (typeId === NewOrder.typeId) return CREATE.marketIndex(v, at);
+  if (typeId === AmendOrder.typeId) return AmendOrder.marketIndex(v, at);
   return typeId === CancelOrder.typeId ? CancelOrder.marketIndex(v, at) : ReplaceOrder.marketIndex(v, at);
 }
 

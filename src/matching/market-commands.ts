@@ -8,6 +8,7 @@ import {
   ORDER_KIND,
   type OrderEnd,
   type RollbackReason,
+  TRIGGER,
   TRIGGER_STATE,
   type TriggerKind,
 } from '../core/order-terms.ts';
@@ -16,6 +17,7 @@ import type { Views } from '../core/views.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { createHash, fillExpiry } from '../order/order-codec.ts';
 import {
+  AmendOrder,
   CancelAllOrders,
   CancelOrder,
   FillRolledBack,
@@ -160,8 +162,30 @@ export class CommandReader {
     command.quantity = ReplaceOrder.quantity(v, at);
     command.isNodeMade = ReplaceOrder.nodeMade(v, at);
     command.isComplete = ReplaceOrder.isComplete(v, at);
+    command.isAmend = false;
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
+    return command;
+  }
+
+  /** An amend is a replace that leaves price and trigger. */
+  readAmend(v: Views, at: number): ReplaceCommand {
+    const command = this.#replace;
+    fillKey(command, AmendOrder, v, at);
+    command.idHash = AmendOrder.idHash(v, at);
+    fillReceived(command, AmendOrder, v, at);
+    command.timestampHigh = AmendOrder.timestampNsHigh(v, at);
+    command.timestampLow = AmendOrder.timestampNsLow(v, at);
+    command.expectedHigh = AmendOrder.expectedNsHigh(v, at);
+    command.expectedLow = AmendOrder.expectedNsLow(v, at);
+    command.expectsRevision = AmendOrder.expectsRevision(v, at);
+    command.price = 0;
+    command.quantity = AmendOrder.quantity(v, at);
+    command.isNodeMade = false;
+    command.isComplete = false;
+    command.isAmend = true;
+    command.triggerKind = TRIGGER.none;
+    command.triggerPrice = 0;
     return command;
   }
 

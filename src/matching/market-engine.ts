@@ -232,17 +232,19 @@ export class MarketEngine {
   }
 
   /**
-   * Changes price, total or trigger of an order that rests or waits for its trigger (AMB-19 to AMB-21): changes.ts.
+   * Changes price, total or trigger of an order that rests or waits for its trigger (AMB-19 to AMB-21): changes.ts. An amend
+   * lowers the total, in every market status.
    *
    * Rejects: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the
    * level would exceed 2^53−1, for a market order, and for a trigger of an order that waits for none; WOULD_CROSS, the
-   * only reject that ends the order.
+   * only reject that ends the order. Of an amend also ORDER_REVISION_MISMATCH.
    */
   replace(command: ReplaceCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#expired.beforeReplace(command);
     const index = this.#lookup.findLive(command);
-    if (this.#status !== MARKET_STATUS.active) this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
+    if (this.#status !== MARKET_STATUS.active && !command.isAmend)
+      this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (index === NONE || !this.#lookup.isOpen(index))
       this.#events.replaceRefused(command, this.#lookup.codeWithoutOpen(index, command));
     else replaceOrder(this.#place, index, command);

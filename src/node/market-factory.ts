@@ -43,6 +43,7 @@ function commandTimes(metrics: MetricsWriter): CommandTimes {
     create: metrics.histogram(stageMetric('create', stage)),
     replace: metrics.histogram(stageMetric('replace', stage)),
     cancel: metrics.histogram(stageMetric('cancel', stage)),
+    amend: metrics.histogram(stageMetric('amend', stage)),
   });
   const rings = histograms('ring');
   const matches = histograms('match');

@@ -6,6 +6,7 @@ import type { OrderAction, SignedAction } from '../../src/client/signed-actions.
 import { decodeBinaryFrame } from '../../src/codec/binary-frame.ts';
 import { type BinaryFrame, decodeControlFrame, type JsonFrame } from '../../src/codec/control-frame.ts';
 import {
+  Amend,
   BatchCreate,
   BatchReplace,
   Cancel,
@@ -32,6 +33,7 @@ import { USER_42, utf8, VECTORS, vectorNamed, wrap } from '../support/wire-vecto
 const TAG: Readonly<Record<OrderAction, string>> = {
   Create: 'CreateOrderRequest',
   Replace: 'ReplaceOrderRequest',
+  Amend: 'AmendOrderRequest',
   Cancel: 'CancelOrderRequest',
 };
 
@@ -474,6 +476,34 @@ suite('a control frame in FlatBuffers', () => {
         }
       }),
       propertyParameters(200),
+    );
+  });
+
+  test('an amend gives what the JSON frame of the same amend gives, faults included (wire-additions.md 4.1)', () => {
+    const words = fc.record({ orderId, asset, quantity: raw, decimals, expected: u64, timestampNs: u64, signer });
+    fc.assert(
+      fc.property(words, ({ quantity, expected, timestampNs, ...one }) => {
+        const body =
+          `{"request":{"order_id":${text(one.orderId)},"base_asset":${text(one.asset)},"new_quantity":${quantity},` +
+          `"book_quantity_decimals":${one.decimals},"expected_authorization_revision":${orNull(expected)},` +
+          `"timestamp_ns":${timestampNs}},"user_id":"${one.signer}"}`;
+        const table = plain(Amend, {
+          orderId: one.orderId,
+          baseAsset: one.asset,
+          newQuantity: quantity,
+          bookQuantityDecimals: one.decimals,
+          expectedAuthorizationRevision: expected,
+          timestampNs,
+          userId: Buffer.from(one.signer, 'hex'),
+        });
+        const binary = decode(flatFrame('Amend', table));
+        const json = decodeJson(`{"AmendOrderRequest":${body}}`);
+        if (json.kind === 'malformed') assert.deepEqual(faultOf(binary), faultOf(json));
+        else assert.deepEqual(content(binary), content(json));
+        if (json.kind !== 'amend' || json.request.fault !== null) return;
+        assert.deepEqual(content(decode(binaryRequest(1n, actionOf('Amend', body)))), content(json));
+      }),
+      propertyParameters(300),
     );
   });
 

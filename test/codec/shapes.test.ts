@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { decodeAmend } from '../../src/codec/amend-request.ts';
 import { decodeAuth } from '../../src/codec/auth-request.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
@@ -20,6 +21,7 @@ import {
   TRANSFER_REQUEST,
 } from '../../src/codec/shapes/account-shapes.ts';
 import {
+  AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
@@ -54,6 +56,7 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'a login (SES-06)', shape: AUTH_REQUEST, decode: decodeAuth },
   { what: 'a create (ORD-01)', shape: CREATE_REQUEST, decode: decodeCreate },
   { what: 'a replace (RPL-01)', shape: REPLACE_REQUEST, decode: decodeReplace },
+  { what: 'an amend', shape: AMEND_REQUEST, decode: decodeAmend },
   { what: 'a cancel (CAN-01)', shape: CANCEL_REQUEST, decode: decodeCancel },
   { what: 'a transfer (TRF-01)', shape: TRANSFER_REQUEST, decode: decodeTransfer },
   { what: 'an add-signer (MSG-39, AMB-13)', shape: ADD_SIGNER_REQUEST, decode: decodeAddSigner },

@@ -150,8 +150,16 @@ suite('a hash that is not of its market', () => {
     engine.create({ ...order(), idHash: hashId(hashKeyOf(5n), ...placesOf(order())) });
     const asked = { ...keyOf('ada', 'a'), ...received(2, START_NS), ...wrong };
     assert.throws(() => engine.cancel({ ...asked, mayPark: false, end: 1 }), InvariantError);
-    const times = { timestampHigh: 0, timestampLow: 0 };
-    const terms = { ...TRIGGERLESS, ...times, price: 1, quantity: 0, isNodeMade: false, isComplete: false };
+    const times = { timestampHigh: 0, timestampLow: 0, expectsRevision: false, expectedHigh: 0, expectedLow: 0 };
+    const terms = {
+      ...TRIGGERLESS,
+      ...times,
+      price: 1,
+      quantity: 0,
+      isNodeMade: false,
+      isComplete: false,
+      isAmend: false,
+    };
     assert.throws(() => engine.replace({ ...asked, ...terms }), InvariantError);
   });
 });

@@ -1,9 +1,9 @@
 /** Replace, cancel, parked cancels and the memory of order ids. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
-import { ends, fills, MarketFixture, only } from '../support/market-fixture.ts';
-import { BUY, LIFE_NS, SELL, START_NS } from '../support/market-recorder.ts';
+import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON, TIF, TRIGGER } from '../../src/core/order-terms.ts';
+import { ends, fills, MarketFixture, names, only } from '../support/market-fixture.ts';
+import { BUY, LIFE_NS, SELL, START_NS, type Told } from '../support/market-recorder.ts';
 
 const SECOND_NS = 1_000_000_000n;
 const { counterpartyAtFault } = ROLLBACK_REASON;
@@ -259,5 +259,79 @@ suite('order ids', () => {
     assert.equal(fixture.buy('b', 1, 100, { creationNs: START_NS })[0]?.[3], 'DUPLICATE_ORDER');
     assert.equal(fixture.buy('d', 1, 100, { creationNs: START_NS, user: 'bob' })[0]?.[0], 'accepted');
     assert.equal(fixture.buy('a', 1, 100, { creationNs: START_NS + 1n })[0]?.[0], 'accepted');
+  });
+});
+
+suite('amends', () => {
+  const T = START_NS;
+  const codeOf = (told: readonly Told[]): unknown => {
+    const [first] = told;
+    return first?.[0] === 'replaceRefused' ? first.at(-1) : first?.[0];
+  };
+
+  test('it lowers the total, keeps the place in the queue and raises the timestamp, in every market status (wire-additions.md 4.3)', () => {
+    for (const status of Object.values(MARKET_STATUS)) {
+      const fixture = new MarketFixture();
+      fixture.sell('a', 5, 100);
+      fixture.sell('b', 5, 100, { user: 'bob' });
+      fixture.engine.setMarket({ status, selfTradePrevention: true });
+      const [told] = fixture.replace('a', { quantity: 2, timestampNs: T + 10n, amends: null });
+      assert.deepEqual(told, ['replaced', 3, 1, 1, 100, 2, T + 10n, 3, 0, 0], String(status));
+      assert.deepEqual(fixture.levels(SELL), [[100, 7]]);
+    }
+  });
+
+  test('it never enlarges, and never applies to terms for which it was not made: check and change are one step', () => {
+    const fixture = new MarketFixture();
+    fixture.sell('a', 5, 100);
+    const amend = (quantity: number, timestampNs: bigint, amends: bigint | null): unknown =>
+      codeOf(fixture.replace('a', { quantity, timestampNs, amends }));
+    for (const quantity of [5, 6]) assert.equal(amend(quantity, T + 10n, null), 'INVALID_ORDER');
+    for (const revision of [T, 0n]) {
+      assert.equal(
+        amend(4, T + 10n, revision),
+        'ORDER_REVISION_MISMATCH',
+        'neither its creation nor 0 is its revision',
+      );
+    }
+    assert.equal(amend(4, T, null), 'REQUEST_TOO_OLD', 'not above its creation');
+    assert.equal(codeOf(fixture.replace('a', { quantity: 4, timestampNs: T + 20n })), 'replaced');
+    assert.equal(amend(3, T + 30n, null), 'ORDER_REVISION_MISMATCH');
+    assert.equal(amend(3, T + 20n, T + 20n), 'REQUEST_TOO_OLD', 'not above the revision');
+    assert.equal(amend(3, T + 30n, T + 20n), 'replaced');
+    assert.equal(amend(2, T + 40n, T + 30n), 'replaced', 'an amend is a revision');
+    assert.equal(codeOf(fixture.replace('a', { quantity: 9, timestampNs: T + 35n })), 'REQUEST_TOO_OLD');
+    assert.deepEqual(fixture.levels(SELL), [[100, 2]]);
+  });
+
+  test('a reduction by the node leaves the revision', () => {
+    const fixture = new MarketFixture();
+    fixture.sell('a', 5, 100);
+    fixture.replace('a', { quantity: 4, isNodeMade: true });
+    assert.equal(codeOf(fixture.replace('a', { quantity: 3, timestampNs: T + 10n, amends: null })), 'replaced');
+    fixture.replace('a', { quantity: 2, isNodeMade: true });
+    assert.equal(codeOf(fixture.replace('a', { quantity: 1, timestampNs: T + 20n, amends: T + 10n })), 'replaced');
+  });
+
+  test('a total that is not above what is filled ends the order; a dormant one is lowered where it waits', () => {
+    const fixture = new MarketFixture();
+    fixture.sell('a', 5, 100);
+    fixture.buy('t', 3, 100, { user: 'bob' });
+    const told = fixture.replace('a', { quantity: 3, timestampNs: T + 10n, amends: null });
+    assert.deepEqual([names(told).slice(0, 2), ends(told)], [['replaced', 'ended'], [[1, 'Filled', 0]]]);
+    fixture.buy('w', 5, 90, { above: 120 });
+    const [waiting] = fixture.replace('w', { quantity: 2, timestampNs: T + 10n, amends: null });
+    assert.deepEqual(waiting?.slice(0, 1), ['replaced']);
+    assert.deepEqual(waiting?.slice(-2), [TRIGGER.above, 120], 'it keeps its trigger');
+  });
+
+  test('without an order that rests or waits: 404 or 409, as for a replace (AMB-23)', () => {
+    const fixture = new MarketFixture();
+    const amend = (id: string): unknown =>
+      codeOf(fixture.replace(id, { quantity: 1, timestampNs: T + 10n, amends: null }));
+    assert.equal(amend('none'), 'ORDER_NOT_FOUND');
+    fixture.sell('a', 5, 100);
+    fixture.cancel('a');
+    assert.equal(amend('a'), 'ALREADY_CANCELLED');
   });
 });

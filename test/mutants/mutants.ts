@@ -512,6 +512,18 @@ const DEPOSITS: readonly Mutant[] = [
 
 const MATCHING: readonly Mutant[] = [
   {
+    breaks: 'an amend applies only to the terms for which it was made',
+    site: 'amend-revision',
+    change: condition('false'),
+    caughtBy: 'test/matching/changes',
+  },
+  {
+    breaks: 'an amend only reduces',
+    site: 'amend-reduces',
+    change: returns('0'),
+    caughtBy: 'test/matching/changes',
+  },
+  {
     breaks: 'complete terms without a trigger do not take one away',
     site: 'complete-trigger',
     change: condition('false'),

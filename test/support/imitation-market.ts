@@ -81,10 +81,11 @@ export class ImitationMarket {
     price: number,
     quantity: number,
     trigger: { readonly kind: TriggerKind; readonly price: number } = { kind: TRIGGER.none, price: 0 },
+    requestId = 0,
   ): number {
     const terms = { price: price as RawPrice, quantity: quantity as RawQuantity, timestampNs: this.#options.nowNs() };
     const triggered = { triggerKind: trigger.kind, triggerPrice: trigger.price as RawPrice };
-    const event = { ...this.#about(order), ...terms, ...triggered };
+    const event = { ...this.#about(order), ...terms, ...triggered, requestId };
     return this.#send(event, () => this.manager.onReplaced(event));
   }
 

@@ -131,10 +131,12 @@ export class MarketFixture {
       user?: string;
       isNodeMade?: boolean;
       isComplete?: boolean;
+      /** An amend, and the revision that it expects; null for none. */
+      amends?: bigint | null;
     },
   ): Told[] {
     const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs } = terms;
-    const { isNodeMade = false, isComplete = false } = terms;
+    const { isNodeMade = false, isComplete = false, amends } = terms;
     this.engine.replace({
       ...keyOf(user, orderId),
       ...this.#received(),
@@ -145,6 +147,10 @@ export class MarketFixture {
       quantity,
       isNodeMade,
       isComplete,
+      isAmend: amends !== undefined,
+      expectsRevision: (amends ?? null) !== null,
+      expectedHigh: highWord(amends ?? 0n),
+      expectedLow: lowWord(amends ?? 0n),
     });
     return this.#heard();
   }

@@ -133,6 +133,10 @@ export class MarketPair {
       triggerPrice: terms.triggerPrice,
       isNodeMade: false,
       isComplete: false,
+      isAmend: false,
+      expectsRevision: false,
+      expectedHigh: 0,
+      expectedLow: 0,
     };
     this.#call((engine) => engine.replace(command));
     this.reference.replace(terms);

@@ -26,7 +26,7 @@ import { BASE, MARKET, NO_HISTORY, NOW, OrderFixture } from './order-fixture.ts'
 import { pagesOf } from './pages.ts';
 
 export interface TakenAction {
-  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly kind: SignedAction['kind'];
   readonly signer: UserId;
   readonly orderId: string;
   readonly origin: ActionOrigin;
@@ -267,6 +267,7 @@ function nameOf(action: SignedAction): { readonly signer: UserId; readonly order
     return { signer: signer.id, orderId };
   }
   if (action.kind === 'replace') return { signer: action.request.signer.id, orderId: action.request.request.orderId };
+  if (action.kind === 'amend') return { signer: action.request.user.id, orderId: action.request.amend.orderId };
   const { signer, orderId } = action.request.cancel;
   return { signer: signer.id, orderId };
 }

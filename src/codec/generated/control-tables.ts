@@ -41,6 +41,7 @@ export const Action = {
   Create: 1,
   Replace: 2,
   Cancel: 3,
+  Amend: 4,
 } as const;
 
 export const Status = {
@@ -91,6 +92,7 @@ export const Code = {
   MARKET_HALTED: 313,
   PRICING_UNAVAILABLE: 314,
   ORDERS_NOT_FOUND: 315,
+  ORDER_REVISION_MISMATCH: 316,
   POSITION_NOT_FOUND: 400,
   POSITION_NOT_FLAT: 401,
   POSITION_BUSY: 402,
@@ -339,6 +341,32 @@ export const BatchReplace: BatchReplaceFields & { readonly table: TableLayout } 
   table: { name: 'BatchReplace', vtableBytes: 6, bytes: 8, fields: Object.values(BATCH_REPLACE_FIELDS) },
 };
 
+interface AmendFields {
+  readonly orderId: FieldLayout;
+  readonly baseAsset: FieldLayout;
+  readonly newQuantity: FieldLayout;
+  readonly bookQuantityDecimals: FieldLayout;
+  readonly expectedAuthorizationRevision: FieldLayout;
+  readonly timestampNs: FieldLayout;
+  readonly userId: FieldLayout;
+}
+
+const AMEND_FIELDS: AmendFields = {
+  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  baseAsset: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  newQuantity: { slot: 8, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  bookQuantityDecimals: { slot: 10, at: 40, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
+  expectedAuthorizationRevision: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  timestampNs: { slot: 14, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  userId: { slot: 16, at: 12, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+};
+
+/** Lowers the total of an order; nothing is signed. */
+export const Amend: AmendFields & { readonly table: TableLayout } = {
+  ...AMEND_FIELDS,
+  table: { name: 'Amend', vtableBytes: 18, bytes: 48, fields: Object.values(AMEND_FIELDS) },
+};
+
 /** When the action passed each hop, nanoseconds of the node's clock; 0 for a hop that it did not reach. */
 export const Timing = {
   bytes: 40,
@@ -375,7 +403,9 @@ const ANSWER_FIELDS: AnswerFields = {
   timing: { slot: 22, at: 32, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0 },
 };
 
-/** The answer to one create, replace or cancel. `code`, `message`, `field` and `retryable` are those of a rejection. */
+/**
+ * The answer to one create, replace, cancel or amend. `code`, `message`, `field` and `retryable` are those of a rejection.
+ */
 export const Answer: AnswerFields & { readonly table: TableLayout } = {
   ...ANSWER_FIELDS,
   table: { name: 'Answer', vtableBytes: 24, bytes: 80, fields: Object.values(ANSWER_FIELDS) },
@@ -471,6 +501,7 @@ export const Body = {
   Failure: 8,
   Shutdown: 9,
   Resync: 10,
+  Amend: 11,
 } as const;
 
 interface FrameFields {
@@ -484,7 +515,7 @@ const FRAME_FIELDS: FrameFields = {
   requestId: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
   timestampNs: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
   bodyType: { slot: 8, at: 24, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table], most: 0 },
+  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table, Amend.table], most: 0 },
 };
 
 export const Frame: FrameFields & { readonly table: TableLayout } = {

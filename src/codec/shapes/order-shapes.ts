@@ -34,6 +34,7 @@ import {
   SIDE,
   SIGNATURE,
   USER_ID_GIVEN,
+  words,
 } from './shape-kit.ts';
 
 const TIME_IN_FORCE: Shape = named(
@@ -210,6 +211,33 @@ export const CANCEL_REQUEST: Shape = named(
   'CancelRequest',
   'A signed cancel',
   Type.Object({ cancel: CANCEL, ...SIGNING }),
+);
+
+export const AMEND_REQUEST: Shape = named(
+  'AmendRequest',
+  'Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used',
+  closed({
+    request: closed({
+      order_id: ORDER_ID_GIVEN,
+      base_asset: ASSET_ID_GIVEN,
+      new_quantity: described(RAW, 'the new total, the filled part included; below the total in force'),
+      book_quantity_decimals: described(DECIMALS, "the market's own"),
+      expected_authorization_revision: optional(
+        nullable(
+          described(
+            NANOSECONDS,
+            '`timestamp_ns` of the last replace or amend of the order; null: none since its create',
+          ),
+        ),
+      ),
+      timestamp_ns: described(NANOSECONDS, 'above the revision, at most 60 s old; becomes the revision'),
+      source: optional(words('User')),
+    }),
+    user_id: USER_ID_GIVEN,
+    target: optional(closed({ account: Type.Integer({ minimum: 0, maximum: 65_535 }), is_spot: FLAG })),
+    oms_operator_pubkey: optional(Type.String({ maxLength: STRING_DECODED_MAX })),
+    receive_timestamp_ns: optional(nullable(NANOSECONDS)),
+  }),
 );
 
 const BATCH = { minItems: 1, maxItems: BATCH_ITEMS_MAX };

@@ -4,6 +4,7 @@ import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../core/order-te
 import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
 import { OPERATION_RESPONSE } from './order-reply-shapes.ts';
 import {
+  AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
   BATCH_REPLACE_REQUEST,
   CANCEL_REQUEST,
@@ -102,6 +103,15 @@ export const ORDER_EVENT: Shape = named(
       limit_overrides_signature: NULL,
     }),
     Replaced: Type.Object({ ...NAME, new_quantity: COUNT, new_price: COUNT }),
+    Amended: Type.Object({
+      ...NAME,
+      new_quantity: COUNT,
+      remaining_quantity: described(COUNT, 'the total less what is filled, pending fills included'),
+      authorization_revision: described(NANOSECONDS, '`timestamp_ns` of the amend; what the next one is to expect'),
+      book_quantity_decimals: DECIMALS,
+      timestamp_ns: NANOSECONDS,
+      operator_pubkey: NULL,
+    }),
     Triggered: Type.Object({
       ...NAME,
       timestamp_ns: NANOSECONDS,
@@ -124,6 +134,7 @@ export const ORDER_EVENT: Shape = named(
     CreateFailed: FAILED,
     ReplaceFailed: FAILED,
     CancelFailed: FAILED,
+    AmendFailed: FAILED,
   }),
 );
 
@@ -209,6 +220,7 @@ export const CONTROL_REQUEST: Shape = named(
     ReplaceOrderRequest: REPLACE_REQUEST,
     BatchCreateRequest: BATCH_CREATE_REQUEST,
     BatchReplaceRequest: BATCH_REPLACE_REQUEST,
+    AmendOrderRequest: AMEND_REQUEST,
   }),
 );
 export const CONTROL_REQUEST_V1: Shape = named(
@@ -234,7 +246,12 @@ export const CONTROL_ANSWER: Shape = named(
   'ControlAnswer',
   'One answer an order, found by tag, `asset_id` and `order_id`; a batch is first acknowledged as a whole',
   either(
-    choice({ CreateOrderResponse: ANSWER, CancelOrderResponse: ANSWER, ReplaceOrderResponse: ANSWER }),
+    choice({
+      CreateOrderResponse: ANSWER,
+      CancelOrderResponse: ANSWER,
+      ReplaceOrderResponse: ANSWER,
+      AmendOrderResponse: ANSWER,
+    }),
     Type.Object({ request: Type.Object({ status: words('submitted') }) }),
     Type.Object({ error: STREAM_ERROR }),
   ),

@@ -41,6 +41,8 @@ export interface ReplacedEvent extends MarketEvent {
   readonly triggerPrice: RawPrice;
   /** In force: of the replace, or still the order's where the node made it. */
   readonly timestampNs: TimestampNs;
+  /** Of the client's request; 0 without one. */
+  readonly requestId: number;
 }
 
 export interface EndedEvent extends MarketEvent {

@@ -219,7 +219,7 @@ export class OrderBookView {
     this.settle(order, timeNs);
   }
 
-  replaced(market: MarketSlot, event: ReplacedEvent): void {
+  replaced(market: MarketSlot, event: ReplacedEvent, isAmended = false): void {
     const order = must(this.#find(market, event), 'a replaced order is in memory');
     this.#growWith(order, event.quantity);
     order.price = event.price;
@@ -234,7 +234,11 @@ export class OrderBookView {
     this.rehold(order);
     market.bestSeen.see(order);
     if (this.#isRead(order)) {
-      this.#publish(order, { kind: 'Replaced', ...nameOf(order), newPrice: event.price, newQuantity: event.quantity });
+      const now = { ...nameOf(order), newPrice: event.price, newQuantity: event.quantity };
+      this.#publish(
+        order,
+        isAmended ? { kind: 'Amended', ...now, ...amendedOf(order, event) } : { kind: 'Replaced', ...now },
+      );
     }
     this.settle(order, event.timeNs);
   }
@@ -394,6 +398,15 @@ export class OrderBookView {
 
 function nameOf(order: LiveOrder): OrderName {
   return { orderId: order.orderId, assetId: order.market.definition.assetId };
+}
+
+function amendedOf(order: LiveOrder, { quantity, timestampNs, timeNs }: ReplacedEvent) {
+  return {
+    remainingQuantity: Math.max(0, quantity - filledOf(order)),
+    revisionNs: timestampNs,
+    quantityDecimals: order.market.definition.quantityDecimals,
+    timestampNs: timeNs,
+  };
 }
 
 /** As clearing has it: its fills are confirmed, or the market has ended it. */

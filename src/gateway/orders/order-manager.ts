@@ -157,7 +157,7 @@ export class OrderManager {
   }
 
   onReplaced(event: ReplacedEvent): void {
-    this.#book.replaced(this.#received(event), event);
+    this.#book.replaced(this.#received(event), event, this.#pending.isAmend(event.requestId));
   }
 
   onRestored(event: MarketEvent): void {

@@ -13,6 +13,7 @@
  *
  * Not here: the rules on a request's own text (pre-flight.ts), signatures, rings.
  */
+import type { AmendRequest } from '../../codec/amend-request.ts';
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
@@ -23,6 +24,7 @@ import { MARKET_STATUS, ORDER_FLAG, SIDE, TRIGGER } from '../../core/order-terms
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import { revisionOf } from '../../order/revision.ts';
 import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
 import type { Membership } from './disconnect-group.ts';
@@ -40,6 +42,8 @@ import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 import { type OrderRequest, type PendingRequests, type Reply, type Request, UNANSWERED } from './pending-requests.ts';
 import {
+  checkAmend,
+  checkAmended,
   checkCancel,
   checkCreate,
   checkNewFigures,
@@ -48,7 +52,13 @@ import {
   marketHalted,
   type PreFlightView,
 } from './pre-flight.ts';
-import { NO_SKIPS, type PreparedCancel, type PreparedCreate, type PreparedReplace } from './prepared.ts';
+import {
+  NO_SKIPS,
+  type PreparedAmend,
+  type PreparedCancel,
+  type PreparedCreate,
+  type PreparedReplace,
+} from './prepared.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { holdOf, spendWith } from './spending.ts';
 
@@ -82,10 +92,25 @@ const CREATE_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   TOO_MANY_OPEN_ORDERS: 'the parent has as many children as it may have',
 };
 
+const AMEND_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
+  ORDER_REVISION_MISMATCH: 'the order was changed since, or has another revision',
+  REQUEST_TOO_OLD: 'the timestamp is not above the revision of the order',
+};
+
 /** The market's refusal of a request. */
-function marketRefusal(kind: Request['kind'], code: RejectName): Reject {
+function marketRefusal(kind: Request['kind'], code: RejectName, order: LiveOrder | null): Reject {
+  if (kind === 'amend') return amendRefusal(code, order);
   const text = (kind === 'create' ? CREATE_TEXT[code] : undefined) ?? MARKET_TEXT[code] ?? 'refused by the market';
   return reject(code, text, kind === 'create' && code === 'ORDER_NOT_FOUND' ? 'parent_order_id' : undefined);
+}
+
+/** @param order as it is at the market, whose changes come before its answer; null where it is unknown. */
+function amendRefusal(code: RejectName, order: LiveOrder | null): Reject {
+  if (code === 'INVALID_ORDER')
+    return reject(code, 'the total is not below the one in force, or may not change', 'new_quantity');
+  const refusal = reject(code, AMEND_TEXT[code] ?? MARKET_TEXT[code] ?? 'refused by the market');
+  if (code !== 'ORDER_REVISION_MISMATCH') return refusal;
+  return { ...refusal, details: { authorization_revision: order === null ? null : revisionOf(order) } };
 }
 
 /** The session's user, the time, and whether the order is looked up first: on REST, not on `/control` (AMB-92, CTL-04). */
@@ -309,7 +334,7 @@ export class OrderRequests {
     const market = checked.value;
     const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
-    const figures = checkNewFigures(market, request, order);
+    const figures = checkNewFigures(market, request.request, order);
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
     if (missing !== null) return rejected(missing);
@@ -370,6 +395,36 @@ export class OrderRequests {
     if (fault !== null) return fault;
     const heaviest = exposureOf(order, order.exposure.marketPrice, { replaces: [...order.replaces, replace] });
     return check.exposureFault(order, heaviest);
+  }
+
+  // ---- amend
+
+  /** Everything before the market, the look-up included (AMB-23). What it lowers is looked at there alone. */
+  checkAmend(request: AmendRequest, caller: Caller): Outcome<PreparedAmend> {
+    const checked = checkAmend(this.#view, request, caller.user, caller.now);
+    if (!checked.ok) return checked;
+    const market = checked.value;
+    const { orderId, timestampNs, expectedRevisionNs, newQuantity } = request.amend;
+    const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
+    const figures = checkAmended(market, request, order);
+    if (!figures.ok) return figures;
+    const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
+    if (missing !== null) return rejected(missing);
+    return accepted({
+      ...{ kind: 'amend', market, user: caller.user, orderId, timestampNs },
+      ...{ expectedRevisionNs, newQuantity },
+    });
+  }
+
+  /** What the order holds is released when it was applied. @returns the request id; rejects SERVICE_UNAVAILABLE. */
+  reserveAmend(prepared: PreparedAmend, reply: Reply = UNANSWERED): Outcome<number> {
+    const { market, user, orderId } = prepared;
+    const { orders, pending } = this.#parts;
+    if (!pending.hasRoomFor('amend')) return rejected(BUSY);
+    if (!this.#isWithinShare('amend', user)) return rejected(TOO_MANY_OWN);
+    const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
+    if (order !== null) order.requests += 1;
+    return accepted(pending.add(requestOf('amend', prepared, order, null, reply)));
   }
 
   // ---- cancel
@@ -482,7 +537,8 @@ export class OrderRequests {
     }
     if (order !== null) book.landed(order);
     if (code !== null) this.#refused(request, code);
-    const answer = { refusal: code === null ? null : marketRefusal(kind, code), processedAtNs: ack.timeNs };
+    const refusal = code === null ? null : marketRefusal(kind, code, order);
+    const answer = { refusal, processedAtNs: ack.timeNs };
     if (this.settings.acks === 'optimistic') pending.answer(request, answer);
     else pending.answerWhenDecided(request, ack.sequence, answer);
   }
@@ -534,8 +590,8 @@ export class OrderRequests {
 
 /** A request about an order that may be known: one literal, so that all of them have one shape in memory. */
 function requestOf(
-  kind: 'replace' | 'cancel',
-  { user, orderId, market }: PreparedReplace | PreparedCancel,
+  kind: 'replace' | 'cancel' | 'amend',
+  { user, orderId, market }: PreparedReplace | PreparedCancel | PreparedAmend,
   order: LiveOrder | null,
   replace: PendingReplace | null,
   reply: Reply,
@@ -543,7 +599,12 @@ function requestOf(
   return { kind, user, orderId, market, order, replace, signed: null, membership: null, reply };
 }
 
-const FAILED = { create: 'CreateFailed', replace: 'ReplaceFailed', cancel: 'CancelFailed' } as const;
+const FAILED = {
+  create: 'CreateFailed',
+  replace: 'ReplaceFailed',
+  cancel: 'CancelFailed',
+  amend: 'AmendFailed',
+} as const;
 
 /** Whether the id of an order is free again, though the order has not left memory yet (AMB-08). */
 function isForgotten({ isClosed, creationNs }: LiveOrder, now: TimestampNs): boolean {

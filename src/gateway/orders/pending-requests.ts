@@ -52,7 +52,7 @@ export interface SignedContent {
 }
 
 export interface OrderRequest {
-  readonly kind: 'create' | 'replace' | 'cancel';
+  readonly kind: 'create' | 'replace' | 'cancel' | 'amend';
   readonly user: UserId;
   readonly orderId: OrderId;
   readonly market: MarketSlot;
@@ -109,7 +109,7 @@ export class PendingRequests {
   }
 
   hasRoomFor(kind: Request['kind'], count = 1): boolean {
-    const isCancel = kind !== 'create' && kind !== 'replace';
+    const isCancel = kind !== 'create' && kind !== 'replace' && kind !== 'amend';
     return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
   }
 
@@ -127,6 +127,11 @@ export class PendingRequests {
   /** Whether the request has no answer of its market. */
   isAtMarket(requestId: number): boolean {
     return this.#pending.has(requestId);
+  }
+
+  /** Whether this is an amend that its market has not answered; its change comes before the answer. */
+  isAmend(requestId: number): boolean {
+    return this.#pending.get(requestId)?.kind === 'amend';
   }
 
   /** What the next `add` returns. */

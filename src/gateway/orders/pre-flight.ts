@@ -8,9 +8,10 @@
  * Not here: shapes (wire), sessions, rates, signatures, duplicates and staleness (the market).
  */
 
+import type { AmendRequest } from '../../codec/amend-request.ts';
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../../codec/signed-order.ts';
-import type { ReplaceRequest } from '../../codec/signed-replace.ts';
+import type { ReplaceRequest, SignedReplace } from '../../codec/signed-replace.ts';
 import { storedSignatures } from '../../codec/stored-signatures.ts';
 import type { UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
@@ -246,10 +247,9 @@ export function checkReplace(
  */
 export function checkNewFigures(
   market: MarketSlot,
-  request: ReplaceRequest,
+  { newQuantity, newPriceLimit }: Pick<SignedReplace, 'newQuantity' | 'newPriceLimit'>,
   order: LiveOrder | undefined,
 ): Outcome<null> {
-  const { newQuantity, newPriceLimit } = request.request;
   if (order !== undefined && newQuantity !== null && newQuantity <= filledOf(order)) return FINE;
   if (newQuantity !== null && newQuantity < market.definition.minimumQuantity) {
     return invalid('new_quantity', 'below the minimum');
@@ -306,8 +306,38 @@ export function checkCancel(
   return signed.ok ? accepted(market) : signed;
 }
 
-function signerMismatch(): { readonly ok: false; readonly reject: Reject } {
-  return rejected(reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'signer'));
+/** Amends work whatever the market's status is. Revision and timestamp are compared at the market (wire-additions.md 4.3). */
+export function checkAmend(
+  view: PreFlightView,
+  { amend, user: given, fault }: AmendRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (given.id !== user) return signerMismatch('user_id');
+  if (fault !== null) return rejected(fault);
+  const market = view.markets.find(amend.asset.id);
+  if (market === undefined) return marketNotFound();
+  const { quantityDecimals } = market.definition;
+  if (amend.bookQuantityDecimals !== quantityDecimals) {
+    return invalid('book_quantity_decimals', `the market's quantity decimals are ${quantityDecimals}`);
+  }
+  const { postSignAgeMaxNs, clockSkewNs } = view.settings;
+  const { timestampNs } = amend;
+  if (timestampNs + postSignAgeMaxNs < now || timestampNs > now + clockSkewNs) {
+    return rejected(reject('REQUEST_TOO_OLD', 'made too long ago or in the future', 'timestamp_ns'));
+  }
+  return accepted(market);
+}
+
+/** Of an order that is known here; any other is the market's to judge. */
+export function checkAmended(market: MarketSlot, { amend }: AmendRequest, order: LiveOrder | undefined): Outcome<null> {
+  if (order !== undefined && order.kind !== ORDER_KIND.limit)
+    return invalid('order_id', 'a market order is not amended');
+  return checkNewFigures(market, { newQuantity: amend.newQuantity, newPriceLimit: null }, order);
+}
+
+function signerMismatch(field = 'signer'): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('SIGNER_MISMATCH', 'the signer is not the user of the session', field));
 }
 
 function marketNotFound(): { readonly ok: false; readonly reject: Reject } {

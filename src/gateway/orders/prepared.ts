@@ -44,6 +44,18 @@ export interface PreparedReplace {
   readonly isComplete: boolean;
 }
 
+/** Lowers the total (wire-additions.md 4). */
+export interface PreparedAmend {
+  readonly kind: 'amend';
+  readonly market: MarketSlot;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly timestampNs: TimestampNs;
+  /** Null: the order has no revision. */
+  readonly expectedRevisionNs: TimestampNs | null;
+  readonly newQuantity: RawQuantity;
+}
+
 export interface PreparedCancel {
   readonly kind: 'cancel';
   readonly market: MarketSlot;
@@ -51,4 +63,4 @@ export interface PreparedCancel {
   readonly orderId: OrderId;
 }
 
-export type PreparedRequest = PreparedCreate | PreparedReplace | PreparedCancel;
+export type PreparedRequest = PreparedCreate | PreparedReplace | PreparedCancel | PreparedAmend;

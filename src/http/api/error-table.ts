@@ -145,6 +145,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   PRICING_UNAVAILABLE: { means: 'no usable price of an asset', remedy: 'wait; actions that reduce risk work' },
   ORDERS_NOT_FOUND: { means: 'reserved, never sent: users without orders get empty pages', remedy: 'none needed' },
+  ORDER_REVISION_MISMATCH: {
+    means: 'an amend was made for other terms: the order was changed since, or has another revision',
+    remedy: 'read `details.authorization_revision` or the order, and decide anew',
+  },
   POSITION_NOT_FOUND: { means: 'no such position', remedy: 'read your positions' },
   POSITION_NOT_FLAT: { means: 'the position still has a size', remedy: 'close it first' },
   POSITION_BUSY: { means: 'orders or fills of the position are pending', remedy: 'try again when they are decided' },

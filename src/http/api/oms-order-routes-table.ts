@@ -10,6 +10,7 @@ import {
   USER_TRADE_PAGE,
 } from '../../codec/shapes/order-reply-shapes.ts';
 import {
+  AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
   BATCH_REPLACE_REQUEST,
   CANCEL_ALL_AFTER_REQUEST,
@@ -41,6 +42,9 @@ const REPLACE_EXAMPLE =
   '{"request":{"order_id":"demo-order-1","timestamp_ns":1770000000500000002,"new_price_limit":611000,' +
   '"new_quantity":null,"new_trigger":null,"book_quantity_decimals":5,"book_price_decimals":1,"protocol_version":1},' +
   '"signer":"{user_id}","asset_id":"1","signature":[],"post_sign_timestamp":1770000000500400000}';
+const AMEND_EXAMPLE =
+  '{"request":{"order_id":"demo-order-1","base_asset":"1","new_quantity":1500,"book_quantity_decimals":5,' +
+  '"expected_authorization_revision":null,"timestamp_ns":1770000000300000000,"source":"User"},"user_id":"{user_id}"}';
 const CANCEL_EXAMPLE =
   '{"cancel":{"order_id":"demo-order-1","asset_id":"1","signer":"{user_id}","protocol_version":1},' +
   '"signature":[],"post_sign_timestamp":1770000000600000000}';
@@ -100,6 +104,32 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     reply: OPERATION_RESPONSE,
     errors: [...ACTION_ERRORS, ...RISK_ERRORS, 'DUPLICATE_ORDER', 'ORDER_EXPIRED', 'TOO_MANY_OPEN_ORDERS'],
     example: { body: ORDER_EXAMPLE, reply: RECEIVED },
+  },
+  {
+    area: 'Orders',
+    auth: 'session',
+    cost: 'action',
+    method: 'PATCH',
+    path: '/orders/amend',
+    summary: 'Lower the total of an order',
+    description:
+      'Not signed, so it can only reduce: no margin is checked, and it works whatever the status of the market is. The order keeps its place in the queue. ' +
+      'It applies only to an order with the revision that it expects: the `timestamp_ns` of the last replace or amend, null after the create. ' +
+      'A total that is not above what is filled ends the order.',
+    body: AMEND_REQUEST,
+    bodyBytesMax: ACTION_BYTES_MAX,
+    reply: OPERATION_RESPONSE,
+    errors: [
+      'SIGNER_MISMATCH',
+      'INVALID_ORDER',
+      'REQUEST_TOO_OLD',
+      'MARKET_NOT_FOUND',
+      'TIMEOUT_UNKNOWN_STATE',
+      'ORDER_NOT_FOUND',
+      'ALREADY_CANCELLED',
+      'ORDER_REVISION_MISMATCH',
+    ],
+    example: { body: AMEND_EXAMPLE, reply: RECEIVED },
   },
   {
     ...SIGNED,

@@ -84,6 +84,11 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
       ),
       event('Replaced', 'The values now in force', `{"Replaced":{${NAME},"new_quantity":2000,"new_price":611000}}`),
       event(
+        'Amended',
+        'v1 only: the total was lowered by an amend; `Replaced` on v0',
+        `{"Amended":{${NAME},"new_quantity":1500,"remaining_quantity":1000,"authorization_revision":1770000000700000000,"book_quantity_decimals":5,"timestamp_ns":1770000000700800000,"operator_pubkey":null}}`,
+      ),
+      event(
         'Triggered',
         'A trigger fired',
         `{"Triggered":{${NAME},"timestamp_ns":1770000008000000000,"trigger_price":605000,"quantity":20000,"trigger_touched":true}}`,

@@ -904,6 +904,139 @@ export const ReplaceOrder = {
   toJson: (v: Views, at: number): unknown => plainJson(ReplaceOrder.read(v, at)),
 } as const;
 
+/** The plain form of AmendOrder. */
+export interface AmendOrderFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly timestampNs: TimestampNs;
+  readonly expectedNs: TimestampNs;
+  readonly quantity: RawQuantity;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly expectsRevision: boolean;
+  readonly idHash: number;
+}
+
+/**
+ * An amend that passed the gateway: the total becomes `quantity`, if that is less, and if the order's revision is
+ * `expected_ns`; without `expects_revision`, if it was not changed since its create (wire-additions.md 4). `id_hash` as in a ReplaceOrder.
+ */
+export const AmendOrder = {
+  typeId: 7,
+  bytes: 152,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNsAt: 8,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  timestampNsAt: 16,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  expectedNsAt: 24,
+  expectedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
+  setExpectedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  expectedNsHigh: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  expectedNsLow: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setExpectedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 24) >>> 2] = low;
+    v.u32[(at + 28) >>> 2] = high;
+  },
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 40) >>> 2] = value;
+  },
+  userAt: 44,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 44),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 44, value);
+  },
+  orderIdAt: 76,
+  orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 76, v.u8[at + 140] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 140] = writeTextField(v, at + 76, 64, value);
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 140] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 140] = value;
+  },
+  expectsRevision: (v: Views, at: number): boolean => v.u8[at + 141] !== 0,
+  setExpectsRevision: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 141] = value ? 1 : 0;
+  },
+  idHash: (v: Views, at: number): number => v.i32[(at + 144) >>> 2] as number,
+  setIdHash: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 144) >>> 2] = value;
+  },
+  read: (v: Views, at: number): AmendOrderFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    timestampNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    expectedNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    marketIndex: v.u32[(at + 40) >>> 2] as number,
+    user: readUser(v, at + 44),
+    orderId: readText(v, at + 76, v.u8[at + 140] as number) as OrderId,
+    expectsRevision: v.u8[at + 141] !== 0,
+    idHash: v.i32[(at + 144) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: AmendOrderFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u64[(at + 16) >>> 3] = fields.timestampNs;
+    v.u64[(at + 24) >>> 3] = fields.expectedNs;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.u32[(at + 40) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 44, fields.user);
+    v.u8[at + 140] = writeTextField(v, at + 76, 64, fields.orderId);
+    v.u8[at + 141] = fields.expectsRevision ? 1 : 0;
+    v.i32[(at + 144) >>> 2] = fields.idHash;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 152),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u32[(at + 40) >>> 2] as number);
+    to.text(readUser(v, at + 44));
+    to.text(readText(v, at + 76, v.u8[at + 140] as number));
+    to.number(v.u8[at + 141] as number);
+    to.number(v.i32[(at + 144) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(AmendOrder.read(v, at)),
+} as const;
+
 /** The plain form of CancelOrder. */
 export interface CancelOrderFields {
   readonly requestId: number;

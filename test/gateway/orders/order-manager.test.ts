@@ -44,6 +44,7 @@ function replaced(
     sequence: fixture.nextSequence,
     order,
     timeNs: NOW,
+    requestId: 0,
     price: price as RawPrice,
     quantity: quantity as RawQuantity,
     triggerKind: 0,
