@@ -4,7 +4,7 @@ import { Session } from '../session.js';
 import { Account } from './account.js';
 import { decimalsOf } from './format.js';
 import { MarketFeed } from './market-feed.js';
-import { MARKET_DATA, marketDataSocket, request } from './service.js';
+import { MARKET_STREAMS, request } from './service.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./service.js').Plain} Plain */
@@ -74,7 +74,7 @@ export class App {
     await this.#readMarkets();
     setInterval(() => this.#readMarkets().catch(() => undefined), MARKETS_READ_MS);
     new Stream({
-      connect: () => new WebSocket(marketDataSocket('/tickers/ws')),
+      connect: () => new WebSocket(`${MARKET_STREAMS}/tickers/ws`),
       opened: () => void this.#readTickers(),
       frame: (frame) => {
         if (Array.isArray(frame)) this.#keepTickers(frame);
@@ -116,7 +116,7 @@ export class App {
   }
 
   async #readTickers() {
-    const rows = await request(`${MARKET_DATA}/tickers`).catch(() => null);
+    const rows = await request('/tickers').catch(() => null);
     if (rows !== null) this.#keepTickers(rows);
   }
 

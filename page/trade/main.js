@@ -8,7 +8,7 @@ import { KeyDialog } from './key-dialog.js';
 import { ladder } from './ladder.js';
 import { marketList, marketStats } from './markets.js';
 import { note } from './notes.js';
-import { MARKET_DATA } from './service.js';
+import { MARKET_STREAMS } from './service.js';
 import { tape } from './tape.js';
 import { Ticket } from './ticket.js';
 
@@ -82,7 +82,7 @@ function linkState(app) {
     const isLive = app.feed.isLive && (!isIn || app.account.isLive);
     state.className = `link-state ${isLive ? 'live' : 'waiting'}`;
     state.textContent = isLive ? 'Live' : app.feed.isLive ? 'Connecting your account …' : 'Connecting …';
-    state.title = isLive ? '' : `Market data is read from ${MARKET_DATA}.`;
+    state.title = isLive ? '' : `Streams of market data are at ${MARKET_STREAMS}.`;
   };
   app.on('state', draw);
   app.on('account-state', draw);

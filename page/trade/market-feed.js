@@ -4,7 +4,7 @@
  * opened, and again after a gap in the sequence of the diffs.
  */
 import { LocalBook } from '../../src/client/local-book.js';
-import { MARKET_DATA, marketDataSocket, request } from './service.js';
+import { MARKET_STREAMS, request } from './service.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./service.js').Plain} Plain */
@@ -80,7 +80,7 @@ export class MarketFeed {
     this.#changed('trades');
     this.#streams = [
       new Stream({
-        connect: () => new WebSocket(marketDataSocket(`/marketdepth/diff/${market}`)),
+        connect: () => new WebSocket(`${MARKET_STREAMS}/marketdepth/diff/${market}`),
         opened: () => this.#readBook(),
         frame: (frame) => this.#onDepth(frame),
         changed: (state) => {
@@ -89,7 +89,7 @@ export class MarketFeed {
         },
       }),
       new Stream({
-        connect: () => new WebSocket(marketDataSocket(`/trades/${market}`)),
+        connect: () => new WebSocket(`${MARKET_STREAMS}/trades/${market}`),
         opened: () => void this.#readTrades(),
         frame: (frame) => this.#onTrade(frame),
       }),
@@ -107,7 +107,7 @@ export class MarketFeed {
     this.#changed('candles');
     const market = this.#market;
     this.#candleStream = new Stream({
-      connect: () => new WebSocket(marketDataSocket(`/klines/diff/${market}?interval=${spelling}`)),
+      connect: () => new WebSocket(`${MARKET_STREAMS}/klines/diff/${market}?interval=${spelling}`),
       opened: () => void this.#readCandles(),
       frame: (frame) => {
         if (!Array.isArray(frame)) return;
@@ -131,7 +131,7 @@ export class MarketFeed {
     this.#asked += 1;
     const asked = this.#asked;
     try {
-      const snapshot = depthOf(await request(`${MARKET_DATA}/marketdepth/${this.#market}`));
+      const snapshot = depthOf(await request(`/marketdepth/${this.#market}`));
       if (asked !== this.#asked) return;
       this.book.load(snapshot);
       this.snapshots += 1;
@@ -164,7 +164,7 @@ export class MarketFeed {
 
   async #readTrades() {
     const market = this.#market;
-    const rows = await request(`${MARKET_DATA}/trades/${market}?limit=${TRADES_KEPT}`).catch(() => null);
+    const rows = await request(`/trades/${market}?limit=${TRADES_KEPT}`).catch(() => null);
     if (rows === null || market !== this.#market) return;
     const known = new Set(rows.map((/** @type {Plain} */ row) => row.trade_id));
     // Trades that came over the stream before the reply stay in front of it.
@@ -186,7 +186,7 @@ export class MarketFeed {
     const market = this.#market;
     const spelling = this.#spelling;
     const path = `/klines/${market}?interval=${spelling}&limit=${CANDLES_READ}`;
-    const page = await request(`${MARKET_DATA}${path}`).catch(() => null);
+    const page = await request(path).catch(() => null);
     if (page === null || market !== this.#market || spelling !== this.#spelling) return;
     const newer = this.candles;
     this.candles = new Map();

@@ -69,16 +69,11 @@ export async function request(url, init = {}) {
   return body;
 }
 
-/** Where market data is read: a second port of the same host, or below `/market-data` of this origin. */
+/** Where the streams of market data are: a second port of the same host, or below `/market-data` of this origin. */
 function marketDataBase() {
   const port = document.body.dataset['marketDataPort'];
   if (port === undefined) return `${location.origin}/market-data`;
   return `${location.protocol}//${location.hostname}:${port}`;
 }
 
-export const MARKET_DATA = marketDataBase();
-
-/** @param {string} path @returns {string} the URL of a market-data stream */
-export function marketDataSocket(path) {
-  return `${MARKET_DATA.replace(/^http/, 'ws')}${path}`;
-}
+export const MARKET_STREAMS = marketDataBase().replace(/^http/, 'ws');

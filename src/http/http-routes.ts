@@ -84,8 +84,8 @@ export class HttpRoutes {
     this.#listener = listener;
     this.turns = listener.turns ?? new ReadingTurns();
     this.#unread = listener.unread ?? new UnreadReplies();
-    const { observer, gate, isPublic = false } = listener;
-    this.#parts = { observer, gate, unread: this.#unread, isPublic, planClosing: (work) => this.#planClosing(work) };
+    const { observer, gate } = listener;
+    this.#parts = { observer, gate, unread: this.#unread, planClosing: (work) => this.#planClosing(work) };
     this.#sweep = setInterval(() => {
       this.#refuseLateCalls();
       this.#unread.sweep(performance.now());

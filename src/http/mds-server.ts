@@ -196,7 +196,7 @@ export class MdsServer {
     this.#streams = options.streams;
     const { observer, gate = null, peer = null } = options;
     const turns = new ReadingTurns(options.alive);
-    const listener = { observer, gate, turns, isPublic: true, alsoBelow: MARKET_DATA_PATH };
+    const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);

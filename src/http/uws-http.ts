@@ -124,8 +124,6 @@ export interface Listener {
   readonly alsoBelow?: string;
   /** Replies that clients have not read; by default with the limits of limits.ts. */
   readonly unread?: UnreadReplies;
-  /** True: pages of any origin may read its replies to requests without credentials. By default false. */
-  readonly isPublic?: boolean;
 }
 
 /** The parts of its listener that a call uses. */
@@ -133,7 +131,6 @@ export interface CallParts {
   readonly observer: EdgeObserver;
   readonly gate: AddressGate | null;
   readonly unread: UnreadReplies;
-  readonly isPublic: boolean;
   /** Schedules work for a later pass. @returns false when too much is scheduled. */
   readonly planClosing: (work: () => void) => boolean;
 }
@@ -338,7 +335,6 @@ export class HttpCall {
     response.cork(() => {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       for (const [name, value] of headers) response.writeHeader(name, value);
-      if (this.#parts.isPublic) response.writeHeader('Access-Control-Allow-Origin', '*');
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (isHead) endHead(response, bytes.byteLength, close);
       else if (close) response.end(bytes, true);
