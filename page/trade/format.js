@@ -17,7 +17,8 @@ export function figure(text, decimals) {
   const isNegative = text.startsWith('-');
   const [whole = '0', fraction = ''] = (isNegative ? text.slice(1) : text).split('.');
   const shown = decimals === undefined ? fraction : fraction.slice(0, Math.max(0, decimals)).padEnd(decimals, '0');
-  return `${isNegative ? MINUS : ''}${grouped(whole)}${shown === '' ? '' : `.${shown}`}`;
+  const digits = `${grouped(whole)}${shown === '' ? '' : `.${shown}`}`;
+  return isNegative && /[1-9]/.test(digits) ? `${MINUS}${digits}` : digits;
 }
 
 /** With a sign in any case. @param {string | null | undefined} text @param {number} [decimals] */
