@@ -61,7 +61,8 @@ suite('the trading page in a browser', browserOptions, () => {
     await page.getByRole('button', { name: /^Ask 3000,/ }).click();
     assert.equal(await field(page, 'Price').inputValue(), '3000');
     await field(page, 'Size').fill('0.5');
-    assert.match(await textOf(page.locator('.reading')), /^Buy 0\.5 ETH at 3000 USD or better; good till cancelled;/);
+    const reading = 'Buy 0.5 ETH at 3000 USD or better; good till cancelled;';
+    await page.locator('.reading', { hasText: reading }).waitFor();
     await page.getByRole('button', { name: 'Buy ETH' }).click();
     await page.locator('.ticket-state .good', { hasText: 'Received' }).waitFor();
     await page.getByRole('tab', { name: 'Fills' }).click();
