@@ -11,10 +11,12 @@
  * Invariants
  *   (1) At most PASSED_MAX requests of a listener are without an answer; further ones are 503.
  *   (2) A request is answered once: by the other thread, or by its own deadline when that thread has ended.
+ *       A reply to a request of an earlier life of its thread is dropped: ids are never used again.
  *   (3) Bodies and replies are copied, so neither thread sees the memory of the other.
  *
  * Not here: how messages travel (node/peer-channel.ts), sockets (passed-sockets.ts).
  */
+import { randomInt } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { HttpRoutes } from './http-routes.ts';
@@ -23,6 +25,8 @@ import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
 
 /** Requests of a listener that wait for the other thread. */
 const PASSED_MAX = 1_024;
+/** The largest range that the random source has. */
+const FIRST_ID_MAX = 2 ** 48 - 1;
 const TOO_MANY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests wait for another thread, try again');
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'no such path');
 
@@ -63,7 +67,8 @@ export class PassedRequests {
   readonly #channel: PeerChannel | null;
   readonly #waitingMax: number;
   readonly #waiting = new Map<number, HttpCall>();
-  #nextId = 1;
+  /** From a random number on: a restarted thread must not take a reply to its predecessor, such as a token, for its own. */
+  #nextId = randomInt(FIRST_ID_MAX);
 
   /** @param channel null: no other thread; what would be passed is 503. */
   constructor(routes: HttpRoutes, channel: PeerChannel | null, waitingMax: number = PASSED_MAX) {
@@ -124,9 +129,16 @@ export class PassedRequests {
     this.#routes.answer(request, response, NO_ROUTE);
   }
 
-  /** Of calls whose client has left or that were answered late. */
+  /**
+   * Of calls that were answered late. One whose client has left counts until its deadline: the other thread has its request
+   * still, and clients that leave must not fill the queue between the threads.
+   */
   #forgetEnded(): void {
-    for (const [id, call] of this.#waiting) if (!call.open) this.#waiting.delete(id);
+    const nowMs = performance.now();
+    for (const [id, call] of this.#waiting) {
+      // mutant: passed-requests-of-leavers
+      if (!call.open && nowMs >= call.deadlineMs) this.#waiting.delete(id);
+    }
   }
 }
 

@@ -10,11 +10,18 @@ import type { PassedReply, PassedRequest, PeerChannel } from '../http/passed-req
 export function peerChannel(name: string): PeerChannel {
   const channel = new BroadcastChannel(name);
   channel.unref();
+  let isOpen = true;
   return {
-    post: (message) => channel.postMessage(message),
+    // A handler may end after its listener has closed: its reply has no receiver then.
+    post: (message) => {
+      if (isOpen) channel.postMessage(message);
+    },
     receive: (receiver) => {
       channel.onmessage = (event) => receiver((event as { readonly data: PassedRequest | PassedReply }).data);
     },
-    close: () => channel.close(),
+    close: () => {
+      isOpen = false;
+      channel.close();
+    },
   };
 }

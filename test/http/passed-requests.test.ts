@@ -1,5 +1,6 @@
 /** Requests that one listener passes to the thread of the other (wire-additions.md 8). */
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { PassedRequests, type PeerChannel } from '../../src/http/passed-requests.ts';
@@ -115,6 +116,38 @@ suite('requests that another thread answers', () => {
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 504);
     pair.isHeld = false;
     assert.equal((await ask(front.port, '/shown/x')).status, 200);
+  });
+
+  test('a request of a client that has left counts until its deadline: the other thread has it still', async () => {
+    pair.isHeld = true;
+    pair.held = [];
+    const clients = Array.from({ length: WAITING_MAX }, () => connect(front.port, '127.0.0.1'));
+    for (const client of clients) client.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n');
+    while (pair.held.length < WAITING_MAX) await new Promise((next) => setTimeout(next, 5));
+    for (const client of clients) client.destroy();
+    await new Promise((next) => setTimeout(next, 100));
+    assert.equal((await ask(front.port, '/shown/x')).status, 503);
+    pair.isHeld = false;
+    let status = 503;
+    while (status === 503) {
+      await new Promise((next) => setTimeout(next, 100));
+      ({ status } = await ask(front.port, '/shown/x'));
+    }
+    assert.equal(status, 200);
+  });
+
+  test('a thread that begins anew has other ids: a late reply to its predecessor is for no client', async () => {
+    const ids: number[] = [];
+    for (let life = 0; life < 2; life += 1) {
+      const listener = new RouteListener();
+      const channel = { post: ({ id }: Message) => ids.push(id), receive: () => undefined, close: () => undefined };
+      new PassedRequests(listener.routes, channel).add({ method: 'GET', pattern: '/shown', deadlineMs: 10 });
+      await listener.open();
+      assert.equal((await ask(listener.port, '/shown')).status, 504);
+      listener.close();
+    }
+    assert.equal(ids.length, 2);
+    assert.ok(Math.abs((ids[0] ?? 0) - (ids[1] ?? 0)) > 1_000, ids.join(' '));
   });
 
   test('without another thread it is 503', async () => {

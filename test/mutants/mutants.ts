@@ -1586,6 +1586,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/http/passed-requests',
   },
   {
+    breaks: 'clients that leave do not fill the queue between two threads',
+    site: 'passed-requests-of-leavers',
+    change: condition('!call.open'),
+    caughtBy: 'test/http/passed-requests',
+  },
+  {
     breaks: 'a login nonce is accepted only where it was issued',
     site: 'nonce-of-its-listener',
     change: swap(/\[place\]/, '.orders'),
