@@ -8,6 +8,7 @@
  * The tree is read by code of its own, so the cursor's shapes and the tree must agree about every byte.
  */
 import assert from 'node:assert/strict';
+import { decodeAmend } from '../../src/codec/amend-request.ts';
 import { decodeAuth } from '../../src/codec/auth-request.ts';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
@@ -29,6 +30,7 @@ const READERS: readonly Reader[] = [
   { name: 'create', signed: 'order', read: (bytes) => decodeCreate(bytes, 0, bytes.length) },
   { name: 'replace', signed: 'request', read: (bytes) => decodeReplace(bytes, 0, bytes.length) },
   { name: 'cancel', signed: 'cancel', read: (bytes) => decodeCancel(bytes, 0, bytes.length) },
+  { name: 'amend', signed: null, read: (bytes) => decodeAmend(bytes, 0, bytes.length) },
   { name: 'transfer', signed: 'inner', read: (bytes) => decodeTransfer(bytes, 0, bytes.length) },
   { name: 'close', signed: 'inner', read: (bytes) => decodeClosePosition(bytes, 0, bytes.length) },
   { name: 'auth', signed: null, read: (bytes) => decodeAuth(bytes, 0, bytes.length) },
@@ -62,7 +64,7 @@ export function checkDecoders(bytes: Uint8Array): number {
     assert.ok(isJsonObject(tree.value), `${name}: a wrapper is an object`);
     sameText(Buffer.from(text).toString('latin1'), tree.value.get(signed), name);
   }
-  checkFrame(bytes, tree.ok ? tree.value : null);
+  for (const takesShort of [false, true]) checkFrame(bytes, takesShort, tree.ok ? tree.value : null);
   return accepted;
 }
 
@@ -73,8 +75,8 @@ function signedBytesOf(request: object | undefined): Uint8Array {
 }
 
 /** The frame names its order as the tree does, whether it is well-formed or not. */
-function checkFrame(bytes: Uint8Array, tree: JsonValue): void {
-  const frame = decodeControlFrame(bytes, 0, bytes.length);
+function checkFrame(bytes: Uint8Array, takesShort: boolean, tree: JsonValue): void {
+  const frame = decodeControlFrame(bytes, 0, bytes.length, takesShort);
   if (frame.kind === 'malformed') {
     assert.match(frame.reject.code, bytes.length > ACTION_BYTES_MAX ? /^INVALID_|^PAYLOAD_TOO_LARGE$/ : /^INVALID_/);
     return;

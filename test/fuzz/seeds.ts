@@ -52,12 +52,17 @@ export function seedBodies(nowNs: bigint): SeedBody[] {
   const cancel = cancelBody(FUZZ_KEY, cancelText(FUZZ_KEY.id, 'f-limit'), nowNs);
   const transfer = (type: string): string =>
     innerBody(FUZZ_KEY, transferText(FUZZ_KEY.id, { source: 0, target: 2, amount: '5', type, nonce: nowNs }));
+  const amend =
+    `{"request":{"order_id":"f-limit","base_asset":"2","new_quantity":5,"book_quantity_decimals":4,` +
+    `"expected_authorization_revision":null,"timestamp_ns":${nowNs},"source":"User"},"user_id":"${FUZZ_KEY.id}",` +
+    '"target":{"account":0,"is_spot":true},"oms_operator_pubkey":"","receive_timestamp_ns":null}';
   const orders = creates(nowNs);
   const hands = { master: null, coSigners: [wireSigner(0x67)] };
   const coSigned = createBodyOf(orderText(FUZZ_KEY.id, { createdNs: nowNs, id: 'f-co' }), hands, nowNs);
   const request = replaceText({ id: 'f-co', price: 2, timestampNs: nowNs });
   return [
     { method: 'POST', path: '/orders/create', body: coSigned },
+    { method: 'PATCH', path: '/orders/amend', body: amend },
     { method: 'PATCH', path: '/orders/replace', body: replaceBodyOf(FUZZ_KEY.id, request, hands, nowNs) },
     { method: 'DELETE', path: '/orders/cancel', body: cancelBodyOf(cancelText(FUZZ_KEY.id, 'f-co'), hands, nowNs) },
     ...orders.map((body) => ({ method: 'POST', path: '/orders/create', body })),
