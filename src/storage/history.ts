@@ -162,12 +162,42 @@ export class History {
    * @param ties what comes first of orders with the same time and id; else the higher market index.
    */
   finishedOrders(request: HistoryRequest, ties?: Ties<FinishedEntry>): HistoryPage<PastOrder> {
+    return this.#page(request, FINISHED_RUNS, ties, this.#finishedRows());
+  }
+
+  /** The same orders one after another, newest first, until `look` returns false. */
+  scanFinished(
+    { user, marketIndex, subAccounts = null }: Pick<HistoryRequest, 'user' | 'marketIndex' | 'subAccounts'>,
+    ties: Ties<FinishedEntry> | undefined,
+    look: (row: PastOrder) => boolean,
+  ): void {
+    const rowOf = this.#finishedRows();
+    this.#reader.view(() => {
+      const { counts, table } = FINISHED_RUNS;
+      const counted = readCount(this.#reader, counts, user, marketIndex);
+      if (counted === 0) {
+        this.#checkEmpty(table, user, marketIndex);
+        return;
+      }
+      let entries = 0;
+      const markets = marketIndex === null ? marketsWithCount(this.#reader, counts, user) : [marketIndex];
+      for (const listed of ranked(newestFirst(this.#reader, FINISHED_RUNS, user, markets), FINISHED_RUNS, ties)) {
+        entries += 1;
+        this.#entryRead();
+        if (subAccounts !== null && !subAccounts.includes(listed.item.subAccount)) continue;
+        if (!look(rowOf(listed))) return;
+      }
+      assert(entries === counted, 'storage: a list is as long as its count');
+    });
+  }
+
+  #finishedRows(): (listed: Listed<FinishedEntry>) => PastOrder {
     const orders = new OrderFinder(this.#reader);
     const texts = new SignedTexts(this.#reader);
-    return this.#page(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
+    return ({ marketIndex, item }) => {
       const row = orders.find(marketIndex, item.block, item.orderSequence);
       return pastOrder(must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`), texts);
-    });
+    };
   }
 
   /** The finished order with that id, or null: unknown, still live, or its record is gone (AMB-17). */

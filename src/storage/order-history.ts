@@ -71,6 +71,10 @@ class TableSnapshot implements HistorySnapshot {
     return this.#history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
   }
 
+  scanFinished(query: HistoryQuery, look: (row: PastOrder) => boolean): void {
+    this.#history.scanFinished(query, compareFinishedTies, look);
+  }
+
   finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[] {
     return this.#history.finishedBefore(query, places, rank, compareFinishedTies);
   }

@@ -70,6 +70,7 @@ export function historyOfDisk(disk: MemoryDurability): OrderHistory {
     isFinished: () => false,
     findOrder: (user, marketIndex, orderId) => disk.finishedOrder({ user, marketIndex, orderId }),
     finishedOrders: () => none,
+    scanFinished: () => undefined,
     finishedBefore: (_, places) => places.map(() => 0),
     trades: () => none,
     definition: (marketIndex) => must(disk.market(marketIndex), 'a market of the tables').definition,

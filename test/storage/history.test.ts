@@ -82,6 +82,10 @@ suite('history', () => {
           assert.deepEqual(page.rows, all.slice(asked.skip, asked.skip + asked.limit).map(past));
           assert.equal(page.total, all.length);
           assert.equal(page.checkpoint, 2);
+          const scanned: unknown[] = [];
+          const wanted = Math.min(asked.skip + 1, all.length);
+          store.history.scanFinished(asked, undefined, (row) => scanned.push(row) < wanted);
+          assert.deepEqual(scanned, all.slice(0, wanted).map(past), 'one by one, as far as wanted');
         }
         for (const row of rows) {
           assert.deepEqual(store.history.finishedOrder(row.user, row.marketIndex, row.orderId), past(row));
@@ -206,6 +210,8 @@ suite('history', () => {
       for (const subAccounts of [null, [1]]) {
         const read = (): unknown => store.history.finishedOrders({ ...asked, subAccounts });
         assert.throws(read, { name: 'InvariantError', message });
+        const scan = (): void => store.history.scanFinished({ ...asked, subAccounts }, undefined, () => true);
+        assert.throws(scan, { name: 'InvariantError', message });
       }
       await store.close();
     }

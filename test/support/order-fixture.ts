@@ -74,6 +74,7 @@ const EMPTY: HistorySnapshot = {
   isFinished: () => false,
   findOrder: () => undefined,
   finishedOrders: () => ({ rows: [], total: 0 }),
+  scanFinished: () => undefined,
   finishedBefore: (_, places) => places.map(() => 0),
   trades: () => ({ rows: [], total: 0 }),
   definition: () => MARKET,

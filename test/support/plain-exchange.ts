@@ -524,6 +524,9 @@ function tablesOf(
     },
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
+    scanFinished: (query, look) => {
+      ordersOf(query).every(look);
+    },
     finishedBefore: (query, places) =>
       places.map(({ name }) => ordersOf(query).filter(({ orderId }) => orderId > name).length),
     trades: (query, offset, limit) => windowOf(tradesOf(query), offset, limit),

@@ -84,17 +84,19 @@ export function filteredOrders<T>(
   const { offset, end } = wantedOf(ask, ask.pivots.held);
   const rows: Placed<OrderPlace, T>[] = [];
   let total = 0;
-  const isWhole = scanned(
-    (at) => snapshot.finishedOrders(ask.query, at, STEP).rows,
+  let scannedRows = 0;
+  let isTooLong = false;
+  snapshot.scanFinished(ask.query, (row) => {
     // An order is never created after the time that it is listed at.
-    (row) => filter.fromNs !== null && row.timestampNs < filter.fromNs,
-    (row) => {
-      if (!takesOrder(filter, row, () => statusOf(row))) return;
-      if (total >= offset && total < end) rows.push(rowOf(row));
-      total += 1;
-    },
-  );
-  return { rows, total, offset, heldFrom: 0, isTooLong: !isWhole };
+    if (filter.fromNs !== null && row.timestampNs < filter.fromNs) return false;
+    isTooLong = scannedRows === SCANNED_MAX;
+    scannedRows += 1;
+    if (isTooLong || !takesOrder(filter, row, () => statusOf(row))) return !isTooLong;
+    if (total >= offset && total < end) rows.push(rowOf(row));
+    total += 1;
+    return true;
+  });
+  return { rows, total, offset, heldFrom: 0, isTooLong };
 }
 
 export function filteredTrades<T>(
@@ -119,7 +121,6 @@ export function filteredTrades<T>(
   let total = 0;
   const isWhole = scanned(
     (at) => snapshot.trades(query, first + at, Math.max(0, Math.min(STEP, last - first - at))).rows,
-    () => false,
     (entry) => {
       const row = rowOf(entry);
       if (row.isBuyer !== wantsBuys) return;
@@ -131,20 +132,13 @@ export function filteredTrades<T>(
 }
 
 /** @param read rows from that place on, at most STEP. @returns false: there are more than may be looked at. */
-function scanned<Row>(
-  read: (at: number) => readonly Row[],
-  isPast: (row: Row) => boolean,
-  look: (row: Row) => void,
-): boolean {
+function scanned<Row>(read: (at: number) => readonly Row[], look: (row: Row) => void): boolean {
   for (let at = 0; at < SCANNED_MAX; at += STEP) {
     const rows = read(at);
-    for (const row of rows) {
-      if (isPast(row)) return true;
-      look(row);
-    }
+    for (const row of rows) look(row);
     if (rows.length < STEP) return true;
   }
-  return read(SCANNED_MAX).every(isPast);
+  return read(SCANNED_MAX).length === 0;
 }
 
 /** How many trades of the query were matched after a time. */
