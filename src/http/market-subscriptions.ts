@@ -39,10 +39,11 @@ import type { BookLevel, DepthLevels, Kline, PublicTrade, QuotedTicker } from '.
 import { accepted } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock, RawPrice, RawQuantity } from '../core/units.ts';
-import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
+import { PUBLIC_READ_UNITS, unitsOfBytes } from '../gateway/sessions/address-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import type { AddressGate } from './address-gate.ts';
+import { laneOf, type ReadingTurns } from './reading-turns.ts';
 import { DROPPED_BYTES, SubscribedSocket, Subscription } from './subscribed-socket.ts';
 import type { LagRule, StreamRoute, StreamSocket } from './uws-socket.ts';
 
@@ -52,10 +53,18 @@ const SUBSCRIPTIONS_MAX = 500;
 /** New ones of one frame. */
 const SUBSCRIBED_AT_ONCE_MAX = 200;
 const FRAME_IN_BYTES_MAX = 65_536;
+/** Frames that wait to be read: of one socket, of all, and of a socket that may add to them when all have so many. */
+const READING_BYTES_MAX = 131_072;
+const READING_BYTES_ALL_MAX = 16_777_216;
+const READING_BYTES_SMALL = 8_192;
+/** Assets of a frame for which its address pays a unit, before they are looked up. */
+const ASSETS_PER_UNIT = 20;
 const SNAPSHOT_ROWS = 100;
 const TRADES_PER_FRAME = 1_000;
-/** Bytes of snapshots that are made in one pass of the event loop. */
+/** Bytes of snapshots that are made in one pass of the event loop, and real milliseconds for them. */
 const SNAPSHOT_BYTES_PER_PASS = 1_048_576;
+const SNAPSHOT_MS_PER_PASS = 2;
+const RATE_LIMITED: Reject = reject('RATE_LIMITED', 'the budget of requests is used up; it refills all the time');
 /** Between two looks at the prices. */
 const PRICES_SPACING_MS = 100;
 
@@ -66,6 +75,8 @@ export interface SubscriptionParts {
   /** Charged for each subscription (LIM-14). */
   readonly budget: SharedBudget;
   readonly gate: AddressGate | null;
+  /** Of the listener: frames are read within what a pass of the event loop may take. */
+  readonly turns: ReadingTurns;
 }
 
 /** The subscriptions of one channel of one asset. */
@@ -101,6 +112,8 @@ export class MarketSubscriptions {
   readonly #waiting = new Set<SubscribedSocket>();
   readonly #books = new Map<string, PrintedBook>();
   #pricesAtMs = Number.NEGATIVE_INFINITY;
+  /** Bytes of the frames that wait to be read. */
+  #readingBytes = 0;
   #isPlanned = false;
 
   /** @param parts of the listener that serves the sockets; before the first one. */
@@ -156,12 +169,16 @@ export class MarketSubscriptions {
 
   /** Sends what was published since the last flush, each socket's in one write, and then the snapshots that are due. */
   flush(): void {
+    this.#send();
+    this.#serve();
+  }
+
+  #send(): void {
     if (this.#topics.size === 0) return;
     this.#publishTrades();
     this.#publishPrices();
     for (const socket of this.#touched) socket.flush();
     this.#touched.clear();
-    this.#serve();
   }
 
   #publishDepth(market: MarketDefinition, diff: DepthLevels): void {
@@ -259,11 +276,14 @@ export class MarketSubscriptions {
 
   // ---- snapshots
 
+  /** Called once in a pass of the event loop, and after a publication: never for each frame of a client. */
   #serve(): void {
     let bytes = 0;
+    const untilMs = performance.now() + SNAPSHOT_MS_PER_PASS;
+    const isSpent = (): boolean => bytes >= SNAPSHOT_BYTES_PER_PASS || performance.now() > untilMs;
     for (const socket of [...this.#waiting]) {
       for (const subscription of [...socket.due]) {
-        if (!socket.hasRoom || bytes >= SNAPSHOT_BYTES_PER_PASS) break;
+        if (!socket.hasRoom || isSpent()) break;
         const frames = this.#snapshotOf(subscription);
         if (frames === null) continue;
         for (const frame of frames) bytes += frame.byteLength;
@@ -272,9 +292,9 @@ export class MarketSubscriptions {
       // Without room it comes back when its queue is shorter; else behind the others.
       this.#waiting.delete(socket);
       if (socket.due.size > 0 && socket.hasRoom) this.#waiting.add(socket);
-      if (bytes >= SNAPSHOT_BYTES_PER_PASS) break;
+      if (isSpent()) break;
     }
-    if (bytes >= SNAPSHOT_BYTES_PER_PASS) this.#planPass();
+    if (isSpent()) this.#planPass();
   }
 
   #planPass(): void {
@@ -342,15 +362,61 @@ export class MarketSubscriptions {
       socket.finish(1008, 'too_many_frames');
       return;
     }
+    const { turns } = this.#of;
+    const { reading } = socket.data;
+    const lane = laneOf(bytes.byteLength);
+    if (reading.head() === undefined && turns.hasRoom(bytes.byteLength, lane)) {
+      turns.note(bytes.byteLength);
+      turns.timed(() => this.#read(socket, bytes, isBinary));
+      return;
+    }
+    if (!this.#mayWait(socket.data, bytes.byteLength)) {
+      socket.finish(1008, 'too_many_frames');
+      return;
+    }
+    // The bytes are valid in this call alone.
+    const copy = Uint8Array.prototype.slice.call(bytes);
+    this.#countReading(socket.data, copy.byteLength);
+    const read = (): void => {
+      this.#countReading(socket.data, -copy.byteLength);
+      this.#read(socket, copy, isBinary);
+    };
+    turns.wait(lane, copy.byteLength, { read, source: reading });
+  }
+
+  #mayWait({ readingBytes }: SubscribedSocket, more: number): boolean {
+    if (readingBytes + more > READING_BYTES_MAX) return false;
+    return this.#readingBytes + more <= READING_BYTES_ALL_MAX || readingBytes + more <= READING_BYTES_SMALL;
+  }
+
+  #countReading(socket: SubscribedSocket, bytes: number): void {
+    socket.readingBytes += bytes;
+    this.#readingBytes += bytes;
+  }
+
+  #read(socket: StreamSocket<SubscribedSocket>, bytes: Uint8Array, isBinary: boolean): void {
+    // mutant: free-frames
+    if (!this.#pays(socket, unitsOfBytes(bytes.byteLength))) {
+      this.#refuse(socket, { id: null }, RATE_LIMITED);
+      return;
+    }
     const frame = isBinary ? BINARY_FRAME : readClientFrame(bytes);
     const { id, request } = frame;
-    if (!request.ok) this.#refuse(socket, frame, request.reject);
+    const assets = request.ok && request.value.type !== 'ping' ? countAssets(request.value.items) : 0;
+    if (!this.#pays(socket, BigInt(Math.floor(assets / ASSETS_PER_UNIT)))) this.#refuse(socket, frame, RATE_LIMITED);
+    else if (!request.ok) this.#refuse(socket, frame, request.reject);
     else if (request.value.type === 'ping') socket.send(Buffer.from(pingAnswer(id)));
     else if (request.value.type === 'subscribe') this.#subscribe(socket, frame, request.value.items);
     else this.#unsubscribe(socket, id, request.value.items);
   }
 
-  #refuse(socket: StreamSocket<SubscribedSocket>, { id }: ClientFrame, fault: Reject): void {
+  /** Charges the address as for a public read. @returns whether it had the units. */
+  #pays({ address }: StreamSocket<SubscribedSocket>, units: bigint): boolean {
+    const { gate } = this.#of;
+    return gate === null || units === 0n || gate.pay(address, units) === null;
+  }
+
+  #refuse(socket: StreamSocket<SubscribedSocket>, { id }: Pick<ClientFrame, 'id'>, fault: Reject): void {
     this.#of.gate?.charge(socket.address, fault.code);
     socket.send(Buffer.from(requestErrorFrame(id, fault)));
   }
@@ -369,7 +435,7 @@ export class MarketSubscriptions {
       return;
     }
     // What was published so far is sent before the subscription begins.
-    this.flush();
+    this.#send();
     const errors: ItemError[] = [];
     for (const item of items) {
       for (const assetId of item.assetIds) {
@@ -379,7 +445,7 @@ export class MarketSubscriptions {
     }
     this.#answer(socket, frame.id, errors);
     if (socket.data.due.size > 0) this.#waiting.add(socket.data);
-    this.#serve();
+    this.#planPass();
   }
 
   #subscribeOne(
@@ -400,7 +466,7 @@ export class MarketSubscriptions {
       return { code: 'TOO_MANY_SUBSCRIPTIONS', message: `a socket has at most ${SUBSCRIPTIONS_MAX} subscriptions` };
     }
     if (!this.#charge(socket, options.name, market)) {
-      return { code: 'RATE_LIMITED', message: 'the budget of requests is used up; it refills all the time' };
+      return { code: 'RATE_LIMITED', message: RATE_LIMITED.message };
     }
     if (known !== undefined) this.#end(key, known);
     const marketIndex = market?.marketIndex ?? null;
@@ -444,10 +510,12 @@ export class MarketSubscriptions {
   #drained(socket: SubscribedSocket): void {
     if (socket.due.size > 0 && socket.hasRoom) this.#waiting.add(socket);
     socket.flush();
-    this.#serve();
+    this.#planPass();
   }
 
   #closed(socket: SubscribedSocket): void {
+    this.#of.turns.drop(socket.reading);
+    this.#countReading(socket, -socket.readingBytes);
     for (const [key, subscription] of socket.subscriptions) this.#leave(key, subscription);
     socket.subscriptions.clear();
     socket.due.clear();
@@ -547,6 +615,10 @@ class DepthUpdate {
     this.#frames.set(key, frame);
     return frame;
   }
+}
+
+function countAssets(items: readonly SubscriptionItem[]): number {
+  return items.reduce((sum, { assetIds }) => sum + assetIds.length, 0);
 }
 
 function levelOf(price: number | undefined, quantity: number | undefined): BookLevel | null {

@@ -200,7 +200,7 @@ export class MdsServer {
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
-    this.#streams.subscriptions.attach({ ...options, gate });
+    this.#streams.subscriptions.attach({ ...options, gate, turns });
     this.#addStreams();
     addMarketDataReads({ ...options, routes: this.#routes });
     this.#passed = new PassedRequests(this.#routes, peer);

@@ -15,6 +15,7 @@
 import type { SequencedFrame } from '../codec/subscription-frames.ts';
 import type { SubscriptionOptions } from '../codec/subscription-requests.ts';
 import type { AssetId } from '../core/ids.ts';
+import { WorkSource } from './reading-turns.ts';
 import type { StreamSocket } from './uws-socket.ts';
 
 /** Queued bytes above which `bbo`, `ticker` and `prices` keep their newest update only, and no snapshot is sent. */
@@ -65,6 +66,9 @@ export class SubscribedSocket {
   readonly subscriptions: Map<string, Subscription> = new Map();
   /** Subscriptions that wait for their snapshot, in order. */
   readonly due: Set<Subscription> = new Set();
+  /** Frames that wait to be read, and their bytes. */
+  readonly reading: WorkSource = new WorkSource();
+  readingBytes = 0;
   readonly #queued: QueuedUpdate[] = [];
   readonly #held = new Set<Subscription>();
   #raw: StreamSocket<SubscribedSocket> | null = null;

@@ -8,7 +8,9 @@
  * A row costs 82 bytes. Bounded by the retention: chunks that are older as a whole are dropped.
  */
 import { assert } from '../core/assert.ts';
+import { bucketStart } from '../core/kline-intervals.ts';
 import type { RawPrice } from '../core/units.ts';
+import type { BucketRange, BucketStarts } from './trade-history.ts';
 import type { Bar, EdgeOfBar, SpannedBar } from './trade-hour.ts';
 
 const CHUNK_BUCKETS = 1_024;
@@ -142,6 +144,21 @@ export class StoredKlines {
         if (chunk?.has(bucket - base) === true) yield bucket * this.width;
       }
     }
+  }
+
+  /** Starts of wider buckets with trades in [from, to), newest first, and the number of all; at most 90,000 rows are walked. */
+  bucketsBefore({ to, from, width, skip, limit }: BucketRange): BucketStarts {
+    const starts: number[] = [];
+    let total = 0;
+    let last = Number.NaN;
+    for (const second of this.startsBefore(to, from)) {
+      const bucket = bucketStart(second, width);
+      if (bucket === last) continue;
+      last = bucket;
+      if (total >= skip && starts.length < limit) starts.push(bucket);
+      total += 1;
+    }
+    return { starts, total };
   }
 
   /** The bar of the bucket that starts at this second; undefined without trades. */

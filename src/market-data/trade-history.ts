@@ -16,6 +16,22 @@ export const RETENTION_SECONDS = 604_800;
 export const KEPT_TRADES_MAX = 1_048_576;
 const DETAIL_HOURS = 25;
 
+/** Which buckets are wanted, in seconds: of those in [from, to), newest first, `limit` behind the first `skip`. */
+export interface BucketRange {
+  readonly to: number;
+  readonly from: number;
+  readonly width: number;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface BucketStarts {
+  /** Newest first. */
+  readonly starts: number[];
+  /** Of all buckets in the range. */
+  readonly total: number;
+}
+
 /** Whole seconds since 1970. */
 export function secondOf(ns: bigint): number {
   return Number(ns / SECOND_NS);
@@ -78,6 +94,40 @@ export class TradeHistory {
         if (hour.has(second - start)) yield second;
       }
     }
+  }
+
+  /**
+   * Starts of the buckets with trades in [from, to), newest first, and the number of all. An hour is walked only where it is on
+   * the page or in the range in part, so a page of seven busy days costs what its own rows cost.
+   *
+   * @param width seconds, a divisor of an hour; `from` is the start of a bucket.
+   */
+  bucketsBefore({ to, from, width, skip, limit }: BucketRange): BucketStarts {
+    const starts: number[] = [];
+    let total = 0;
+    const newest = Math.min(this.#newestHour, Math.floor((to - 1) / HOUR_SECONDS));
+    for (let index = newest; index >= 0 && (index + 1) * HOUR_SECONDS > from; index -= 1) {
+      const hour = this.#hours.get(index);
+      if (hour === undefined) continue;
+      const start = index * HOUR_SECONDS;
+      const end = start + HOUR_SECONDS;
+      if (start >= from && end <= to) {
+        const count = hour.bucketCount(width);
+        if (total + count <= skip || starts.length === limit) {
+          total += count;
+          continue;
+        }
+      }
+      let last = -1;
+      for (let second = Math.min(to, end) - 1; second >= Math.max(from, start); second -= 1) {
+        const bucket = second - (second % width);
+        if (bucket === last || !hour.has(second - start)) continue;
+        last = bucket;
+        if (total >= skip && starts.length < limit) starts.push(bucket);
+        total += 1;
+      }
+    }
+    return { starts, total };
   }
 
   /** The bar of a second since 1970; undefined without trades. */

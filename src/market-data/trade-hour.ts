@@ -120,6 +120,8 @@ export class TradeHour {
   #high = 0;
   #low = Number.MAX_SAFE_INTEGER;
   #volume = 0n;
+  /** Buckets with trades, by width, of those that were counted since the last new second. */
+  readonly #bucketCounts = new Map<number, number>();
 
   /** Number of seconds with trades. */
   get rowCount(): number {
@@ -149,7 +151,8 @@ export class TradeHour {
     const volume = BigInt(trade.price) * BigInt(trade.quantity);
     const known = this.#rowOfSecond[second] ?? NONE;
     const row = known === NONE ? this.#newRow(second, trade) : known;
-    if (known !== NONE) this.#extend(row, trade);
+    if (known === NONE) this.#bucketCounts.clear();
+    else this.#extend(row, trade);
     this.#setVolume(row, this.#volumeAt(row) + volume);
     this.#high = Math.max(this.#high, trade.price);
     this.#low = Math.min(this.#low, trade.price);
@@ -176,6 +179,18 @@ export class TradeHour {
     for (let second = Math.max(0, from); second < Math.min(to, HOUR_SECONDS); second += 1) {
       if (this.#rowOfSecond[second] !== NONE) count += 1;
     }
+    return count;
+  }
+
+  /** Number of buckets with trades. @param width seconds, a divisor of an hour. */
+  bucketCount(width: number): number {
+    const known = this.#bucketCounts.get(width);
+    if (known !== undefined) return known;
+    let count = 0;
+    for (let start = 0; start < HOUR_SECONDS; start += width) {
+      if (this.firstSecond(start) < start + width) count += 1;
+    }
+    this.#bucketCounts.set(width, count);
     return count;
   }
 

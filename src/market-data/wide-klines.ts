@@ -17,7 +17,13 @@ import { bucketAtOrAfter, bucketStart, STORED_WIDTH_MIN } from '../core/kline-in
 import type { Kline, PublicTrade, WidePage } from '../core/market-figures.ts';
 import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { StoredKlines } from './stored-klines.ts';
-import { RETENTION_SECONDS, secondOf, type TradeHistory } from './trade-history.ts';
+import {
+  type BucketRange,
+  type BucketStarts,
+  RETENTION_SECONDS,
+  secondOf,
+  type TradeHistory,
+} from './trade-history.ts';
 import { type Bar, HOUR_SECONDS, type SpannedBar } from './trade-hour.ts';
 
 const DAY_SECONDS = 86_400;
@@ -39,6 +45,7 @@ export interface WideQuery {
 interface Source {
   readonly width: number;
   startsBefore(to: number, from: number): Iterable<number>;
+  bucketsBefore(range: BucketRange): BucketStarts;
   bar(startSecond: number): Bar | undefined;
 }
 
@@ -59,6 +66,7 @@ export class WideKlines {
     this.#seconds = {
       width: 1,
       startsBefore: (to, from) => history.secondsBefore(Math.min(to, closedBefore()), from),
+      bucketsBefore: (range) => history.bucketsBefore({ ...range, to: Math.min(range.to, closedBefore()) }),
       bar: (second) => (second < closedBefore() ? history.bar(second) : undefined),
     };
   }
@@ -104,15 +112,10 @@ export class WideKlines {
   page({ width, endNs, page, limit, nowNs }: WideQuery): WidePage {
     const from = this.keptFrom(width, nowNs);
     const source = this.#sourceOf(width);
-    const lastStart = bucketStart(secondOf(endNs), width);
-    const starts: number[] = [];
-    for (const second of source.startsBefore(lastStart + width, from)) {
-      const start = bucketStart(second, width);
-      if (starts.at(-1) !== start) starts.push(start);
-    }
-    const wanted = starts.slice(page * limit, (page + 1) * limit).reverse();
-    const rows = wanted.flatMap((start) => rowAt(source, start, width) ?? []);
-    return { rows, page, limit, total: starts.length, width, truncatedBeforeNs: this.truncatedBeforeNs(width, nowNs) };
+    const to = bucketStart(secondOf(endNs), width) + width;
+    const { starts, total } = source.bucketsBefore({ to, from, width, skip: page * limit, limit });
+    const rows = starts.reverse().flatMap((start) => rowAt(source, start, width) ?? []);
+    return { rows, page, limit, total, width, truncatedBeforeNs: this.truncatedBeforeNs(width, nowNs) };
   }
 
   /** The time before which rows of this width are missing; null when nothing older was traded. */

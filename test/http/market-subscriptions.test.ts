@@ -6,9 +6,11 @@ import { crc32c } from '../../src/core/crc32c.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { AddressLimits } from '../../src/gateway/sessions/address-limits.ts';
 import { BUDGET_MAX } from '../../src/gateway/sessions/bucket.ts';
 import { STANDARD_PRICES } from '../../src/gateway/sessions/costs.ts';
 import { SharedBudget } from '../../src/gateway/sessions/shared-budget.ts';
+import { AddressGate } from '../../src/http/address-gate.ts';
 import { MarketStreams, MdsServer } from '../../src/http/mds-server.ts';
 import { MarketData } from '../../src/market-data/market-data.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
@@ -97,9 +99,11 @@ class World {
   #pacingNs = 0n;
   port = 0;
 
-  constructor() {
+  /** @param gate of addresses; without one they pay nothing. */
+  constructor(gate: AddressGate | null = null) {
     this.setUnits(BUDGET_MAX);
     this.server = new MdsServer({
+      gate,
       marketData: this.data,
       streams: this.streams,
       clock: { nowNs: () => this.#nowNs as TimestampNs },
@@ -482,6 +486,52 @@ suite('the multiplexed market-data socket', () => {
     const talker = await world.connect();
     for (let frame = 0; frame < 60; frame += 1) talker.socket.send('{"type":"ping"}');
     assert.deepEqual(await talker.closed, { code: 1008, reason: 'too_many_frames' });
+  });
+
+  test('an address pays for the length of a frame and for the assets that it names, whatever becomes of them', async () => {
+    world.server.close();
+    const limits = new AddressLimits({ size: { unitsPerSecond: 1n, capacity: 240n }, socketsMax: 10 });
+    world = new World(
+      new AddressGate({ limits, source: 'peer', nowNs: () => START as TimestampNs, refused: () => undefined }),
+    );
+    await world.open();
+    const reader = await world.connect();
+    const unknown = Array.from({ length: 100 }, (_, index) => String(100 + index));
+    const unsubscribe = (items: number): void => {
+      const channels = Array.from({ length: items }, () => ({ name: 'bbo', asset_ids: unknown }));
+      reader.socket.send(JSON.stringify({ type: 'unsubscribe', id: 'u', channels }));
+    };
+    unsubscribe(10);
+    const taken = JSON.parse(await reader.frame()) as { type: string; errors: unknown[] };
+    assert.deepEqual([taken.type, taken.errors.length], ['subscriptions', 1_000], '50 units, and 1 for 6 KiB');
+    unsubscribe(20);
+    const refused = JSON.parse(await reader.frame()) as { type: string; error: { code: string } };
+    assert.deepEqual([refused.type, refused.error.code], ['error', 'RATE_LIMITED'], '100 units are not there');
+    reader.socket.send('{"type":"ping","id":"p"}');
+    assert.equal(await reader.frame(), '{"type":"pong","id":"p"}', 'short frames are free');
+    reader.socket.close();
+  });
+
+  test('frames of many sockets that come at once are read in many passes of the event loop', async () => {
+    const readers = await Promise.all(Array.from({ length: 10 }, () => world.connect()));
+    const unknown = Array.from({ length: 100 }, (_, index) => String(100 + index));
+    const channels = Array.from({ length: 10 }, () => ({ name: 'bbo', asset_ids: unknown }));
+    const frame = JSON.stringify({ type: 'unsubscribe', channels });
+    let longestUs = 0;
+    let isMeasured = true;
+    let before = process.cpuUsage();
+    const measure = (): void => {
+      const { user, system } = process.cpuUsage(before);
+      longestUs = Math.max(longestUs, user + system);
+      before = process.cpuUsage();
+      if (isMeasured) setImmediate(measure);
+    };
+    for (const reader of readers) for (let sent = 0; sent < 15; sent += 1) reader.socket.send(frame);
+    setImmediate(measure);
+    for (const reader of readers) for (let read = 0; read < 15; read += 1) await reader.frame();
+    isMeasured = false;
+    assert.ok(longestUs < 150_000, `${longestUs} µs in one pass`);
+    for (const reader of readers) reader.socket.close();
   });
 
   test('a slow reader keeps all trades, misses old values and depth updates, and has the book of a new snapshot', async () => {

@@ -7,6 +7,7 @@ import { bucketStart, KLINE_WIDTHS, parseInterval } from '../../src/core/kline-i
 import type { Kline, PublicTrade, WidePage } from '../../src/core/market-figures.ts';
 import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { MarketData, type MarketDataSink } from '../../src/market-data/market-data.ts';
+import { TradeHistory } from '../../src/market-data/trade-history.ts';
 import { marketOf, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -187,6 +188,57 @@ suite('klines by interval', () => {
       }),
       propertyParameters(30),
     );
+  });
+
+  test('a page of buckets is that slice of all of them, with their number, whatever part of the hours it needs', () => {
+    const width = fc.constantFrom(5, 15, 30);
+    const args = [
+      fc.array(fc.nat(14_000), { maxLength: 300 }),
+      width,
+      fc.nat(14_000),
+      fc.nat(14_000),
+      fc.nat(40),
+      fc.nat(40),
+    ] as const;
+    fc.assert(
+      fc.property(...args, (offsets, width, low, high, skip, limit) => {
+        const history = new TradeHistory();
+        const start = Number(START_NS / SECOND) - 1_500;
+        const first = bucketStart(start + Math.min(low, high), width);
+        const [from, to] = [first, start + Math.max(low, high)];
+        const add = (offset: number, index: number): void => {
+          history.add(
+            tradeOf(index + 1, BigInt(start + offset) * SECOND),
+            (START_NS + 20_000n * SECOND) as TimestampNs,
+          );
+        };
+        // Counts that were made before the last trades are not kept.
+        offsets.forEach((offset, index) => {
+          add(offset, index);
+          if (index % 50 === 0) history.bucketsBefore({ to, from, width, skip: 0, limit: 1 });
+        });
+        const seconds = [...history.secondsBefore(to, from)];
+        const all = [...new Set(seconds.map((second) => bucketStart(second, width)))];
+        const found = history.bucketsBefore({ to, from, width, skip, limit });
+        assert.deepEqual(found, { starts: all.slice(skip, skip + limit), total: all.length });
+      }),
+      propertyParameters(200),
+    );
+  });
+
+  test('a page of seven busy days does not cost more than its rows', () => {
+    const history = new TradeHistory();
+    const end = Number(START_NS / SECOND);
+    for (let second = end - 400_000; second < end; second += 1) {
+      history.add(tradeOf(second, BigInt(second) * SECOND), (BigInt(second) * SECOND) as TimestampNs);
+    }
+    const range = { to: end, from: end - 400_000, width: 5, skip: 0, limit: 1 };
+    history.bucketsBefore(range);
+    const before = process.cpuUsage();
+    for (let read = 0; read < 100; read += 1) assert.equal(history.bucketsBefore(range).total, 80_000);
+    const { user, system } = process.cpuUsage(before);
+    // A walk over all seconds takes 16 ms a read.
+    assert.ok(user + system < 400_000, `${(user + system) / 100} µs a read`);
   });
 
   test('the forming bucket is there once one of its seconds has closed, with its close in the future', () => {
