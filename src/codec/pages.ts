@@ -23,9 +23,12 @@ export function pageEnvelope(kind: keyof typeof PAGE_LIST, view: PageView): stri
   const names = PAGE_LIST[kind];
   const totalPages = Math.ceil(view.total / view.limit);
   const hasNext = view.page + 1 < totalPages;
+  const total = `"${names.total}":${view.total},`;
+  const window = `"page":${view.page},"limit":${view.limit},`;
+  // The page of markets has its total first (wire-additions.md 5), the others behind the limit (wire.md 6.2).
   return (
-    `{"${names.list}":${bareArray(view.rows)},"page":${view.page},"limit":${view.limit},` +
-    `"${names.total}":${view.total},"total_pages":${totalPages},"cursor_size":${view.rows.length},` +
+    `{"${names.list}":${bareArray(view.rows)},${kind === 'markets' ? total + window : window + total}` +
+    `"total_pages":${totalPages},"cursor_size":${view.rows.length},` +
     `"has_next_page":${hasNext},"next_page":${hasNext ? view.page + 1 : 'null'}}`
   );
 }

@@ -30,6 +30,7 @@ import {
   readClientFrame,
   type SubscribedChannel,
   type SubscriptionItem,
+  type SubscriptionOptions,
 } from '../codec/subscription-requests.ts';
 import { must } from '../core/assert.ts';
 import { type AssetId, parseAssetId } from '../core/ids.ts';
@@ -395,7 +396,6 @@ export class MarketSubscriptions {
   }
 
   #read(socket: StreamSocket<SubscribedSocket>, bytes: Uint8Array, isBinary: boolean): void {
-    // mutant: free-frames
     if (!this.#pays(socket, unitsOfBytes(bytes.byteLength))) {
       this.#refuse(socket, { id: null }, RATE_LIMITED);
       return;
@@ -403,6 +403,7 @@ export class MarketSubscriptions {
     const frame = isBinary ? BINARY_FRAME : readClientFrame(bytes);
     const { id, request } = frame;
     const assets = request.ok && request.value.type !== 'ping' ? countAssets(request.value.items) : 0;
+    // mutant: free-frames
     if (!this.#pays(socket, BigInt(Math.floor(assets / ASSETS_PER_UNIT)))) this.#refuse(socket, frame, RATE_LIMITED);
     else if (!request.ok) this.#refuse(socket, frame, request.reject);
     else if (request.value.type === 'ping') socket.send(Buffer.from(pingAnswer(id)));
@@ -465,7 +466,7 @@ export class MarketSubscriptions {
     if (known === undefined && subscriptions.size >= SUBSCRIPTIONS_MAX) {
       return { code: 'TOO_MANY_SUBSCRIPTIONS', message: `a socket has at most ${SUBSCRIPTIONS_MAX} subscriptions` };
     }
-    if (!this.#charge(socket, options.name, market)) {
+    if (!this.#charge(socket, options, market)) {
       return { code: 'RATE_LIMITED', message: RATE_LIMITED.message };
     }
     if (known !== undefined) this.#end(key, known);
@@ -478,9 +479,13 @@ export class MarketSubscriptions {
   }
 
   /** Charges the address, a large book by its length, and then the listener's budget. @returns whether both had it. */
-  #charge(socket: StreamSocket<SubscribedSocket>, name: SubscribedChannel, market?: MarketDefinition): boolean {
+  #charge(
+    socket: StreamSocket<SubscribedSocket>,
+    { name, numbers }: SubscriptionOptions,
+    market?: MarketDefinition,
+  ): boolean {
     const { gate, budget, clock } = this.#of;
-    const bytes = name === 'depth' ? (this.#books.get(`${market?.marketIndex} number`)?.bytes ?? 0) : 0;
+    const bytes = name === 'depth' ? (this.#books.get(`${market?.marketIndex} ${numbers}`)?.bytes ?? 0) : 0;
     const units = PUBLIC_READ_UNITS * (1n + BigInt(Math.floor(bytes / READ_BYTES_PER_PRICE)));
     if (gate !== null && gate.pay(socket.address, units) !== null) return false;
     if (budget.takePublicRead(clock.nowNs()) === null) return true;

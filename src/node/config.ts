@@ -114,13 +114,21 @@ function logLevel(environment: Environment): Profile['logLevel'] | null {
 /** The keys themselves are not kept on this thread. */
 function approvalAddresses({ approval_keys: paths, profile }: Profile): readonly string[] {
   if (paths === undefined) return profile === 'production' ? [] : [PUBLIC_APPROVAL_ADDRESS];
-  return paths.map((path) => {
+  return paths.map((path, index) => {
     try {
       return addressOfKey(Buffer.from(readKeyFile(path), 'hex'));
     } catch (error) {
-      throw new ConfigError(`"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new ConfigError(approvalKeyFault(path, index, error));
     }
   });
+}
+
+/** A key that was written in place of the path of its file is not repeated: messages go into logs. */
+function approvalKeyFault(path: string, index: number, error: unknown): string {
+  if (/^(0x)?[0-9a-f]{60,}$/i.test(path)) {
+    return `"approval_keys": number ${index + 1} looks like a key: write it into a file of mode 600 and give the path of that file`;
+  }
+  return `"approval_keys": ${path}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** The limits of the approval signer. */
@@ -208,9 +216,9 @@ function parseObject(path: string): Record<string, unknown> {
   }
 }
 
-/** Messages of the engine repeat the text around the fault, with its line ends. */
+/** Messages of the engine repeat the text around the fault, with its line ends: none of a file that may hold a secret. */
 function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
+  return text.replaceAll(/\s+/g, ' ').replace(/, "?[^,]*"?\.{0,3} is not valid JSON$/, '');
 }
 
 function deepMerge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {

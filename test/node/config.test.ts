@@ -136,6 +136,7 @@ suite('configuration', () => {
 
   for (const [what, { text, line }] of Object.entries({
     'no JSON': { text: '{"extends":"dev",}', line: /config\.json is not valid JSON: \S/ },
+    'a secret in the place of JSON': { text: 's3cret-token', line: /is not valid JSON: Unexpected token 's'$/ },
     'no object': { text: '[]', line: /does not hold a JSON object$/ },
     'a member twice': { text: '{"extends":"dev","hooks":true,"hooks":false}', line: /a member is named once: hooks$/ },
     'an unknown profile': {
@@ -178,6 +179,11 @@ suite('configuration', () => {
     writeFileSync(key, PUBLIC_APPROVAL_KEY, { mode: 0o600 });
     const line = refusal(() => load({ ...TERMINATED, approval_keys: [key] }, { RINGBOOK_OPERATOR_TOKEN: TOKEN }));
     assert.match(line, /"approval_keys" has the approval key of dev and test/);
+    const inline = refusal(() =>
+      load({ ...TERMINATED, approval_keys: ['7f'.repeat(32)] }, { RINGBOOK_OPERATOR_TOKEN: TOKEN }),
+    );
+    assert.match(inline, /"approval_keys": number 1 looks like a key: write it into a file/);
+    assert.doesNotMatch(inline, /7f7f/, 'a key in the place of its path is not repeated');
     assert.equal(load({ extends: 'dev', approval_keys: [key] }).approvalAddresses.length, 1);
   });
 });
