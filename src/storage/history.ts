@@ -74,6 +74,8 @@ interface Owned {
 
 const TRADES_PER_STEP = 512;
 
+type ScanRequest = Pick<HistoryRequest, 'user' | 'marketIndex' | 'subAccounts'>;
+
 export class History {
   readonly #reader: StorageReader;
   readonly #entryRead: () => void;
@@ -91,11 +93,33 @@ export class History {
    */
   userTrades(request: HistoryRequest, ties?: Ties<TradeEntry>): HistoryPage<UserTrade> {
     return this.#reader.view(() => {
-      const rowOf = ({ marketIndex, item }: Listed<TradeEntry>): UserTrade => {
-        return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
-      };
+      const rowOf = (listed: Listed<TradeEntry>): UserTrade => this.#tradeOf(listed);
       return this.#ranked(request, ties, rowOf) ?? this.#page(request, TRADE_RUNS, ties, rowOf);
     });
+  }
+
+  /**
+   * The same trades one after another, newest first, until `look` returns false. Of trades outside the times nothing but
+   * their entries is read.
+   *
+   * @param times inclusive; null: any.
+   */
+  scanTrades(
+    request: ScanRequest,
+    times: { readonly fromNs: bigint | null; readonly toNs: bigint | null },
+    ties: Ties<TradeEntry> | undefined,
+    look: (trade: UserTrade) => boolean,
+  ): void {
+    this.#scan(request, TRADE_RUNS, ties, (listed) => {
+      const { matchedNs } = listed.item;
+      if (times.toNs !== null && matchedNs > times.toNs) return true;
+      if (times.fromNs !== null && matchedNs < times.fromNs) return false;
+      return look(this.#tradeOf(listed));
+    });
+  }
+
+  #tradeOf({ marketIndex, item }: Listed<TradeEntry>): UserTrade {
+    return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
   }
 
   /** The page by counting. @returns null where a filter, or runs that overlap, leave nothing but to read from the beginning. */
@@ -166,14 +190,20 @@ export class History {
   }
 
   /** The same orders one after another, newest first, until `look` returns false. */
-  scanFinished(
-    { user, marketIndex, subAccounts = null }: Pick<HistoryRequest, 'user' | 'marketIndex' | 'subAccounts'>,
-    ties: Ties<FinishedEntry> | undefined,
-    look: (row: PastOrder) => boolean,
-  ): void {
+  scanFinished(request: ScanRequest, ties: Ties<FinishedEntry> | undefined, look: (row: PastOrder) => boolean): void {
     const rowOf = this.#finishedRows();
+    this.#scan(request, FINISHED_RUNS, ties, (listed) => look(rowOf(listed)));
+  }
+
+  /** Every entry in turn, newest first, until `look` returns false. */
+  #scan<Place, Item extends Place & Owned>(
+    { user, marketIndex, subAccounts = null }: ScanRequest,
+    kind: RunKind<Place, Item>,
+    ties: Ties<Item> | undefined,
+    look: (listed: Listed<Item>) => boolean,
+  ): void {
     this.#reader.view(() => {
-      const { counts, table } = FINISHED_RUNS;
+      const { counts, table } = kind;
       const counted = readCount(this.#reader, counts, user, marketIndex);
       if (counted === 0) {
         this.#checkEmpty(table, user, marketIndex);
@@ -181,11 +211,11 @@ export class History {
       }
       let entries = 0;
       const markets = marketIndex === null ? marketsWithCount(this.#reader, counts, user) : [marketIndex];
-      for (const listed of ranked(newestFirst(this.#reader, FINISHED_RUNS, user, markets), FINISHED_RUNS, ties)) {
+      for (const listed of ranked(newestFirst(this.#reader, kind, user, markets), kind, ties)) {
         entries += 1;
         this.#entryRead();
         if (subAccounts !== null && !subAccounts.includes(listed.item.subAccount)) continue;
-        if (!look(rowOf(listed))) return;
+        if (!look(listed)) return;
       }
       assert(entries === counted, 'storage: a list is as long as its count');
     });

@@ -15,6 +15,7 @@ import type {
   OrderHistory,
   OrderPlace,
   PastOrder,
+  TimeRange,
 } from '../gateway/orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { History } from './history.ts';
@@ -84,6 +85,11 @@ class TableSnapshot implements HistorySnapshot {
       this.#compareTies(a, b),
     );
     return { rows: rows.map(({ trade, isMaker }) => ({ row: trade, isMaker })), total };
+  }
+
+  scanTrades(query: HistoryQuery, times: TimeRange, look: (entry: HistoryTrade) => boolean): void {
+    const ties = (a: Listed<TradeEntry>, b: Listed<TradeEntry>): number => this.#compareTies(a, b);
+    this.#history.scanTrades(query, times, ties, ({ trade, isMaker }) => look({ row: trade, isMaker }));
   }
 
   definition(marketIndex: number): MarketDefinition {

@@ -152,6 +152,8 @@ suite('a user’s history on market data', () => {
     for (const status of ['pending', 'Rollbacked']) assert.equal((await page('trades', `&status=${status}`)).total, 0);
     assert.equal((await page('trades', '&sub_account=7')).total, 0);
     assert.equal((await page('trades', '&sub_account=0', '/2')).total, all.total);
+    assert.equal((await page('trades', '&sub_account=0&side=buy', '/2')).text, buys.text);
+    assert.equal((await page('trades', '&sub_account=0&start_time=1', '/2')).text, all.text);
     assert.equal((await page('orders', '', '/2')).total, (await page('orders')).total);
   });
 

@@ -71,6 +71,7 @@ export function historyOfDisk(disk: MemoryDurability): OrderHistory {
     findOrder: (user, marketIndex, orderId) => disk.finishedOrder({ user, marketIndex, orderId }),
     finishedOrders: () => none,
     scanFinished: () => undefined,
+    scanTrades: () => undefined,
     finishedBefore: (_, places) => places.map(() => 0),
     trades: () => none,
     definition: (marketIndex) => must(disk.market(marketIndex), 'a market of the tables').definition,

@@ -120,6 +120,15 @@ suite('history', () => {
           const page = store.history.userTrades(asked);
           assert.deepEqual(page.rows, all.slice(asked.skip, asked.skip + asked.limit));
           assert.equal(page.total, all.length);
+          const toNs = all[1]?.trade.matchedNs ?? null;
+          const fromNs = all.at(-2)?.trade.matchedNs ?? null;
+          const within = all.filter(
+            ({ trade: { matchedNs } }) =>
+              (toNs === null || matchedNs <= toNs) && (fromNs === null || matchedNs >= fromNs),
+          );
+          const scanned: unknown[] = [];
+          store.history.scanTrades(asked, { fromNs, toNs }, undefined, (row) => scanned.push(row) > 0);
+          assert.deepEqual(scanned, within, 'one by one, those within the times');
         }
         await store.close();
       }),

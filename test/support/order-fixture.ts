@@ -75,6 +75,7 @@ const EMPTY: HistorySnapshot = {
   findOrder: () => undefined,
   finishedOrders: () => ({ rows: [], total: 0 }),
   scanFinished: () => undefined,
+  scanTrades: () => undefined,
   finishedBefore: (_, places) => places.map(() => 0),
   trades: () => ({ rows: [], total: 0 }),
   definition: () => MARKET,

@@ -524,6 +524,12 @@ function tablesOf(
     },
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
+    scanTrades: (query, { fromNs, toNs }, look) => {
+      const isWithin = (ns: bigint): boolean => (fromNs === null || ns >= fromNs) && (toNs === null || ns <= toNs);
+      tradesOf(query)
+        .filter(({ row }) => isWithin(row.matchedNs))
+        .every(look);
+    },
     scanFinished: (query, look) => {
       ordersOf(query).every(look);
     },

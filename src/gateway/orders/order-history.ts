@@ -41,6 +41,12 @@ export interface HistoryWindow<Row> {
 export type PastOrder = OrderRow & { readonly parentId: OrderId | '' };
 
 /** One checkpoint's tables, standing still while it is read. */
+/** Inclusive; null: any. */
+export interface TimeRange {
+  readonly fromNs: bigint | null;
+  readonly toNs: bigint | null;
+}
+
 export interface HistorySnapshot {
   /** The last sequence of the market that the tables reflect; 0 for a market they do not know. */
   marketSequence(marketIndex: number): number;
@@ -67,6 +73,8 @@ export interface HistorySnapshot {
   finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[];
   /** The user's sides of confirmed trades, newest first; `subAccounts` is about the user's side. */
   trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade>;
+  /** Those matched within the times one after another, until `look` returns false: each list is read once. */
+  scanTrades(query: HistoryQuery, times: TimeRange, look: (entry: HistoryTrade) => boolean): void;
   /** The market of a row: what of it rows are printed with never changes. */
   definition(marketIndex: number): MarketDefinition;
 }

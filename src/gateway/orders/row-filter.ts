@@ -107,6 +107,7 @@ export function filteredTrades<T>(
 ): Filtered<Placed<TradePlace, T>> {
   const { query } = ask;
   const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
+  if (query.subAccounts !== null) return tradesOfSubAccounts(snapshot, ask, filter, rowOf);
   const { total: all } = snapshot.trades(query, 0, 1);
   const first = filter.toNs === null ? 0 : countAfter(snapshot, query, all, filter.toNs);
   const last = filter.fromNs === null ? all : countAfter(snapshot, query, all, filter.fromNs - 1n);
@@ -129,6 +130,33 @@ export function filteredTrades<T>(
     },
   );
   return { rows, total, offset, heldFrom: 0, isTooLong: !isWhole };
+}
+
+/** Their number is not stored, so ranks mean nothing: the list is read once. */
+function tradesOfSubAccounts<T>(
+  snapshot: HistorySnapshot,
+  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  filter: RowFilter,
+  rowOf: (entry: HistoryTrade) => Placed<TradePlace, T> & { readonly isBuyer: boolean },
+): Filtered<Placed<TradePlace, T>> {
+  const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
+  const wantsBuys = filter.side === SIDE.buy;
+  const rows: Placed<TradePlace, T>[] = [];
+  let total = 0;
+  let scannedRows = 0;
+  let isTooLong = false;
+  snapshot.scanTrades(ask.query, filter, (entry) => {
+    isTooLong = scannedRows === SCANNED_MAX;
+    scannedRows += 1;
+    if (isTooLong) return false;
+    const isOnPage = total >= offset && total < end;
+    const row = isOnPage || filter.side !== null ? rowOf(entry) : null;
+    if (row !== null && filter.side !== null && row.isBuyer !== wantsBuys) return true;
+    if (row !== null && isOnPage) rows.push(row);
+    total += 1;
+    return true;
+  });
+  return { rows, total, offset, heldFrom: 0, isTooLong };
 }
 
 /** @param read rows from that place on, at most STEP. @returns false: there are more than may be looked at. */
