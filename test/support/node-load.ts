@@ -67,7 +67,7 @@ export class Load {
     const startsAt = performance.now();
     const endsAt = this.#perSecond === Infinity ? startsAt + PATIENCE_MS : Infinity;
     const inFlight = new Set<Promise<unknown>>();
-    while (performance.now() < endsAt && !this.#isStopped) {
+    while (performance.now() < endsAt && !this.#isStopped && controls.every(({ isOpen }) => isOpen)) {
       // One order too many at the most: what is due rises while it is waited for.
       if (this.orders.size > ((performance.now() - startsAt) / 1_000) * this.#perSecond) {
         await aMoment();
