@@ -110,6 +110,37 @@ export function position(view: PositionView): string {
   );
 }
 
+/** What a position cost (wire-additions.md 8.4). */
+export interface BasisView {
+  readonly subAccount: number;
+  readonly assetId: AssetId;
+  readonly isSpot: boolean;
+  readonly isLong: boolean;
+  /** Size, above 0. */
+  readonly quantity: Amount18;
+  readonly cost: Amount18;
+  readonly average: Amount18;
+  readonly markPrice: Amount18 | null;
+  readonly unrealizedPnl: Amount18 | null;
+}
+
+/** A bare array. */
+export function basisReply(views: readonly BasisView[]): string {
+  return bareArray(
+    views.map((view) => {
+      const { subAccount, assetId, isSpot, isLong } = view;
+      const average = `"${format18(view.average)}"`;
+      const side = isSpot ? 'null' : isLong ? '"long"' : '"short"';
+      return (
+        `{"sub_account":${subAccount},"asset_id":"${assetId}","domain":"${isSpot ? 'spot' : 'margin'}","side":${side},` +
+        `"quantity":"${format18(view.quantity)}","cost":"${format18(view.cost)}",` +
+        `"entry_price":${isSpot ? 'null' : average},"avg_acquisition_price":${isSpot ? average : 'null'},` +
+        `"mark_price":${decimalOrNull(view.markPrice)},"unrealized_pnl":${decimalOrNull(view.unrealizedPnl)}}`
+      );
+    }),
+  );
+}
+
 /** @param withPositions false: the member is omitted. */
 export function marginReply(views: MarginViews, withPositions: boolean): string {
   const accounts = byIndex(views, (view) => {

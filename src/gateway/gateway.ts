@@ -101,7 +101,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'isLive' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<
     OrderQueries,
-    'accountName' | 'accountNames' | 'inventory' | 'order' | 'orderPage' | 'tradePage'
+    'accountName' | 'accountNames' | 'inventory' | 'order' | 'orderPage' | 'positionBasis' | 'tradePage'
   >;
   readonly registry: Pick<
     RegistryCache,
@@ -115,7 +115,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
     | 'symbols'
     | 'vaults'
   >;
-  readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'positions' | 'simulate'>;
+  readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'markPrice' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<
     AccountActions,
     'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'rename' | 'settle' | 'transfer' | 'withdraw'

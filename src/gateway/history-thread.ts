@@ -5,13 +5,14 @@
  * Bounded: beyond what may wait, a page is refused before anything is read.
  */
 import { Worker } from 'node:worker_threads';
-import { must } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Hang } from '../runtime/hang-detection.ts';
 import { Watch } from '../runtime/heartbeat.ts';
 import { threadTimes } from '../runtime/thread-times.ts';
 import type { HistoryAnswer, HistoryAsk } from './orders/history-ask.ts';
+import type { BasisAnswer, BasisAsk } from './orders/position-basis.ts';
 
 /** Words that the thread writes and the gateway watches. */
 export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1 } as const;
@@ -25,7 +26,7 @@ export interface HistorySettings {
 
 export interface HistoryQuery {
   readonly id: number;
-  readonly ask: HistoryAsk;
+  readonly ask: HistoryAsk | BasisAsk;
 }
 
 /** To the thread: a query, or null to end. */
@@ -33,7 +34,7 @@ export type ToHistory = HistoryQuery | null;
 
 export interface FromHistory {
   readonly id: number;
-  readonly answer: HistoryAnswer<string>;
+  readonly answer: HistoryAnswer<string> | BasisAnswer;
 }
 
 /** Queries without an answer: some seconds of work. */
@@ -44,13 +45,15 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being rea
 export interface PageReader {
   /** SERVICE_UNAVAILABLE when too many wait. */
   read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>>;
+  /** As `read`, of what positions cost. */
+  basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>>;
 }
 
 export class HistoryThread implements PageReader {
   readonly #worker: Worker;
   readonly #watch: Watch;
   readonly #life: Int32Array;
-  readonly #waiting = new Map<number, (answer: HistoryAnswer<string>) => void>();
+  readonly #waiting = new Map<number, (answer: FromHistory['answer']) => void>();
   readonly #ended: Promise<void>;
   #nextId = 1;
   #isClosing = false;
@@ -84,7 +87,21 @@ export class HistoryThread implements PageReader {
     });
   }
 
-  read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>> {
+  async read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>> {
+    const asked = await this.#ask(ask);
+    if (!asked.ok) return asked;
+    assert(asked.value.kind !== 'basis', 'an answer is of the kind that was asked');
+    return accepted(asked.value);
+  }
+
+  async basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>> {
+    const asked = await this.#ask(ask);
+    if (!asked.ok) return asked;
+    assert(asked.value.kind === 'basis', 'an answer is of the kind that was asked');
+    return accepted(asked.value);
+  }
+
+  #ask(ask: HistoryQuery['ask']): Promise<Outcome<FromHistory['answer']>> {
     if (this.#isClosing || this.#waiting.size >= WAITING_MAX) return Promise.resolve(rejected(BUSY));
     const id = this.#nextId;
     this.#nextId += 1;
@@ -109,7 +126,7 @@ export class HistoryThread implements PageReader {
     await this.#ended;
   }
 
-  #answered(id: number, answer: HistoryAnswer<string>): void {
+  #answered(id: number, answer: FromHistory['answer']): void {
     const resolve = must(this.#waiting.get(id), 'an answer belongs to a question');
     this.#waiting.delete(id);
     resolve(answer);

@@ -5,7 +5,7 @@ import type { SimulateRequest } from '../codec/simulate-request.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { Requirements } from './orders/margin-account.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 
@@ -34,6 +34,12 @@ export class MarginQueries {
     }
     const nowNs = this.#nowNs();
     return accepted(this.#orders.margin.view(nowNs).positions(user, query, nowNs));
+  }
+
+  /** Null without a stored price. */
+  markPrice(asset: AssetId): Amount18 | null {
+    const nowNs = this.#nowNs();
+    return this.#orders.margin.view(nowNs).markPrice(asset, nowNs);
   }
 
   /** Margin-type accounts by index; those that do not exist are left out (AMB-129). */

@@ -23,6 +23,7 @@ import { jsonOf } from './orders/history-ask.ts';
 import type { InventoryBody } from './orders/inventory.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 import type { Page, PagePlan, PageQuery } from './orders/pages.ts';
+import type { BasisPlan, BasisRow } from './orders/position-basis.ts';
 import { type RowFilter, SCANNED_MAX } from './orders/row-filter.ts';
 import type { RegistryCache } from './registry-cache.ts';
 
@@ -38,6 +39,10 @@ const PUBLIC_PAGES_MAX = 64;
 const ROWS_PER_TURN = 50;
 /** How often a page is planned again because the tables are ahead of this thread's view. */
 const PLANS_MAX = 3;
+/** Questions and trades of memory of one read of costs: what is more is added by the next read. */
+const BASIS_STEPS_MAX = 32;
+const BASIS_TRADES_PER_TURN = 256;
+const BASIS_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'many trades are being added up, try again');
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
 const TOO_MANY_ROWS: Reject = reject(
   'INVALID_REQUEST',
@@ -58,10 +63,13 @@ export interface PageRequest {
   readonly filter?: RowFilter | null;
 }
 
+/** Which costs; null: of all markets, of all sub-accounts. */
+export type BasisRequest = Pick<PageRequest, 'user' | 'assetId' | 'subAccounts'>;
+
 export interface OrderQueriesParts {
   readonly orders: Pick<
     OrderManager,
-    'planOrderPage' | 'planTradePage' | 'order' | 'inventory' | 'accountName' | 'accountNames'
+    'planBasis' | 'planOrderPage' | 'planTradePage' | 'order' | 'inventory' | 'accountName' | 'accountNames'
   >;
   readonly registry: Pick<RegistryCache, 'definitions'>;
   readonly isFunded: (user: UserId) => boolean;
@@ -95,6 +103,21 @@ export class OrderQueries {
     const show = jsonOf(query.value);
     const plan = (): PagePlan<string> => this.#parts.orders.planTradePage(query.value, show);
     return this.#queue.page(user, plan, !this.#parts.isFunded(user));
+  }
+
+  /**
+   * What the positions of those sub-accounts cost, of all markets or one. MARKET_NOT_FOUND; SERVICE_UNAVAILABLE when too many
+   * pages are being read, or while many trades are added for the first time.
+   */
+  async positionBasis({ user, assetId, subAccounts }: BasisRequest): Promise<Outcome<readonly BasisRow[]>> {
+    const { definitions } = this.#parts.registry;
+    const definition = assetId === null ? null : definitions.get(assetId);
+    if (definition === undefined) return rejected(NO_MARKET);
+    const markets = definition === null ? [...definitions.values()] : [definition];
+    const marketIndexes = markets.map(({ marketIndex }) => marketIndex);
+    const plan = (): BasisPlan => this.#parts.orders.planBasis(user, marketIndexes);
+    const found = await this.#queue.basis(user, plan, !this.#parts.isFunded(user));
+    return found.ok ? accepted(found.value.rows(subAccounts)) : found;
   }
 
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
@@ -147,7 +170,16 @@ export class PageQueue {
    * @param isPublic for a user without funds.
    * @returns SERVICE_UNAVAILABLE when too many are pending.
    */
-  async page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<Page<string>>> {
+  page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<Page<string>>> {
+    return this.#queued(user, () => this.#read(plan), isPublic);
+  }
+
+  /** As `page`, of what positions cost. */
+  basis(user: UserId, plan: () => BasisPlan, isPublic = false): Promise<Outcome<BasisPlan>> {
+    return this.#queued(user, () => this.#readBasis(plan), isPublic);
+  }
+
+  async #queued<T>(user: UserId, read: () => Promise<Outcome<T>>, isPublic: boolean): Promise<Outcome<T>> {
     const own = this.#users.get(user) ?? { count: 0, last: Promise.resolve() };
     if (isPublic && this.#publicPages >= PUBLIC_PAGES_MAX) return rejected(BUSY);
     if (this.#pages >= PAGES_MAX || own.count >= this.#ownMax()) return rejected(BUSY);
@@ -156,7 +188,7 @@ export class PageQueue {
     if (isPublic) this.#publicPages += 1;
     this.#users.set(user, own);
     const before = own.last;
-    const page = before.then(() => this.#read(plan));
+    const page = before.then(read);
     own.last = page.catch(() => undefined);
     try {
       return await page;
@@ -182,6 +214,19 @@ export class PageQueue {
         planned.release();
       }
     }
+  }
+
+  async #readBasis(plan: () => BasisPlan): Promise<Outcome<BasisPlan>> {
+    const planned = await this.#inTurn(plan);
+    for (let steps = 0; steps < BASIS_STEPS_MAX; steps += 1) {
+      const { ask } = planned;
+      if (ask === null) return accepted(planned);
+      const answer = await this.#reader.basis(ask);
+      if (!answer.ok) return answer;
+      await this.#inTurn(() => planned.take(answer.value));
+      while (await this.#inTurn(() => planned.add(BASIS_TRADES_PER_TURN)));
+    }
+    return planned.ask === null ? accepted(planned) : rejected(BASIS_BUSY);
   }
 
   /** @returns null: the tables are ahead of memory, and it is not the last plan. */

@@ -5,12 +5,15 @@
  */
 
 import { subAccountNames } from '../codec/account-bodies.ts';
+import { type BasisView, basisReply } from '../codec/margin-replies.ts';
 import { pageEnvelope } from '../codec/pages.ts';
 import type { AssetId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
+import type { Amount18 } from '../core/units.ts';
+import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/position-basis.ts';
 import type { RowFilter } from '../gateway/orders/row-filter.ts';
 import { answer, noShape, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
@@ -25,6 +28,7 @@ export const MARKET_DATA_PATH = '/market-data';
 export const ORDER_FILTERS: QueryMembers = { start_time: 'once', end_time: 'once', side: 'once', status: 'once' };
 /** The same of trades. */
 export const TRADE_FILTERS: QueryMembers = { ...ORDER_FILTERS, sub_account: 'once' };
+const ONE_ACCOUNT: QueryMembers = { sub_account: 'once' };
 const MEMBERS: QueryMembers = { ...PAGE_MEMBERS, ...TRADE_FILTERS };
 
 /** What the market-data listener passes to the gateway, which has each of them below MARKET_DATA_PATH. */
@@ -35,6 +39,8 @@ export const PASSED_TO_GATEWAY: readonly Omit<HttpRoute, 'handler'>[] = [
   { method: 'GET', pattern: '/trades/user/:user_id/:asset_id', query: MEMBERS },
   { method: 'GET', pattern: '/orders/user/:user_id', query: MEMBERS },
   { method: 'GET', pattern: '/orders/user/:user_id/:asset_id', query: MEMBERS },
+  { method: 'GET', pattern: '/positions/user/:user_id/basis', query: ONE_ACCOUNT },
+  { method: 'GET', pattern: '/positions/user/:user_id/basis/:asset_id', query: ONE_ACCOUNT },
   { method: 'GET', pattern: '/sub-accounts/user/:user_id' },
 ];
 
@@ -86,6 +92,7 @@ export function addUserReadRoutes(kit: RouteKit): void {
       serve: (call, session, page) => answerOrders(kit, call, session, page, isOneMarket),
     });
   }
+  addBasisRoutes(kit);
   // Without a namesake of the order service it is at the root too.
   for (const pattern of ['/sub-accounts/user/:user_id', `${MARKET_DATA_PATH}/sub-accounts/user/:user_id`]) {
     kit.addSession({
@@ -96,6 +103,46 @@ export function addUserReadRoutes(kit: RouteKit): void {
       serve: (call, { user }) => call.reply(subAccountNames(kit.services.queries.accountNames(user))),
     });
   }
+}
+
+/** At the root too: the order service has no namesake. */
+function addBasisRoutes(kit: RouteKit): void {
+  for (const below of ['', MARKET_DATA_PATH]) {
+    for (const isOneMarket of [false, true]) {
+      kit.addSession({
+        ...OWN,
+        pattern: `${below}/positions/user/:user_id/basis${isOneMarket ? '/:asset_id' : ''}`,
+        query: ONE_ACCOUNT,
+        cost: 'action',
+        shape: ({ query }) => oneAccountOf(query),
+        serve: (call, session, subAccounts) => answerBasis(kit, call, session, subAccounts, isOneMarket),
+      });
+    }
+  }
+}
+
+async function answerBasis(
+  { services }: RouteKit,
+  call: HttpCall,
+  { user }: Session,
+  subAccounts: readonly number[] | null,
+  isOneMarket: boolean,
+): Promise<void> {
+  const market = marketOf(call, isOneMarket);
+  if (!market.ok) return call.refuse(market.reject);
+  const found = await services.queries.positionBasis({ user, assetId: market.value, subAccounts });
+  answer(call, found, (rows) => basisReply(rows.map((row) => basisView(row, services.margin.markPrice(row.assetId)))));
+}
+
+function basisView(row: BasisRow, markPrice: Amount18 | null): BasisView {
+  const { subAccount, assetId, isSpot, quantity, cost } = row;
+  const size = magnitude(quantity) as Amount18;
+  return {
+    ...{ subAccount, assetId, isSpot, isLong: quantity > 0n, quantity: size, cost: cost as Amount18 },
+    average: averagePrice(cost, size),
+    markPrice,
+    unrealizedPnl: markPrice === null ? null : unrealizedPnl(row, markPrice),
+  };
 }
 
 export async function answerTrades(
@@ -160,14 +207,19 @@ function filteredPageOf(
   }
   const side = wordOf(query, 'side', SIDES);
   if (!side.ok) return side;
-  const subAccount = query.one('sub_account');
-  if (!subAccount.ok) return subAccount;
-  if (subAccount.value !== null && !isSubAccount(subAccount.value)) {
-    return rejected(reject('INVALID_REQUEST', 'sub_account is a number from 0 to 255', 'sub_account'));
-  }
+  const subAccounts = oneAccountOf(query);
+  if (!subAccounts.ok) return subAccounts;
   const filter = { fromNs: from.value, toNs: to.value, side: side.value, statuses };
-  const subAccounts = subAccount.value === null ? null : [Number(subAccount.value)];
-  return accepted({ ...page.value, filter, subAccounts, isEmpty });
+  return accepted({ ...page.value, filter, subAccounts: subAccounts.value, isEmpty });
+}
+
+/** @returns null for all. */
+function oneAccountOf(query: Query): Outcome<readonly number[] | null> {
+  const given = query.one('sub_account');
+  if (!given.ok) return given;
+  if (given.value === null) return accepted(null);
+  if (isSubAccount(given.value)) return accepted([Number(given.value)]);
+  return rejected(reject('INVALID_REQUEST', 'sub_account is a number from 0 to 255', 'sub_account'));
 }
 
 function isSubAccount(text: string): boolean {

@@ -9,6 +9,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
 import { answerHistory, jsonOf } from '../gateway/orders/history-ask.ts';
+import { BasisFolds } from '../gateway/orders/position-basis.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { lowerOwnPriority, ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';
@@ -32,6 +33,7 @@ export function runHistoryThread(): void {
   const cycle = new DutyCycle(heartbeat);
   const reader = openReader(dataDirectory, { mapBytes });
   const history = new TableHistory(reader, () => cycle.done());
+  const basis = new BasisFolds();
   port.on('message', (message: ToHistory) => {
     if (message === null) {
       port.close();
@@ -41,7 +43,9 @@ export function runHistoryThread(): void {
       return;
     }
     const { id, ask } = message;
-    const answer = history.read((snapshot) => answerHistory(snapshot, ask, jsonOf(ask)));
+    const answer = history.read((snapshot) =>
+      ask.kind === 'basis' ? basis.answer(snapshot, ask) : answerHistory(snapshot, ask, jsonOf(ask)),
+    );
     port.postMessage({ id, answer } satisfies FromHistory);
   });
 }

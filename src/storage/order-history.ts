@@ -18,8 +18,10 @@ import type {
   TimeRange,
 } from '../gateway/orders/order-history.ts';
 import type { StorageReader } from './environment.ts';
+import { decodeFrame } from './frames.ts';
 import { History } from './history.ts';
 import { keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
+import { ORDER_OF_ID, OrderFinder } from './order-blocks.ts';
 import { decodeRow } from './row-tables.ts';
 import type { FinishedEntry, Listed, TradeEntry } from './runs.ts';
 
@@ -45,11 +47,13 @@ function compareFinishedTies(a: Listed<FinishedEntry>, b: Listed<FinishedEntry>)
 class TableSnapshot implements HistorySnapshot {
   readonly #reader: StorageReader;
   readonly #history: History;
+  readonly #orders: OrderFinder;
   readonly #markets = new Map<number, MarketRow | null>();
 
   constructor(reader: StorageReader, history: History) {
     this.#reader = reader;
     this.#history = history;
+    this.#orders = new OrderFinder(reader);
   }
 
   marketSequence(marketIndex: number): number {
@@ -62,6 +66,18 @@ class TableSnapshot implements HistorySnapshot {
 
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean {
     return this.#history.isFinished(user, marketIndex, orderId, orderSequence as Sequence);
+  }
+
+  orderFlags(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): number | null {
+    const key = keyWriter().ofMarket(TABLE.openOrder, marketIndex, orderSequence as Sequence);
+    const open = this.#reader.get(key);
+    if (open !== null) return decodeRow('order', key, open).flags;
+    const byId = keyWriter().finishedById(user, marketIndex, orderId);
+    const found = this.#reader.get(byId);
+    if (found === null) return null;
+    const last = decodeFrame(byId, found, ORDER_OF_ID.read);
+    if (last.orderSequence !== orderSequence) return null;
+    return this.#orders.find(marketIndex, last.block, last.orderSequence)?.flags ?? null;
   }
 
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined {

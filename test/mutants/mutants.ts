@@ -1616,6 +1616,18 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/contract/user-history',
   },
   {
+    breaks: 'a reduction takes its share of the cost',
+    site: 'basis-reduction',
+    change: swap(/\(cost \* traded\) \/ held/, '0n'),
+    caughtBy: 'test/gateway/orders/position-basis.property',
+  },
+  {
+    breaks: 'a trade of memory that the tables have is added once',
+    site: 'basis-of-memory',
+    change: swap(/ > lastTradeId/, ' > 0'),
+    caughtBy: 'test/gateway/orders/position-basis.property',
+  },
+  {
     breaks: 'no query member is ignored',
     site: 'query-member-ignored',
     change: condition('false'),

@@ -12,13 +12,15 @@ import type { Trader } from '../support/wire-trader.ts';
 const userOf = (number: number): UserId => `u${number}` as UserId;
 const EMPTY = { kind: 'trades', total: 0, rows: [], inTables: [], heldFrom: 0, offset: 0 } as const;
 
+const NO_BASIS = (): never => assert.fail('only pages are read here');
+
 async function nextTurns(count: number): Promise<undefined> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   return undefined;
 }
 
 suite('page queries', () => {
-  const fixture = new PageQueue({ read: async () => accepted(EMPTY) });
+  const fixture = new PageQueue({ read: async () => accepted(EMPTY), basis: NO_BASIS });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
     ask: {
       kind: 'trades',
@@ -39,7 +41,7 @@ suite('page queries', () => {
   });
 
   test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
-    const waiting = new PageQueue({ read: () => new Promise(() => undefined) });
+    const waiting = new PageQueue({ read: () => new Promise(() => undefined), basis: NO_BASIS });
     let users = 0;
     const ask = (isPublic: boolean): Promise<unknown> => {
       users += 1;
@@ -114,6 +116,7 @@ suite('page queries', () => {
         asked.push(ask.kind);
         return accepted(EMPTY);
       },
+      basis: NO_BASIS,
     });
     let [plans, answers, released] = [0, 0, 0];
     const release = (): void => {

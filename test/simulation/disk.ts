@@ -68,6 +68,7 @@ export function historyOfDisk(disk: MemoryDurability): OrderHistory {
     marketSequence: (marketIndex) => disk.market(marketIndex)?.sequence ?? 0,
     lastTradeId: (marketIndex) => disk.market(marketIndex)?.lastTradeId ?? 0,
     isFinished: () => false,
+    orderFlags: () => null,
     findOrder: (user, marketIndex, orderId) => disk.finishedOrder({ user, marketIndex, orderId }),
     finishedOrders: () => none,
     scanFinished: () => undefined,

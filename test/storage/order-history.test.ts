@@ -104,5 +104,5 @@ suite('trades in memory and in the tables', () => {
 
 function tailTrade({ marketIndex, tradeId, matchedNs }: TradeRow): TailTrade {
   const entry = { assetId: `${12 + marketIndex}`, tradeId, timestampNs: matchedNs, isMaker: true, subAccount: 1 };
-  return { marketIndex, trade: entry as never };
+  return { marketIndex, trade: entry as never, isSpot: true };
 }

@@ -72,6 +72,7 @@ const EMPTY: HistorySnapshot = {
   marketSequence: () => 0,
   lastTradeId: () => 0,
   isFinished: () => false,
+  orderFlags: () => null,
   findOrder: () => undefined,
   finishedOrders: () => ({ rows: [], total: 0 }),
   scanFinished: () => undefined,

@@ -9,6 +9,7 @@ import type { UserTrade } from '../../src/gateway/orders/order-events.ts';
 import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
 import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/pages.ts';
+import { BasisFolds } from '../../src/gateway/orders/position-basis.ts';
 
 type Planner = Pick<OrderManager, 'planOrderPage' | 'planTradePage'>;
 const NEVER = (): never => {
@@ -51,5 +52,9 @@ export function planned<T>({
 
 /** What the history thread does, without the thread. */
 export function pagesOf(history: OrderHistory): PageReader {
-  return { read: async (ask) => accepted(history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON))) };
+  const folds = new BasisFolds();
+  return {
+    read: async (ask) => accepted(history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON))),
+    basis: async (ask) => accepted(history.read((snapshot) => folds.answer(snapshot, ask))),
+  };
 }

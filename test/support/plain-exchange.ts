@@ -522,6 +522,7 @@ function tablesOf(
     isFinished: (user, _, id, sequence) => {
       return finished.some((row) => row.user === user && row.id === id && row.sequence >= sequence);
     },
+    orderFlags: () => null,
     findOrder: (user, _, id) => finished.filter((row) => row.user === user && row.id === id).map(rowOf)[0],
     finishedOrders: (query, offset, limit) => windowOf(ordersOf(query), offset, limit),
     scanTrades: (query, { fromNs, toNs }, look) => {

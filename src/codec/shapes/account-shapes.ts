@@ -475,6 +475,25 @@ export const ACCOUNT_NAMES: Shape = named(
   Type.Object({ names: listOf(Type.Object({ account_index: SUB_ACCOUNT, name: TEXT })) }),
 );
 
+export const POSITION_BASIS: Shape = named(
+  'PositionBasis',
+  'What positions cost: average cost of confirmed trades, by sub-account, asset and domain',
+  listOf(
+    Type.Object({
+      sub_account: SUB_ACCOUNT,
+      asset_id: ASSET_ID,
+      domain: described(words('margin', 'spot'), 'target of the trades'),
+      side: described(nullable(words('long', 'short')), 'null in spot'),
+      quantity: described(DECIMAL, 'size; 0 is left out'),
+      cost: described(DECIMAL, 'USD: quantity × average price'),
+      entry_price: described(nullable(DECIMAL), 'average price in margin, null in spot'),
+      avg_acquisition_price: described(nullable(DECIMAL), 'average price in spot, null in margin'),
+      mark_price: described(nullable(DECIMAL), 'null without a stored price'),
+      unrealized_pnl: described(nullable(DECIMAL), 'USD: (mark − average) × quantity, negated for a short'),
+    }),
+  ),
+);
+
 // ---- multisig
 
 const WEIGHT_MAX = 4_294_967_295;

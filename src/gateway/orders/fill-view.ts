@@ -25,7 +25,7 @@ import {
 import type { Amount18 } from '../../core/units.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import type { Holds, UpdateCount } from './holds.ts';
-import { filledOf, isFull, type LiveOrder, neverRests } from './live-order.ts';
+import { filledOf, isFull, isSpot, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { FillConfirmed, FillOutcome, FillRolledBack } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
@@ -182,7 +182,8 @@ export class FillView {
     const { user } = side.order;
     const confirmed = userTradeOf(trade, side, { status: FILL_STATUS.confirmed, fee, reason: 0 });
     if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, confirmed);
-    this.#tail.tradeConfirmed(user, trade.market.definition.marketIndex, confirmed);
+    const { marketIndex } = trade.market.definition;
+    this.#tail.tradeConfirmed(user, marketIndex, { ...confirmed, isSpot: isSpot(side.order) });
   }
 
   #publishRolledBack(trade: PendingTrade, side: PendingSide, reason: RollbackReason): void {

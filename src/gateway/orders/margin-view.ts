@@ -246,12 +246,17 @@ export class MarginView {
       base: legs.base,
       quote: legs.quote,
       entryPrice: entryPrice(legs),
-      markPrice: this.#hasPrice(assetId, nowNs) ? terms.prices.mark : null,
+      markPrice: this.markPrice(assetId, nowNs),
       unrealizedPnl: isPriced ? ((legAtMark(terms, legs.base) + legs.quote) as Amount18) : null,
       margin: requirement(terms, legs.base),
       leverage: leverageOf(notional, equity),
       liquidationPrice: liquidationPrice(account, assetId, assets),
     };
+  }
+
+  /** Null without a stored price of the last two hours (LIQ-10). */
+  markPrice(asset: AssetId, nowNs: TimestampNs): Amount18 | null {
+    return this.#hasPrice(asset, nowNs) ? this.#sources.assets.terms(asset).prices.mark : null;
   }
 
   /** A stored price is shown for two hours (LIQ-10). */

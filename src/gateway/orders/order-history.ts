@@ -58,6 +58,12 @@ export interface HistorySnapshot {
    * @param orderId its own.
    */
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean;
+  /**
+   * Bits of ORDER_FLAG of an order, live or finished; null when its record is gone.
+   *
+   * @param orderId its own.
+   */
+  orderFlags(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): number | null;
   /** A finished order by its id. */
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined;
   /** Finished orders, newest first. */

@@ -49,6 +49,7 @@ import {
   planTradePage,
 } from './pages.ts';
 import { PendingRequests } from './pending-requests.ts';
+import { BasisPlan } from './position-basis.ts';
 import { Releases } from './releases.ts';
 import { SetAsides } from './set-asides.ts';
 import type { OrderSettings } from './settings.ts';
@@ -252,7 +253,7 @@ export class OrderManager {
       const trade = userTradeOfRow(row, isMaker, definition);
       this.#sink.countFill(trade.status, trade.rollbackReason);
       this.#sink.userTrade(user, trade);
-      this.#tail.tradeConfirmed(user, row.marketIndex, trade);
+      this.#tail.tradeConfirmed(user, row.marketIndex, { ...trade, isSpot: false });
     }
   }
 
@@ -327,6 +328,14 @@ export class OrderManager {
 
   planTradePage<T>(query: PageQuery, show: Show<T>): PagePlan<T> {
     return planTradePage(this.#pages, query, show);
+  }
+
+  /** What positions cost, of those markets. */
+  planBasis(user: UserId, marketIndexes: readonly number[]): BasisPlan {
+    const spotAccounts = this.#accounts
+      .of(user)
+      .flatMap(([index]) => (this.#accounts.isMargin(user, index) ? [] : [index]));
+    return new BasisPlan(this.#pages, { user, marketIndexes, spotAccounts });
   }
 
   order(key: Parameters<typeof orderById>[1]): OrderRecordView | undefined {

@@ -31,12 +31,17 @@ export type ConfirmedTrade = Pick<
   | 'isLiquidation'
   | 'isAutoDeleverage'
   | 'fee'
->;
+> & {
+  /** The target of its order. */
+  readonly isSpot: boolean;
+};
 
 /** One side of a confirmed trade. */
 export interface TailTrade {
   readonly marketIndex: number;
   readonly trade: UserTrade;
+  /** The target of its order. */
+  readonly isSpot: boolean;
 }
 
 /** Offsets of a record; doubles and nanoseconds first. */
@@ -61,6 +66,7 @@ const MAKER = 1;
 const BUYER = 2;
 const LIQUIDATION = 4;
 const AUTO_DELEVERAGE = 8;
+const SPOT = 16;
 const NONE = -1;
 
 interface OwnTrades {
@@ -111,7 +117,8 @@ export class TradeTail {
       (trade.isMaker ? MAKER : 0) |
       (trade.isBuyer ? BUYER : 0) |
       (trade.isLiquidation ? LIQUIDATION : 0) |
-      (trade.isAutoDeleverage ? AUTO_DELEVERAGE : 0);
+      (trade.isAutoDeleverage ? AUTO_DELEVERAGE : 0) |
+      (trade.isSpot ? SPOT : 0);
     views.f64[(at + FIELD.tradeId) >>> 3] = trade.tradeId;
     views.f64[(at + FIELD.price) >>> 3] = trade.price;
     views.f64[(at + FIELD.quantity) >>> 3] = trade.quantity;
@@ -184,7 +191,7 @@ export class TradeTail {
       isAutoDeleverage: (flags & AUTO_DELEVERAGE) !== 0,
       fee: readInt128(views, at + FIELD.fee) as Amount18,
     };
-    return { marketIndex, trade };
+    return { marketIndex, trade, isSpot: (flags & SPOT) !== 0 };
   }
 
   /** The record is the user's last from now on. */

@@ -1,6 +1,6 @@
 /** The market-data service: its routes and streams, all public (wire.md 8, 9.3, 9.6, 9.7). */
 
-import { ACCOUNT_NAMES } from '../../codec/shapes/account-shapes.ts';
+import { ACCOUNT_NAMES, POSITION_BASIS } from '../../codec/shapes/account-shapes.ts';
 import {
   BBO_FRAME,
   DEPTH,
@@ -34,7 +34,7 @@ import type { MessageDoc, QueryDoc, RouteDoc, StreamDoc } from './api-table.ts';
 import { DOCUMENT_ROUTES } from './document-table.ts';
 import { OMS_OPEN_ROUTES } from './oms-open-routes-table.ts';
 import { pageExample, RECORD_EXAMPLE, USER_TRADE_EXAMPLE } from './oms-order-routes-table.ts';
-import { limitQuery, PAGE_QUERY, USER_PAGE_QUERIES } from './query-docs.ts';
+import { limitQuery, ONE_ACCOUNT_QUERY, PAGE_QUERY, USER_PAGE_QUERIES } from './query-docs.ts';
 
 const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
 const KLINE_EXAMPLE =
@@ -43,6 +43,8 @@ const TRADE_EXAMPLE =
   '{"asset_id":"1","trade_id":88017,"price":"61000","quantity":"0.02","timestamp_ns":1770000004000000000,"buyer_is_maker":false,"status":"Confirmed"}';
 const TICKER_EXAMPLE =
   '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000,"volume_24h":"9120334.1","high_24h":"61500","low_24h":"59800.5","price_change_24h":"1000","price_change_pct_24h":"1.667","mark_price":"61000","index_price":"60990","best_bid":{"price":"60999","size":"1"},"best_ask":{"price":"61001","size":"2.5"},"open_interest":{"long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}}';
+const BASIS_EXAMPLE =
+  '[{"sub_account":1,"asset_id":"12","domain":"margin","side":"long","quantity":"2.5","cost":"7875.6","entry_price":"3150.24","avg_acquisition_price":null,"mark_price":"3151","unrealized_pnl":"1.9"}]';
 const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
 
 const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
@@ -95,6 +97,24 @@ function userPages(isOneMarket: boolean): readonly RouteDoc[] {
   ];
 }
 
+/** What positions cost, of all markets or of one. */
+function basisRoute(isOneMarket: boolean): RouteDoc {
+  return {
+    ...OWN,
+    path: `/positions/user/{user_id}/basis${isOneMarket ? '/{asset_id}' : ''}`,
+    cost: 'action',
+    summary: `What your positions${isOneMarket ? ' in one market' : ''} cost`,
+    description: [
+      'Average cost of your confirmed trades, without fees, transfers, deposits and withdrawals: an estimate, not inventory. A',
+      'trade counts as spot or margin like its order; when the record of its order is gone (30 days), like its account.',
+    ].join(' '),
+    query: [ONE_ACCOUNT_QUERY],
+    reply: POSITION_BASIS,
+    errors: [...(isOneMarket ? (['MARKET_NOT_FOUND'] as const) : []), 'SERVICE_UNAVAILABLE'],
+    example: { ...(isOneMarket ? { path: { asset_id: '12' } } : {}), reply: BASIS_EXAMPLE },
+  };
+}
+
 /** Logins and reads of users, which the gateway answers (wire-additions.md 8). */
 const USER_ROUTES: readonly RouteDoc[] = [
   ...[NONCE_ROUTE, AUTH_ROUTE].flatMap((route) =>
@@ -103,6 +123,7 @@ const USER_ROUTES: readonly RouteDoc[] = [
       : [{ ...route, cost: 'free', description: `${route.description}${AT_THIS_LISTENER}` } as const],
   ),
   ...[false, true].flatMap(userPages),
+  ...[false, true].map(basisRoute),
   {
     ...OWN,
     path: '/sub-accounts/user/{user_id}',

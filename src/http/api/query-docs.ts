@@ -22,7 +22,7 @@ export const LIMIT_QUERY: QueryDoc = limitQuery(100, PAGE_LIMIT_MAX);
 const START_QUERY: QueryDoc = { name: 'start_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
 const END_QUERY: QueryDoc = { name: 'end_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
 const SIDE_QUERY: QueryDoc = { name: 'side', shape: words('buy', 'sell'), summary: 'your side, in any case' };
-const ONE_ACCOUNT_QUERY: QueryDoc = { name: 'sub_account', shape: SUB_ACCOUNT, summary: 'only this one' };
+export const ONE_ACCOUNT_QUERY: QueryDoc = { name: 'sub_account', shape: SUB_ACCOUNT, summary: 'only this one' };
 
 /** Filters of orders on market data, `sub_account` aside (wire-additions.md 8.3). */
 export const ORDER_FILTER_QUERIES: readonly QueryDoc[] = [

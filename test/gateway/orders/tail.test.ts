@@ -7,6 +7,7 @@ import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/
 import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
 import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
 import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
+import type { ConfirmedTrade } from '../../../src/gateway/orders/trade-tail.ts';
 import { ALICE, BOB, MARKET } from '../../support/order-fixture.ts';
 
 /** A finished order, as often as wanted: each time counts by itself. */
@@ -44,6 +45,14 @@ function trade(tradeId: number): UserTrade {
   };
 }
 
+function isSpot({ tradeId }: Pick<UserTrade, 'tradeId'>): boolean {
+  return tradeId % 4 < 2;
+}
+
+function confirmed(tradeId: number): ConfirmedTrade {
+  return { ...trade(tradeId), isSpot: isSpot({ tradeId }) };
+}
+
 suite('the tail', () => {
   test('a confirmed trade is read as it was, of its own user, while others come and go', () => {
     const { tail } = tailOf(0);
@@ -56,7 +65,7 @@ suite('the tail', () => {
       for (let added = 0; added < step; added += 1) {
         id += 1;
         const user = id % 3 === 0 ? BOB : ALICE;
-        tail.tradeConfirmed(user, 0, trade(id));
+        tail.tradeConfirmed(user, 0, confirmed(id));
         kept.get(user)?.push(trade(id));
       }
       journal += 1;
@@ -68,7 +77,7 @@ suite('the tail', () => {
         const left = trades.filter(({ tradeId }) => tradeId >= first);
         assert.deepEqual(
           tail.tradesOf(user),
-          left.map((each) => ({ marketIndex: 0, trade: each })),
+          left.map((each) => ({ marketIndex: 0, trade: each, isSpot: isSpot(each) })),
         );
       }
     }
@@ -125,7 +134,7 @@ suite('the tail', () => {
   test('one user may have any number of trades', () => {
     const { tail } = tailOf(0);
     const count = 200_000;
-    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, trade(at));
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, confirmed(at));
     tail.journalFlushed(1, 0);
     for (let left = count; left > 0; left = Math.max(0, left - DROPPED_PER_FLUSH)) {
       assert.equal(tail.tradeCount, left);
@@ -137,7 +146,7 @@ suite('the tail', () => {
   test('trades go in the order of their confirmation, and a user without any is forgotten', () => {
     const { tail } = tailOf(0);
     const count = 3 * DROPPED_PER_FLUSH;
-    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, trade(at));
+    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, confirmed(at));
     tail.journalFlushed(1, 0);
     assert.equal(tail.tradeCount, count);
     tail.journalFlushed(2, 1);
