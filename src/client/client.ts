@@ -22,7 +22,14 @@ import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
-import { baseAddress, type HttpExchange, type HttpMethod, HttpTransport, type SocketTarget } from './http-transport.ts';
+import {
+  baseAddress,
+  type HttpExchange,
+  type HttpMethod,
+  HttpTransport,
+  queryText,
+  type SocketTarget,
+} from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
@@ -84,6 +91,7 @@ import {
   WRAPPERS,
 } from './signed-actions.ts';
 import { type NowNs, systemClock } from './time.ts';
+import { UserReads } from './user-reads.ts';
 
 export interface ClientOptions {
   /** Base URL of the order service, e.g. `http://127.0.0.1:3032`. */
@@ -161,6 +169,8 @@ export class RingbookClient {
   readonly registry: RegistryClient;
   /** Positions, figures and simulations of the user's margin accounts. */
   readonly margin: MarginClient;
+  /** Orders and trades with filters, names of sub-accounts, what positions cost. */
+  readonly history: UserReads;
   readonly #omsBase: string;
   readonly #mdsBase: string | null;
   readonly #oms: HttpTransport;
@@ -190,6 +200,25 @@ export class RingbookClient {
       userId: () => this.userId,
       exchange: (exchange) => this.#protected(exchange),
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
+    });
+    this.history = this.#userReads();
+  }
+
+  /** With a session of its own at market data, where its address is known. */
+  #userReads(): UserReads {
+    const userId = (): UserId => this.userId;
+    if (this.#mds === null || this.#signers === null) {
+      return new UserReads({
+        userId,
+        login: () => this.login(),
+        exchange: (exchange) => this.#protected({ ...exchange, path: `/market-data${exchange.path}` }),
+      });
+    }
+    const session = new Session(this.#mds, this.#signers, this.nowNs);
+    return new UserReads({
+      userId,
+      login: async () => void (await session.headers()),
+      exchange: (exchange) => session.exchange(exchange),
     });
   }
 
@@ -575,19 +604,3 @@ function signersOf({ key, account, coSigners = [] }: ClientOptions): AccountSign
 function listOf<T>(event: T | null): readonly T[] {
   return event === null ? [] : [event];
 }
-
-interface QueryMembers {
-  readonly page?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly open_only?: boolean | undefined;
-  readonly max_ts?: bigint | undefined;
-  readonly interval?: string | undefined;
-  readonly end_timestamp_ns?: bigint | undefined;
-}
-
-function queryText(query: QueryMembers): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join('&')}`;
-}
-
-/** The 200 body of a write that the clearing engine rejected (wire.md 5.1). */

@@ -140,3 +140,9 @@ export function unreachable(origin: string, reason: string): RingbookError {
     retryable: true,
   });
 }
+
+/** The members that are given, as a query with its `?`; '' for none. Values that need no escape: numbers, words, flags. */
+export function queryText(members: object): string {
+  const pairs = Object.entries(members).filter(([, value]) => value !== undefined);
+  return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join('&')}`;
+}

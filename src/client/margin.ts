@@ -43,6 +43,21 @@ export interface MarginFigures {
   readonly leverage: string | null;
   readonly isSolvent: boolean;
   readonly isLiquidatable: boolean;
+  /** Of the initial requirement. */
+  readonly initialSurplus: string;
+  readonly unrealizedPnl: string;
+  /** Null while a price is missing. */
+  readonly maintenanceRequirement: string | null;
+  /** Why figures of this account are not complete; empty when they are. */
+  readonly warnings: readonly MarginWarning[];
+}
+
+/** A price that is missing, or that is too old, so that the last stored one counts. */
+export interface MarginWarning {
+  readonly code: string;
+  /** For people; may change. */
+  readonly message: string;
+  readonly assetId: string | null;
 }
 
 /** By sub-account. */
@@ -207,12 +222,38 @@ function readPosition(value: JsonValue): Position {
   }));
 }
 
-function readFigures(value: JsonValue): MarginAccounts {
-  const accounts = readObject(value, 'margin', (reader) => reader.object('accounts'));
-  return new Map([...accounts].map(([index, account]) => [Number(index), readAccount(account)]));
+export function readFigures(value: JsonValue): MarginAccounts {
+  const { accounts, warnings } = readObject(value, 'margin', (reader) => ({
+    accounts: reader.object('accounts'),
+    // A service of before has none.
+    warnings: reader.has('warnings') ? reader.array('warnings').map(readWarning) : [],
+  }));
+  return new Map(
+    [...accounts].map(([index, account]) => {
+      const own = warnings.filter(({ subAccount }) => subAccount === Number(index));
+      return [
+        Number(index),
+        readAccount(
+          account,
+          own.map(({ warning }) => warning),
+        ),
+      ];
+    }),
+  );
 }
 
-function readAccount(value: JsonValue): MarginFigures {
+function readWarning(value: JsonValue): { readonly subAccount: number; readonly warning: MarginWarning } {
+  return readObject(value, 'margin warning', (reader) => ({
+    subAccount: reader.integer('sub_account', 0, 255),
+    warning: {
+      code: reader.string('code'),
+      message: reader.string('message'),
+      assetId: textOrNull(reader, 'asset'),
+    },
+  }));
+}
+
+function readAccount(value: JsonValue, warnings: readonly MarginWarning[]): MarginFigures {
   return readObject(value, 'margin account', (reader) => ({
     equity: reader.string('account_equity'),
     available: reader.string('available_margin'),
@@ -221,6 +262,10 @@ function readAccount(value: JsonValue): MarginFigures {
     leverage: textOrNull(reader, 'account_leverage'),
     isSolvent: reader.boolean('is_solvent'),
     isLiquidatable: reader.boolean('is_liquidatable'),
+    initialSurplus: reader.string('im_surplus'),
+    unrealizedPnl: reader.string('unrealized_pnl'),
+    maintenanceRequirement: textOrNull(reader, 'mm_requirement'),
+    warnings,
   }));
 }
 

@@ -198,11 +198,11 @@ export function readArray<T>(value: JsonValue, what: string, read: (item: JsonVa
   return (value as readonly JsonValue[]).map(read);
 }
 
-function stringOrNull(reader: MemberReader, name: string): string | null {
+export function stringOrNull(reader: MemberReader, name: string): string | null {
   return reader.has(name) ? reader.string(name) : null;
 }
 
-function choice<T extends string>(reader: MemberReader, name: string, choices: readonly T[]): T {
+export function choice<T extends string>(reader: MemberReader, name: string, choices: readonly T[]): T {
   const word = reader.string(name);
   const found = choices.find((candidate) => candidate === word);
   return found ?? reader.fail(name, `expected one of ${choices.join(', ')}`, choices[0] as T);

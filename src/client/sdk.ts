@@ -49,3 +49,4 @@ export type * from './registry.ts';
 export type * from './replies.ts';
 export type * from './signed-actions.ts';
 export type * from './time.ts';
+export type * from './user-reads.ts';

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { TSchema } from '@sinclair/typebox';
 import fc from 'fast-check';
+import { readFigures } from '../../src/client/margin.ts';
 import { readOrderEvent } from '../../src/client/order-events.ts';
 import {
+  readArray,
   readBatchResults,
   readDepth,
   readInventory,
@@ -19,10 +21,16 @@ import {
   readTicker,
   readUserTrade,
 } from '../../src/client/replies.ts';
+import {
+  readAccountTrade,
+  readPositionBasis,
+  readSubAccountNames,
+  readUserOrder,
+} from '../../src/client/user-reads.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { ORDER_RECORD } from '../../src/codec/order-record.ts';
-import { INVENTORY } from '../../src/codec/shapes/account-shapes.ts';
+import { ACCOUNT_NAMES, INVENTORY, MARGIN, POSITION_BASIS } from '../../src/codec/shapes/account-shapes.ts';
 import {
   DEPTH,
   DEPTH_DIFF,
@@ -36,6 +44,7 @@ import {
   BATCH_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
+  USER_ORDER_PAGE,
   USER_TRADE,
   USER_TRADE_PAGE,
 } from '../../src/codec/shapes/order-reply-shapes.ts';
@@ -60,6 +69,11 @@ const READERS: readonly (readonly [string, TSchema, (value: JsonValue) => unknow
   ['a ticker', TICKER, readTicker],
   ['open interest', OPEN_INTEREST, readOpenInterest],
   ['an inventory', INVENTORY, readInventory],
+  ['a page of orders with filters', USER_ORDER_PAGE, (value) => readPage(value, 'orders', readUserOrder)],
+  ['a page of trades with filters', USER_TRADE_PAGE, (value) => readPage(value, 'trades', readAccountTrade)],
+  ['names of sub-accounts', ACCOUNT_NAMES, readSubAccountNames],
+  ['what positions cost', POSITION_BASIS, (value) => readArray(value, 'position basis', readPositionBasis)],
+  ['figures of margin', MARGIN, readFigures],
   ['an order event', ORDER_EVENT, (value) => readOrderEvent(value, 1n)],
 ];
 

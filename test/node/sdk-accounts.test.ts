@@ -146,6 +146,52 @@ suite('SDK', () => {
     stop();
   });
 
+  test('history: orders and trades with filters, names and costs, with a login at either listener (wire-additions.md 8)', async () => {
+    await world.advance(1_000_000_000n);
+    const before = world.nowNs;
+    const { id } = await trader.sell(limit(320_000, 10_000));
+    await trader.buy(limit(320_000, 10_000), { account: 0, isSpot: true });
+    await world.rest();
+    const options = { key: trader.sdkKey, nowNs: () => world.stamp() };
+    const readers = [
+      client,
+      new RingbookClient({ oms: cable.base, ...options }),
+      new RingbookClient({ oms: cable.base, mds: `${world.process.oms}/market-data`, ...options }),
+    ];
+    for (const { history } of readers) {
+      await history.login();
+      const sells = await history.orders({
+        assetId: '2',
+        side: 'Sell',
+        status: 'completed',
+        startNs: before,
+        limit: 1,
+      });
+      assert.deepEqual(
+        sells.items.map((order) => [order.orderId, order.subAccount, order.isSpot, order.revisionNs, order.status]),
+        [[id, 0, true, null, 'Filled']],
+      );
+      const bought = await history.trades({ side: 'Buy', subAccount: 0, startNs: before });
+      assert.deepEqual(
+        bought.items.map((trade) => [trade.price, trade.isBuyer, trade.subAccount]),
+        [['3200', true, 0]],
+      );
+      assert.deepEqual((await history.trades({ subAccount: 7 })).items, []);
+      await assert.rejects(history.orders({ startNs: 2n, endNs: 1n }), code('INVALID_REQUEST'));
+      assert.deepEqual(await history.subAccountNames(), [{ subAccount: 2, name: 'Hedge book' }]);
+      const [row, ...others] = await history.positionBasis({ subAccount: 0 });
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [row?.assetId, row?.domain, row?.side, row?.entryPrice, row?.averageAcquisitionPrice],
+        ['2', 'spot', null, null, '3200'],
+      );
+      await assert.rejects(history.positionBasis({ assetId: '77' }), code('MARKET_NOT_FOUND'));
+    }
+    for (const other of readers.slice(1)) other.close();
+    const figures = (await client.margin.figures()).get(1);
+    assert.deepEqual([figures?.unrealizedPnl, figures?.maintenanceRequirement, figures?.warnings], ['0', '0', []]);
+  });
+
   test('a stream that resumes loses nothing when its connection is cut, and reports when it has to begin anew', async () => {
     const told: OrderEvent[] = [];
     let rereads = 0;

@@ -200,7 +200,8 @@ export class BasisPlan {
   readonly #markets: Markets;
   readonly #user: UserId;
   readonly #spotAccounts: readonly number[];
-  readonly #held: readonly HeldSide[];
+  /** Of memory, by market. */
+  readonly #held = new Map<number, HeldSide[]>();
   readonly #bases = new Map<number, CostBasis>();
   #marketIndexes: readonly number[];
   #toAdd: HeldSide[] = [];
@@ -213,7 +214,11 @@ export class BasisPlan {
     this.#user = user;
     this.#spotAccounts = spotAccounts;
     this.#marketIndexes = marketIndexes;
-    this.#held = tail.tradesOf(user);
+    for (const side of tail.tradesOf(user)) {
+      const known = this.#held.get(side.marketIndex);
+      if (known === undefined) this.#held.set(side.marketIndex, [side]);
+      else known.push(side);
+    }
   }
 
   /** Of the tables; null: it has all of them. */
@@ -228,8 +233,8 @@ export class BasisPlan {
     for (const { marketIndex, lastTradeId, lines } of markets) {
       this.#bases.set(marketIndex, new CostBasis(lines));
       // mutant: basis-of-memory
-      const newer = this.#held.filter((side) => side.marketIndex === marketIndex && side.trade.tradeId > lastTradeId);
-      this.#toAdd.push(...newer.sort(compareHeld));
+      const newer = (this.#held.get(marketIndex) ?? []).filter(({ trade }) => trade.tradeId > lastTradeId);
+      this.#toAdd = this.#toAdd.concat(newer.sort(compareHeld));
     }
   }
 
