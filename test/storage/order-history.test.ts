@@ -1,12 +1,14 @@
 /** The rows of orders that are in memory too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { MarketRow, TradeRow } from '../../src/clearing/rows.ts';
+import type { MarketRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history-ask.ts';
+import type { HistorySnapshot } from '../../src/gateway/orders/order-history.ts';
 import { planTradePage } from '../../src/gateway/orders/pages.ts';
+import { BASIS_TRADES_MAX, type BasisAnswer, BasisFolds } from '../../src/gateway/orders/position-basis.ts';
 import type { Tail } from '../../src/gateway/orders/tail.ts';
 import type { TailTrade } from '../../src/gateway/orders/trade-tail.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
@@ -55,6 +57,73 @@ suite('orders in memory and in the tables', () => {
     assert.deepEqual(inTables({ sequence: 50, heard: 40 }), [0]);
     assert.deepEqual(inTables({ sequence: 0, heard: 40 }), [0], 'a create that the market took and ended meanwhile');
     assert.deepEqual(inTables({ sequence: 80, heard: 90 }), [], 'one that lives');
+    await store.close();
+  });
+});
+
+suite('targets of trades in the tables', () => {
+  test('the flags of an order are found while it lives and when it has ended, not those of a later one of its id', async () => {
+    const store = new CheckpointStore();
+    const market = { definition: marketOf(0, '12'), sequence: 100, lastTradeId: 0 } as MarketRow;
+    const reused = 'reused' as OrderId;
+    const live = order(7, { end: 0, flags: 5 });
+    store.checkpoint([{ table: 'market', row: market }]);
+    store.checkpoint(
+      [live, order(8, { flags: 6 }), order(9, { orderId: reused })].map((row) => ({ table: 'order', row })),
+    );
+    const flagsOf = (sequence: number, orderId: OrderId = `order-${sequence}` as OrderId): number | null =>
+      new TableHistory(store.writer).read((snapshot) => snapshot.orderFlags(userOf(1), 0, orderId, sequence));
+    assert.deepEqual([flagsOf(7), flagsOf(8), flagsOf(9, reused), flagsOf(10)], [5, 6, 4, null]);
+    const later = order(50, { orderId: reused, creationNs: 60n as TimestampNs, flags: 12 });
+    store.checkpoint([order(7, { flags: 5 }), later].map((row) => ({ table: 'order', row })));
+    assert.deepEqual([flagsOf(7), flagsOf(9, reused), flagsOf(50, reused)], [5, null, 12]);
+    await store.close();
+  });
+
+  test('a list of many trades is added in questions of a bounded number, each of them read once', async () => {
+    const store = new CheckpointStore();
+    const count = 5_000;
+    const market = { definition: marketOf(0, '12'), sequence: 2 * count, lastTradeId: count } as MarketRow;
+    const rowsFrom = function* (first: number, last: number): Generator<RowWrite> {
+      for (let id = first; id <= last; id += 1)
+        yield { table: 'trade', row: trade(id, { quantity: 1 as RawQuantity }) };
+    };
+    store.checkpoint([{ table: 'market', row: market }, ...rowsFrom(1, 3_000)]);
+    store.checkpoint(rowsFrom(3_001, count));
+    const history = new TableHistory(store.writer);
+    const folds = new BasisFolds();
+    const ask = { kind: 'basis', user: userOf(1), marketIndexes: [0], spotAccounts: [] } as const;
+    let read = 0;
+    const question = (): BasisAnswer =>
+      history.read((snapshot) => {
+        const counted = Object.create(snapshot) as HistorySnapshot;
+        counted.trades = (query, offset, limit) => {
+          const found = snapshot.trades(query, offset, limit);
+          read += found.rows.length;
+          return found;
+        };
+        // Its private members are those of the snapshot itself.
+        counted.lastTradeId = (marketIndex) => snapshot.lastTradeId(marketIndex);
+        counted.definition = (marketIndex) => snapshot.definition(marketIndex);
+        counted.orderFlags = () => null;
+        return folds.answer(counted, ask);
+      });
+    for (const expected of [BASIS_TRADES_MAX, 2 * BASIS_TRADES_MAX]) {
+      assert.deepEqual(question().markets, []);
+      assert.equal(read, expected);
+    }
+    const [whole] = question().markets;
+    assert.equal(read, count);
+    const { quantityDecimals, priceDecimals } = market.definition;
+    assert.deepEqual(whole?.lines, [
+      {
+        subAccount: 1,
+        isSpot: false,
+        quantity: BigInt(count) * 10n ** BigInt(18 - quantityDecimals),
+        cost: 100n * BigInt(count) * 10n ** BigInt(18 - quantityDecimals - priceDecimals),
+      },
+    ]);
+    assert.deepEqual([question().markets[0]?.lines, read], [whole?.lines, count], 'what was added is kept');
     await store.close();
   });
 });

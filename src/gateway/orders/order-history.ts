@@ -59,7 +59,7 @@ export interface HistorySnapshot {
    */
   isFinished(user: UserId, marketIndex: number, orderId: OrderId, orderSequence: number): boolean;
   /**
-   * Bits of ORDER_FLAG of an order, live or finished; null when its record is gone.
+   * Bits of ORDER_FLAG of an order, live or finished; null when its record is gone or a later one has its id.
    *
    * @param orderId its own.
    */

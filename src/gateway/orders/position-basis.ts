@@ -7,8 +7,9 @@
  * The trades of a user in a market are added oldest first, each once: what was added is kept, so that the next read adds only
  * what is new. A question adds at most BASIS_TRADES_MAX of them, however many there are, and is asked again.
  *
- * A trade has the target of its order. The record of a finished order is gone after 30 days or behind 100,000 others: a trade
- * that is first added after that counts as spot in a spot account and as margin in any other.
+ * A trade has the target of its order. The record of a finished order is gone after 30 days or behind 100,000 others, and is not
+ * found when a later order has its id: a trade that is first added after that counts as spot in a spot account and as margin in
+ * any other.
  *
  * Not here: prices, what is shown (user-read-routes.ts).
  */
