@@ -25,8 +25,8 @@ import type { HistorySnapshot, HistoryTrade } from './order-history.ts';
 import type { Tail } from './tail.ts';
 import { userTradeOfRow } from './trade-view.ts';
 
-/** Trades that one question adds: some 20 ms of the history thread. */
-export const BASIS_TRADES_MAX = 2_048;
+/** Trades that one question adds: some 25 ms of the history thread where each is of another order. */
+export const BASIS_TRADES_MAX = 512;
 /** Positions that are kept on the history thread between reads: some 10 MB. */
 const KEPT_LINES_MAX = 65_536;
 /** What a kept market costs beside its positions, in positions. */

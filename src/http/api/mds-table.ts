@@ -44,7 +44,7 @@ const TRADE_EXAMPLE =
 const TICKER_EXAMPLE =
   '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000,"volume_24h":"9120334.1","high_24h":"61500","low_24h":"59800.5","price_change_24h":"1000","price_change_pct_24h":"1.667","mark_price":"61000","index_price":"60990","best_bid":{"price":"60999","size":"1"},"best_ask":{"price":"61001","size":"2.5"},"open_interest":{"long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}}';
 const BASIS_EXAMPLE =
-  '[{"sub_account":1,"asset_id":"12","domain":"margin","side":"long","quantity":"2.5","cost":"7875.6","entry_price":"3150.24","avg_acquisition_price":null,"mark_price":"3151","unrealized_pnl":"1.9"}]';
+  '[{"sub_account":1,"asset_id":"1","domain":"margin","side":"long","quantity":"2.5","cost":"7875.6","entry_price":"3150.24","avg_acquisition_price":null,"mark_price":"3151","unrealized_pnl":"1.9"}]';
 const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
 
 const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
@@ -111,7 +111,7 @@ function basisRoute(isOneMarket: boolean): RouteDoc {
     query: [ONE_ACCOUNT_QUERY],
     reply: POSITION_BASIS,
     errors: [...(isOneMarket ? (['MARKET_NOT_FOUND'] as const) : []), 'SERVICE_UNAVAILABLE'],
-    example: { ...(isOneMarket ? { path: { asset_id: '12' } } : {}), reply: BASIS_EXAMPLE },
+    example: { ...(isOneMarket ? { path: { asset_id: '1' } } : {}), reply: BASIS_EXAMPLE },
   };
 }
 
