@@ -83,6 +83,18 @@ suite('what positions cost', () => {
     }
   });
 
+  test('a read costs 2 units of the user at either listener (LIM-12)', async () => {
+    const units = async (): Promise<number> => {
+      const { status, text } = await trader.call('GET', `/limits/${trader.userId}`);
+      assert.equal(status, 200, text);
+      return Number((JSON.parse(text) as { units: string }).units);
+    };
+    const before = await units();
+    await basis();
+    // The read of the limits is 2 units too.
+    assert.equal(before - (await units()), 2 * PATHS.length + 2);
+  });
+
   test('margin and spot of one account are told apart by the order, and a restart changes nothing', async () => {
     await traded('buy', 200_000, 10_000, MARGIN);
     await traded('buy', 203_000, 20_000, MARGIN);

@@ -5,7 +5,7 @@
  *   trades in memory ───────────────────────────────────────────────────────────────────────┴▶ BasisPlan ─▶ rows
  *
  * The trades of a user in a market are added oldest first, each once: what was added is kept, so that the next read adds only
- * what is new. A question adds at most BASIS_TRADES_MAX of them, however many there are, and is asked again.
+ * what is new. A question adds at most BASIS_TRADES_MAX of them, however many there are, and is repeated.
  *
  * A trade has the target of its order. The record of a finished order is gone after 30 days or behind 100,000 others, and is not
  * found when a later order has its id: a trade that is first added after that counts as spot in a spot account and as margin in
@@ -108,7 +108,7 @@ export interface BasisOfMarket {
 
 export interface BasisAnswer {
   readonly kind: 'basis';
-  /** The first of the question's markets; fewer than all: ask for the others again. */
+  /** The first of the question's markets; fewer than all: the others need another question. */
   readonly markets: readonly BasisOfMarket[];
 }
 
