@@ -69,11 +69,4 @@ export async function request(url, init = {}) {
   return body;
 }
 
-/** Where the streams of market data are: a second port of the same host, or below `/market-data` of this origin. */
-function marketDataBase() {
-  const port = document.body.dataset['marketDataPort'];
-  if (port === undefined) return `${location.origin}/market-data`;
-  return `${location.protocol}//${location.hostname}:${port}`;
-}
-
-export const MARKET_STREAMS = marketDataBase().replace(/^http/, 'ws');
+export const MARKET_STREAMS = `${location.origin}/market-data`.replace(/^http/, 'ws');

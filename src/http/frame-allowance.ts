@@ -43,6 +43,35 @@ export class FrameCrowd {
   }
 }
 
+/** Limits of the frames that one socket may send to a stream that reads them. */
+export interface FrameRule {
+  readonly bytesMax: number;
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Counts the frames of one socket against its rule, where its connection is. */
+export class FrameRate {
+  readonly #rule: FrameRule;
+  #left: number;
+  #sinceMs: number;
+
+  /** @param nowMs real milliseconds, monotonic. */
+  constructor(rule: FrameRule, nowMs: number) {
+    this.#rule = rule;
+    this.#left = rule.burst;
+    this.#sinceMs = nowMs;
+  }
+
+  /** Counts one more frame. @returns whether it is allowed. */
+  take(nowMs: number): boolean {
+    const supplied = ((nowMs - this.#sinceMs) / SECOND_MS) * this.#rule.perSecond;
+    this.#left = Math.min(this.#rule.burst, this.#left + supplied) - 1;
+    this.#sinceMs = nowMs;
+    return this.#left >= 0;
+  }
+}
+
 /** The allowance of one socket. */
 export class FrameAllowance {
   #turn = -1;

@@ -157,14 +157,14 @@ export class HttpRoutes {
   }
 
   /** A plain GET of a WebSocket path, where another route's pattern would take it for its own. */
-  addPlainSocketGet(pattern: string): void {
-    this.add({ method: 'GET', pattern, query: null, handler: (call) => call.refusePlainGet() });
+  addPlainSocketGet(pattern: string, isListed = true): void {
+    this.add({ method: 'GET', pattern, query: null, isListed, handler: (call) => call.refusePlainGet() });
   }
 
-  /** Registers a path with a WebSocket stream as its only GET. */
-  addSocketPath(pattern: string): void {
+  /** Registers a path with a WebSocket stream as its only GET. @param isListed as of an HttpRoute. */
+  addSocketPath(pattern: string, isListed = true): void {
     assert(!this.#sealed, 'routes are added before seal()');
-    this.#socketPaths.add(pattern);
+    if (isListed) this.#socketPaths.add(pattern);
     for (const path of this.pathsOf(pattern)) if (!this.#methods.has(path)) this.#methods.set(path, new Set());
   }
 

@@ -44,16 +44,23 @@ import { PUBLIC_READ_UNITS, unitsOfBytes } from '../gateway/sessions/address-lim
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import type { AddressGate } from './address-gate.ts';
+import type { FrameRule } from './frame-allowance.ts';
 import { laneOf, type ReadingTurns } from './reading-turns.ts';
 import { DROPPED_BYTES, SubscribedSocket, Subscription } from './subscribed-socket.ts';
 import type { LagRule, StreamRoute, StreamSocket } from './uws-socket.ts';
 
 /** How the socket ends for a reader that is too slow even so. */
-const SUBSCRIPTIONS_LAG: LagRule = { code: 1013, reason: 'resync_required', hardDropMs: 1_000, messagesMax: 4_096 };
+export const SUBSCRIPTIONS_LAG: LagRule = {
+  code: 1013,
+  reason: 'resync_required',
+  hardDropMs: 1_000,
+  messagesMax: 4_096,
+};
 const SUBSCRIPTIONS_MAX = 500;
 /** New ones of one frame. */
 const SUBSCRIBED_AT_ONCE_MAX = 200;
-const FRAME_IN_BYTES_MAX = 65_536;
+/** Frames of a client. */
+export const SUBSCRIPTION_FRAMES: FrameRule = { bytesMax: 65_536, perSecond: 10, burst: 50 };
 /** Frames that wait to be read: of one socket, of all, and of a socket that may add to them when all have so many. */
 const READING_BYTES_MAX = 131_072;
 const READING_BYTES_ALL_MAX = 16_777_216;
@@ -128,7 +135,8 @@ export class MarketSubscriptions {
     return {
       pattern: '/ws',
       lag: SUBSCRIPTIONS_LAG,
-      admit: () => accepted(new SubscribedSocket(performance.now())),
+      frames: SUBSCRIPTION_FRAMES,
+      admit: () => accepted(new SubscribedSocket()),
       opened: (socket) => {
         socket.data.opened(socket);
         socket.send(welcome);
@@ -355,14 +363,6 @@ export class MarketSubscriptions {
   // ---- clients
 
   #receive(socket: StreamSocket<SubscribedSocket>, bytes: Uint8Array, isBinary: boolean): void {
-    if (bytes.byteLength > FRAME_IN_BYTES_MAX) {
-      socket.finish(1009, 'message_too_big');
-      return;
-    }
-    if (!socket.data.takesFrame(performance.now())) {
-      socket.finish(1008, 'too_many_frames');
-      return;
-    }
     const { turns } = this.#of;
     const { reading } = socket.data;
     const lane = laneOf(bytes.byteLength);

@@ -26,6 +26,7 @@ import { HttpRoutes } from './http-routes.ts';
 import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, marketOf } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
+import { type SocketChannel, SocketsOfPeer } from './passed-sockets.ts';
 import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
@@ -174,6 +175,8 @@ export interface MdsServerOptions {
   readonly tls?: TlsFiles | null;
   /** To the gateway's thread, for logins and reads of users; null or absent: those are 503. */
   readonly peer?: PeerChannel | null;
+  /** To the gateway's thread, for the sockets at the order listener; null or absent: there are none. */
+  readonly socketPeer?: SocketChannel | null;
   /** Null or absent: addresses are not limited. */
   readonly gate?: AddressGate | null;
   /** Called during long parsing: records the thread's heartbeat. */
@@ -187,6 +190,7 @@ export class MdsServer {
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #passed: PassedRequests;
+  readonly #remote: SocketsOfPeer;
   #hasListened = false;
   #isClosed = false;
 
@@ -202,6 +206,7 @@ export class MdsServer {
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#streams.subscriptions.attach({ ...options, gate, turns });
     this.#addStreams();
+    this.#remote = new SocketsOfPeer(this.#hub, options.socketPeer ?? null);
     addMarketDataReads({ ...options, routes: this.#routes });
     this.#passed = new PassedRequests(this.#routes, peer);
     for (const route of PASSED_TO_GATEWAY) this.#passed.add(route, `${MARKET_DATA_PATH}${route.pattern}`);
@@ -213,7 +218,7 @@ export class MdsServer {
     return this.#routes.served();
   }
 
-  /** Number of open sockets. */
+  /** Number of open sockets, with those that are connected at the order listener. */
   get socketCount(): number {
     return this.#hub.count;
   }
@@ -240,6 +245,7 @@ export class MdsServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#hub.finishAll(1001, 'going_away');
+    this.#remote.close();
     this.#passed.close();
     this.#routes.stop();
     this.#app.close();

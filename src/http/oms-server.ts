@@ -18,15 +18,17 @@ import { STOPPING } from '../gateway/order-entry.ts';
 import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
-import { LOGIN_AREA, MDS_ROUTES } from './api/mds-table.ts';
+import { LOGIN_AREA, MDS_ROUTES, MDS_STREAMS } from './api/mds-table.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
+import { SUBSCRIPTION_FRAMES, SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { NUMBERING_MEMBERS, type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
+import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
 import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
@@ -34,7 +36,7 @@ import { MARKET_DATA_PATH } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
-import { OMS_LAG, SocketHub } from './uws-socket.ts';
+import { MDS_LAG, OMS_LAG, SocketHub } from './uws-socket.ts';
 
 /** Interval at which a part of the open sockets' tokens is checked again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
@@ -50,15 +52,12 @@ export interface OmsServerOptions {
   readonly gate?: AddressGate | null;
   /** Whether the pages offer the public keys of the seeded users. */
   readonly offersKeys?: boolean;
-  /**
-   * Port of the market-data listener on the same host, for the trading page. Null or absent: it is reached below
-   * `/market-data` of the origin of the page.
-   */
-  readonly marketDataPort?: number | null;
   /** Books test funds, on a node with the dev seed; null or absent: there is no faucet. */
   readonly faucet?: Credit | null;
   /** To the market-data thread, for its reads at this origin; null or absent: they are 503 here. */
   readonly peer?: PeerChannel | null;
+  /** To the market-data thread, for its streams at this origin; null or absent: they are 503 here. */
+  readonly socketPeer?: SocketChannel | null;
   /** Records the thread's heartbeat during long parsing. */
   readonly alive?: () => void;
   /** When orders are read, and when they are refused instead; by default all are read. */
@@ -74,6 +73,7 @@ export class OmsServer {
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #passed: PassedRequests;
+  readonly #passedSockets: PassedSockets;
   readonly #services: GatewayServices;
   readonly #control: ControlConnections;
   readonly #sessionCheck: NodeJS.Timeout;
@@ -98,15 +98,14 @@ export class OmsServer {
       refused: (code) => observer.refused?.(code),
     });
     this.#addControl(this.#control);
-    const { marketDataPort = null } = options;
-    const marketData = marketDataPort === null ? null : { port: marketDataPort, isTls: tls !== null };
     const { faucet = null } = options;
-    const page = tradePage({ offersKeys, hasFaucet: faucet !== null, marketData });
+    const page = tradePage({ offersKeys, hasFaucet: faucet !== null });
     const documents = new ApiDocuments('orders', offersKeys, page);
     const kit = new RouteKit({ routes: this.#routes, services, orders });
     addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
     if (faucet !== null) addDevFaucet(kit, faucet);
     this.#passed = new PassedRequests(this.#routes, options.peer ?? null);
+    this.#passedSockets = new PassedSockets(this.#hub, options.socketPeer ?? null);
     this.#addMarketData();
     this.#routes.seal();
     this.#sessionCheck = setInterval(() => this.streams.checkSessions(), SESSION_CHECK_MS);
@@ -156,6 +155,7 @@ export class OmsServer {
     this.streams.flush();
     this.#hub.finishAll(1001, 'going_away');
     this.#passed.close();
+    this.#passedSockets.close();
     this.#routes.stop();
     this.#app.close();
   }
@@ -181,13 +181,23 @@ export class OmsServer {
     }
   }
 
-  /** Public reads of market data at this origin, at their paths and below MARKET_DATA_PATH (wire-additions.md 8.2). */
+  /** Public reads and streams of market data at this origin, at their paths and below MARKET_DATA_PATH (wire-additions.md 8.2). */
   #addMarketData(): void {
     for (const { method, path, auth, area } of MDS_ROUTES) {
       if (auth !== 'public' || area === LOGIN_AREA) continue;
       const there = path.replace(/\{(\w+)\}/g, ':$1');
       for (const pattern of [there, `${MARKET_DATA_PATH}${there}`]) {
         this.#passed.add({ method, pattern, query: null, isListed: false }, there);
+      }
+    }
+    for (const { path } of MDS_STREAMS) {
+      const there = path.replace(/\{(\w+)\}/g, ':$1');
+      const isMultiplexed = there === '/ws';
+      const lag = isMultiplexed ? SUBSCRIPTIONS_LAG : MDS_LAG;
+      for (const pattern of [there, `${MARKET_DATA_PATH}${there}`]) {
+        this.#passedSockets.add({ pattern, there, lag, frames: isMultiplexed ? SUBSCRIPTION_FRAMES : undefined });
+        // As at the market-data listener.
+        if (there === '/trades/events') this.#routes.addPlainSocketGet(pattern, false);
       }
     }
   }

@@ -54,10 +54,10 @@ export interface PassedReply {
 }
 
 /** One end of the connection of two threads: structured clones, in order, without an answer of their own. */
-export interface PeerChannel {
-  post(message: PassedRequest | PassedReply): void;
+export interface PeerChannel<Message = PassedRequest | PassedReply> {
+  post(message: Message): void;
   /** Sets the receiver; until then messages are dropped. */
-  receive(receiver: (message: PassedRequest | PassedReply) => void): void;
+  receive(receiver: (message: Message) => void): void;
   close(): void;
 }
 

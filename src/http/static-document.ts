@@ -12,8 +12,8 @@ export interface StaticDocument {
   readonly contentType: string;
   /** Quoted, as in the header. */
   readonly etag: string;
-  /** Content-Security-Policy; a function where it depends on the host by which the document was requested. */
-  readonly securityPolicy: string | ((head: RequestHead) => string);
+  /** Content-Security-Policy. */
+  readonly securityPolicy: string;
   readonly body: Uint8Array;
 }
 
@@ -24,11 +24,7 @@ const HEADERS = [
   ['Referrer-Policy', 'no-referrer'],
 ] as const;
 
-export function staticDocument(
-  contentType: string,
-  body: Uint8Array,
-  securityPolicy: StaticDocument['securityPolicy'],
-): StaticDocument {
+export function staticDocument(contentType: string, body: Uint8Array, securityPolicy: string): StaticDocument {
   const hash = createHash('sha256').update(body).digest('hex');
   return { contentType, body, securityPolicy, etag: `"${hash.slice(0, 32)}"` };
 }
@@ -47,12 +43,11 @@ export function sendDocument(
 ): 200 | 304 {
   const isKnown = head.headers['if-none-match'].includes(document.etag);
   const { securityPolicy } = document;
-  const policy = typeof securityPolicy === 'string' ? securityPolicy : securityPolicy(head);
   response.cork(() => {
     response.writeStatus(isKnown ? '304 Not Modified' : '200 OK');
     for (const [name, value] of HEADERS) response.writeHeader(name, value);
     response.writeHeader('Content-Type', document.contentType);
-    response.writeHeader('Content-Security-Policy', policy);
+    response.writeHeader('Content-Security-Policy', securityPolicy);
     response.writeHeader('ETag', document.etag);
     if (isKnown) response.endWithoutBody();
     else send(document.body);

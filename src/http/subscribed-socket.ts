@@ -22,10 +22,6 @@ import type { StreamSocket } from './uws-socket.ts';
 export const HELD_BYTES = 262_144;
 /** Queued bytes above which depth updates are dropped. */
 export const DROPPED_BYTES = 1_048_576;
-/** Frames of a client. */
-const FRAMES_PER_SECOND = 10;
-const FRAMES_BURST = 50;
-const SECOND_MS = 1_000;
 
 /** One channel of one asset, for one socket. */
 export class Subscription {
@@ -72,13 +68,6 @@ export class SubscribedSocket {
   readonly #queued: QueuedUpdate[] = [];
   readonly #held = new Set<Subscription>();
   #raw: StreamSocket<SubscribedSocket> | null = null;
-  #framesLeft = FRAMES_BURST;
-  #framesAtMs: number;
-
-  /** @param nowMs real milliseconds, monotonic. */
-  constructor(nowMs: number) {
-    this.#framesAtMs = nowMs;
-  }
 
   opened(raw: StreamSocket<SubscribedSocket>): void {
     this.#raw = raw;
@@ -92,14 +81,6 @@ export class SubscribedSocket {
   /** Whether there is room for a snapshot. */
   get hasRoom(): boolean {
     return this.#raw?.state === 'open' && this.backlogBytes <= HELD_BYTES;
-  }
-
-  /** Counts a frame of the client. @returns false beyond the limit. */
-  takesFrame(nowMs: number): boolean {
-    const supplied = ((nowMs - this.#framesAtMs) / SECOND_MS) * FRAMES_PER_SECOND;
-    this.#framesLeft = Math.min(FRAMES_BURST, this.#framesLeft + supplied) - 1;
-    this.#framesAtMs = nowMs;
-    return this.#framesLeft >= 0;
   }
 
   /** Queues an update for the next flush. */

@@ -21,7 +21,7 @@
  *
  * The streams' content is in mds-server.ts and oms-streams.ts, plain requests in http-routes.ts.
  */
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp, us_socket_context_t } from 'uWebSockets.js';
 import { isTextPing } from '../codec/stream-frames.ts';
 import { assert, must } from '../core/assert.ts';
 import {
@@ -35,10 +35,10 @@ import {
   SOCKETS_LAG_BYTES_PRESSED,
 } from '../core/limits.ts';
 import { LinkedList, ListEntry } from '../core/linked-list.ts';
-import { type Outcome, rejected } from '../core/outcome.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
-import { FrameAllowance, FrameCrowd } from './frame-allowance.ts';
+import { FrameAllowance, FrameCrowd, FrameRate, type FrameRule } from './frame-allowance.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import { NO_MEMBERS, type QueryMembers, queryFault } from './query.ts';
 import { parameterCountOf, type RequestHead } from './request-head.ts';
@@ -59,6 +59,7 @@ const KEPT_DENOMINATOR = 8;
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
 /** The server closes on a longer message without a close frame; messages between the two limits get 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
+const NO_STREAM: Reject = reject('NOT_FOUND', 'no such path');
 const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
 /** RFC 6455 4.1. */
 const PROTOCOL_VERSION = '13';
@@ -83,14 +84,13 @@ export const OMS_LAG: LagRule = {
 };
 export const MDS_LAG: LagRule = { code: 1000, reason: '', hardDropMs: 1_000, messagesMax: SOCKET_LAG_MESSAGES_MAX };
 
-export interface StreamRoute<T> {
+/** A stream, without its admission. */
+export interface SocketRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
   readonly pattern: string;
   readonly lag: LagRule;
-  /** Query members of the upgrade, none by default; others are 400 (wire-additions.md 11.3). */
-  readonly query?: QueryMembers;
-  /** Called before the upgrade: the socket's data, or the error of the HTTP reply. */
-  admit(head: RequestHead): Outcome<T>;
+  /** Of a stream that reads frames: what a client may send; by default any number, of FRAME_BYTES_MAX. */
+  readonly frames?: FrameRule;
   opened(socket: StreamSocket<T>): void;
   /** Whether it may use the places reserved for users with funds. Absent: no reserved places. */
   isKept?(data: T): boolean;
@@ -108,6 +108,37 @@ export interface StreamRoute<T> {
   lastWord?(socket: StreamSocket<T>): Uint8Array | null;
 }
 
+export interface StreamRoute<T> extends SocketRoute<T> {
+  /** Query members of the upgrade, none by default; others are 400 (wire-additions.md 11.3). */
+  readonly query?: QueryMembers;
+  /** Called before the upgrade: the socket's data, or the error of the HTTP reply. */
+  admit(head: RequestHead): Outcome<T>;
+}
+
+/** What a socket uses of its connection, or of one that another thread has (passed-sockets.ts). */
+export interface SocketTarget {
+  /** @returns 2 for a dropped frame. */
+  send(frame: Uint8Array, isBinary: boolean, compress: boolean): number;
+  getBufferedAmount(): number;
+  cork(work: () => void): unknown;
+  end(code: number, reason: string): unknown;
+  close(): unknown;
+  ping(): unknown;
+}
+
+/** A socket whose connection is at the listener of another thread. */
+export interface RemoteSocket {
+  open(): void;
+  /** Its client has received more. */
+  drained(): void;
+  /** A frame of the client, whose rule was applied there. */
+  received(bytes: Uint8Array, isBinary: boolean): void;
+  closed(): void;
+}
+
+/** Decides about an upgrade. @param done upgrades or refuses a call that is open. @returns whether it upgraded. */
+type Admission<T> = (call: HttpCall, done: (admitted: Outcome<T>) => boolean) => void;
+
 /** Limits of a hub; by default those of limits.ts. */
 export interface HubBounds {
   /** Interval between two pings of a socket. */
@@ -123,6 +154,8 @@ export interface HubBounds {
 /** Common state of the sockets of a hub. */
 interface HubTotals {
   backlogBytes: number;
+  /** Queued bytes above which a socket lags. */
+  readonly lagBytes: number;
   readonly pressedBytes: number;
   readonly backlogBytesMax: number;
   readonly crowd: FrameCrowd;
@@ -146,21 +179,22 @@ export class StreamSocket<T> {
   readonly address: string;
   /** The selected subprotocol, '' for none (AMB-90). */
   readonly protocol: string;
-  readonly #route: StreamRoute<T>;
+  readonly #route: SocketRoute<T>;
   readonly #isBinary: boolean;
   readonly #totals: HubTotals;
   readonly #observer: EdgeObserver;
   readonly #backlog = new Backlog();
-  #raw: WebSocket<UserData<T>> | null = null;
+  #raw: SocketTarget | null = null;
   #state: State = 'connecting';
   readonly #allowance = new FrameAllowance(performance.now());
+  readonly #rate: FrameRate | null;
   #backlogBytes = 0;
   #hardDrop: NodeJS.Timeout | undefined;
 
   constructor(
     data: T,
     from: { readonly address: string; readonly protocol: string },
-    route: StreamRoute<T>,
+    route: SocketRoute<T>,
     totals: HubTotals,
     observer: EdgeObserver,
   ) {
@@ -168,6 +202,7 @@ export class StreamSocket<T> {
     this.address = from.address;
     this.protocol = from.protocol;
     this.#route = route;
+    this.#rate = route.frames === undefined ? null : new FrameRate(route.frames, performance.now());
     this.#isBinary = route.isBinary?.(data) === true;
     this.#totals = totals;
     this.#observer = observer;
@@ -237,7 +272,7 @@ export class StreamSocket<T> {
   }
 
   /** @internal Called after the upgrade. */
-  attach(raw: WebSocket<UserData<T>>): void {
+  attach(raw: SocketTarget): void {
     assert(this.#state === 'connecting', 'a socket opens once');
     this.#raw = raw;
     this.#state = 'open';
@@ -247,6 +282,11 @@ export class StreamSocket<T> {
   /** @internal Counts a frame without work. @returns whether the limit is exceeded. */
   isFlooding(): boolean {
     return !this.#allowance.take(this.#totals.crowd, nowMs);
+  }
+
+  /** @internal Counts a frame of a stream that reads them. @returns whether the rule allows it. */
+  takesFrame(): boolean {
+    return this.#rate === null || this.#rate.take(nowMs());
   }
 
   /** @internal Pings the client. A socket with a queue needs no ping: the queue shows whether the client is there. */
@@ -278,12 +318,12 @@ export class StreamSocket<T> {
     this.#route.closed(this);
   }
 
-  #socket(): WebSocket<UserData<T>> {
+  #socket(): SocketTarget {
     return must(this.#raw, 'an open socket has its raw socket');
   }
 
   /** @returns false when the server dropped the frame. */
-  #hand(raw: WebSocket<UserData<T>>, frame: Uint8Array): boolean {
+  #hand(raw: SocketTarget, frame: Uint8Array): boolean {
     assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
     const result = raw.send(frame, this.#isBinary, false);
     if (result === 2) return false;
@@ -291,10 +331,10 @@ export class StreamSocket<T> {
     return true;
   }
 
-  #measure(raw: WebSocket<UserData<T>>, isTaken: boolean): void {
+  #measure(raw: SocketTarget, isTaken: boolean): void {
     this.#note(raw.getBufferedAmount());
     const isPressed = this.#totals.backlogBytes > this.#totals.pressedBytes;
-    const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : SOCKET_LAG_BYTES_MAX;
+    const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : this.#totals.lagBytes;
     const keepsUp = isTaken && this.#backlogBytes <= bytesMax && this.#backlog.messages <= this.#route.lag.messagesMax;
     if (!keepsUp) this.#fallBehind(raw);
     if (this.#totals.backlogBytes > this.#totals.backlogBytesMax) this.#totals.cutLongest();
@@ -306,7 +346,7 @@ export class StreamSocket<T> {
     this.#backlog.settle(queuedBytes);
   }
 
-  #fallBehind(raw: WebSocket<UserData<T>>): void {
+  #fallBehind(raw: SocketTarget): void {
     this.#state = 'lagged';
     this.#observer.lagged(this.#route.pattern);
     const lastWord = this.#route.lastWord?.(this) ?? null;
@@ -333,6 +373,10 @@ export class SocketHub {
   /** Sockets of users without funds, in the order of opening, where users with funds have reserved places. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
+  /** Of sockets with streams on another thread, whose queues are counted and bounded there. */
+  readonly #remoteTotals: HubTotals;
+  /** Opens a socket whose connection is at another listener, by pattern. */
+  readonly #remote = new Map<string, RemoteOpening>();
 
   constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
     const { pingMs, pressedBytes = SOCKETS_LAG_BYTES_PRESSED, backlogBytesMax = SOCKETS_LAG_BYTES_MAX } = bounds;
@@ -344,7 +388,11 @@ export class SocketHub {
     this.#pings = new SocketPings(pingMs);
     const crowd = new FrameCrowd(() => routes.turns.turnNumber);
     const cutLongest = (): void => this.#cutLongest();
-    this.#totals = { backlogBytes: 0, pressedBytes, backlogBytesMax, crowd, cutLongest };
+    this.#totals = { backlogBytes: 0, lagBytes: SOCKET_LAG_BYTES_MAX, pressedBytes, backlogBytesMax, crowd, cutLongest };
+    // The frame by which a socket lags there is sent, and a last one.
+    const lagBytes = SOCKET_LAG_BYTES_MAX + FRAME_BYTES_MAX;
+    const unlimited = { lagBytes, pressedBytes: Number.POSITIVE_INFINITY, backlogBytesMax: Number.POSITIVE_INFINITY };
+    this.#remoteTotals = { backlogBytes: 0, ...unlimited, crowd, cutLongest };
   }
 
   /** Number of connections, including sockets. */
@@ -359,16 +407,56 @@ export class SocketHub {
 
   /** Bytes queued for slow readers. */
   get backlogBytes(): number {
-    return this.#totals.backlogBytes;
+    return this.#totals.backlogBytes + this.#remoteTotals.backlogBytes;
   }
 
   /** Registers a stream; before `routes.seal()`. */
   add<T>(route: StreamRoute<T>): void {
     this.#routes.addSocketPath(route.pattern);
-    for (const pattern of this.#routes.pathsOf(route.pattern)) this.#addAt(pattern, route);
+    this.#remote.set(route.pattern, (from, target) => this.#openRemote(route, from, target));
+    this.#addAll(route, this.#totals, (call, done) => void done(admittedBy(route, call.head)));
   }
 
-  #addAt<T>(pattern: string, route: StreamRoute<T>): void {
+  /** Registers a stream of another thread, which admits its sockets; before `routes.seal()`. */
+  addRemote<T>(route: SocketRoute<T>, admit: Admission<T>): void {
+    this.#routes.addSocketPath(route.pattern, false);
+    this.#addAll(route, this.#remoteTotals, admit);
+  }
+
+  /** Opens a socket of a stream for the listener of another thread, which has its connection. */
+  openRemote(pattern: string, from: RemoteClient, target: SocketTarget): Outcome<RemoteSocket> {
+    return this.#remote.get(pattern)?.(from, target) ?? rejected(NO_STREAM);
+  }
+
+  #openRemote<T>(route: StreamRoute<T>, { head, address }: RemoteClient, target: SocketTarget): Outcome<RemoteSocket> {
+    const admitted = admittedBy(route, head);
+    if (!admitted.ok) return admitted;
+    if (this.count >= (this.#listener.socketsMax ?? SOCKETS_MAX)) return rejected(TOO_MANY_SOCKETS);
+    const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
+    const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
+    return accepted({
+      open: () => {
+        this.#open.set(socket, this.#pings.add(socket));
+        socket.guarded(() => socket.attach(target));
+      },
+      drained: () => socket.guarded(() => socket.drained()),
+      received: (bytes, isBinary) =>
+        socket.guarded(() => {
+          if (socket.state === 'open') route.message?.(socket, bytes, isBinary);
+        }),
+      closed: () => {
+        this.#open.get(socket)?.delete(socket);
+        this.#open.delete(socket);
+        socket.guarded(() => socket.detach());
+      },
+    });
+  }
+
+  #addAll<T>(route: SocketRoute<T>, totals: HubTotals, admit: Admission<T>): void {
+    for (const pattern of this.#routes.pathsOf(route.pattern)) this.#addAt(pattern, route, totals, admit);
+  }
+
+  #addAt<T>(pattern: string, route: SocketRoute<T>, totals: HubTotals, admit: Admission<T>): void {
     const parameterCount = parameterCountOf(pattern);
     this.#app.ws<UserData<T>>(pattern, {
       compression: uWS.DISABLED,
@@ -377,7 +465,14 @@ export class SocketHub {
       idleTimeout: SOCKET_SILENT_SECONDS,
       sendPingsAutomatically: false,
       maxLifetime: 0,
-      upgrade: (response, request, context) => this.#upgrade(route, parameterCount, response, request, context),
+      upgrade: (response, request, context) => {
+        const key = request.getHeader('sec-websocket-key');
+        const version = request.getHeader('sec-websocket-version');
+        const call = this.#routes.begin(response, request, route, parameterCount);
+        if (call === null) return;
+        const upgrade = (data: T): void => this.#open101(route, totals, call, data, { response, key, context });
+        this.#routes.inTurn(call, () => this.#decide(route, call, version, { admit, upgrade }));
+      },
       open: (raw) => {
         const { socket, publicEntry } = raw.getUserData();
         this.#open.set(socket, this.#pings.add(socket));
@@ -436,53 +531,60 @@ export class SocketHub {
     }
   }
 
-  #upgrade<T>(
-    route: StreamRoute<T>,
-    parameterCount: number,
-    response: HttpResponse,
-    request: HttpRequest,
-    context: us_socket_context_t,
+  /** Admits a call, now or later, and then upgrades or refuses it. */
+  #decide<T>(
+    route: SocketRoute<T>,
+    call: HttpCall,
+    version: string,
+    { admit, upgrade }: { readonly admit: Admission<T>; readonly upgrade: (data: T) => void },
   ): void {
-    const key = request.getHeader('sec-websocket-key');
-    const version = request.getHeader('sec-websocket-version');
-    const call = this.#routes.begin(response, request, route, parameterCount);
-    if (call === null) return;
-    this.#routes.inTurn(call, () => {
-      this.#routes.end(call);
+    const guarded = (work: () => boolean): boolean => {
       try {
-        if (version !== PROTOCOL_VERSION) call.refuseSocketVersion();
-        else this.#admitted(route, call, response, { key, context });
+        return work();
       } catch (error) {
+        this.#routes.end(call);
         call.fail(`upgrade ${route.pattern}`, error);
+        return false;
       }
+    };
+    const done = (admitted: Outcome<T>): boolean => {
+      this.#routes.end(call);
+      return guarded(() => this.#settle(route, call, admitted, upgrade));
+    };
+    guarded(() => {
+      if (version === PROTOCOL_VERSION) admit(call, done);
+      else {
+        this.#routes.end(call);
+        call.refuseSocketVersion();
+      }
+      return true;
     });
   }
 
-  #admitted<T>(
-    route: StreamRoute<T>,
-    call: HttpCall,
-    response: HttpResponse,
-    { key, context }: { readonly key: string; readonly context: us_socket_context_t },
-  ): void {
-    const admitted = this.#admit(route, call);
-    if (!admitted.ok) {
-      call.refuse(admitted.reject);
-      return;
-    }
-    const { address, head } = call;
-    const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
-    const socket = new StreamSocket(admitted.value, { address, protocol }, route, this.#totals, this.#observer);
-    const publicEntry = route.isKept?.(admitted.value) === false ? new ListEntry<AnySocket>(socket) : null;
-    call.handOver(() => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
+  /** @returns whether the call became a socket. */
+  #settle<T>(route: SocketRoute<T>, call: HttpCall, admitted: Outcome<T>, upgrade: (data: T) => void): boolean {
+    if (!call.open) return false;
+    const refusal = admitted.ok
+      ? this.#placeFor(call.address, route.isKept?.(admitted.value) ?? null)
+      : admitted.reject;
+    if (refusal !== null) call.refuse(refusal);
+    else if (admitted.ok) upgrade(admitted.value);
+    return refusal === null;
   }
 
-  #admit<T>(route: StreamRoute<T>, { head, address }: HttpCall): Outcome<T> {
-    const fault = queryFault(head.query, route.query ?? NO_MEMBERS);
-    if (fault !== null) return rejected(fault);
-    const admitted = route.admit(head);
-    if (!admitted.ok) return admitted;
-    const refusal = this.#placeFor(address, route.isKept?.(admitted.value) ?? null);
-    return refusal === null ? admitted : rejected(refusal);
+  #open101<T>(
+    route: SocketRoute<T>,
+    totals: HubTotals,
+    call: HttpCall,
+    data: T,
+    raw: { readonly response: HttpResponse; readonly key: string; readonly context: us_socket_context_t },
+  ): void {
+    const { address, head } = call;
+    const { response, key, context } = raw;
+    const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
+    const socket = new StreamSocket(data, { address, protocol }, route, totals, this.#observer);
+    const publicEntry = route.isKept?.(data) === false ? new ListEntry<AnySocket>(socket) : null;
+    call.handOver(() => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
   }
 
   /**
@@ -506,9 +608,24 @@ export class SocketHub {
   }
 }
 
-function receive<T>(route: StreamRoute<T>, socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void {
+/** The client of a connection at another listener. */
+interface RemoteClient {
+  readonly head: RequestHead;
+  readonly address: string;
+}
+
+type RemoteOpening = (from: RemoteClient, target: SocketTarget) => Outcome<RemoteSocket>;
+
+/** Query first. */
+function admittedBy<T>(route: StreamRoute<T>, head: RequestHead): Outcome<T> {
+  const fault = queryFault(head.query, route.query ?? NO_MEMBERS);
+  return fault === null ? route.admit(head) : rejected(fault);
+}
+
+function receive<T>(route: SocketRoute<T>, socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void {
   if (socket.state !== 'open') return;
-  if (bytes.byteLength > FRAME_BYTES_MAX) socket.finish(1009, 'message_too_big');
+  if (bytes.byteLength > (route.frames?.bytesMax ?? FRAME_BYTES_MAX)) socket.finish(1009, 'message_too_big');
+  else if (!socket.takesFrame()) socket.finish(1008, 'too_many_frames');
   else if (route.message !== undefined) route.message(socket, bytes, isBinary);
   else if (!isBinary && isTextPing(bytes)) socket.send(route.pong?.(socket) ?? PONG);
 }

@@ -30,6 +30,7 @@ import { UserLimits } from '../gateway/sessions/user-limits.ts';
 import { SignatureVerifier } from '../gateway/signature-verifier.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
 import { OmsServer } from '../http/oms-server.ts';
+import type { SocketMessage } from '../http/passed-sockets.ts';
 import { gateOf, sessionsPerAddress, tlsOf } from '../http/public-listeners.ts';
 import type { EdgeObserver } from '../http/uws-http.ts';
 import { MDS_LISTEN_FAILED } from '../market-data/market-data-actor.ts';
@@ -221,8 +222,8 @@ export class RingbookNode {
       tls,
       gate: gateOf(addresses, this.#budget),
       peer: peerChannel(this.#threads.peerName),
+      socketPeer: peerChannel<SocketMessage>(`${this.#threads.peerName} sockets`),
       offersKeys: this.config.seed === 'dev',
-      marketDataPort: this.config.publicListeners === 'plain-behind-terminator' ? null : this.#words.mdsPort(),
       faucet: this.config.seed === 'dev' ? (credit) => creditTestFunds(this.#opsParts(), credit) : null,
       orders: this.#admission(),
       alive: () => this.#context.block.heartbeat(),

@@ -4,6 +4,7 @@ import { CLEARING, MARKET_DATA } from '../core/actor-names.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
 import { MarketStreams, MdsServer } from '../http/mds-server.ts';
+import type { SocketMessage } from '../http/passed-sockets.ts';
 import { gateOf } from '../http/public-listeners.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
@@ -72,6 +73,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     gate: gateOf(settings.mdsListener.addresses, budget),
     tls: settings.mdsListener.tls,
     peer: peerChannel(settings.peerName),
+    socketPeer: peerChannel<SocketMessage>(`${settings.peerName} sockets`),
   });
 }
 

@@ -1,13 +1,13 @@
 /**
- * The connection of the two threads with a public listener, for the requests that one passes to the other
- * (http/passed-requests.ts). Found by its name, so that a restarted thread finds it again; messages to a thread that has
+ * The connection of the two threads with a public listener, for the requests and
+ * the sockets that one passes to the other (http/passed-requests.ts, http/passed-sockets.ts). Found by its name, so that a restarted thread finds it again; messages to a thread that has
  * ended are lost, and the deadline of their request answers.
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import type { PassedReply, PassedRequest, PeerChannel } from '../http/passed-requests.ts';
 
 /** @param name the same on both threads, and unique to the node in its process. */
-export function peerChannel(name: string): PeerChannel {
+export function peerChannel<Message = PassedRequest | PassedReply>(name: string): PeerChannel<Message> {
   const channel = new BroadcastChannel(name);
   channel.unref();
   let isOpen = true;
@@ -17,7 +17,7 @@ export function peerChannel(name: string): PeerChannel {
       if (isOpen) channel.postMessage(message);
     },
     receive: (receiver) => {
-      channel.onmessage = (event) => receiver((event as { readonly data: PassedRequest | PassedReply }).data);
+      channel.onmessage = (event) => receiver((event as { readonly data: Message }).data);
     },
     close: () => {
       isOpen = false;

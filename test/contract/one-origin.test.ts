@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { ask, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
+import { ask, type HttpAnswer, type HttpAsk, SocketReader } from '../support/edge-client.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
@@ -138,6 +138,55 @@ suite('one origin', () => {
     }
     assert.equal(toldBy(await at(['mds', '/market-data'], '/nowhere')), '404 NOT_FOUND');
     assert.equal(toldBy(await at(['oms', '/market-data'], '/markets')), '404 NOT_FOUND');
+  });
+
+  test('every stream of market data is at both listeners, at its own path and below /market-data', async () => {
+    const streams = [
+      '/marketdepth/diff/2',
+      '/klines/diff/2?interval=1m',
+      '/trades',
+      '/trades/2',
+      '/ticker/ws/2',
+      '/tickers/ws',
+    ];
+    const readers = new Map<string, SocketReader[]>();
+    for (const path of [...streams, '/trades/events', '/ws']) {
+      const ofPath: SocketReader[] = [];
+      for (const [port, below] of [ORDERS, ...MARKET_DATA]) {
+        ofPath.push(await SocketReader.open(node.ports[port], `${below}${path}`));
+      }
+      readers.set(path, ofPath);
+      const welcomes = await Promise.all(ofPath.map((reader) => reader.frame()));
+      assert.match(welcomes[0] ?? '', /^{"type":"subscriptions",/);
+      assert.equal(new Set(welcomes).size, 1, path);
+    }
+    const subscribe = { type: 'subscribe', channels: [{ name: 'trades', asset_ids: ['2'] }] };
+    for (const reader of readers.get('/ws') ?? []) {
+      reader.socket.send(JSON.stringify(subscribe));
+      assert.match(await reader.frame(), /^{"type":"subscriptions",/);
+      assert.match(await reader.frame(), /^{"type":"snapshot","channel":"trades","asset_id":"2","sequence":1,/);
+    }
+    await node.trade(alice, bob);
+    // Those that every trade has a frame on, without regard to the clock.
+    for (const path of ['/trades', '/trades/2', '/trades/events', '/ws']) {
+      const ofPath = readers.get(path) ?? [];
+      const frames = (await Promise.all(ofPath.map((reader) => reader.frame()))).map((frame) =>
+        path === '/ws' ? frame.replace(/"timestamp_ns":\d+/, '') : frame,
+      );
+      assert.equal(new Set(frames).size, 1, `${path}: ${frames.join('\n')}`);
+    }
+    for (const reader of [...readers.values()].flat()) reader.socket.close();
+    for (const [port, below] of [ORDERS, ...MARKET_DATA]) {
+      for (const path of ['/trades/77', '/ticker/ws/77', '/trades?page=1']) {
+        const expected = path.includes('77') ? /404/ : /400/;
+        await assert.rejects(SocketReader.open(node.ports[port], `${below}${path}`), expected);
+      }
+      assert.equal((await at([port, below], '/trades/events')).status, 426);
+      assert.equal((await at([port, below], '/ws')).status, 426);
+    }
+    const mine = await SocketReader.open(node.ports.oms, `/trades/user/${alice.id}`, [], alice.headers);
+    mine.socket.close();
+    assert.equal((await mine.closed).code, 1005, 'its own streams are where they were');
   });
 
   test('many requests at once through the other thread are all answered', async () => {

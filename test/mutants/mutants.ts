@@ -1598,6 +1598,24 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/http/passed-requests',
   },
   {
+    breaks: 'so many sockets of another thread and no more',
+    site: 'passed-sockets-bounded',
+    change: condition('this.#channel === null'),
+    caughtBy: 'test/http/passed-sockets',
+  },
+  {
+    breaks: 'one batch of frames is on its way between two threads',
+    site: 'one-batch-on-its-way',
+    change: condition('this.#first < this.#queue.length'),
+    caughtBy: 'test/http/passed-sockets',
+  },
+  {
+    breaks: 'frames of a client that the other thread has not taken are bounded',
+    site: 'untaken-frames-bounded',
+    change: condition('false'),
+    caughtBy: 'test/http/passed-sockets',
+  },
+  {
     breaks: 'a login nonce is accepted only where it was issued',
     site: 'nonce-of-its-listener',
     change: swap(/\[place\]/, '.orders'),

@@ -14,6 +14,7 @@ import type { Depth, PublicTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { BLOCKED_MAX_MS, FREEZE_TO_END_MS } from '../../src/core/limits.ts';
 import { threadTimes } from '../../src/runtime/thread-times.ts';
+import { SocketReader } from '../support/edge-client.ts';
 import { BROKEN_PROMISE, cueEnvironment, type Fault, giveCue } from '../support/fault-cue.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { barrier, type NodeProcess, startNode } from '../support/node-process.ts';
@@ -149,6 +150,7 @@ suite('a node with a failing thread', () => {
     assert.equal((await control.send(a.signCreate(resting))).status, 'Received');
     await barrier(node);
     const before = { sequenceNumber: (await a.depth(ETH)).sequenceNumber, restarts: here.restarts };
+    const passed = await SocketReader.open(Number(new URL(node.oms).port), `/trades/${ETH}`);
     here.giveCue('market-data', 'throws');
     // Confirmed without a subscriber: found in the tables by the successor.
     await eventually(async () => here.restarts > before.restarts || (await isGone(node.mds)));
@@ -157,6 +159,11 @@ suite('a node with a failing thread', () => {
     await b.create(bid);
     tradesMade += 5;
     await eventually(async () => here.restarts > before.restarts && !(await isGone(node.mds)));
+    // A socket of market data at the order listener ends, and a new one has its stream.
+    assert.deepEqual(await passed.closed, { code: 1001, reason: 'going_away' });
+    const next = await SocketReader.open(Number(new URL(node.oms).port), `/trades/${ETH}`);
+    assert.match(await next.frame(), /"subscriptions"/);
+    next.socket.close();
     await barrier(node);
     const later = await a.depth(ETH);
     assert.deepEqual(later.asks, [{ price: '3100', quantity: '1' }]);

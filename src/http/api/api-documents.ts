@@ -16,7 +16,7 @@ import { MDS_ROUTES, MDS_STREAMS } from './mds-table.ts';
 import { OMS_STREAMS } from './oms-streams-table.ts';
 import { OMS_ROUTES } from './oms-table.ts';
 import { openApi, type ServiceInfo } from './open-api.ts';
-import { ASSETS, packageRoot, pageFiles, type SecondListener } from './page-files.ts';
+import { ASSETS, packageRoot, pageFiles } from './page-files.ts';
 
 export type ServiceName = 'orders' | 'market-data';
 
@@ -63,12 +63,10 @@ export interface TradePageParts {
   readonly offersKeys: boolean;
   /** Whether the listener has `/dev/faucet`. */
   readonly hasFaucet: boolean;
-  /** The market-data listener on the same host; null: market data is below `/market-data` of the origin of the page. */
-  readonly marketData: SecondListener | null;
 }
 
 /** The page to watch and to trade, with its files. */
-export function tradePage({ offersKeys, hasFaucet, marketData }: TradePageParts): ReadonlyMap<string, StaticDocument> {
+export function tradePage({ offersKeys, hasFaucet }: TradePageParts): ReadonlyMap<string, StaticDocument> {
   return pageFiles({
     url: '/',
     base: ASSETS,
@@ -76,9 +74,7 @@ export function tradePage({ offersKeys, hasFaucet, marketData }: TradePageParts)
     data: {
       ...(offersKeys ? { keys: 'dev' } : {}),
       ...(hasFaucet ? { faucet: 'dev' } : {}),
-      ...(marketData === null ? {} : { 'market-data-port': String(marketData.port) }),
     },
-    ...(marketData === null ? {} : { second: marketData }),
   });
 }
 

@@ -15,7 +15,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../core/assert.ts';
-import type { RequestHead } from '../request-head.ts';
 import { type StaticDocument, staticDocument } from '../static-document.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -31,16 +30,9 @@ const IMPORT_MAP_FORM = /<script type="importmap">([^<]*)<\/script>/;
 /** A bare specifier and its URL. */
 const MAPPING_FORM = /"([^"]+)":"(\/[^"]+)"/g;
 const LINK_FORM = /(?:src|href)="([^"]+)"/g;
-/** A Host header; a policy has no form for IPv6 addresses. */
-const HOST_FORM = /^([a-z0-9.-]{1,253})(?::[0-9]{1,5})?$/i;
 
 /** The URL under which the files of the pages other than the reference are served. */
 export const ASSETS = '/assets';
-
-export interface SecondListener {
-  readonly port: number;
-  readonly isTls: boolean;
-}
 
 export interface PageParts {
   /** The URL of the page. */
@@ -51,8 +43,6 @@ export interface PageParts {
   readonly html: string;
   /** Attributes of `body`, for the scripts of the page. */
   readonly data?: Readonly<Record<string, string>>;
-  /** A second listener of this node, on the same host, that the page reads. */
-  readonly second?: SecondListener;
 }
 
 /** The folder of package.json. */
@@ -73,7 +63,7 @@ export function pageFiles(page: PageParts): ReadonlyMap<string, StaticDocument> 
   const libraries = new Map([...(map ?? '').matchAll(MAPPING_FORM)].map(([, name = '', at = '']) => [name, at]));
   const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`);
   const body = Buffer.from(html.replace('<body>', `<body${attributes.join('')}>`));
-  const policy = policyOf(map, page.second ?? null);
+  const policy = policyOf(map);
   const files = new Map<string, Uint8Array>();
   const left = [...html.matchAll(LINK_FORM)].flatMap(([, link = '']) => (link.startsWith(`${base}/`) ? [link] : []));
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -86,30 +76,17 @@ export function pageFiles(page: PageParts): ReadonlyMap<string, StaticDocument> 
   return new Map([...documents, [url, documentOf(page.html, body, policy)]]);
 }
 
-type Policy = StaticDocument['securityPolicy'];
-
-function documentOf(name: string, body: Uint8Array, policy: Policy): StaticDocument {
+function documentOf(name: string, body: Uint8Array, policy: string): StaticDocument {
   return staticDocument(TYPES[extname(name)] ?? 'application/octet-stream', body, policy);
 }
 
-/**
- * Scripts, styles and sockets of this host only; the import map is the one script that stands in the page.
- *
- * @param second also allowed, on the host by which the page was requested.
- */
-function policyOf(map: string | null, second: SecondListener | null): Policy {
+/** Scripts, styles and sockets of this origin only; the import map is the one script that stands in the page. */
+function policyOf(map: string | null): string {
   const hash = map === null ? '' : ` 'sha256-${createHash('sha256').update(map).digest('base64')}'`;
-  const policy = (more: string): string =>
-    `default-src 'none'; script-src 'self'${hash}; style-src 'self'; img-src 'self'; connect-src 'self'${more}; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  const own = policy('');
-  if (second === null) return own;
-  const { port, isTls } = second;
-  const [http, socket] = isTls ? ['https', 'wss'] : ['http', 'ws'];
-  return ({ headers: { host } }: RequestHead) => {
-    const name = HOST_FORM.exec(host)?.[1];
-    return name === undefined ? own : policy(` ${http}://${name}:${port} ${socket}://${name}:${port}`);
-  };
+  return (
+    `default-src 'none'; script-src 'self'${hash}; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
 }
 
 function importsOf(url: string, text: string, libraries: ReadonlyMap<string, string>): readonly string[] {
