@@ -72,7 +72,7 @@ suite('the trading page in a browser', browserOptions, () => {
     await page.locator('#tape li', { hasText: '3,000.00' }).first().waitFor();
 
     const hosts = new Set(requested.map((url) => new URL(url).host));
-    assert.deepEqual(hosts, new Set([new URL(node.oms).host, new URL(node.mds).host]), 'no other host is contacted');
+    assert.deepEqual(hosts, new Set([new URL(node.oms).host]), 'no other host is contacted');
     assert.ok(
       requested.every((url) => !url.includes(seed)),
       'the seed is not sent',
