@@ -388,7 +388,14 @@ export class SocketHub {
     this.#pings = new SocketPings(pingMs);
     const crowd = new FrameCrowd(() => routes.turns.turnNumber);
     const cutLongest = (): void => this.#cutLongest();
-    this.#totals = { backlogBytes: 0, lagBytes: SOCKET_LAG_BYTES_MAX, pressedBytes, backlogBytesMax, crowd, cutLongest };
+    this.#totals = {
+      backlogBytes: 0,
+      lagBytes: SOCKET_LAG_BYTES_MAX,
+      pressedBytes,
+      backlogBytesMax,
+      crowd,
+      cutLongest,
+    };
     // The frame by which a socket lags there is sent, and a last one.
     const lagBytes = SOCKET_LAG_BYTES_MAX + FRAME_BYTES_MAX;
     const unlimited = { lagBytes, pressedBytes: Number.POSITIVE_INFINITY, backlogBytesMax: Number.POSITIVE_INFINITY };
