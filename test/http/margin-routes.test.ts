@@ -113,15 +113,17 @@ suite('margin reads', () => {
     '"account_equity":"580","available_margin":"2.9","utilized_margin":"577.1","maintenance_margin_surplus":"200",' +
     '"account_leverage":"6.862068965517241379","is_solvent":true,"is_liquidatable":false,"im_surplus":"2.9",' +
     '"unrealized_pnl":"-20"';
+  /** Of wire-additions.md 9.1, behind the positions where there are any. */
+  const FURTHER = '"total_upnl":"-20","mm_requirement":"400","net_apy":null,"margin_calls":[],"netting":null';
 
   test('margin has the numbers of EX-03 with its deprecation (QRY-10, MRG-28, VER-03, AMB-129)', async () => {
     const plain = await get(`/margin/user/${ALICE}`);
     assert.equal(plain.headers['deprecation'], 'true');
-    assert.equal(plain.text, `{"accounts":{"1":{${FIGURES}}}}`);
-    const held = '"positions":[{"asset_id":"12","side":"Long","size":"2","notional_value":"3980"}]';
+    assert.equal(plain.text, `{"accounts":{"1":{${FIGURES},${FURTHER}}},"warnings":[]}`);
+    const held = '"positions":[{"asset_id":"12","side":"Long","size":"2","notional_value":"3980","margin":"400"}]';
     const detailed = await get(`/margin/user/${ALICE}?sub_account=1&sub_account=0&include_positions=true`);
-    assert.equal(detailed.text, `{"accounts":{"1":{${FIGURES},${held}}}}`);
-    assert.equal((await get(`/margin/user/${ALICE}?sub_account=0`)).text, '{"accounts":{}}');
+    assert.equal(detailed.text, `{"accounts":{"1":{${FIGURES},${held},${FURTHER}}},"warnings":[]}`);
+    assert.equal((await get(`/margin/user/${ALICE}?sub_account=0`)).text, '{"accounts":{},"warnings":[]}');
     assert.equal(code(await get(`/margin/user/${ALICE}?include_positions=yes`)), '400 INVALID_REQUEST');
     assert.equal((await get(`/positions/${ALICE}`)).headers['deprecation'], undefined);
   });
@@ -179,7 +181,8 @@ suite('margin reads', () => {
       '"liquidation_price":"1556.666666666666666666"';
     const held = '{"asset_id":"12","side":"Long","size":"1","notional_value":"1990","margin":"290"}';
     assert.equal(text, `{${figures},"positions":[${held}]}`);
-    assert.equal((await get(`/margin/user/${ALICE}`)).text, `{"accounts":{"1":{${FIGURES}}}}`, 'nothing changed');
+    const after = (await get(`/margin/user/${ALICE}`)).text;
+    assert.equal(after, `{"accounts":{"1":{${FIGURES},${FURTHER}}},"warnings":[]}`, 'nothing changed');
   });
 
   test('a simulated spot trade moves the balances, and its fee is paid in USD (SIM-01, AMB-71)', async () => {
