@@ -248,7 +248,8 @@ suite('sub-accounts', () => {
     const rename = (index: number | string, name: unknown, id = alice.id): Promise<HttpAnswer> =>
       alice.send('PATCH', `/account/${id}/sub-account/${index}/name`, JSON.stringify({ name }));
     const answer = await rename(2, 'Hedge book');
-    assert.deepEqual([answer.status, answer.text], [200, '{"sub_account_index":2,"name":"Hedge book"}']);
+    const names = '"account_index":2,"old_name":"Account 2","new_name":"Hedge book"';
+    assert.deepEqual([answer.status, answer.text], [200, `{"sub_account_index":2,"name":"Hedge book",${names}}`]);
     for (const good of ['x', 'ü'.repeat(32), '🙂'.repeat(32), 'spot'])
       assert.equal((await rename(2, good)).status, 200, good);
     const bad = ['', 'x'.repeat(33), 'a\u0000', 'a\u001f', 'a\u007f', 'a\u0085', 'Spot', 'Margin', 7, null, ['x']];
