@@ -182,12 +182,16 @@ suite('account actions', () => {
   test('a user-created account gets a name, the first two keep theirs (SUB-10 to SUB-14, AMB-64)', async () => {
     const rename = (index: string, name: unknown, path = own.userId): Promise<{ status: number; text: string }> =>
       own.call('PATCH', `/account/${path}/sub-account/${index}/name`, JSON.stringify({ name }));
+    const members = '"account_index":2,"old_name":"Account 2","new_name":"Hedge book"';
     assert.deepEqual(await rename('2', 'Hedge book'), {
       status: 200,
-      text: '{"sub_account_index":2,"name":"Hedge book"}',
+      text: `{"sub_account_index":2,"name":"Hedge book",${members}}`,
     });
+    let oldName = 'Hedge book';
     for (const name of ['x', '💰'.repeat(32), 'spot', ' Margin', '日本', '"\\']) {
-      assert.deepEqual(JSON.parse((await rename('2', name)).text), { sub_account_index: 2, name });
+      const names = { name, old_name: oldName, new_name: name };
+      assert.deepEqual(JSON.parse((await rename('2', name)).text), { sub_account_index: 2, account_index: 2, ...names });
+      oldName = name;
       const inventory = await own.call('GET', `/inventory/user/${own.userId}?sub_account=2`);
       assert.equal(JSON.parse(inventory.text).accounts[2].name, name, 'the answer comes when the name is there');
     }
