@@ -190,7 +190,11 @@ suite('account actions', () => {
     let oldName = 'Hedge book';
     for (const name of ['x', '💰'.repeat(32), 'spot', ' Margin', '日本', '"\\']) {
       const names = { name, old_name: oldName, new_name: name };
-      assert.deepEqual(JSON.parse((await rename('2', name)).text), { sub_account_index: 2, account_index: 2, ...names });
+      assert.deepEqual(JSON.parse((await rename('2', name)).text), {
+        sub_account_index: 2,
+        account_index: 2,
+        ...names,
+      });
       oldName = name;
       const inventory = await own.call('GET', `/inventory/user/${own.userId}?sub_account=2`);
       assert.equal(JSON.parse(inventory.text).accounts[2].name, name, 'the answer comes when the name is there');
