@@ -12,8 +12,8 @@ import { aMoment, SLOWEST } from '../support/patience.ts';
 const FLOOD_MS = 3_000;
 /** How long the order service may leave a read unanswered meanwhile, on a quiet machine. */
 const ANSWER_MS_MAX = 250;
-/** Pages that are not collected yet; all 2,000 of them, 200 KiB each, would be 400. */
-const GAINED_MIB_MAX = 288;
+/** Pages that are not collected yet. */
+const GAINED_MIB_MAX = 192;
 
 suite('floods of the ops listener', () => {
   let node: NodeProcess;
