@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What wants a look now: conditions on the metrics, the most urgent first. They are those of config/prometheus-alerts.yml as far as
+ * What needs attention now: conditions on the metrics, the most urgent first. They are those of config/prometheus-alerts.yml as far as
  * one page can judge them, without the time that an alert waits, and some that a person at the page wants earlier.
  */
 import { element, fill } from '../dom.js';
@@ -118,7 +118,7 @@ export class AttentionPanel {
     else
       fill(
         this.#list,
-        element('li', {}, element('span', { class: 'dot good' }), element('span', {}, 'Nothing wants a look.')),
+        element('li', {}, element('span', { class: 'dot good' }), element('span', {}, 'Nothing needs attention.')),
       );
   }
 }

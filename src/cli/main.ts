@@ -44,7 +44,7 @@ usage: ringbook <command> [options]
 
 ${lines.join('\n')}
 
-"ringbook <command> --help" tells the options of a command, with an example.
+"ringbook <command> --help" lists the options of a command, with an example.
 `;
 }
 
