@@ -47,7 +47,7 @@ const NO_BODY = new Uint8Array(0);
  * is closed.
  */
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
-/** Between two looks for late calls and unread replies, whose limits are seconds. */
+/** From one search for late calls and unread replies to the next; their limits are seconds. */
 const SWEEP_MS = 500;
 /** Requests that wait for a reply or their body, per listener. Further ones are rejected with 503. */
 export const PENDING_CALLS_MAX = 16_384;
@@ -132,9 +132,8 @@ export class HttpRoutes {
     const receive = (response: HttpResponse, request: HttpRequest): void => {
       const call = this.begin(response, request, route, parameterCount);
       if (call === null) return;
-      if (route.method === 'GET' && route.readsBody !== true)
-        this.inTurn(call, () => this.#handle(call, route, NO_BODY));
-      else this.#readBody(call, response, route);
+      if (readsBody(route)) this.#readBody(call, response, route);
+      else this.inTurn(call, () => this.#handle(call, route, NO_BODY));
     };
     this.#app[register[route.method]](pattern, receive);
     // HEAD is GET without the body of the reply (RFC 9110 9.3.2).
@@ -152,7 +151,9 @@ export class HttpRoutes {
     else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuse(TOO_MANY);
     else {
       this.#pending.add(call);
-      this.#readInTurn(call, route, body);
+      // mutant: passed-reads-in-turn
+      if (!readsBody(route)) this.inTurn(call, () => this.#handle(call, route, NO_BODY));
+      else this.#readInTurn(call, route, body);
     }
   }
 
@@ -392,6 +393,10 @@ export class HttpRoutes {
 
 function nameOf({ method, pattern }: Pick<HttpRoute, 'method' | 'pattern'>): string {
   return `${method} ${pattern}`;
+}
+
+function readsBody(route: HttpRoute): boolean {
+  return route.method !== 'GET' || route.readsBody === true;
 }
 
 /** A method in `Allow`. */

@@ -5,7 +5,7 @@
  *   client ◀─ listener A ◀─ PassedReply ──── captured response ◀─────┘
  *
  * The market-data listener passes logins and reads of users to the gateway; the order listener passes public reads of
- * market data to market data. The thread that answers judges and charges a request as if it had come to its own listener;
+ * market data to market data. The thread that answers checks and charges a request as if it had come to its own listener;
  * the listener that has its connection charges the address for an error.
  *
  * Invariants
@@ -14,7 +14,7 @@
  *       A reply to a request of an earlier life of its thread is dropped: ids are never used again.
  *   (3) Bodies and replies are copied, so neither thread sees the memory of the other.
  *
- * Not here: how messages travel (node/peer-channel.ts), sockets (passed-sockets.ts).
+ * Not here: the transport of messages (node/peer-channel.ts), sockets (passed-sockets.ts).
  */
 import { randomInt } from 'node:crypto';
 import { assert } from '../core/assert.ts';
@@ -82,8 +82,8 @@ export class PassedRequests {
   }
 
   /**
-   * Registers a route whose requests the other thread answers, unless this listener has one of that method and pattern;
-   * before `seal()`.
+   * Registers a route that the other thread answers, unless this listener has one of that method and pattern; before
+   * `seal()`.
    *
    * @param there the pattern that the other thread has for it.
    */
@@ -130,8 +130,8 @@ export class PassedRequests {
   }
 
   /**
-   * Of calls that were answered late. One whose client has left counts until its deadline: the other thread has its request
-   * still, and clients that leave must not fill the queue between the threads.
+   * Of calls that were answered late. A call that its client has left counts until its deadline: the other thread has its
+   * request still, and clients that leave must not fill the queue between the threads.
    */
   #forgetEnded(): void {
     const nowMs = performance.now();
@@ -174,7 +174,7 @@ class CapturedResponse implements ReplyTarget {
     this.#refusal = code;
   }
 
-  /** Whether its client is still there is known to the other thread alone. */
+  /** The client is connected to the other thread: a reply that it has left is dropped there. */
   onAborted(): void {}
 
   onWritable(): void {}

@@ -41,7 +41,7 @@ export interface HttpRoute {
   /** uWebSockets.js pattern: `/orders/:user_id`. A static segment takes precedence over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;
-  /** Its query members, none by default; null where the handler looks at the query itself. Others are 400 (wire-additions.md 11.3). */
+  /** Its query members, none by default, others are 400 (wire-additions.md 11.3); null where the handler reads the query itself. */
   readonly query?: QueryMembers | null;
   /** False: it is another listener's, and not among this one's routes in the API documents. */
   readonly isListed?: boolean;
@@ -336,7 +336,9 @@ export class HttpCall {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       for (const [name, value] of headers) response.writeHeader(name, value);
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-      if (isHead) endHead(response, bytes.byteLength, close);
+      // Without a length: of a 304 it would be that of the document (RFC 9110 8.6).
+      if (status === 304) response.endWithoutBody();
+      else if (isHead) endHead(response, bytes.byteLength, close);
       else if (close) response.end(bytes, true);
       else this.#parts.unread.send(this, response, bytes, true);
     });

@@ -1,7 +1,9 @@
 /**
- * The connection of the two threads with a public listener, for the requests and
- * the sockets that one passes to the other (http/passed-requests.ts, http/passed-sockets.ts). Found by its name, so that a restarted thread finds it again; messages to a thread that has
- * ended are lost, and the deadline of their request answers.
+ * The connection of the two threads with a public listener, for the requests and the sockets that one passes to the other
+ * (http/passed-requests.ts, http/passed-sockets.ts).
+ *
+ * It has a name, by which a restarted thread joins it again. Messages to a thread that has ended are lost: the deadline of
+ * their request answers.
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import type { PassedReply, PassedRequest, PeerChannel } from '../http/passed-requests.ts';

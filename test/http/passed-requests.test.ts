@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { PassedRequests, type PeerChannel } from '../../src/http/passed-requests.ts';
+import { type Lane, ReadingTurns } from '../../src/http/reading-turns.ts';
+import { staticDocument } from '../../src/http/static-document.ts';
 import { ask } from '../support/edge-client.ts';
 import { RouteListener } from '../support/listeners.ts';
 
@@ -33,10 +35,22 @@ class Pair {
   }
 }
 
+/** The lanes of the work of a listener. */
+class LaneList extends ReadingTurns {
+  readonly lanes: Lane[] = [];
+
+  override take(bytes: number, read: () => void, lane: Lane, refuse?: () => void): void {
+    this.lanes.push(lane);
+    super.take(bytes, read, lane, refuse);
+  }
+}
+
 suite('requests that another thread answers', () => {
   const pair = new Pair();
+  const turns = new LaneList();
   const front = new RouteListener();
-  const back = new RouteListener();
+  const back = new RouteListener({ turns });
+  const document = staticDocument('text/plain', Buffer.from('constant'), "default-src 'none'");
 
   before(async () => {
     back.routes.add({
@@ -69,11 +83,12 @@ suite('requests that another thread answers', () => {
         throw new Error('there');
       },
     });
+    back.routes.add({ method: 'GET', pattern: '/document', handler: (call) => call.replyDocument(document) });
     const passed = new PassedRequests(front.routes, pair.end(0), WAITING_MAX);
     new PassedRequests(back.routes, pair.end(1));
     passed.add({ method: 'GET', pattern: '/shown/:name', query: null }, '/hidden/:name');
     passed.add({ method: 'POST', pattern: '/shown', bodyBytesMax: 100_000 }, '/hidden');
-    for (const pattern of ['/refused', '/throws', '/missing', '/slow']) {
+    for (const pattern of ['/document', '/refused', '/throws', '/missing', '/slow']) {
       passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 1_000 } : {}) });
     }
     await front.open();
@@ -95,6 +110,23 @@ suite('requests that another thread answers', () => {
     const get = await ask(front.port, '/shown/x');
     assert.deepEqual([head.status, head.text], [200, '']);
     assert.equal(head.headers['content-length'], String(get.text.length));
+  });
+
+  test('a document that its client has is 304 without a length, for GET and HEAD (RFC 9110 8.6)', async () => {
+    const get = await ask(front.port, '/document');
+    assert.deepEqual([get.status, get.text], [200, 'constant']);
+    for (const method of ['GET', 'HEAD']) {
+      const known = await ask(front.port, '/document', { method, headers: { 'If-None-Match': document.etag } });
+      assert.deepEqual([known.status, known.text, known.headers['etag']], [304, '', document.etag]);
+      assert.equal(known.headers['content-length'], undefined);
+    }
+  });
+
+  test('a read waits among the reads of that thread, behind its orders; a request with a body by its length', async () => {
+    turns.lanes.length = 0;
+    assert.equal((await ask(front.port, '/shown/x')).status, 200);
+    assert.equal((await ask(front.port, '/shown', { method: 'POST', body: Buffer.alloc(10) })).status, 202);
+    assert.deepEqual(turns.lanes, ['reads', 'quick']);
   });
 
   test('the rules of the route there hold: its query members, its errors, its exceptions', async () => {
