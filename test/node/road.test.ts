@@ -3,21 +3,27 @@
  * it.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import { barrier, metricsOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import {
+  barrier,
+  cpuMsOf,
+  metricsOf,
+  type NodeProcess,
+  operator,
+  startNode,
+  stopNode,
+} from '../support/node-process.ts';
 import { eventually, SLOWEST } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
 const ETH = '2' as AssetId;
 /** Of processor time: what else runs on the machine is not its fault. */
 const READY_MS = 5_000;
-const MS_PER_CLOCK_TICK = 10;
 const KLINE_LATE_MS = 4_000;
 
 suite('a dev node', () => {
@@ -222,9 +228,3 @@ suite('a dev node', () => {
     assert.equal(later.body['state_hash'], before.body['state_hash']);
   });
 });
-
-/** Processor time of a process so far, all threads together (proc(5), fields 14 and 15). */
-function cpuMsOf(pid: number): number {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
-  return (Number(user) + Number(system)) * MS_PER_CLOCK_TICK;
-}

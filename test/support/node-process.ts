@@ -2,7 +2,9 @@
  * A whole node as a child process, for tests that need real threads, real sockets, real LMDB and real kills.
  * The data directory outlives the process, so that a test can start it again.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from './bare-environment.ts';
 import { PATIENCE_MS } from './patience.ts';
@@ -171,4 +173,12 @@ export async function metricOf(node: Pick<NodeProcess, 'ops'>, sample: string): 
   const line = lines.find((each) => each.startsWith(`${sample} `));
   if (line === undefined) throw new Error(`/metrics has no ${sample}`);
   return Number(line.slice(sample.length));
+}
+
+const MS_PER_CLOCK_TICK = 10;
+
+/** Processor time of a process so far, all threads together (proc(5), fields 14 and 15). */
+export function cpuMsOf(pid: number): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
+  return (Number(user) + Number(system)) * MS_PER_CLOCK_TICK;
 }
