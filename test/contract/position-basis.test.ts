@@ -95,6 +95,39 @@ suite('what positions cost', () => {
     assert.equal(before - (await units()), 2 * PATHS.length + 2);
   });
 
+  test('basis and names are read from the bucket of tier default, a second one for a market maker (LIM-05, LIM-12)', async () => {
+    const [units, many] = [10, 1_000];
+    const size = (capacity: number): object => ({ units_per_second: 1, capacity });
+    await node.operate('PUT', '/operator/rate-limits', { default: size(units), market_maker: size(many) });
+    const read = async (session: Trader, number: number): Promise<string> => {
+      const place = PATHS[number % PATHS.length] ?? PATHS[0];
+      const path = number % 3 === 0 ? '/sub-accounts/user/' : '/positions/user/';
+      const answer = await at(place, `${path}${session.userId}${number % 3 === 0 ? '' : '/basis'}`, session);
+      return answer.status === 200 ? '200' : `${toldBy(answer)} ${errorOf(answer).details?.['bucket']}`;
+    };
+    const reads = async (session: Trader): Promise<number> => {
+      let count = 0;
+      let last = await read(session, count);
+      for (; last === '200'; last = await read(session, count)) count += 1;
+      assert.equal(last, '429 RATE_LIMITED user');
+      return count;
+    };
+    const canCancel = async (session: Trader): Promise<boolean> =>
+      (await session.call('DELETE', '/orders/cancel-all')).status !== 429;
+    const isMarketMaker = (isMaker: boolean): Promise<unknown> =>
+      node.operate('PUT', `/operator/users/${maker.userId}`, { is_mm: isMaker });
+    try {
+      await isMarketMaker(true);
+      assert.equal(await reads(trader), units / 2, 'whichever listener and path');
+      assert.equal(await canCancel(trader), false, 'one bucket for both');
+      assert.equal(await reads(maker), units / 2, 'not the budget of its orders');
+      assert.equal(await canCancel(maker), true, 'which is untouched');
+    } finally {
+      await isMarketMaker(false);
+      await node.operate('PUT', '/operator/rate-limits', { default: size(1e9), market_maker: size(1e9) });
+    }
+  });
+
   test('margin and spot of one account are told apart by the order, and a restart changes nothing', async () => {
     await traded('buy', 200_000, 10_000, MARGIN);
     await traded('buy', 203_000, 20_000, MARGIN);
