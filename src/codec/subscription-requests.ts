@@ -31,9 +31,12 @@ export interface SubscriptionItem extends SubscriptionOptions {
   readonly assetIds: readonly string[];
 }
 
-export type SubscriptionRequest =
-  | { readonly type: 'ping' }
-  | { readonly type: 'subscribe' | 'unsubscribe'; readonly items: readonly SubscriptionItem[] };
+export interface ItemsRequest {
+  readonly type: 'subscribe' | 'unsubscribe';
+  readonly items: readonly SubscriptionItem[];
+}
+
+export type SubscriptionRequest = { readonly type: 'ping' } | ItemsRequest;
 
 /** A frame as it was read; `id` is null when it was not given or is not valid. */
 export interface ClientFrame {

@@ -1,9 +1,14 @@
 /**
- * Limits the frames without work that one socket may send: pings, pongs, frames of one-way streams, frames too short
- * for an action. The server can deliver thousands in one read, so each is counted before it is processed.
+ * Limits of the frames that sockets may send. The server can deliver thousands in one read, so each is counted before it
+ * is processed.
+ *
+ * Frames without work, such as pings, pongs, frames of one-way streams, frames too short for an action:
  *
  *   per pass of the event loop   IDLE_FRAMES_PER_TURN_MAX, fewer when all sockets together sent many in it
  *   over time                    a bucket of IDLE_FRAMES_BURST, refilled by IDLE_FRAMES_PER_SECOND
+ *
+ * Frames of a stream that reads them have the rule of their stream (FrameRule), and those that wait for their work are
+ * bounded per socket and in total (HeldFrames). `/control` has rules of its own (control-socket.ts).
  */
 import {
   IDLE_FRAMES_BURST,
@@ -101,5 +106,50 @@ export class FrameAllowance {
     const supplied = ((nowMs - this.#sinceMs) / SECOND_MS) * IDLE_FRAMES_PER_SECOND;
     this.#left = Math.min(IDLE_FRAMES_BURST, this.#left + supplied);
     this.#sinceMs = nowMs;
+  }
+}
+
+/** What each waiting frame counts more than its bytes. */
+const HELD_FRAME_COST_BYTES = 512;
+/** Waiting frames of one socket: two of 64 KiB. */
+const HELD_PER_SOCKET_MAX = 2 * (65_536 + HELD_FRAME_COST_BYTES);
+/** Of all sockets. A socket with few bytes may hold them even beyond it, so others do not close it by what they send. */
+const HELD_MAX = 16_777_216;
+const HELD_SMALL_MAX = 8_192;
+
+/** A socket with frames that wait. */
+export interface FrameHolder {
+  /** Counted by HeldFrames. */
+  heldBytes: number;
+}
+
+/** Counts the frames that wait, of all sockets of a stream. */
+export class HeldFrames {
+  #bytes = 0;
+
+  /** Counts one more frame. @returns false, without an effect, beyond the limits. */
+  hold(holder: FrameHolder, frameBytes: number): boolean {
+    const cost = frameBytes + HELD_FRAME_COST_BYTES;
+    const after = holder.heldBytes + cost;
+    if (after > HELD_PER_SOCKET_MAX) return false;
+    // mutant: held-frames-of-others
+    if (this.#bytes + cost > HELD_MAX && after > HELD_SMALL_MAX) return false;
+    this.#count(holder, cost);
+    return true;
+  }
+
+  /** The frame waits no longer. */
+  release(holder: FrameHolder, frameBytes: number): void {
+    this.#count(holder, -(frameBytes + HELD_FRAME_COST_BYTES));
+  }
+
+  /** The socket is closed. */
+  releaseAll(holder: FrameHolder): void {
+    this.#count(holder, -holder.heldBytes);
+  }
+
+  #count(holder: FrameHolder, bytes: number): void {
+    holder.heldBytes += bytes;
+    this.#bytes += bytes;
   }
 }

@@ -113,7 +113,7 @@ export function timesOfRows(limit: number, ordinary: number): bigint {
 }
 
 /** The number of public-read prices for a reply of `bytes`. */
-function timesOfBytes(bytes: number): bigint {
+export function timesOfBytes(bytes: number): bigint {
   return 1n + BigInt(Math.floor(bytes / READ_BYTES_PER_PRICE));
 }
 
@@ -160,7 +160,7 @@ function addRead<Shape>(
       const shape = shapeOf(new Query(call.head.query));
       if (!shape.ok) return call.refuse(shape.reject);
       const times = timesOf?.(shape.value, call.head) ?? 1n;
-      const refusal = call.payAddress(PUBLIC_READ_UNITS * times) ?? charge(budget, clock.nowNs(), times);
+      const refusal = call.payAddress(PUBLIC_READ_UNITS * times) ?? chargeRead(budget, clock.nowNs(), times);
       if (refusal !== null) return call.refuse(refusal);
       serve(call, shape.value);
     },
@@ -182,7 +182,8 @@ function addMarketRead<Shape>(
   });
 }
 
-function charge(budget: SharedBudget, now: TimestampNs, times: bigint): Reject | null {
+/** Charges the listener's budget for a public read. @returns RATE_LIMITED, or null after the charge. */
+export function chargeRead(budget: SharedBudget, now: TimestampNs, times: bigint): Reject | null {
   const short = budget.takePublicRead(now, times);
   if (short === null) return null;
   budget.countRefusal('global');

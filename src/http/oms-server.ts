@@ -22,7 +22,7 @@ import { LOGIN_AREA, MDS_ROUTES, MDS_STREAMS } from './api/mds-table.ts';
 import { ControlConnections, type ControlSeat } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
-import { SUBSCRIPTION_FRAMES, SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
+import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
 import { NUMBERING_MEMBERS, type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
@@ -32,6 +32,7 @@ import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
 import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
+import { SUBSCRIPTION_FRAMES } from './subscription-reader.ts';
 import { MARKET_DATA_PATH } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
@@ -185,16 +186,15 @@ export class OmsServer {
   #addMarketData(): void {
     for (const { method, path, auth, area } of MDS_ROUTES) {
       if (auth !== 'public' || area === LOGIN_AREA) continue;
-      const there = path.replace(/\{(\w+)\}/g, ':$1');
-      for (const pattern of [there, `${MARKET_DATA_PATH}${there}`]) {
+      const there = patternOf(path);
+      for (const pattern of bothPlaces(there))
         this.#passed.add({ method, pattern, query: null, isListed: false }, there);
-      }
     }
     for (const { path } of MDS_STREAMS) {
-      const there = path.replace(/\{(\w+)\}/g, ':$1');
+      const there = patternOf(path);
       const isMultiplexed = there === '/ws';
       const lag = isMultiplexed ? SUBSCRIPTIONS_LAG : MDS_LAG;
-      for (const pattern of [there, `${MARKET_DATA_PATH}${there}`]) {
+      for (const pattern of bothPlaces(there)) {
         this.#passedSockets.add({ pattern, there, lag, frames: isMultiplexed ? SUBSCRIPTION_FRAMES : undefined });
         // As at the market-data listener.
         if (there === '/trades/events') this.#routes.addPlainSocketGet(pattern, false);
@@ -237,4 +237,13 @@ export class OmsServer {
       },
     });
   }
+}
+
+/** The pattern of a documented path. */
+function patternOf(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+function bothPlaces(pattern: string): readonly string[] {
+  return [pattern, `${MARKET_DATA_PATH}${pattern}`];
 }

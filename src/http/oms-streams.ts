@@ -79,7 +79,7 @@ type OmsSocket = StreamSocket<OmsSeat>;
 interface Listeners {
   readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
   readonly numbered: Channel<OmsSeat>;
-  /** Of positions: those who receive objects on v1. */
+  /** Of positions: readers of objects on v1. */
   readonly objects: Channel<OmsSeat>;
 }
 
@@ -160,7 +160,7 @@ export class UserStreams implements UserEventStreams {
     this.#publishAllPositions(user, timestampNs);
   }
 
-  /** To those who receive objects: every position of the user, in as many frames as they need. */
+  /** To readers of objects: every position of the user, in as many frames as these need. */
   #publishAllPositions(user: UserId, timestampNs: TimestampNs): void {
     const objects = this.#users.get(user)?.streams.positions.objects;
     if (objects === undefined || objects.size === 0) return;

@@ -24,7 +24,7 @@
 import { randomInt } from 'node:crypto';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { FrameRule } from './frame-allowance.ts';
+import { type FrameHolder, type FrameRule, HeldFrames } from './frame-allowance.ts';
 import type { PeerChannel } from './passed-requests.ts';
 import type { RequestHead } from './request-head.ts';
 import type { HttpCall } from './uws-http.ts';
@@ -41,10 +41,6 @@ import {
 const SOCKETS_PASSED_MAX = 4_096;
 const BATCH_BYTES = 65_536;
 const BATCH_FRAMES = 256;
-/** Frames of clients that are not taken: of one socket, of all, and what each counts more than its bytes. */
-const UNTAKEN_BYTES_MAX = 131_072;
-const UNTAKEN_BYTES_ALL_MAX = 8_388_608;
-const FRAME_COST_BYTES = 512;
 /** The largest range that the random source has. */
 const FIRST_ID_MAX = 2 ** 48 - 1;
 /** Empty places at the front of a queue before it is compacted. */
@@ -95,12 +91,10 @@ export type SocketMessage =
 export type SocketChannel = PeerChannel<SocketMessage>;
 
 /** A socket of another thread's stream, at the listener of its connection. */
-export interface PassedSeat {
+export interface PassedSeat extends FrameHolder {
   readonly id: number;
   /** Bytes given to its connection, with the heads of frames. */
   handed: number;
-  /** Of its client's frames. */
-  untaken: number;
 }
 
 interface WaitingUpgrade {
@@ -118,16 +112,17 @@ export interface PassedStream {
   readonly frames?: FrameRule | undefined;
 }
 
-/** The listener's side: connections whose streams are on another thread. */
+/** The listener's side: connections of which the streams are on another thread. */
 export class PassedSockets {
   readonly #hub: SocketHub;
   readonly #channel: SocketChannel | null;
   readonly #socketsMax: number;
   readonly #waiting = new Map<number, WaitingUpgrade>();
   readonly #open = new Map<number, StreamSocket<PassedSeat>>();
-  /** Sockets whose client has received more since the last report. */
+  /** Sockets with clients that have received more since the last report. */
   readonly #drained = new Set<StreamSocket<PassedSeat>>();
-  #untaken = 0;
+  /** Frames of clients that the other thread has not taken. */
+  readonly #untaken = new HeldFrames();
   #nextId = randomInt(FIRST_ID_MAX);
   #isReportPlanned = false;
 
@@ -155,7 +150,7 @@ export class PassedSockets {
           ? {}
           : { frames, message: (socket, bytes, isBinary) => this.#pass(socket, bytes, isBinary) }),
       },
-      (call, done) => this.#ask(there, call, done),
+      (call, done) => this.#requestOpen(there, call, done),
     );
   }
 
@@ -165,7 +160,7 @@ export class PassedSockets {
     this.#channel?.close();
   }
 
-  #ask(pattern: string, call: HttpCall, done: WaitingUpgrade['done']): void {
+  #requestOpen(pattern: string, call: HttpCall, done: WaitingUpgrade['done']): void {
     if (this.#waiting.size + this.#open.size >= this.#socketsMax) this.#forgetEnded();
     // mutant: passed-sockets-bounded
     if (this.#waiting.size + this.#open.size >= this.#socketsMax || this.#channel === null) {
@@ -203,7 +198,7 @@ export class PassedSockets {
   }
 
   #admitted(id: number): void {
-    const isOpen = this.#answered(id, accepted({ id, handed: 0, untaken: 0 }));
+    const isOpen = this.#answered(id, accepted({ id, handed: 0, heldBytes: 0 }));
     if (!isOpen) this.#channel?.post({ kind: 'closed', id });
   }
 
@@ -242,30 +237,25 @@ export class PassedSockets {
 
   #pass(socket: StreamSocket<PassedSeat>, bytes: Uint8Array, isBinary: boolean): void {
     const seat = socket.data;
-    const cost = bytes.byteLength + FRAME_COST_BYTES;
     // mutant: untaken-frames-bounded
-    if (seat.untaken + cost > UNTAKEN_BYTES_MAX || this.#untaken + cost > UNTAKEN_BYTES_ALL_MAX) {
+    if (!this.#untaken.hold(seat, bytes.byteLength)) {
       socket.finish(1008, 'too_many_frames');
       return;
     }
-    seat.untaken += cost;
-    this.#untaken += cost;
     this.#channel?.post({ kind: 'message', id: seat.id, bytes: new Uint8Array(bytes), isBinary });
   }
 
   #taken({ id, bytes }: { readonly id: number; readonly bytes: number }): void {
     const socket = this.#open.get(id);
     // What a closed socket had is given back when it closed.
-    if (socket === undefined) return;
-    socket.data.untaken -= bytes + FRAME_COST_BYTES;
-    this.#untaken -= bytes + FRAME_COST_BYTES;
+    if (socket !== undefined) this.#untaken.release(socket.data, bytes);
   }
 
   #closed(socket: StreamSocket<PassedSeat>): void {
-    const { id, untaken } = socket.data;
+    const { id } = socket.data;
     this.#open.delete(id);
     this.#drained.delete(socket);
-    this.#untaken -= untaken;
+    this.#untaken.releaseAll(socket.data);
     this.#channel?.post({ kind: 'closed', id });
   }
 
@@ -305,7 +295,7 @@ interface Outgoing {
   readonly reason: string;
 }
 
-/** The stream's side: sockets whose connections are at another listener. */
+/** The stream's side: sockets with connections at another listener. */
 export class SocketsOfPeer {
   readonly #hub: SocketHub;
   readonly #channel: SocketChannel | null;

@@ -15,6 +15,7 @@
 import type { SequencedFrame } from '../codec/subscription-frames.ts';
 import type { SubscriptionOptions } from '../codec/subscription-requests.ts';
 import type { AssetId } from '../core/ids.ts';
+import type { FrameHolder } from './frame-allowance.ts';
 import { WorkSource } from './reading-turns.ts';
 import type { StreamSocket } from './uws-socket.ts';
 
@@ -57,14 +58,16 @@ interface QueuedUpdate {
   readonly frame: SequencedFrame;
 }
 
-export class SubscribedSocket {
+export class SubscribedSocket implements FrameHolder {
   /** By name, width and asset. */
   readonly subscriptions: Map<string, Subscription> = new Map();
   /** Subscriptions that wait for their snapshot, in order. */
   readonly due: Set<Subscription> = new Set();
-  /** Frames that wait to be read, and their bytes. */
+  /** Frames that wait to be read. */
   readonly reading: WorkSource = new WorkSource();
-  readingBytes = 0;
+  heldBytes = 0;
+  /** Named by its frames, below what costs a unit. */
+  unpaidAssets = 0;
   readonly #queued: QueuedUpdate[] = [];
   readonly #held = new Set<Subscription>();
   #raw: StreamSocket<SubscribedSocket> | null = null;

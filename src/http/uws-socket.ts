@@ -126,12 +126,12 @@ export interface SocketTarget {
   ping(): unknown;
 }
 
-/** A socket whose connection is at the listener of another thread. */
+/** A socket with its connection at the listener of another thread. */
 export interface RemoteSocket {
   open(): void;
   /** Its client has received more. */
   drained(): void;
-  /** A frame of the client, whose rule was applied there. */
+  /** A frame of the client; the rule of the stream was applied there. */
   received(bytes: Uint8Array, isBinary: boolean): void;
   closed(): void;
 }
@@ -373,9 +373,9 @@ export class SocketHub {
   /** Sockets of users without funds, in the order of opening, where users with funds have reserved places. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
-  /** Of sockets with streams on another thread, whose queues are counted and bounded there. */
+  /** Of sockets with streams on another thread: queues are counted and bounded there. */
   readonly #remoteTotals: HubTotals;
-  /** Opens a socket whose connection is at another listener, by pattern. */
+  /** Opens a socket for a connection at another listener, by pattern. */
   readonly #remote = new Map<string, RemoteOpening>();
 
   constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {

@@ -86,6 +86,7 @@ class ReaderBook {
 }
 
 const failures: unknown[] = [];
+const refusals: string[] = [];
 let lagged = 0;
 let world: World;
 
@@ -111,6 +112,7 @@ class World {
       observer: {
         answered: () => undefined,
         failed: (_, error) => failures.push(error),
+        refused: (code) => refusals.push(code),
         lagged: () => {
           lagged += 1;
         },
@@ -488,13 +490,18 @@ suite('the multiplexed market-data socket', () => {
     assert.deepEqual(await talker.closed, { code: 1008, reason: 'too_many_frames' });
   });
 
-  test('an address pays for the length of a frame and for the assets that it names, whatever becomes of them', async () => {
+  /** Opens the world anew. @param units of each address, which are not refilled. */
+  async function limitAddresses(units: bigint): Promise<void> {
     world.server.close();
-    const limits = new AddressLimits({ size: { unitsPerSecond: 1n, capacity: 240n }, socketsMax: 10 });
+    const limits = new AddressLimits({ size: { unitsPerSecond: 1n, capacity: units }, socketsMax: 10 });
     world = new World(
       new AddressGate({ limits, source: 'peer', nowNs: () => START as TimestampNs, refused: () => undefined }),
     );
     await world.open();
+  }
+
+  test('an address pays for the length of a frame and for the assets that it names, whatever becomes of them', async () => {
+    await limitAddresses(240n);
     const reader = await world.connect();
     const unknown = Array.from({ length: 100 }, (_, index) => String(100 + index));
     const unsubscribe = (items: number): void => {
@@ -509,6 +516,38 @@ suite('the multiplexed market-data socket', () => {
     assert.deepEqual([refused.type, refused.error.code], ['error', 'RATE_LIMITED'], '100 units are not there');
     reader.socket.send('{"type":"ping","id":"p"}');
     assert.equal(await reader.frame(), '{"type":"pong","id":"p"}', 'short frames are free');
+    reader.socket.close();
+  });
+
+  test('what a short frame costs less than a unit is paid with the next, and a long answer by its length', async () => {
+    await limitAddresses(40n);
+    const reader = await world.connect();
+    // Below a unit in length and in assets, with an answer of 8 KiB.
+    const asset_ids = Array.from({ length: 19 }, () => 'x'.repeat(150));
+    const frame = JSON.stringify({ type: 'unsubscribe', channels: [{ name: 'bbo', asset_ids }] });
+    const types: string[] = [];
+    for (let sent = 0; sent < 12; sent += 1) {
+      reader.socket.send(frame);
+      types.push((JSON.parse(await reader.frame()) as { type: string }).type);
+    }
+    const expected = [...Array.from({ length: 10 }, () => 'subscriptions'), 'error', 'error'];
+    assert.deepEqual(types, expected, 'two units each, of the half that is for reads');
+    reader.socket.close();
+  });
+
+  test('frames of an address without units are not parsed', async () => {
+    await limitAddresses(20n);
+    const reader = await world.connect();
+    const codeOf = async (text: string): Promise<unknown> => {
+      reader.socket.send(text);
+      const { type, error } = JSON.parse(await reader.frame()) as { type: string; error?: { code: string } };
+      return error?.code ?? type;
+    };
+    refusals.length = 0;
+    const expected = [...Array.from({ length: 18 }, () => 'INVALID_REQUEST'), 'RATE_LIMITED'];
+    for (const code of expected) assert.equal(await codeOf('{'), code);
+    assert.equal(await codeOf('{"type":"ping"}'), 'RATE_LIMITED');
+    assert.deepEqual(refusals, [...expected, 'RATE_LIMITED'], 'each is counted');
     reader.socket.close();
   });
 

@@ -1,10 +1,11 @@
-/** Sockets at one listener whose streams are on the thread of another one (wire-additions.md 8.2). */
+/** Sockets at one listener with streams on the thread of another one (wire-additions.md 8.2). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { SOCKET_LAG_BYTES_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { Channel } from '../../src/http/channel.ts';
+import { type FrameHolder, HeldFrames } from '../../src/http/frame-allowance.ts';
 import { PassedSockets, type SocketChannel, type SocketMessage, SocketsOfPeer } from '../../src/http/passed-sockets.ts';
 import { type LagRule, MDS_LAG, type StreamSocket } from '../../src/http/uws-socket.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
@@ -40,7 +41,7 @@ class Pair {
   }
 }
 
-suite('sockets whose streams are on another thread', () => {
+suite('sockets with streams on another thread', () => {
   const pair = new Pair();
   const front = new RouteListener();
   const back = new RouteListener();
@@ -176,6 +177,28 @@ suite('sockets whose streams are on another thread', () => {
     pair.holds = () => false;
     pair.held = [];
     await leave();
+  });
+
+  test('frames that wait are bounded per socket and in total, and a socket with few of them is not closed for others', () => {
+    const held = new HeldFrames();
+    const full: FrameHolder[] = [];
+    for (let isFull = false; !isFull; ) {
+      const holder = { heldBytes: 0 };
+      while (held.hold(holder, 65_536));
+      assert.ok(holder.heldBytes <= 2 * 66_048);
+      isFull = holder.heldBytes === 0;
+      if (!isFull) full.push(holder);
+      assert.ok(full.length < 200, 'the total is bounded');
+    }
+    const small = { heldBytes: 0 };
+    let frames = 0;
+    while (held.hold(small, 100)) frames += 1;
+    assert.ok(frames > 10 && frames < 20, `${frames} short frames beside those of the others`);
+    held.release(small, 100);
+    assert.ok(held.hold(small, 100));
+    for (const holder of full) held.releaseAll(holder);
+    assert.deepEqual(new Set(full.map(({ heldBytes }) => heldBytes)), new Set([0]));
+    assert.ok(held.hold(small, 65_536), 'room comes back');
   });
 
   test('a reader that stalls lags by the rule of the stream, the others go on; one batch is on its way', async () => {

@@ -929,6 +929,12 @@ const MARKET_DATA: readonly Mutant[] = [
     caughtBy: 'test/http/market-subscriptions',
   },
   {
+    breaks: 'an answer to a frame is paid by its length',
+    site: 'answers-charged',
+    change: removed,
+    caughtBy: 'test/http/market-subscriptions',
+  },
+  {
     breaks: 'a gap in the depth is noticed',
     site: 'depth-gap',
     change: swap(/(\w+) !== (\S+ \+ 1)/, '$1 < $2'),
@@ -1614,6 +1620,18 @@ const SETTLEMENTS: readonly Mutant[] = [
     site: 'untaken-frames-bounded',
     change: condition('false'),
     caughtBy: 'test/http/passed-sockets',
+  },
+  {
+    breaks: 'waiting frames of some sockets close no other socket',
+    site: 'held-frames-of-others',
+    change: condition('this.#bytes + cost > HELD_MAX'),
+    caughtBy: 'test/http/passed-sockets',
+  },
+  {
+    breaks: 'a passed read waits behind the orders, as others do',
+    site: 'passed-reads-in-turn',
+    change: condition('false'),
+    caughtBy: 'test/http/passed-requests',
   },
   {
     breaks: 'a login nonce is accepted only where it was issued',
