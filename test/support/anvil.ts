@@ -4,6 +4,7 @@
  *
  * The binary comes with the package of the platform; `ANVIL` names another one, where npm has none.
  */
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -18,12 +19,15 @@ import {
   type PublicActions,
   publicActions,
   type TestClient,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
   type WalletActions,
   walletActions,
 } from 'viem';
 import { domainHash } from '../../src/chain/approval-digests.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { type ContractName, contracts } from './contracts.ts';
+import { eventually } from './patience.ts';
 
 /** Anvil's own chain id, 31337. */
 export const ANVIL_CHAIN: ChainId = '000000000000007a69' as ChainId;
@@ -32,6 +36,7 @@ export const ANVIL_OWNER: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 export const ANVIL_DEPOSITOR: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const LISTENING = /Listening on [^:]+:(\d+)/;
 const START_MS_MAX = 60_000;
+const UNMINED_MS_MAX = 10_000;
 /** Enough for thousands of deposits in a transaction. */
 const BLOCK_GAS = 30_000_000_000n;
 
@@ -109,7 +114,7 @@ export class Anvil {
     const { abi, bytecode } = contracts()[name];
     const data = encodeDeployData({ abi, bytecode, args });
     const hash = await this.client.sendTransaction({ account: ANVIL_OWNER, chain: null, data });
-    const { contractAddress } = await this.client.waitForTransactionReceipt({ hash });
+    const { contractAddress } = await this.#receipt(hash);
     if (contractAddress === null || contractAddress === undefined) throw new Error(`${name} has no address`);
     return contractAddress;
   }
@@ -134,9 +139,34 @@ export class Anvil {
       return { name: errorName, args: args ?? [] };
     }
     const hash = await this.client.sendTransaction({ ...request, chain: null });
-    const { status } = await this.client.waitForTransactionReceipt({ hash });
+    const { status } = await this.#receipt(hash);
     if (status !== 'success') throw new Error(`${call.name} was called without a fault and reverted in its block`);
     return null;
+  }
+
+  /**
+   * Waits until a transaction is in a block. Not viem's wait: that looks again only when the head has moved, and the block
+   * that a transaction makes is often the last one. A transaction that stays in anvil's pool gets a block after 10 s.
+   */
+  async #receipt(hash: Hex): Promise<TransactionReceipt> {
+    let receipt: TransactionReceipt | null = null;
+    let blockAtMs = performance.now() + UNMINED_MS_MAX;
+    await eventually(
+      async () => {
+        receipt = await this.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+          if (error instanceof TransactionReceiptNotFoundError) return null;
+          throw error;
+        });
+        if (receipt === null && performance.now() > blockAtMs) {
+          blockAtMs = performance.now() + UNMINED_MS_MAX;
+          await this.mine(1);
+        }
+        return receipt !== null;
+      },
+      () => `transaction ${hash} is in no block`,
+    );
+    assert(receipt !== null);
+    return receipt;
   }
 
   /** Calls a function that reads. */
