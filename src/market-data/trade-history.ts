@@ -8,7 +8,8 @@
 import { assert } from '../core/assert.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
-import { type Bar, HOUR_SECONDS, type SpannedBar, TradeHour } from './trade-hour.ts';
+import type { BarSum, SpannedBar } from './bars.ts';
+import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
 
 /** Seconds for which rows are kept (KLN-04). */
 export const RETENTION_SECONDS = 604_800;
@@ -130,14 +131,13 @@ export class TradeHistory {
     return { starts, total };
   }
 
-  /** The bar of a second since 1970; undefined without trades. */
-  bar(second: number): Bar | undefined {
+  /** Adds the bar of a second since 1970 to a sum; no effect without trades. */
+  addBar(second: number, sum: BarSum): void {
     const index = Math.floor(second / HOUR_SECONDS);
-    const hour = this.#hours.get(index);
-    return hour?.has(second - index * HOUR_SECONDS) === true ? hour.bar(second - index * HOUR_SECONDS) : undefined;
+    this.#hours.get(index)?.addBar(second - index * HOUR_SECONDS, sum);
   }
 
-  /** As `bar`, with its first and its last trade. */
+  /** The bar of a second since 1970, with its first and its last trade; undefined without trades. */
   spannedBar(second: number): SpannedBar | undefined {
     const index = Math.floor(second / HOUR_SECONDS);
     const hour = this.#hours.get(index);

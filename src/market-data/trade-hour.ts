@@ -10,9 +10,9 @@
  */
 import { assert } from '../core/assert.ts';
 import type { RawPrice, RawQuantity } from '../core/units.ts';
+import { type Bar, type BarSum, type SpannedBar, VolumeColumn } from './bars.ts';
 
 export const HOUR_SECONDS = 3_600;
-const LOW_64 = (1n << 64n) - 1n;
 const NONE = -1;
 
 /** A trade as this module sums it. */
@@ -24,36 +24,13 @@ export interface SummedTrade {
   readonly nsInSecond: number;
 }
 
-/** Open, high, low, close and volume (Σ raw price × raw quantity) of some trades. */
-export interface Bar {
-  readonly open: RawPrice;
-  readonly high: RawPrice;
-  readonly low: RawPrice;
-  readonly close: RawPrice;
-  readonly volume: bigint;
-}
-
-/** Where a trade stands among those of its market. */
-export interface EdgeOfBar {
-  /** Since 1970. */
-  readonly second: number;
-  readonly nsInSecond: number;
-  readonly tradeId: number;
-}
-
-/** A bar with its first and its last trade. */
-export interface SpannedBar extends Bar {
-  readonly first: EdgeOfBar;
-  readonly last: EdgeOfBar;
-}
-
 class Rows {
   readonly capacity: number;
   readonly open: Float64Array;
   readonly high: Float64Array;
   readonly low: Float64Array;
   readonly close: Float64Array;
-  readonly volume: BigUint64Array;
+  readonly volumes: VolumeColumn;
   readonly firstNs: Uint32Array;
   readonly firstId: Float64Array;
   readonly lastNs: Uint32Array;
@@ -66,7 +43,7 @@ class Rows {
     this.high = new Float64Array(capacity);
     this.low = new Float64Array(capacity);
     this.close = new Float64Array(capacity);
-    this.volume = new BigUint64Array(2 * capacity);
+    this.volumes = new VolumeColumn(capacity, from?.volumes);
     this.firstNs = new Uint32Array(capacity);
     this.firstId = new Float64Array(capacity);
     this.lastNs = new Uint32Array(capacity);
@@ -77,7 +54,6 @@ class Rows {
     this.high.set(from.high);
     this.low.set(from.low);
     this.close.set(from.close);
-    this.volume.set(from.volume);
     this.firstNs.set(from.firstNs);
     this.firstId.set(from.firstId);
     this.lastNs.set(from.lastNs);
@@ -153,7 +129,7 @@ export class TradeHour {
     const row = known === NONE ? this.#newRow(second, trade) : known;
     if (known === NONE) this.#bucketCounts.clear();
     else this.#extend(row, trade);
-    this.#setVolume(row, this.#volumeAt(row) + volume);
+    this.#rows.volumes.add(row, volume);
     this.#high = Math.max(this.#high, trade.price);
     this.#low = Math.min(this.#low, trade.price);
     this.#volume += volume;
@@ -204,8 +180,14 @@ export class TradeHour {
       high: rows.high[row] as RawPrice,
       low: rows.low[row] as RawPrice,
       close: rows.close[row] as RawPrice,
-      volume: this.#volumeAt(row),
+      volume: rows.volumes.at(row),
     };
+  }
+
+  /** Adds the bar of a second to a sum; no effect without trades. */
+  addBar(second: number, sum: BarSum): void {
+    const row = this.#rowOfSecond[second] ?? NONE;
+    if (row !== NONE) sum.add(this.#rows, this.#rows.volumes, row);
   }
 
   /** As `bar`, with its first and its last trade. @param startSecond of the hour, since 1970. */
@@ -305,16 +287,6 @@ export class TradeHour {
     trades.next[at] = this.#rows.head[row] ?? NONE;
     this.#rows.head[row] = at;
     this.#tradeCount += 1;
-  }
-
-  #volumeAt(row: number): bigint {
-    return ((this.#rows.volume[2 * row + 1] ?? 0n) << 64n) | (this.#rows.volume[2 * row] ?? 0n);
-  }
-
-  #setVolume(row: number, volume: bigint): void {
-    assert(volume >> 128n === 0n, 'the volume of one second fits 128 bits');
-    this.#rows.volume[2 * row] = volume & LOW_64;
-    this.#rows.volume[2 * row + 1] = volume >> 64n;
   }
 }
 

@@ -15,7 +15,8 @@
 
 import { bucketAtOrAfter, bucketStart, STORED_WIDTH_MIN } from '../core/kline-intervals.ts';
 import type { Kline, PublicTrade, WidePage } from '../core/market-figures.ts';
-import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
+import { SECOND_NS, type TimestampNs } from '../core/units.ts';
+import { BarSum, type SpannedBar } from './bars.ts';
 import { StoredKlines } from './stored-klines.ts';
 import {
   type BucketRange,
@@ -24,7 +25,7 @@ import {
   secondOf,
   type TradeHistory,
 } from './trade-history.ts';
-import { type Bar, HOUR_SECONDS, type SpannedBar } from './trade-hour.ts';
+import { HOUR_SECONDS } from './trade-hour.ts';
 
 const DAY_SECONDS = 86_400;
 const MINUTES_KEPT_SECONDS = 60 * DAY_SECONDS;
@@ -46,7 +47,8 @@ interface Source {
   readonly width: number;
   startsBefore(to: number, from: number): Iterable<number>;
   bucketsBefore(range: BucketRange): BucketStarts;
-  bar(startSecond: number): Bar | undefined;
+  /** Adds the row that starts at this second to a sum; no effect without trades. */
+  addBar(startSecond: number, sum: BarSum): void;
 }
 
 export class WideKlines {
@@ -67,7 +69,9 @@ export class WideKlines {
       width: 1,
       startsBefore: (to, from) => history.secondsBefore(Math.min(to, closedBefore()), from),
       bucketsBefore: (range) => history.bucketsBefore({ ...range, to: Math.min(range.to, closedBefore()) }),
-      bar: (second) => (second < closedBefore() ? history.bar(second) : undefined),
+      addBar: (second, sum) => {
+        if (second < closedBefore()) history.addBar(second, sum);
+      },
     };
   }
 
@@ -92,8 +96,8 @@ export class WideKlines {
   /** Rows of the buckets that hold any of these seconds, ascending. */
   rowsOf(seconds: readonly number[], width: number): Kline[] {
     const starts = new Set(seconds.map((second) => bucketStart(second, width)));
-    const source = this.#sourceOf(width);
-    return [...starts].sort((a, b) => a - b).flatMap((start) => rowAt(source, start, width) ?? []);
+    const ascending = [...starts].sort((a, b) => a - b);
+    return rowsAt(this.#sourceOf(width), ascending, width);
   }
 
   /** The newest rows, ascending. */
@@ -106,7 +110,7 @@ export class WideKlines {
       if (starts.length === count) break;
       starts.push(start);
     }
-    return starts.reverse().flatMap((start) => rowAt(source, start, width) ?? []);
+    return rowsAt(source, starts.reverse(), width);
   }
 
   page({ width, endNs, page, limit, nowNs }: WideQuery): WidePage {
@@ -114,7 +118,7 @@ export class WideKlines {
     const source = this.#sourceOf(width);
     const to = bucketStart(secondOf(endNs), width) + width;
     const { starts, total } = source.bucketsBefore({ to, from, width, skip: page * limit, limit });
-    const rows = starts.reverse().flatMap((start) => rowAt(source, start, width) ?? []);
+    const rows = rowsAt(source, starts.reverse(), width);
     return { rows, page, limit, total, width, truncatedBeforeNs: this.truncatedBeforeNs(width, nowNs) };
   }
 
@@ -147,21 +151,11 @@ export class WideKlines {
   }
 }
 
-function rowAt(source: Source, start: number, width: number): Kline | undefined {
-  let row: Kline | undefined;
-  for (let second = start; second < start + width; second += source.width) {
-    const bar = source.bar(second);
-    if (bar === undefined) continue;
-    if (row === undefined) row = { openNs: (BigInt(start) * SECOND_NS) as TimestampNs, ...bar };
-    else {
-      row = {
-        ...row,
-        high: Math.max(row.high, bar.high) as RawPrice,
-        low: Math.min(row.low, bar.low) as RawPrice,
-        close: bar.close,
-        volume: row.volume + bar.volume,
-      };
-    }
-  }
-  return row;
+function rowsAt(source: Source, starts: readonly number[], width: number): Kline[] {
+  const sum = new BarSum();
+  return starts.flatMap((start) => {
+    for (let second = start; second < start + width; second += source.width) source.addBar(second, sum);
+    const bar = sum.take();
+    return bar === undefined ? [] : { openNs: (BigInt(start) * SECOND_NS) as TimestampNs, ...bar };
+  });
 }
