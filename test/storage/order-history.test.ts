@@ -4,8 +4,10 @@ import { suite, test } from 'node:test';
 import type { MarketRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
+import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history-ask.ts';
+import type { UserTrade } from '../../src/gateway/orders/order-events.ts';
 import type { HistorySnapshot } from '../../src/gateway/orders/order-history.ts';
 import { planTradePage } from '../../src/gateway/orders/pages.ts';
 import { BASIS_TRADES_MAX, type BasisAnswer, BasisFolds } from '../../src/gateway/orders/position-basis.ts';
@@ -167,6 +169,30 @@ suite('trades in memory and in the tables', () => {
       assert.equal(total, 600);
     }
     assert.ok(most <= 10 + 40, `${most} rows of the tables for a page of 10`);
+    await store.close();
+  });
+});
+
+suite('trades of one side in the tables', () => {
+  test('what is shown is made for the rows of the page alone, however many are looked at (wire-additions.md 8.3)', async () => {
+    const store = new CheckpointStore();
+    const rows = Array.from({ length: 900 }, (_, at) =>
+      trade(at + 1, { takerSide: at % 3 === 0 ? SIDE.buy : SIDE.sell }),
+    );
+    const market = { definition: marketOf(0, '12'), sequence: 0, lastTradeId: rows.length } as MarketRow;
+    store.checkpoint([{ table: 'market', row: market }, ...rows.map((row) => ({ table: 'trade', row }) as const)]);
+    const filter = { fromNs: null, toNs: null, side: SIDE.sell, statuses: null };
+    const sold = rows.flatMap(({ takerSide, tradeId }) => (takerSide === SIDE.buy ? [tradeId] : [])).reverse();
+    for (const subAccounts of [null, [1]]) {
+      const made: number[] = [];
+      const show = { order: () => 0, trade: ({ tradeId }: UserTrade) => made.push(tradeId) };
+      const query = { ...QUERY, subAccounts, page: 2, limit: 10, filter };
+      const plan = planTradePage({ tail: { tradesOf: () => [] } as unknown as Tail }, query, show);
+      const ask = must(plan.ask, 'tables are asked');
+      const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, ask, show));
+      assert.equal(plan.finish(answer)?.total, sold.length);
+      assert.deepEqual(made, sold.slice(20, 30));
+    }
     await store.close();
   });
 });

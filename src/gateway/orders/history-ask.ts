@@ -223,9 +223,9 @@ function answerTrades<T>(
   const inTables = [...tradeIds.keys()].filter(
     (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
   );
-  const rowOf = (entry: HistoryTrade): Placed<TradePlace, T> & { readonly isBuyer: boolean } => {
+  const rowOf = (entry: HistoryTrade): Placed<TradePlace, T> => {
     const trade = tradeOfRow(snapshot, entry);
-    return { place: placeOfTrade(trade), value: show.trade(trade), isBuyer: trade.isBuyer };
+    return { place: placeOfTrade(trade), value: show.trade(trade) };
   };
   const { filter = null } = ask;
   if (filter !== null && !takesAll(filter)) {

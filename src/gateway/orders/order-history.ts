@@ -40,13 +40,13 @@ export interface HistoryWindow<Row> {
 /** A finished order with the id of its parent, as signed; '' of an order that is no child. */
 export type PastOrder = OrderRow & { readonly parentId: OrderId | '' };
 
-/** One checkpoint's tables, standing still while it is read. */
 /** Inclusive; null: any. */
 export interface TimeRange {
   readonly fromNs: bigint | null;
   readonly toNs: bigint | null;
 }
 
+/** One checkpoint's tables, standing still while it is read. */
 export interface HistorySnapshot {
   /** The last sequence of the market that the tables reflect; 0 for a market they do not know. */
   marketSequence(marketIndex: number): number;

@@ -5,12 +5,13 @@
  * Lists are in the order of time, not of side or status, so rows are looked at one by one: at most SCANNED_MAX of a page,
  * beyond which it is refused. Trades of a time range are a range of ranks, found by bisection.
  *
- * Not here: the merge with memory (pages.ts).
+ * What a row is shown as is made for the rows of the page alone. Not here: the merge with memory (pages.ts).
  */
 import { type OrderStatus, SIDE, type Side } from '../../core/order-terms.ts';
 import type { HistoryAsk, Placed, TradePlace } from './history-ask.ts';
 import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace, PastOrder } from './order-history.ts';
 import { statusOf } from './order-life.ts';
+import { isBuyerOf } from './trade-view.ts';
 
 /** Rows that one page may look at. */
 export const SCANNED_MAX = 100_000;
@@ -103,7 +104,7 @@ export function filteredTrades<T>(
   snapshot: HistorySnapshot,
   ask: Extract<HistoryAsk, { kind: 'trades' }>,
   filter: RowFilter,
-  rowOf: (entry: HistoryTrade) => Placed<TradePlace, T> & { readonly isBuyer: boolean },
+  rowOf: (entry: HistoryTrade) => Placed<TradePlace, T>,
 ): Filtered<Placed<TradePlace, T>> {
   const { query } = ask;
   const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
@@ -123,9 +124,8 @@ export function filteredTrades<T>(
   const isWhole = scanned(
     (at) => snapshot.trades(query, first + at, Math.max(0, Math.min(STEP, last - first - at))).rows,
     (entry) => {
-      const row = rowOf(entry);
-      if (row.isBuyer !== wantsBuys) return;
-      if (total >= offset && total < end) rows.push(row);
+      if (isBuyerOf(entry.row, entry.isMaker) !== wantsBuys) return;
+      if (total >= offset && total < end) rows.push(rowOf(entry));
       total += 1;
     },
   );
@@ -137,7 +137,7 @@ function tradesOfSubAccounts<T>(
   snapshot: HistorySnapshot,
   ask: Extract<HistoryAsk, { kind: 'trades' }>,
   filter: RowFilter,
-  rowOf: (entry: HistoryTrade) => Placed<TradePlace, T> & { readonly isBuyer: boolean },
+  rowOf: (entry: HistoryTrade) => Placed<TradePlace, T>,
 ): Filtered<Placed<TradePlace, T>> {
   const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
   const wantsBuys = filter.side === SIDE.buy;
@@ -149,10 +149,8 @@ function tradesOfSubAccounts<T>(
     isTooLong = scannedRows === SCANNED_MAX;
     scannedRows += 1;
     if (isTooLong) return false;
-    const isOnPage = total >= offset && total < end;
-    const row = isOnPage || filter.side !== null ? rowOf(entry) : null;
-    if (row !== null && filter.side !== null && row.isBuyer !== wantsBuys) return true;
-    if (row !== null && isOnPage) rows.push(row);
+    if (filter.side !== null && isBuyerOf(entry.row, entry.isMaker) !== wantsBuys) return true;
+    if (total >= offset && total < end) rows.push(rowOf(entry));
     total += 1;
     return true;
   });

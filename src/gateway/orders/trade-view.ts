@@ -152,13 +152,18 @@ export function userTradeOfRow(row: TradeRow, isMaker: boolean, definition: Mark
     timestampNs: row.matchedNs,
     // mutant: deleveraged-maker
     isMaker: isMaker && !row.isAutoDeleverage,
-    isBuyer: isMaker === (row.takerSide === SIDE.sell),
+    isBuyer: isBuyerOf(row, isMaker),
     status: FILL_STATUS.confirmed,
     rollbackReason: null,
     isLiquidation: row.isLiquidation,
     isAutoDeleverage: row.isAutoDeleverage,
     fee: side.fee,
   };
+}
+
+/** Whether that side of a trade bought. @param isMaker of the row. */
+export function isBuyerOf({ takerSide }: Pick<TradeRow, 'takerSide'>, isMaker: boolean): boolean {
+  return isMaker === (takerSide === SIDE.sell);
 }
 
 /** A user trade on the wire, REST and streams alike (wire.md 7.10). */
