@@ -4,7 +4,7 @@
  * twice, in the type and in the shape, which the compiler holds to each other; the writer follows from the shape.
  */
 import { Type } from '@sinclair/typebox';
-import { ORDER_FLAG, ORDER_STATUSES, type OrderStatus } from '../core/order-terms.ts';
+import { ORDER_FLAG, ORDER_STATUSES, type OrderStatus, revisionOf } from '../core/order-terms.ts';
 import {
   ASSET_ID,
   DECIMAL,
@@ -130,13 +130,13 @@ const writeUserOrder: (view: UserOrderRecordView) => string = objectWriter(USER_
 
 /** The JSON of a record on market data. */
 export function userOrderRecord(view: OrderRecordView, terms: OrderTerms): string {
-  const { subAccount, flags, creationNs, timestampNs } = terms;
+  const { subAccount, flags, creationNs } = terms;
   return writeUserOrder({
     ...view,
     last_update_timestamp_ns: view.last_update_timestamp_ns ?? creationNs,
     account_index: subAccount,
     is_spot: (flags & ORDER_FLAG.isSpot) !== 0,
-    authorization_revision: timestampNs === creationNs ? null : timestampNs,
+    authorization_revision: revisionOf(terms),
   });
 }
 

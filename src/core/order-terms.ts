@@ -183,3 +183,14 @@ export function orderExpiryNs(creationNs: TimestampNs, goodUntilNs: TimestampNs)
   const lifeEndNs = (creationNs + ORDER_LIFE_NS) as TimestampNs;
   return goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs;
 }
+
+/**
+ * The revision of an order (wire-additions.md 4.3), for which an amend is made: the timestamp of the last applied replace or
+ * amend, which both raise above the creation; null after its create.
+ */
+export function revisionOf<Time extends bigint>(order: {
+  readonly timestampNs: Time;
+  readonly creationNs: Time;
+}): Time | null {
+  return order.timestampNs === order.creationNs ? null : order.timestampNs;
+}

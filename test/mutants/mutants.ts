@@ -1016,6 +1016,12 @@ const MARKET_DATA: readonly Mutant[] = [
 
 const WIRE: readonly Mutant[] = [
   {
+    breaks: 'complete terms with the trigger that just fired are applied',
+    site: 'trigger-of-the-check',
+    change: removed,
+    caughtBy: 'test/gateway/orders/triggers',
+  },
+  {
     breaks: 'complete terms leave no figure open',
     site: 'complete-terms',
     change: condition('false'),

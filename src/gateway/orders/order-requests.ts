@@ -20,11 +20,10 @@ import type { ReplaceRequest } from '../../codec/signed-replace.ts';
 import { assert, must } from '../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
-import { MARKET_STATUS, ORDER_FLAG, SIDE, TRIGGER } from '../../core/order-terms.ts';
+import { MARKET_STATUS, ORDER_FLAG, revisionOf, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
-import { revisionOf } from '../../order/revision.ts';
 import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
 import type { Membership } from './disconnect-group.ts';
@@ -38,6 +37,7 @@ import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 import { exposureOf } from './order-exposure.ts';
+import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
 import { type OrderRequest, type PendingRequests, type Reply, type Request, UNANSWERED } from './pending-requests.ts';
@@ -104,7 +104,7 @@ function marketRefusal(kind: Request['kind'], code: RejectName, order: LiveOrder
   return reject(code, text, kind === 'create' && code === 'ORDER_NOT_FOUND' ? 'parent_order_id' : undefined);
 }
 
-/** @param order as it is at the market, whose changes come before its answer; null where it is unknown. */
+/** @param order as it is at the market, which sends its changes before its answer; null where it is unknown. */
 function amendRefusal(code: RejectName, order: LiveOrder | null): Reject {
   if (code === 'INVALID_ORDER')
     return reject(code, 'the total is not below the one in force, or may not change', 'new_quantity');
@@ -332,15 +332,14 @@ export class OrderRequests {
     const checked = checkReplace(this.#view, request, caller.user, caller.now);
     if (!checked.ok) return checked;
     const market = checked.value;
-    const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity } = request.request;
+    const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
     const figures = checkNewFigures(market, request.request, order);
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
     if (missing !== null) return rejected(missing);
-    const trigger = checkNewTrigger(request, order);
-    if (!trigger.ok) return trigger;
-    return accepted({
+    const condition = newTrigger?.condition ?? null;
+    const prepared: PreparedReplace = {
       kind: 'replace',
       market,
       user: caller.user,
@@ -348,16 +347,19 @@ export class OrderRequests {
       timestampNs,
       newPrice: newPriceLimit,
       newQuantity,
-      newTrigger: trigger.value,
+      newTrigger: condition === null ? null : { kind: triggerKindOf(condition), price: condition.price },
       isComplete: baseAsset !== null,
-    });
+    };
+    // An order unknown here is the market's to judge.
+    const trigger = order === undefined ? accepted(null) : checkNewTrigger(prepared, order);
+    return trigger.ok ? accepted(prepared) : trigger;
   }
 
   /**
-   * Takes what the replaced order would need beyond what the order holds.
+   * Takes what the replaced order would need beyond what the order holds. Its trigger may have fired since the check.
    *
-   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY, PRICING_UNAVAILABLE,
-   *   INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
+   * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INVALID_ORDER, INSUFFICIENT_INVENTORY,
+   *   PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
    */
   reserveReplace(prepared: PreparedReplace, reply: Reply = UNANSWERED): Outcome<number> {
     const { market, user, orderId, newPrice, newQuantity } = prepared;
@@ -368,6 +370,8 @@ export class OrderRequests {
     if (orders.isContested({ user, orderId }, market.definition.marketIndex)) return rejected(CONTESTED);
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order === null) return accepted(pending.add(requestOf('replace', prepared, order, null, reply)));
+    const trigger = checkNewTrigger(prepared, order);
+    if (!trigger.ok) return trigger;
     const replace = {
       price: newPrice ?? largestPrice(order),
       quantity: newQuantity ?? largestQuantity(order),
@@ -378,6 +382,8 @@ export class OrderRequests {
     if (fault !== null) return rejected(fault);
 
     // After this point the command must succeed.
+    // mutant: trigger-of-the-check
+    prepared.newTrigger = trigger.value;
     order.replaces = [...order.replaces, replace];
     order.requests += 1;
     book.rehold(order);

@@ -262,19 +262,17 @@ export function checkNewFigures(
 }
 
 /**
- * A trigger is changed while the order waits for it, never after (AMB-20). An order unknown here is the market's to judge.
+ * A trigger is changed while the order waits for it, never after (AMB-20).
  *
  * @returns the trigger that the market is to set, null for none. In the complete form the order's own is none where it has
- *   fired: a fired trigger changes no more, so this judgement holds at the market.
+ *   fired: a fired trigger changes no more, and no release is sent before this thread has seen the trigger fire, so when the
+ *   replace is sent this holds at the market.
  */
 export function checkNewTrigger(
-  { request: { newTrigger, baseAsset } }: ReplaceRequest,
-  order: LiveOrder | undefined,
+  { newTrigger: wished, isComplete }: Pick<PreparedReplace, 'newTrigger' | 'isComplete'>,
+  order: LiveOrder,
 ): Outcome<PreparedReplace['newTrigger']> {
-  const condition = newTrigger?.condition ?? null;
-  const wished = condition === null ? null : { kind: triggerKindOf(condition), price: condition.price };
-  if (order === undefined) return accepted(wished);
-  if (baseAsset !== null) return completeTrigger(wished, order);
+  if (isComplete) return completeTrigger(wished, order);
   const waits = order.triggerState !== TRIGGER_STATE.live;
   return wished === null || waits ? accepted(wished) : invalid('new_trigger', 'the order is not waiting for a trigger');
 }

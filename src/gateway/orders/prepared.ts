@@ -40,7 +40,8 @@ export interface PreparedReplace {
   readonly timestampNs: TimestampNs;
   readonly newPrice: RawPrice | null;
   readonly newQuantity: RawQuantity | null;
-  readonly newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
+  /** As requested; when the replace is reserved, what the market is to set. */
+  newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
   readonly isComplete: boolean;
 }
 

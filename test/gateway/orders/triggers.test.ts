@@ -134,6 +134,29 @@ suite('triggers', () => {
     assert.equal(row?.status, 'Untriggered');
   });
 
+  test('complete terms that were checked before the trigger fired and are sent after it name it no more (wire-additions.md 3.3)', () => {
+    const own = { direction: 'PriceAbove', price: 210_000 as RawPrice } as const;
+    const other = { direction: 'PriceBelow', price: 190_000 as RawPrice } as const;
+    const sent = (condition: typeof own | typeof other, isReleased: boolean): string => {
+      const fixture = new OrderFixture();
+      const { requests } = fixture.manager;
+      const order = fixture.place({ above: 210_000 });
+      const request = replaceRequest({
+        ...{ baseAsset: { id: BASE, text: BASE }, newPriceLimit: 200_000 as RawPrice },
+        ...{ newQuantity: 10_000 as RawQuantity, newTrigger: { shape: 'bare', parentOrderId: null, condition } },
+      });
+      const prepared = mustPass(requests.checkReplace(request, CALLER));
+      fixture.trigger(order, 10_000, 210_000);
+      if (isReleased) fixture.activate(order, 10_000);
+      const reserved = requests.reserveReplace(prepared);
+      return reserved.ok ? `trigger ${prepared.newTrigger?.price ?? 'none'}` : reserved.reject.code;
+    };
+    for (const isReleased of [false, true]) {
+      assert.equal(sent(own, isReleased), 'trigger none', 'the market has forgotten it with the release');
+      assert.equal(sent(other, isReleased), 'INVALID_ORDER', 'a fired trigger is not changed');
+    }
+  });
+
   test('a replace that is on its way while the trigger fires is covered by the hold of the release (RPL-07)', () => {
     const fixture = new OrderFixture();
     const order = fixture.place({ above: 210_000 });
