@@ -20,7 +20,7 @@
 import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type AmendRequest, readAmend } from './amend-request.ts';
-import { JsonCursor } from './json-cursor.ts';
+import { JsonCursor, outerMembers } from './json-cursor.ts';
 import { choiceShape, type ObjectShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
 import { type Batch, CREATE_LISTS, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
@@ -132,8 +132,9 @@ export function decodeControlFrame(bytes: Uint8Array, start: number, end: number
   const fault = cursor.reject();
   const path = cursor.path();
   if (length > SALVAGED_BYTES_MAX) {
-    const head = takesShort ? headOfShort(cursor, bytes, start, end) : null;
-    return { kind: 'malformed', reject: fault, ...NO_REQUEST, ...head };
+    const head = takesShort ? headOfShort(bytes, start, end) : null;
+    const short = head === null ? {} : { ...head, path: belowData(path) };
+    return { kind: 'malformed', reject: fault, ...NO_REQUEST, ...short };
   }
   return salvage(bytes.subarray(start, end), fault, takesShort ? path : undefined);
 }
@@ -172,15 +173,6 @@ function readFrame(cursor: JsonCursor, isLong: boolean, takesShort: boolean): Js
   if (cursor.hasFailed || body === null) return null;
   if (isShort) return { version: 1, requestId, isShort, ...body };
   return { version: tags === 1 ? 0 : 1, requestId, ...body };
-}
-
-/** The head of a text whose first member is a request id: of one that is too long to be searched no more is read. */
-function headOfShort(cursor: JsonCursor, bytes: Uint8Array, start: number, end: number): JsonHead | null {
-  cursor.reset(bytes, start, end);
-  cursor.enterObject();
-  if (cursor.nextMember(FRAME) !== 'request_id' || cursor.kind() !== 'string') return null;
-  const requestId = cursor.readString(REQUEST_ID_MAX);
-  return cursor.hasFailed ? null : { version: 1, requestId, isShort: true };
 }
 
 /** @param missing the one of `type` and `channel` that is not there, if the other is. */
@@ -290,6 +282,17 @@ const CORRELATED: readonly {
   },
 ];
 
+/** The head of a text that is too long to be parsed again; null when it is no short request, or too broken to say. */
+function headOfShort(bytes: Uint8Array, start: number, end: number): JsonHead | null {
+  const members = outerMembers(bytes, start, end, FRAME.names.length);
+  const idAt = members?.get('request_id');
+  if (members === null || idAt === undefined || !isShortRequest([...members.keys()])) return null;
+  const cursor = frameCursor;
+  cursor.reset(bytes, idAt, end);
+  const requestId = cursor.readString(REQUEST_ID_MAX);
+  return cursor.hasFailed ? null : { version: 1, requestId, isShort: true };
+}
+
 /** @param path of the fault; undefined: no short request is taken. */
 function salvage(text: Uint8Array, fault: Reject, path: string | null | undefined): MalformedFrame {
   const tree = parseJson(text, { fractions: 'text' });
@@ -297,15 +300,21 @@ function salvage(text: Uint8Array, fault: Reject, path: string | null | undefine
   const data = at(root, ['data']);
   const id = at(root, ['request_id']);
   const requestId = typeof id === 'string' && id.length <= REQUEST_ID_MAX ? id : null;
-  if (path !== undefined && isShortRequest(root)) return malformedShort(data, requestId, fault, path);
+  if (path !== undefined && isJsonObject(root) && isShortRequest([...root.keys()])) {
+    return malformedShort(data, requestId, fault, path);
+  }
   const version = data === undefined && id === undefined && at(root, ['type']) === undefined ? 0 : 1;
   return { kind: 'malformed', version, requestId, reject: fault, ...found(version === 0 ? root : data) };
 }
 
-/** What is neither a raw wrapper nor the full form. */
-function isShortRequest(root: JsonValue | null): boolean {
-  if (!isJsonObject(root) || [...root.keys()].some(isTag)) return false;
-  return !(root.has('type') && root.has('channel'));
+/** What is neither a raw wrapper nor the full form. @param names of its members. */
+function isShortRequest(names: readonly string[]): boolean {
+  return !names.some(isTag) && !(names.includes('type') && names.includes('channel'));
+}
+
+/** The path from the tag on. */
+function belowData(path: string | null): string | null {
+  return path?.startsWith('data.') === true ? path.slice('data.'.length) : path;
 }
 
 /** Of its orders the only one is kept, or that of the item at fault. */
@@ -315,7 +324,7 @@ function malformedShort(
   fault: Reject,
   path: string | null,
 ): MalformedFrame {
-  const below = path?.startsWith('data.') === true ? path.slice('data.'.length) : path;
+  const below = belowData(path);
   return {
     ...{ kind: 'malformed', version: 1, requestId, isShort: true, reject: fault, isAllFound: false, path: below },
     correlations: namedAtFault(data, below),

@@ -544,3 +544,41 @@ function isDigit(byte: number): boolean {
 function isNumberByte(byte: number): boolean {
   return isDigit(byte) || byte === 0x2b || byte === MINUS || byte === POINT || byte === 0x65 || byte === 0x45;
 }
+
+/**
+ * Where the values of the outermost object begin, by name. One pass over the brackets and strings, some 2 ms a MiB, whatever
+ * the text is; null for more members than `most`.
+ */
+export function outerMembers(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  most: number,
+): ReadonlyMap<string, number> | null {
+  const members = new Map<string, number>();
+  let count = 0;
+  let depth = 0;
+  let nameAt = start;
+  let nameEnd = start;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) {
+      nameAt = at + 1;
+      at = endOfString(bytes, nameAt, end);
+      nameEnd = at;
+    } else if (byte === COLON && depth === 1) {
+      count += 1;
+      if (count > most) return null;
+      members.set(Buffer.from(bytes.subarray(nameAt, nameEnd)).toString('latin1'), at + 1);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
+  }
+  return members;
+}
+
+/** @returns the place of the closing quote; `end` or behind it when there is none. */
+function endOfString(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}

@@ -55,6 +55,39 @@ suite('a long control frame', () => {
     const { correlations, isAllFound, reject: told } = malformed(spaced(broken, SALVAGED_BYTES_MAX + 1));
     assert.deepEqual([correlations.length, isAllFound, told.code], [0, false, 'INVALID_REQUEST']);
   });
+
+  test('a malformed one is short without `type` and `channel`, wherever they and the request id are (wire-additions.md 2.2)', () => {
+    const broken = `{"BatchCreateRequest":{"orders":[${CREATE.replace('"Sell"', '"Sold"')}]}}`;
+    const headOf = (members: readonly string[], isV1 = true): readonly unknown[] => {
+      const bytes = utf8(spaced(`{${members.join(',')}}`, SALVAGED_BYTES_MAX + 1));
+      const { kind, version, requestId, isShort, path } = decodeControlFrame(
+        bytes,
+        0,
+        bytes.length,
+        isV1,
+      ) as MalformedFrame;
+      assert.equal(kind, 'malformed');
+      return [version, requestId, isShort ?? false, path ?? null];
+    };
+    const [id, data, type, channel] = [
+      '"request_id":"r"',
+      `"data":${broken}`,
+      '"type":"request"',
+      '"channel":"control"',
+    ];
+    const short = [1, 'r', true, 'BatchCreateRequest.orders[0].order.side'];
+    const none = [0, null, false, null];
+    assert.deepEqual(headOf([id, data]), short);
+    assert.deepEqual(headOf([data, id]), short);
+    assert.deepEqual(headOf([id, data, type]), short, 'one of the two is no full envelope');
+    assert.deepEqual(headOf([id, type, channel, data]), none, 'the full form, as before');
+    assert.deepEqual(headOf([id, data, channel, type]), none);
+    assert.deepEqual(headOf([broken.slice(1, -1)]), none, 'a raw wrapper');
+    assert.deepEqual(headOf([id, data], false), none, 'on a v0 socket');
+    assert.deepEqual(headOf([id, ...Array<string>(12).fill('"a":1'), data]), none, 'no request has so many members');
+    const [, , escaped] = headOf([String.raw`"\"type\":":1`, id, data]);
+    assert.equal(escaped, true, 'a name is what stands between quotes');
+  });
 });
 
 suite('a control frame', () => {
