@@ -56,8 +56,9 @@ export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCom
 }
 
 /**
- * Whether the replace exceeds what may change: a trigger only while it waits (AMB-20), where it may not be taken away; the total of a child not while
- * only a part of it is released, and not beyond what a filled parent can activate.
+ * Whether the replace exceeds what may change: a trigger only while the order waits for it (AMB-20), and complete terms do
+ * not take it away then; the total of a child not while only a part of it is released, and not beyond what a filled parent
+ * can activate.
  */
 function exceedsChangeable(triggers: Triggers, waiting: Waiting | null, command: ReplaceCommand): boolean {
   const { triggerKind, quantity, isComplete } = command;

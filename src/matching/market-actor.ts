@@ -138,13 +138,14 @@ export class MarketShardActor implements Actor {
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
     const { times = null } = this.#wiring;
-    const action = times === null ? null : actionOf(typeId);
-    if (times === null || action === null) {
+    const message = times === null ? undefined : ORDER_MESSAGES.get(typeId);
+    if (times === null || message === undefined) {
       this.#handledMs = 0;
       this.#take(typeId, v, at, bytes);
       return;
     }
-    if (!this.#hasTaken) times.waited(action, Number(this.#wiring.clock.nowNs() - receivedNsOf(typeId, v, at)));
+    const { action } = message;
+    if (!this.#hasTaken) times.waited(action, Number(this.#wiring.clock.nowNs() - message.receivedNs(v, at)));
     this.#hasTaken = true;
     const beganMs = this.#handledMs === 0 ? times.nowMs() : this.#handledMs;
     this.#take(typeId, v, at, bytes);
@@ -154,10 +155,11 @@ export class MarketShardActor implements Actor {
 
   #take(typeId: number, v: Views, at: number, bytes: number): void {
     const { trace = null } = this.#wiring;
-    const requestId = trace === null ? 0 : requestOf(typeId, v, at);
-    if (requestId === 0) this.#process(typeId, v, at, bytes);
+    const message = trace === null ? undefined : ORDER_MESSAGES.get(typeId);
+    const requestId = message?.requestId(v, at) ?? 0;
+    if (message === undefined || requestId === 0) this.#process(typeId, v, at, bytes);
     else {
-      trace?.mark(HOP.taken, requestId, marketOf(typeId, v, at));
+      trace?.mark(HOP.taken, requestId, message.marketIndex(v, at));
       this.#process(typeId, v, at, bytes);
       trace?.mark(HOP.matched, requestId);
     }
@@ -454,36 +456,6 @@ function isRead(publication: Publication, unreadMax: number): boolean {
   return publication.unreadBytes() <= unreadMax;
 }
 
-/** Of a command about one order; null for other records. */
-function actionOf(typeId: number): OrderAction | null {
-  if (typeId === NewOrder.typeId) return 'create';
-  if (typeId === CancelOrder.typeId) return 'cancel';
-  if (typeId === AmendOrder.typeId) return 'amend';
-  return typeId === ReplaceOrder.typeId ? 'replace' : null;
-}
-
-/** When the gateway received a command about one order. */
-function receivedNsOf(typeId: number, v: Views, at: number): bigint {
-  if (typeId === NewOrder.typeId) return NewOrder.receivedNs(v, at);
-  if (typeId === AmendOrder.typeId) return AmendOrder.receivedNs(v, at);
-  return typeId === CancelOrder.typeId ? CancelOrder.receivedNs(v, at) : ReplaceOrder.receivedNs(v, at);
-}
-
-/** The request of a command about one order; 0 for other records. */
-function requestOf(typeId: number, v: Views, at: number): number {
-  if (typeId === NewOrder.typeId) return NewOrder.requestId(v, at);
-  if (typeId === CancelOrder.typeId) return CancelOrder.requestId(v, at);
-  if (typeId === AmendOrder.typeId) return AmendOrder.requestId(v, at);
-  return typeId === ReplaceOrder.typeId ? ReplaceOrder.requestId(v, at) : 0;
-}
-
-/** The market of a command about one order. */
-function marketOf(typeId: number, v: Views, at: number): number {
-  if (typeId === NewOrder.typeId) return CREATE.marketIndex(v, at);
-  if (typeId === AmendOrder.typeId) return AmendOrder.marketIndex(v, at);
-  return typeId === CancelOrder.typeId ? CancelOrder.marketIndex(v, at) : ReplaceOrder.marketIndex(v, at);
-}
-
 /** The fields common to the gateway's commands. */
 interface CommandMessage {
   receivedNsHigh(v: Views, at: number): number;
@@ -497,3 +469,19 @@ const CREATE: CommandMessage = {
   receivedNsLow: NewOrder.receivedNsLow,
   marketIndex: (v, at) => OrderRecord.marketIndex(v, at + NewOrder.orderAt),
 };
+
+/** A command about one order. */
+interface OrderMessage extends CommandMessage {
+  readonly action: OrderAction;
+  /** When the gateway received it. */
+  receivedNs(v: Views, at: number): bigint;
+  requestId(v: Views, at: number): number;
+}
+
+/** By type. */
+const ORDER_MESSAGES: ReadonlyMap<number, OrderMessage> = new Map([
+  [NewOrder.typeId, { ...NewOrder, ...CREATE, action: 'create' }],
+  [ReplaceOrder.typeId, { ...ReplaceOrder, action: 'replace' }],
+  [CancelOrder.typeId, { ...CancelOrder, action: 'cancel' }],
+  [AmendOrder.typeId, { ...AmendOrder, action: 'amend' }],
+]);

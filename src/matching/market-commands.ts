@@ -8,7 +8,6 @@ import {
   ORDER_KIND,
   type OrderEnd,
   type RollbackReason,
-  TRIGGER,
   TRIGGER_STATE,
   type TriggerKind,
 } from '../core/order-terms.ts';
@@ -80,10 +79,26 @@ function fillReceived(command: Received, message: FromDoor, v: Views, at: number
   command.receivedLow = message.receivedNsLow(v, at);
 }
 
+/** What a replace and an amend have in common. */
+function fillChange(
+  command: ReplaceCommand,
+  message: typeof ReplaceOrder | typeof AmendOrder,
+  v: Views,
+  at: number,
+): void {
+  fillKey(command, message, v, at);
+  command.idHash = message.idHash(v, at);
+  fillReceived(command, message, v, at);
+  command.timestampHigh = message.timestampNsHigh(v, at);
+  command.timestampLow = message.timestampNsLow(v, at);
+  command.quantity = message.quantity(v, at);
+}
+
 export class CommandReader {
   readonly #create = new NewOrderCommand();
   readonly #parentId: Uint8Array;
   readonly #replace = new ReplaceCommand();
+  readonly #amend: ReplaceCommand = Object.assign(new ReplaceCommand(), { isAmend: true });
   readonly #cancel = new CancelCommand();
   readonly #cancelAll: CancelAllCommand = {
     ...notReceived(),
@@ -153,16 +168,10 @@ export class CommandReader {
 
   readReplace(v: Views, at: number): ReplaceCommand {
     const command = this.#replace;
-    fillKey(command, ReplaceOrder, v, at);
-    command.idHash = ReplaceOrder.idHash(v, at);
-    fillReceived(command, ReplaceOrder, v, at);
-    command.timestampHigh = ReplaceOrder.timestampNsHigh(v, at);
-    command.timestampLow = ReplaceOrder.timestampNsLow(v, at);
+    fillChange(command, ReplaceOrder, v, at);
     command.price = ReplaceOrder.price(v, at);
-    command.quantity = ReplaceOrder.quantity(v, at);
     command.isNodeMade = ReplaceOrder.nodeMade(v, at);
     command.isComplete = ReplaceOrder.isComplete(v, at);
-    command.isAmend = false;
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
     return command;
@@ -170,22 +179,11 @@ export class CommandReader {
 
   /** An amend is a replace that leaves price and trigger. */
   readAmend(v: Views, at: number): ReplaceCommand {
-    const command = this.#replace;
-    fillKey(command, AmendOrder, v, at);
-    command.idHash = AmendOrder.idHash(v, at);
-    fillReceived(command, AmendOrder, v, at);
-    command.timestampHigh = AmendOrder.timestampNsHigh(v, at);
-    command.timestampLow = AmendOrder.timestampNsLow(v, at);
+    const command = this.#amend;
+    fillChange(command, AmendOrder, v, at);
     command.expectedHigh = AmendOrder.expectedNsHigh(v, at);
     command.expectedLow = AmendOrder.expectedNsLow(v, at);
     command.expectsRevision = AmendOrder.expectsRevision(v, at);
-    command.price = 0;
-    command.quantity = AmendOrder.quantity(v, at);
-    command.isNodeMade = false;
-    command.isComplete = false;
-    command.isAmend = true;
-    command.triggerKind = TRIGGER.none;
-    command.triggerPrice = 0;
     return command;
   }
 
