@@ -54,6 +54,7 @@ const EVERYTHING: readonly string[] = [
   'replaceRefused INVALID_ORDER',
   'replaceRefused MARKET_HALTED',
   'replaceRefused ORDER_NOT_FOUND',
+  'replaceRefused ORDER_REVISION_MISMATCH',
   'replaceRefused REQUEST_TOO_OLD',
   'replaceRefused WOULD_CROSS',
   'replaceUnchanged',

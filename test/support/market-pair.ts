@@ -12,7 +12,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { MarketRules } from '../../src/matching/commands.ts';
+import { type MarketRules, ReplaceCommand } from '../../src/matching/commands.ts';
 import type { MarketEngine } from '../../src/matching/market-engine.ts';
 import {
   HashingEngine,
@@ -24,7 +24,15 @@ import {
   type Terms,
   type Told,
 } from './market-recorder.ts';
-import { type Durable, durable, mayGrow, ReferenceBook, type ReferenceReplace, restart } from './reference-book.ts';
+import {
+  type Durable,
+  durable,
+  mayGrow,
+  type ReferenceAmend,
+  ReferenceBook,
+  type ReferenceReplace,
+  restart,
+} from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
@@ -123,23 +131,24 @@ export class MarketPair {
   }
 
   replace(terms: ReferenceReplace): Told[] {
-    const command = {
-      ...this.#keyed(terms),
-      timestampHigh: highWord(terms.timestampNs),
-      timestampLow: lowWord(terms.timestampNs),
-      price: terms.price,
-      quantity: terms.quantity,
-      triggerKind: terms.triggerKind,
-      triggerPrice: terms.triggerPrice,
-      isNodeMade: false,
-      isComplete: false,
-      isAmend: false,
-      expectsRevision: false,
-      expectedHigh: 0,
-      expectedLow: 0,
-    };
+    const { price, triggerKind, triggerPrice, isComplete = false } = terms;
+    const command = { ...this.#change(terms), price, triggerKind, triggerPrice, isComplete };
     this.#call((engine) => engine.replace(command));
     this.reference.replace(terms);
+    return this.compare();
+  }
+
+  amend(terms: ReferenceAmend): Told[] {
+    const { expectedNs } = terms;
+    const command = {
+      ...this.#change(terms),
+      isAmend: true,
+      expectsRevision: expectedNs !== null,
+      expectedHigh: highWord(expectedNs ?? 0n),
+      expectedLow: lowWord(expectedNs ?? 0n),
+    };
+    this.#call((engine) => engine.replace(command));
+    this.reference.amend(terms);
     return this.compare();
   }
 
@@ -355,6 +364,18 @@ export class MarketPair {
     if (backwards) inOrder.reverse().sort((a, b) => Number(a.parent !== null) - Number(b.parent !== null));
     for (const order of inOrder) restore(engine, order);
     return engine;
+  }
+
+  /** A replace of the total alone. */
+  #change(terms: Named & { readonly timestampNs: bigint; readonly quantity: number }): ReplaceCommand {
+    const { timestampNs, quantity } = terms;
+    return {
+      ...new ReplaceCommand(),
+      ...this.#keyed(terms),
+      timestampHigh: highWord(timestampNs),
+      timestampLow: lowWord(timestampNs),
+      quantity,
+    };
   }
 
   #keyed({ user, orderId, requestId, receivedNs }: Named): ReturnType<typeof keyOf> & ReturnType<typeof received> {

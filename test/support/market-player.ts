@@ -20,6 +20,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, type Terms } from './market-recorder.ts';
+import type { ReferenceReplace } from './reference-book.ts';
 import type { ReferenceOrder } from './reference-order.ts';
 
 const LIMITS = {
@@ -55,6 +56,7 @@ type Action = keyof typeof MIXED;
 const MIXED = {
   create: 38,
   replace: 13,
+  amend: 3,
   cancel: 8,
   cancelAll: 2,
   rollback: 6,
@@ -159,6 +161,7 @@ export class MarketPlayer {
   readonly #actions: Readonly<Record<Action, (dealer: Dealer) => void>> = {
     create: (dealer) => this.#create(dealer),
     replace: (dealer) => this.#replace(dealer),
+    amend: (dealer) => this.#amend(dealer),
     cancel: (dealer) => this.#cancel(dealer),
     cancelAll: (dealer) => this.#cancelAll(dealer),
     rollback: (dealer) => this.#rollback(dealer),
@@ -285,7 +288,30 @@ export class MarketPlayer {
       ...(dealer.oneIn(4) ? this.#trigger(dealer) : {}),
     };
     if (order !== undefined && dealer.oneIn(4)) this.#pair.replace({ ...terms, ...repetition(order, dealer) });
+    else if (dealer.oneIn(3)) this.#pair.replace({ ...terms, ...this.#completed(terms, order, dealer) });
     else this.#pair.replace(terms);
+  }
+
+  /** Complete terms, mostly with the trigger of the order itself. */
+  #completed(terms: ReferenceReplace, order: ReferenceOrder | undefined, dealer: Dealer): Partial<ReferenceReplace> {
+    const price = terms.price === 0 ? (order?.price ?? 1_000) : terms.price;
+    const own = order === undefined || dealer.oneIn(4) ? terms : order;
+    const { triggerKind, triggerPrice } = own;
+    const quantity = terms.quantity === 0 ? this.#quantity(dealer) : terms.quantity;
+    return { price: price === 0 ? 1_000 : price, quantity, triggerKind, triggerPrice, isComplete: true };
+  }
+
+  /** Mostly for the revision that the order has, and for less than its total. */
+  #amend(dealer: Dealer): void {
+    const order = dealer.oneIn(8) ? undefined : this.#growingOrAny(dealer);
+    const less = order === undefined ? 0 : Number(order.quantity) - 1 - dealer.below(3);
+    const { nowNs } = this.#pair;
+    this.#pair.amend({
+      ...this.#name(dealer, order),
+      timestampNs: nowNs + dealer.pick([0n, 1n, 2n, 2n, -1n]),
+      quantity: less < 1 || dealer.oneIn(4) ? this.#quantity(dealer) : less,
+      expectedNs: dealer.oneIn(6) ? dealer.pick([null, nowNs]) : (order?.revisionNs ?? null),
+    });
   }
 
   #cancel(dealer: Dealer): void {

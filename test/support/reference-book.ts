@@ -41,6 +41,15 @@ export interface ReferenceReplace extends Change {
   readonly quantity: number;
   readonly triggerKind: TriggerKind;
   readonly triggerPrice: number;
+  /** Complete terms: price and quantity are given, and no trigger means that the order does not wait for one. */
+  readonly isComplete?: boolean;
+}
+
+export interface ReferenceAmend extends Change {
+  readonly timestampNs: bigint;
+  readonly quantity: number;
+  /** The revision that the order must have. */
+  readonly expectedNs: bigint | null;
 }
 
 export interface ReferenceRelease {
@@ -125,27 +134,38 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.tellLevels();
   }
 
+  /** A replace of the total alone, in every status (wire-additions.md 4). */
+  amend(terms: ReferenceAmend): void {
+    this.uncross();
+    this.passTo(terms.receivedNs);
+    this.#beforeCommand(terms);
+    const order = this.#known(terms);
+    const refusal = order !== undefined && isAlive(order) ? refusalOfAmend(order, terms) : this.#whyNot(terms);
+    const unchanged = { price: 0, triggerKind: TRIGGER.none, triggerPrice: 0 };
+    if (refusal !== null) this.told.push(['replaceRefused', terms.requestId, refusal]);
+    else this.#replace(order as ReferenceOrder, { ...terms, ...unchanged });
+    this.tellLevels();
+  }
+
   #refusalOfReplace(order: ReferenceOrder | undefined, terms: ReferenceReplace): string | null {
     if (this.status !== MARKET_STATUS.active) return 'MARKET_HALTED';
     if (order === undefined || !isAlive(order)) return this.#whyNot(terms);
     if (order.kind !== ORDER_KIND.limit) return 'INVALID_ORDER';
     const age = terms.timestampNs - order.timestampNs;
     if (age < 0n || (age === 0n && !this.#isSame(order, terms))) return 'REQUEST_TOO_OLD';
-    if (age > 0n && terms.triggerKind !== TRIGGER.none && order.state !== 'dormant') return 'INVALID_ORDER';
-    const isPartly = order.activated > 0n && order.activated < order.quantity;
+    if (age > 0n && !mayHaveTrigger(order, terms)) return 'INVALID_ORDER';
     const quantity = terms.quantity === 0 ? order.quantity : BigInt(terms.quantity);
-    if (isPartly && quantity !== order.quantity) return 'INVALID_ORDER';
+    if (mayGrow(order) && quantity !== order.quantity) return 'INVALID_ORDER';
     const isTooMuch = quantity > order.quantity && order.parent !== null && !mayActivate(order.parent, quantity);
     return isTooMuch ? 'INVALID_ORDER' : null;
   }
 
-  #isSame(order: ReferenceOrder, { price, quantity, triggerKind, triggerPrice }: ReferenceReplace): boolean {
-    const isWhole = order.state === 'resting' && order.activated === order.quantity;
-    const hasTrigger = !isWhole && triggerKind === order.triggerKind && triggerPrice === order.triggerPrice;
+  #isSame(order: ReferenceOrder, terms: ReferenceReplace): boolean {
+    const { price, quantity, triggerKind } = terms;
     return (
       (price === 0 || price === order.price) &&
       (quantity === 0 || BigInt(quantity) === order.quantity) &&
-      (triggerKind === TRIGGER.none || hasTrigger)
+      (triggerKind === TRIGGER.none || hasTrigger(order, terms))
     );
   }
 
@@ -153,8 +173,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     const { requestId } = terms;
     const price = terms.price === 0 ? order.price : terms.price;
     const total = terms.quantity === 0 ? order.quantity : BigInt(terms.quantity);
-    const isWhole = order.state === 'resting' && order.activated === order.quantity;
-    const after = { ...order, price, quantity: total, activated: isWhole ? total : order.activated };
+    const after = { ...order, price, quantity: total, activated: isWhole(order) ? total : order.activated };
     if (terms.timestampNs === order.timestampNs) this.told.push(['replaceUnchanged', requestId, order.sequence]);
     else if (order.state === 'resting' && left(after) > 0n && isPostOnly(order) && this.#movesInto(order, price)) {
       this.end(order, ORDER_END.postOnlyWouldCross, { requestId });
@@ -178,7 +197,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     const moves = price !== order.price;
     const losesPlace = moves || quantity - order.filled > order.quantity - order.filled;
     if (order.state === 'resting' && losesPlace && quantity > order.filled) order.priority = sequence;
-    Object.assign(order, { price, quantity, activated, timestampNs });
+    Object.assign(order, { price, quantity, activated, timestampNs, revisionNs: timestampNs });
     if (terms.triggerKind !== TRIGGER.none && order.state === 'dormant') {
       order.triggerKind = terms.triggerKind;
       order.triggerPrice = terms.triggerPrice;
@@ -445,6 +464,35 @@ export class ReferenceBook extends ReferenceUncrossing {
   #known(name: Name): ReferenceOrder | undefined {
     return this.orders.find(isNamed(name));
   }
+}
+
+/** Released as a whole, or without a trigger: an order like any other. */
+function isWhole({ state, activated, quantity }: ReferenceOrder): boolean {
+  return state === 'resting' && activated === quantity;
+}
+
+/** Whether the terms name the trigger that the order waits for, or waited for and is not released from as a whole. */
+function hasTrigger(order: ReferenceOrder, { triggerKind, triggerPrice }: ReferenceReplace): boolean {
+  return !isWhole(order) && triggerKind === order.triggerKind && triggerPrice === order.triggerPrice;
+}
+
+/**
+ * A trigger changes only while the order waits for it (AMB-20). Complete terms do not take it away then, and name it without
+ * an effect once it has fired (wire-additions.md 3.3).
+ */
+function mayHaveTrigger(order: ReferenceOrder, terms: ReferenceReplace): boolean {
+  const { triggerKind, isComplete = false } = terms;
+  if (order.state === 'dormant') return !isComplete || triggerKind !== TRIGGER.none;
+  return triggerKind === TRIGGER.none || (isComplete && hasTrigger(order, terms));
+}
+
+/** An amend lowers the total of a limit order, for the revision that it expects (wire-additions.md 4.3). */
+function refusalOfAmend(order: ReferenceOrder, { timestampNs, quantity, expectedNs }: ReferenceAmend): string | null {
+  if (order.revisionNs !== expectedNs) return 'ORDER_REVISION_MISMATCH';
+  if (timestampNs <= order.timestampNs) return 'REQUEST_TOO_OLD';
+  if (order.kind !== ORDER_KIND.limit || BigInt(quantity) >= order.quantity) return 'INVALID_ORDER';
+  // As for a replace: the total of a child changes before any of it is released, or when all of it is.
+  return mayGrow(order) ? 'INVALID_ORDER' : null;
 }
 
 // A restart of the reference book from what clearing keeps: undecided fills never happened (AMB-110).

@@ -53,6 +53,8 @@ export interface ReferenceOrder {
   parent: ReferenceOrder | null;
   readonly creationNs: bigint;
   timestampNs: bigint;
+  /** Of the last replace or amend; null before. */
+  revisionNs: bigint | null;
   readonly expiryNs: bigint;
   /** Why it was at fault in a fill that was taken back while it stayed filled; 0 when it was not. */
   fault: RollbackReason;
@@ -109,6 +111,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     parent,
     creationNs: terms.creationNs,
     timestampNs: terms.creationNs,
+    revisionNs: null,
     expiryNs: terms.expiryNs,
     state: waits ? 'dormant' : 'placing',
     end: 0,

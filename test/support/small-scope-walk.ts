@@ -48,6 +48,7 @@ const COLUMNS: Columns = {
   parent: null,
   creationNs: null,
   timestampNs: null,
+  revisionNs: null,
   publishedAt: null,
   subAccount: asItIs,
   side: asItIs,

@@ -139,6 +139,16 @@ function stepsOfOrder({ prices, sizes, hasFamilies }: Scope, at: number): Step[]
     const name = `order ${at} is replaced, ${JSON.stringify(change)}`;
     return { name, play: (pair) => replace(pair, at, change) };
   });
+  const completes = prices.flatMap((price) =>
+    sizes.map((quantity): Step => {
+      const terms = { price, quantity };
+      const name = `order ${at} gets the complete terms ${JSON.stringify(terms)}`;
+      return { name, play: (pair) => complete(pair, at, terms) };
+    }),
+  );
+  const amends = sizes.map(
+    (quantity): Step => ({ name: `order ${at} is amended to ${quantity}`, play: (pair) => amend(pair, at, quantity) }),
+  );
   const tifs = hasFamilies ? [TIF.gtc, TIF.ioc, TIF.fok] : [];
   const children = tifs.flatMap((tif) =>
     prices.map((price): Step => {
@@ -146,7 +156,13 @@ function stepsOfOrder({ prices, sizes, hasFamilies }: Scope, at: number): Step[]
       return { name: `a child of order ${at}, ${JSON.stringify(terms)}`, play: (pair) => adopt(pair, at, terms) };
     }),
   );
-  return [...replaces, ...children, { name: `order ${at} is cancelled`, play: (pair) => cancel(pair, at) }];
+  return [
+    ...replaces,
+    ...completes,
+    ...amends,
+    ...children,
+    { name: `order ${at} is cancelled`, play: (pair) => cancel(pair, at) },
+  ];
 }
 
 function commonSteps(): Step[] {
@@ -227,6 +243,25 @@ function adopt(pair: MarketPair, at: number, terms: { price: number; tif: Tif })
   const side = (1 - parent.side) as Side;
   const trigger = { triggerKind: TRIGGER.above, triggerPrice: 1, parentId: parent.orderId };
   return create(pair, parent.user, { side, quantity: 2, ...trigger, ...terms });
+}
+
+/** With the trigger that the order was created with, whether it has fired or not. */
+function complete(pair: MarketPair, at: number, terms: { price: number; quantity: number }): boolean {
+  const order = pair.reference.orders[at];
+  if (order === undefined) return false;
+  const { triggerKind, triggerPrice, timestampNs } = order;
+  const named = pair.named(order.user, order.orderId);
+  pair.replace({ ...named, ...terms, triggerKind, triggerPrice, timestampNs: timestampNs + 1n, isComplete: true });
+  return true;
+}
+
+function amend(pair: MarketPair, at: number, quantity: number): boolean {
+  const order = pair.reference.orders[at];
+  if (order === undefined) return false;
+  const { timestampNs, revisionNs } = order;
+  const named = pair.named(order.user, order.orderId);
+  pair.amend({ ...named, quantity, timestampNs: timestampNs + 1n, expectedNs: revisionNs });
+  return true;
 }
 
 function replace(pair: MarketPair, at: number, change: { price?: number; quantity?: number }): boolean {
