@@ -18,7 +18,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
-import { openSocket } from './socket.ts';
+import { openSocket, Reconnection } from './socket.ts';
 
 /** How a stream deals with the end of its connection. */
 export interface Reconnect extends ConnectionEvents {
@@ -50,8 +50,6 @@ export interface StreamOptions<T> {
 }
 
 const QUEUE_MAX = 65_536;
-const RECONNECT_DELAY_MS = 100;
-const RECONNECT_DELAY_MS_MAX = 5_000;
 /** Frames of a stream without envelopes that are no events. */
 const CONTROL_TYPES: readonly JsonValue[] = ['subscriptions', 'ping', 'pong'];
 
@@ -69,12 +67,22 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   #hasEnded = false;
   #error: RingbookError | null = null;
   #onEnd: ((error: RingbookError | null) => void) | null = null;
-  #retryTimer: NodeJS.Timeout | null = null;
+  readonly #reconnection: Reconnection<boolean>;
   /** With `resume`: the number of the last event; null before the first. */
   #sequence: bigint | null = null;
 
   private constructor(options: StreamOptions<T>) {
     this.#options = options;
+    this.#reconnection = new Reconnection(
+      async () => {
+        const isResumed = this.#sequence !== null;
+        await this.#connect();
+        return isResumed;
+      },
+      (isResumed) => {
+        if (!isResumed) options.reconnect?.onReconnected?.();
+      },
+    );
   }
 
   /** @throws RingbookError when the first connection is rejected; later ones are retried with `reconnect`. */
@@ -215,7 +223,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     if (this.#hasEnded) return;
     const { reconnect } = this.#options;
     if (reconnect !== undefined && reconnect.reconnect !== false) {
-      this.#retry(reconnect, reconnect.delayMs ?? RECONNECT_DELAY_MS);
+      this.#reconnection.begin(reconnect.delayMs);
     } else if (error === null && (code === 1000 || code === 1001)) {
       this.#end(null);
     } else {
@@ -228,25 +236,11 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     }
   }
 
-  #retry(reconnect: Reconnect, delayMs: number): void {
-    this.#retryTimer = setTimeout(() => {
-      const isResumed = this.#sequence !== null;
-      this.#connect().then(
-        () => {
-          if (!isResumed) reconnect.onReconnected?.();
-        },
-        () => {
-          if (!this.#hasEnded) this.#retry(reconnect, Math.min(2 * delayMs, RECONNECT_DELAY_MS_MAX));
-        },
-      );
-    }, delayMs);
-  }
-
   #end(error: RingbookError | null): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#error = error;
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#reconnection.end();
     this.#socket?.close();
     if (error === null) this.#waiter?.resolve({ done: true, value: undefined });
     else this.#waiter?.reject(error);

@@ -141,8 +141,10 @@ export function unreachable(origin: string, reason: string): RingbookError {
   });
 }
 
-/** The members that are given, as a query with its `?`; '' for none. Values that need no escape: numbers, words, flags. */
+/** The members that are given, as a query with its `?`; '' for none. */
 export function queryText(members: object): string {
   const pairs = Object.entries(members).filter(([, value]) => value !== undefined);
-  return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join('&')}`;
+  return pairs.length === 0
+    ? ''
+    : `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }

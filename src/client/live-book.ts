@@ -4,8 +4,8 @@
  */
 import type { RingbookError } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
-import { LocalBook } from './local-book.ts';
-import type { Depth, DepthLevel } from './replies.ts';
+import { BookView, LocalBook } from './local-book.ts';
+import type { Depth } from './replies.ts';
 
 export interface DepthSource {
   snapshot(): Promise<Depth>;
@@ -19,9 +19,9 @@ export interface DepthSource {
 const WAITING_MAX = 10_000;
 const RETRY_MS = 200;
 
-export class LiveBook {
+export class LiveBook extends BookView {
   readonly #source: DepthSource;
-  readonly #book = new LocalBook();
+  readonly #book: LocalBook;
   readonly #onChange: (book: LiveBook) => void;
   #waiting: Depth[] = [];
   #stream: EventStream<Depth> | null = null;
@@ -31,6 +31,9 @@ export class LiveBook {
   #isClosed = false;
 
   private constructor(source: DepthSource, onChange: (book: LiveBook) => void) {
+    const book = new LocalBook();
+    super(book);
+    this.#book = book;
     this.#source = source;
     this.#onChange = onChange;
   }
@@ -50,25 +53,9 @@ export class LiveBook {
     return live;
   }
 
-  get isCurrent(): boolean {
-    return this.#book.isCurrent;
-  }
-
-  get sequenceNumber(): number {
-    return this.#book.sequenceNumber;
-  }
-
   /** Number of snapshots read because of a gap. */
   get resyncs(): number {
     return Math.max(0, this.#resyncs);
-  }
-
-  asks(count?: number): readonly DepthLevel[] {
-    return this.#book.asks(count);
-  }
-
-  bids(count?: number): readonly DepthLevel[] {
-    return this.#book.bids(count);
   }
 
   close(): void {

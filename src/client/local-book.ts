@@ -127,6 +127,35 @@ export class LocalBook {
   }
 }
 
+/** What is read of a book that is kept current. */
+export class BookView {
+  readonly #book: LocalBook;
+
+  /** @internal */
+  constructor(book: LocalBook) {
+    this.#book = book;
+  }
+
+  get isCurrent(): boolean {
+    return this.#book.isCurrent;
+  }
+
+  /** @throws RingbookError when the book is not current. */
+  get sequenceNumber(): number {
+    return this.#book.sequenceNumber;
+  }
+
+  /** The best asks, ascending. @throws RingbookError when the book is not current. */
+  asks(count?: number): readonly DepthLevel[] {
+    return this.#book.asks(count);
+  }
+
+  /** The best bids, descending. @throws RingbookError when the book is not current. */
+  bids(count?: number): readonly DepthLevel[] {
+    return this.#book.bids(count);
+  }
+}
+
 function print(level: Level): DepthLevel {
   return { price: format18(level.price18), quantity: format18(level.quantity18) };
 }

@@ -9,14 +9,14 @@
  * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only reduce a position.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue, type MemberReader } from '../codec/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
 import { invalidArgument, invalidResponse } from './errors.ts';
 import type { EventStream, Reconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
-import { readArray, readObject } from './replies.ts';
+import { readArray, readObject, stringOrNull } from './replies.ts';
 
 export interface Position {
   readonly assetId: string;
@@ -213,12 +213,12 @@ function readPosition(value: JsonValue): Position {
     size: reader.string('size'),
     quoteCredits: reader.string('quote_credits'),
     quoteLiabilities: reader.string('quote_liabilities'),
-    entryPrice: textOrNull(reader, 'entry_price'),
-    markPrice: textOrNull(reader, 'mark_price'),
-    unrealizedPnl: textOrNull(reader, 'unrealized_pnl'),
-    margin: textOrNull(reader, 'margin'),
-    leverage: textOrNull(reader, 'leverage'),
-    liquidationPrice: textOrNull(reader, 'liquidation_price'),
+    entryPrice: stringOrNull(reader, 'entry_price'),
+    markPrice: stringOrNull(reader, 'mark_price'),
+    unrealizedPnl: stringOrNull(reader, 'unrealized_pnl'),
+    margin: stringOrNull(reader, 'margin'),
+    leverage: stringOrNull(reader, 'leverage'),
+    liquidationPrice: stringOrNull(reader, 'liquidation_price'),
   }));
 }
 
@@ -248,7 +248,7 @@ function readWarning(value: JsonValue): { readonly subAccount: number; readonly 
     warning: {
       code: reader.string('code'),
       message: reader.string('message'),
-      assetId: textOrNull(reader, 'asset'),
+      assetId: stringOrNull(reader, 'asset'),
     },
   }));
 }
@@ -259,12 +259,12 @@ function readAccount(value: JsonValue, warnings: readonly MarginWarning[]): Marg
     available: reader.string('available_margin'),
     utilized: reader.string('utilized_margin'),
     maintenanceSurplus: reader.string('maintenance_margin_surplus'),
-    leverage: textOrNull(reader, 'account_leverage'),
+    leverage: stringOrNull(reader, 'account_leverage'),
     isSolvent: reader.boolean('is_solvent'),
     isLiquidatable: reader.boolean('is_liquidatable'),
     initialSurplus: reader.string('im_surplus'),
     unrealizedPnl: reader.string('unrealized_pnl'),
-    maintenanceRequirement: textOrNull(reader, 'mm_requirement'),
+    maintenanceRequirement: stringOrNull(reader, 'mm_requirement'),
     warnings,
   }));
 }
@@ -280,7 +280,7 @@ function readSides(value: JsonValue): { readonly long: SideAtRisk; readonly shor
   const side = (sideValue: JsonValue): SideAtRisk =>
     readObject(sideValue, 'side at risk', (reader) => ({
       quantity: reader.string('quantity'),
-      liquidationPrice: textOrNull(reader, 'liquidation_price'),
+      liquidationPrice: stringOrNull(reader, 'liquidation_price'),
     }));
   return readObject(value, 'asset at risk', (reader) => ({
     long: side(reader.object('long')),
@@ -303,17 +303,13 @@ function readSimulation(value: JsonValue): Simulation {
     equity: reader.string('account_equity'),
     available: reader.string('available_margin'),
     maintenanceSurplus: reader.string('mm_surplus'),
-    leverage: textOrNull(reader, 'account_leverage'),
+    leverage: stringOrNull(reader, 'account_leverage'),
     marginRequired: reader.string('margin_required'),
     marginImpact: reader.string('margin_impact'),
     isSolvent: reader.boolean('is_solvent'),
     isAccepted: reader.boolean('trade_accepted'),
-    liquidationPrice: textOrNull(reader, 'liquidation_price'),
+    liquidationPrice: stringOrNull(reader, 'liquidation_price'),
   }));
-}
-
-function textOrNull(reader: MemberReader, name: string): string | null {
-  return reader.has(name) ? reader.string(name) : null;
 }
 
 function wordOf<Word extends string>(text: string, words: readonly Word[]): Word {

@@ -12,12 +12,12 @@
  * States of a subscription: waiting ── snapshot with sequence 1 ─▶ live ── gap, checksum, connection ─▶ waiting.
  */
 import type { WebSocket } from 'ws';
-import { isJsonObject, type JsonObject, type JsonValue, type MemberReader, parseJson } from '../codec/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { crc32c } from '../core/crc32c.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
-import { LocalBook } from './local-book.ts';
+import { BookView, LocalBook } from './local-book.ts';
 import {
   bestLevel,
   type Depth,
@@ -30,9 +30,10 @@ import {
   readObject,
   readPublicTrade,
   readTicker,
+  stringOrNull,
   type Ticker,
 } from './replies.ts';
-import { openSocket } from './socket.ts';
+import { openSocket, Reconnection } from './socket.ts';
 
 /** The best level of each side; null for an empty one. */
 export interface BestLevels {
@@ -92,8 +93,6 @@ export interface FeedOptions {
   readonly onReconnected?: () => void;
 }
 
-const RECONNECT_MS = 100;
-const RECONNECT_MS_MAX = 5_000;
 /** Between two renewals of one subscription. */
 const RENEW_MS = 1_000;
 /** Subscriptions in one frame. */
@@ -102,16 +101,22 @@ const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 const CHECKSUM_LEVELS = 10;
 
 /** One channel of one asset. */
-interface Entry {
+interface Entry extends Subscriber {
+  readonly key: string;
   readonly item: JsonItem;
-  /** @returns false when the subscription must begin anew. */
-  readonly receive: (frame: FeedFrame) => boolean;
-  /** Called when what was received is no longer current. */
-  readonly lost: () => void;
   /** The last frame's; 0 while a new snapshot is awaited. */
   sequence: number;
   renewedAtMs: number;
   renewal: ReturnType<typeof setTimeout> | null;
+}
+
+interface Subscriber {
+  /** @returns false when the subscription must begin anew. */
+  readonly receive: (frame: FeedFrame) => boolean;
+  /** Called when what was received is no longer current. */
+  readonly lost: () => void;
+  /** Called when nothing more is received: it was ended, refused or replaced. */
+  readonly ended: (error: RingbookError) => void;
 }
 
 interface JsonItem {
@@ -147,16 +152,18 @@ export class MarketFeed {
   readonly #options: FeedOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #pending = new Map<string, Pending>();
-  /** Books that wait for their first snapshot. */
-  readonly #opening = new Set<(error: RingbookError) => void>();
+  readonly #reconnection: Reconnection<void>;
   #socket: WebSocket | null = null;
   #requests = 0;
   #isClosed = false;
-  #retryTimer: ReturnType<typeof setTimeout> | null = null;
 
   private constructor(base: string, options: FeedOptions) {
     this.#base = base;
     this.#options = options;
+    this.#reconnection = new Reconnection(
+      () => this.#connect(),
+      () => this.#reconnected(),
+    );
   }
 
   /** @param base of the market-data service. @throws RingbookError when the first connection is rejected. */
@@ -169,7 +176,8 @@ export class MarketFeed {
   /**
    * Subscribes to a channel of some assets, each of which begins with a snapshot. Subscribing again replaces the listener.
    *
-   * @throws RingbookError with the code of the first asset that was refused; the others are subscribed.
+   * @throws RingbookError with the code of the first asset that was refused; the others are subscribed. CONNECTION_CLOSED:
+   *   those that the service had not confirmed are not.
    */
   async subscribe<Channel extends FeedChannel>(
     channel: Channel,
@@ -181,90 +189,106 @@ export class MarketFeed {
       listener({ ...frame, channel, data: read(objectOf(data)) });
       return true;
     };
-    const keys = assetIds.map((assetId) => {
+    const nothing = (): void => undefined;
+    const entries = assetIds.map((assetId) => {
       const item = { name: channel, asset_ids: [assetId] as const, ...(interval === undefined ? {} : { interval }) };
-      return this.#add(item, receive, () => undefined);
+      return this.#add(item, { receive, lost: nothing, ended: nothing });
     });
-    await this.#request('subscribe', keys);
+    await this.#subscribe(entries);
   }
 
   /** Ends subscriptions. Unknown ones are ignored. */
   async unsubscribe(channel: FeedChannel, { assetIds, interval }: FeedAssets): Promise<void> {
-    await this.#end(assetIds.map((assetId) => keyOf(channel, assetId, interval)));
+    await this.#unsubscribe(assetIds.flatMap((assetId) => this.#entries.get(keyOf(channel, assetId, interval)) ?? []));
   }
 
-  /** The book of a market, current until it is closed. @throws RingbookError when it is refused. */
+  /**
+   * The book of a market, current until it is closed. Another book of the same market takes its place.
+   *
+   * @throws RingbookError when it is refused.
+   */
   async book(assetId: string, { checksumEvery = 10, onChange }: BookOptions = {}): Promise<FeedBook> {
-    const key = keyOf('depth', assetId);
-    const book = new FeedBook(() => this.#end([key]));
-    const opened = new Promise<void>((resolve, reject) => {
-      this.#opening.add(reject);
-      const receive = (frame: FeedFrame): boolean => {
-        const isSound = book.receive(frame.type, frame.data);
-        if (book.isCurrent) {
-          this.#opening.delete(reject);
-          resolve();
-          onChange?.(book);
-        }
-        return isSound;
-      };
-      const lost = (): void => book.lost();
-      this.#add({ name: 'depth', asset_ids: [assetId], checksum_every: checksumEvery }, receive, lost);
-    });
-    await Promise.all([this.#request('subscribe', [key]), opened]);
+    const opened = deferred();
+    const book = new FeedBook(() => this.#unsubscribe([entry]));
+    const receive = (frame: FeedFrame): boolean => {
+      const isSound = book.receive(frame.type, frame.data);
+      if (book.isCurrent) {
+        opened.resolve();
+        onChange?.(book);
+      }
+      return isSound;
+    };
+    const item = { name: 'depth', asset_ids: [assetId] as const, checksum_every: checksumEvery };
+    const entry = this.#add(item, { receive, lost: () => book.lost(), ended: opened.reject });
+    await Promise.all([this.#subscribe([entry]), opened.promise]);
     return book;
   }
 
   /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
-    for (const { renewal } of this.#entries.values()) if (renewal !== null) clearTimeout(renewal);
-    this.#entries.clear();
+    this.#reconnection.end();
+    for (const entry of this.#entries.values()) this.#remove(entry);
     this.#socket?.close();
     this.#failPending();
-    for (const reject of this.#opening) reject(lostError());
-    this.#opening.clear();
   }
 
-  #add(item: JsonItem, receive: Entry['receive'], lost: Entry['lost']): string {
+  /** @throws RingbookError INVALID_ARGUMENT; CONNECTION_CLOSED once the feed is closed. */
+  #add(item: JsonItem, subscriber: Subscriber): Entry {
     const key = keyOf(item.name, item.asset_ids[0], item.interval);
-    const known = this.#entries.get(key)?.renewal ?? null;
-    if (known !== null) clearTimeout(known);
-    this.#entries.set(key, { item, receive, lost, sequence: 0, renewedAtMs: 0, renewal: null });
-    return key;
+    if (this.#isClosed) throw lostError();
+    const known = this.#entries.get(key);
+    if (known !== undefined) this.#remove(known);
+    const entry = { ...subscriber, key, item, sequence: 0, renewedAtMs: 0, renewal: null };
+    this.#entries.set(key, entry);
+    return entry;
   }
 
-  async #end(keys: readonly string[]): Promise<void> {
-    const known = keys.filter((key) => this.#entries.has(key));
-    if (known.length === 0) return;
-    await this.#request('unsubscribe', known, true);
+  /** Unless another one has taken its place. */
+  #remove(entry: Entry, error: RingbookError = lostError()): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    this.#entries.delete(entry.key);
+    if (entry.renewal !== null) clearTimeout(entry.renewal);
+    entry.lost();
+    entry.ended(error);
   }
 
-  /** Sends the items of these keys. A refused one is removed. */
-  async #request(type: 'subscribe' | 'unsubscribe', keys: readonly string[], isLast = false): Promise<void> {
-    const failures: FeedItemError[] = [];
-    for (let from = 0; from < keys.length; from += ITEMS_MAX) {
-      const items = keys.slice(from, from + ITEMS_MAX).flatMap((key) => this.#entries.get(key)?.item ?? []);
-      if (isLast) for (const key of keys) this.#entries.delete(key);
-      failures.push(...(await this.#send(type, items)));
+  /** What is refused, or was on its way when the connection was lost, is removed. */
+  async #subscribe(entries: readonly Entry[]): Promise<void> {
+    let first: RingbookError | null = null;
+    for (let from = 0; from < entries.length; from += ITEMS_MAX) {
+      const part = entries.slice(from, from + ITEMS_MAX);
+      try {
+        const errors = await this.#send('subscribe', part);
+        for (const entry of part) {
+          const refusal = refusalOf(entry.item, errors);
+          if (refusal !== null) this.#remove(entry, refusal);
+          first ??= refusal;
+        }
+      } catch (error) {
+        for (const entry of entries.slice(from)) this.#remove(entry);
+        throw error;
+      }
     }
-    if (type === 'unsubscribe') return;
-    for (const key of keys) {
-      const item = this.#entries.get(key)?.item;
-      if (item !== undefined && isRefused(item, failures)) this.#entries.delete(key);
-    }
-    const [first] = failures;
-    if (first === undefined) return;
-    const details = { channel: first.channel, asset_id: first.assetId };
-    throw new RingbookError({ code: first.code, message: first.message, details });
+    if (first !== null) throw first;
   }
 
-  #send(type: 'subscribe' | 'unsubscribe', items: readonly JsonItem[]): Promise<readonly FeedItemError[]> {
+  async #unsubscribe(entries: readonly Entry[]): Promise<void> {
+    const known = entries.filter((entry) => this.#entries.get(entry.key) === entry);
+    for (const entry of known) this.#remove(entry);
+    for (let from = 0; from < known.length; from += ITEMS_MAX) {
+      await this.#send('unsubscribe', known.slice(from, from + ITEMS_MAX));
+    }
+  }
+
+  /** @param entries at most ITEMS_MAX. @returns what was refused. */
+  #send(type: 'subscribe' | 'unsubscribe', entries: readonly Entry[]): Promise<readonly FeedItemError[]> {
     const socket = this.#socket;
-    if (socket === null || items.length === 0) return Promise.resolve([]);
+    // The next connection subscribes to all entries.
+    if (socket === null || entries.length === 0) return Promise.resolve([]);
     this.#requests += 1;
     const id = String(this.#requests);
+    const items = entries.map(({ item }) => item);
     const channels = type === 'subscribe' ? items : items.map(({ checksum_every: _, ...item }) => item);
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
@@ -334,27 +358,27 @@ export class MarketFeed {
     // Behind a renewal, frames of the subscription before it may still arrive.
     if (entry.sequence === 0 && !isFirst) return;
     if (!isFirst && frame.sequence !== entry.sequence + 1) {
-      this.#renew(key, entry);
+      this.#renew(entry);
       return;
     }
     entry.sequence = frame.sequence;
-    if (!entry.receive(frame)) this.#renew(key, entry);
+    if (!entry.receive(frame)) this.#renew(entry);
   }
 
   /** Subscribes again: at once, and again after a while when it was renewed just before. */
-  #renew(key: string, entry: Entry): void {
+  #renew(entry: Entry): void {
     entry.sequence = 0;
     entry.lost();
-    if (entry.renewal !== null || this.#entries.get(key) !== entry) return;
+    if (entry.renewal !== null || this.#entries.get(entry.key) !== entry) return;
     const waitMs = Math.max(0, entry.renewedAtMs + RENEW_MS - performance.now());
     entry.renewal = setTimeout(() => {
       entry.renewal = null;
       entry.renewedAtMs = performance.now();
-      this.#send('subscribe', [entry.item]).then(
+      this.#send('subscribe', [entry]).then(
         (errors) => {
-          if (errors.length > 0) this.#renew(key, entry);
+          if (errors.length > 0) this.#renew(entry);
         },
-        () => this.#renew(key, entry),
+        () => this.#renew(entry),
       );
     }, waitMs);
   }
@@ -368,7 +392,7 @@ export class MarketFeed {
       if (entry.renewal !== null) clearTimeout(entry.renewal);
       entry.renewal = null;
     }
-    if (!this.#isClosed) this.#retry(RECONNECT_MS);
+    if (!this.#isClosed) this.#reconnection.begin();
   }
 
   #failPending(): void {
@@ -376,28 +400,16 @@ export class MarketFeed {
     this.#pending.clear();
   }
 
-  #retry(delayMs: number): void {
-    this.#retryTimer = setTimeout(() => {
-      this.#connect().then(
-        () => {
-          this.#options.onReconnected?.();
-          this.#renewAll();
-        },
-        () => {
-          if (!this.#isClosed) this.#retry(Math.min(2 * delayMs, RECONNECT_MS_MAX));
-        },
-      );
-    }, delayMs);
-  }
-
-  #renewAll(): void {
-    const entries = [...this.#entries];
+  /** Snapshots follow. */
+  #reconnected(): void {
+    if (this.#isClosed) return;
+    this.#options.onReconnected?.();
+    const entries = [...this.#entries.values()];
     for (let from = 0; from < entries.length; from += ITEMS_MAX) {
       const part = entries.slice(from, from + ITEMS_MAX);
-      const items = part.map(([, { item }]) => item);
-      this.#send('subscribe', items).then(
+      this.#send('subscribe', part).then(
         (errors) => {
-          for (const [key, entry] of part) if (isRefused(entry.item, errors)) this.#renew(key, entry);
+          for (const entry of part) if (refusalOf(entry.item, errors) !== null) this.#renew(entry);
         },
         // The connection is lost again: the next one renews them.
         () => undefined,
@@ -407,37 +419,24 @@ export class MarketFeed {
 }
 
 /** A book kept by a feed. Reading one that is not current throws. */
-export class FeedBook {
+export class FeedBook extends BookView {
   readonly #end: () => Promise<void>;
-  readonly #book = new LocalBook();
+  readonly #book: LocalBook;
   /** Parts of a snapshot that is not complete. */
   #parts: Depth[] = [];
   #resyncs = 0;
 
   /** @internal */
   constructor(end: () => Promise<void>) {
+    const book = new LocalBook();
+    super(book);
+    this.#book = book;
     this.#end = end;
-  }
-
-  get isCurrent(): boolean {
-    return this.#book.isCurrent;
-  }
-
-  get sequenceNumber(): number {
-    return this.#book.sequenceNumber;
   }
 
   /** How often a gap or a checksum made the book begin anew. */
   get resyncs(): number {
     return this.#resyncs;
-  }
-
-  asks(count?: number): readonly DepthLevel[] {
-    return this.#book.asks(count);
-  }
-
-  bids(count?: number): readonly DepthLevel[] {
-    return this.#book.bids(count);
   }
 
   /** Ends its subscription. */
@@ -493,8 +492,27 @@ function lostError(): RingbookError {
   return new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection of the feed ended', retryable: true });
 }
 
-function isRefused({ name, asset_ids: [assetId] }: JsonItem, errors: readonly FeedItemError[]): boolean {
-  return errors.some((error) => error.channel === name && error.assetId === assetId);
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: RingbookError) => void;
+}
+
+function deferred(): Deferred {
+  let resolve: Deferred['resolve'] = () => undefined;
+  let reject: Deferred['reject'] = () => undefined;
+  const promise = new Promise<void>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}
+
+function refusalOf({ name, asset_ids: [assetId] }: JsonItem, errors: readonly FeedItemError[]): RingbookError | null {
+  const refusal = errors.find((error) => error.channel === name && error.assetId === assetId);
+  if (refusal === undefined) return null;
+  const details = { channel: name, asset_id: assetId };
+  return new RingbookError({ code: refusal.code, message: refusal.message, details });
 }
 
 const NOT_OBJECT = { code: 'INVALID_REQUEST', message: 'expected an object' } as const;
@@ -511,17 +529,13 @@ const READERS: { readonly [Channel in FeedChannel]: (data: JsonObject) => FeedDa
   ticker: readTicker,
   prices: (data) =>
     readObject(data, 'prices', (reader) => ({
-      markPrice: textOrNull(reader, 'mark_price'),
-      markSource: sourceOf(textOrNull(reader, 'mark_source')),
+      markPrice: stringOrNull(reader, 'mark_price'),
+      markSource: sourceOf(stringOrNull(reader, 'mark_source')),
       markTimestampNs: reader.has('mark_timestamp_ns') ? reader.u64('mark_timestamp_ns') : null,
-      oraclePrice: textOrNull(reader, 'oracle_price'),
+      oraclePrice: stringOrNull(reader, 'oracle_price'),
       oracleTimestampNs: reader.has('oracle_timestamp_ns') ? reader.u64('oracle_timestamp_ns') : null,
     })),
 };
-
-function textOrNull(reader: MemberReader, name: string): string | null {
-  return reader.has(name) ? reader.string(name) : null;
-}
 
 function sourceOf(text: string | null): AssetPrices['markSource'] {
   return text === 'trade' || text === 'oracle' ? text : null;

@@ -1,7 +1,7 @@
 /**
  * Opens a WebSocket to the service: a handshake answered with an error envelope throws that RingbookError (wire.md
  * 9.1). A connection without any data for a minute, not even the service's ping every 20 s, is dead and is closed, so
- * that the reader gets an error.
+ * that the reader gets an error. `Reconnection` replaces a connection that was lost.
  */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
@@ -9,6 +9,8 @@ import { parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
 import { type SocketTarget, unreachable } from './http-transport.ts';
 
+const RECONNECT_MS = 100;
+const RECONNECT_MS_MAX = 5_000;
 const HANDSHAKE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 60_000;
 /** The service limits every message to 1 MiB. */
@@ -58,4 +60,32 @@ function cutWhenSilent(socket: WebSocket): void {
   };
   socket.on('message', alive).on('ping', alive);
   socket.once('close', () => clearTimeout(timer));
+}
+
+/** Connects until it succeeds, with pauses that double, up to 5 s. */
+export class Reconnection<T> {
+  readonly #connect: () => Promise<T>;
+  readonly #onConnected: (result: T) => void;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #hasEnded = false;
+
+  constructor(connect: () => Promise<T>, onConnected: (result: T) => void) {
+    this.#connect = connect;
+    this.#onConnected = onConnected;
+  }
+
+  /** @param delayMs the first pause. */
+  begin(delayMs: number = RECONNECT_MS): void {
+    this.#timer = setTimeout(() => {
+      this.#connect().then(this.#onConnected, () => {
+        if (!this.#hasEnded) this.begin(Math.min(2 * delayMs, RECONNECT_MS_MAX));
+      });
+    }, delayMs);
+  }
+
+  /** A connection that is on its way is still reported. */
+  end(): void {
+    this.#hasEnded = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
 }

@@ -158,6 +158,8 @@ class FaultyService {
   readonly #server: WebSocketServer;
   readonly requests: { readonly type: string; readonly channels: readonly object[] }[] = [];
   socket: WebSocket | null = null;
+  /** Ends the connection instead of an answer. */
+  isCutting = false;
 
   private constructor(server: WebSocketServer) {
     this.#server = server;
@@ -167,6 +169,10 @@ class FaultyService {
       socket.on('message', (data: Buffer) => {
         const { id, ...request } = JSON.parse(data.toString());
         this.requests.push(request);
+        if (this.isCutting) {
+          socket.terminate();
+          return;
+        }
         socket.send(`{"type":"subscriptions","channels":[],"errors":[],"id":${JSON.stringify(id)}}`);
         socket.send(snapshot(1));
       });
@@ -251,6 +257,70 @@ suite('a book of the SDK when something is lost on the way', () => {
     service.send(update(8, 9_008, 1));
     await until(() => service.requests.length > asked && book.isCurrent);
     assert.equal(book.sequenceNumber, 9_001);
+    feed.close();
+  });
+
+  test('a book that is replaced, or whose feed is closed, is not read any more, and ends no other one', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const first = await feed.book('12');
+    const second = await feed.book('12');
+    assert.throws(() => first.bids(), /RESYNC_REQUIRED/);
+    const asked = service.requests.length;
+    await first.close();
+    assert.equal(service.requests.length, asked, 'the subscription is of the other book');
+    assert.equal(second.bids()[0]?.price, '3149.75');
+    feed.close();
+    assert.throws(() => second.bids(), /RESYNC_REQUIRED/);
+    await assert.rejects(feed.book('12'), /CONNECTION_CLOSED/);
+    await assert.rejects(
+      feed.subscribe('bbo', { assetIds: ['12'] }, () => undefined),
+      /CONNECTION_CLOSED/,
+    );
+  });
+
+  test('a book that is replaced or closed before its first snapshot is refused, not awaited for ever', async () => {
+    const feed = await MarketFeed.open(service.base);
+    // The service sends snapshots of asset 12 only.
+    const replaced = feed.book('13');
+    const closed = feed.book('13');
+    await assert.rejects(replaced, /CONNECTION_CLOSED/);
+    feed.close();
+    await assert.rejects(closed, /CONNECTION_CLOSED/);
+  });
+
+  test('what was on its way when the connection was lost is not subscribed later; what was confirmed is', async () => {
+    let reconnections = 0;
+    const feed = await MarketFeed.open(service.base, { onReconnected: () => (reconnections += 1) });
+    await feed.subscribe('bbo', { assetIds: ['13'] }, () => undefined);
+    service.isCutting = true;
+    await assert.rejects(
+      feed.subscribe('ticker', { assetIds: ['14'] }, () => undefined),
+      /CONNECTION_CLOSED/,
+    );
+    service.isCutting = false;
+    const asked = service.requests.length;
+    await until(() => reconnections === 1 && service.requests.length > asked);
+    assert.deepEqual(service.requests.slice(asked), [
+      { type: 'subscribe', channels: [{ name: 'bbo', asset_ids: ['13'] }] },
+    ]);
+    feed.close();
+  });
+
+  test('many subscriptions end as they began, twenty in a frame', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const assetIds = Array.from({ length: 45 }, (_, index) => String(100 + index));
+    const asked = service.requests.length;
+    await feed.subscribe('bbo', { assetIds }, () => undefined);
+    await feed.unsubscribe('bbo', { assetIds });
+    const sent = service.requests.slice(asked).map(({ type, channels }) => `${type} ${channels.length}`);
+    assert.deepEqual(sent, [
+      'subscribe 20',
+      'subscribe 20',
+      'subscribe 5',
+      'unsubscribe 20',
+      'unsubscribe 20',
+      'unsubscribe 5',
+    ]);
     feed.close();
   });
 });
