@@ -166,6 +166,36 @@ suite('the trading page in a browser', browserOptions, () => {
     }
   });
 
+  test('on a phone a note of a fill takes no click from the parts, the tabs and the ticket', async () => {
+    await rest(maker, 'Sell', '2990', '1');
+    const { page } = await openPage(browser, { viewport: { width: 390, height: 844 } });
+    await page.goto(`${node.oms}/#2`);
+    await connectAs(page, 'User b');
+    await live(page);
+    await page.locator('#views').getByText('Order', { exact: true }).click();
+    await field(page, 'Price').fill('2990');
+    await field(page, 'Size').fill('1');
+    await page.getByRole('button', { name: 'Buy ETH' }).click();
+    const note = page.locator('.note', { hasText: 'Bought 1' });
+    await note.waitFor();
+    // In one step, so that the note cannot disappear between: what a finger would reach at the middle of each control.
+    const covered = (part: string): Promise<string[]> =>
+      page.evaluate(
+        `(() => {
+          for (const button of document.querySelectorAll('#views button')) if (button.textContent === '${part}') button.click();
+          if (document.querySelector('.note') === null) return ['the note is gone'];
+          return [...document.querySelectorAll('#views button, #account [role=tab], #ticket input')]
+            .map((control) => ({ control, box: control.getBoundingClientRect() }))
+            .filter(({ box }) => box.width > 0 && box.bottom < innerHeight)
+            .map(({ control, box }) => [control, document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)])
+            .filter(([, found]) => found?.closest('.notes') !== null)
+            .map(([control]) => control.textContent || control.name);
+        })()`,
+      );
+    assert.deepEqual(await covered('Order'), []);
+    assert.deepEqual(await covered('Account'), []);
+  });
+
   test('a name of another user, or a symbol, is text and never markup', async () => {
     const client = await clientOf(node, 'b');
     const name = '<img src=x onerror=alert(1)>';
