@@ -304,7 +304,7 @@ export function riskPanel() {
 
 /** @returns {Panel} */
 export function chainsPanel() {
-  const chains = new Table('Chains', ['Chain', 'State', 'Behind', 'Providers', 'Looked at'], 'No chain is configured.');
+  const chains = new Table('Chains', ['Chain', 'State', 'Behind', 'Providers', 'Last poll'], 'No chain is configured.');
   const prices = new Table('Prices', ['Asset', 'Oracle', 'Mark', 'Vaults'], 'No asset has a price.');
   into('chains', chains, prices);
   const word = (/** @type {boolean} */ isBad, /** @type {string} */ bad, /** @type {string} */ good) =>
@@ -334,10 +334,13 @@ export function chainsPanel() {
         [...new Set(assets)]
           .sort((one, other) => Number(one) - Number(other))
           .map((asset) => {
-            const states = ['oracle', 'mark'].map((source) => {
-              const state = metrics.value('ringbook_breaker_open', { asset, source });
-              return state === null ? '–' : word(state === 1, 'broken', 'usable');
-            });
+            const oracle = metrics.value('ringbook_breaker_open', { asset, source: 'oracle' });
+            const mark = metrics.value('ringbook_breaker_open', { asset, source: 'mark' });
+            // A market without a trade for a minute is ordinary: its mark is the oracle's price then.
+            const states = [
+              oracle === null ? '–' : word(oracle === 1, 'broken', 'usable'),
+              mark === null ? '–' : mark === 1 ? 'as the oracle' : 'last trade',
+            ];
             const off = metrics.value(DEVIATION, { asset });
             return {
               key: asset,
