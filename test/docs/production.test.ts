@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
+import { must } from '../../src/core/assert.ts';
 import { bareEnvironment } from '../support/bare-environment.ts';
 import { examplesOf } from '../support/doc-runner.ts';
 import { CLI } from '../support/ringbook-command.ts';
@@ -103,6 +104,8 @@ suite('from zero to production', { skip: lacksTools }, () => {
     const log = (): string => readFileSync(join(home, 'node.log'), 'utf8');
     assert.equal(code, 0, `${output.slice(-4_000)}\n${output.includes('node.log') ? log() : ''}`);
     assert.match(output, /# end\n$/);
+    const group = -must(shell.pid, 'the shell ran');
+    assert.throws(() => process.kill(group, 0), { code: 'ESRCH' }, 'what the page starts it also ends');
   });
 
   test('the restored backup is the state that the node had, and the fees are of the trade', () => {

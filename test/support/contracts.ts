@@ -43,6 +43,9 @@ interface Compiler {
   compile(input: string): string;
 }
 
+/** Seen from the built file, so that the directory of the caller does not matter. */
+const SOURCES = new URL('../../../test/contracts/', import.meta.url);
+
 let compiled: Readonly<Record<ContractName, Contract>> | null = null;
 
 /** @throws Error with the messages of the compiler. */
@@ -53,7 +56,7 @@ export function contracts(): Readonly<Record<ContractName, Contract>> {
 
 function fromCache(): Readonly<Record<ContractName, Contract>> {
   const sources = Object.fromEntries(
-    FILES.map((name) => [name, { content: readFileSync(join('test/contracts', name), 'utf8') }]),
+    FILES.map((name) => [name, { content: readFileSync(new URL(name, SOURCES), 'utf8') }]),
   );
   const require = createRequire(import.meta.url);
   const { version } = require('solc/package.json') as { version: string };

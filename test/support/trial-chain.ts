@@ -1,6 +1,6 @@
 /**
- * `npm run trial:chain`: what docs/production.md has in place of a real chain for a trial: an anvil with a vault of wire.md §12 and
- * two tokens, beside a node that runs as in production.
+ * What docs/production.md has in place of a real chain for a trial: an anvil with a vault of wire.md §12 and two tokens, beside a
+ * node that runs as in production. Started without npm in between, which passes no SIGTERM on.
  *
  *   start ADMINISTRATOR            prints the chain as lines for a shell, and goes on until SIGTERM or SIGINT
  *   deposit TOKEN USER BASE_UNITS  deposits into the vault for a user; RPC and VAULT are in the environment, as printed
@@ -8,7 +8,7 @@
 import type { Address } from 'viem';
 import { Anvil, deployVault, depositOnAnvil } from './anvil.ts';
 
-const USAGE = 'usage: trial:chain start ADMINISTRATOR | trial:chain deposit TOKEN USER BASE_UNITS';
+const USAGE = 'usage: trial-chain.js start ADMINISTRATOR | trial-chain.js deposit TOKEN USER BASE_UNITS';
 const USD_DECIMALS = 6;
 const ETH_DECIMALS = 18;
 
