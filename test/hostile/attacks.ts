@@ -1,9 +1,10 @@
 /**
  * The attacks of the hostile campaign, each a loop until the campaign is over. Money has only who the campaign gave some.
  *
- *   loud      strangers without a session: pipelining, refusals, empty frames, replies left unread, connections, garbage
+ *   loud      strangers without a session: pipelining, refusals, empty frames, replies left unread, connections, garbage,
+ *             subscriptions
  *   keys      strangers with keys that cost nothing: sessions, nonces, timers, public reads, orders without money
- *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages
+ *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages, filtered pages
  *
  * Each pauses as little as it can and stays at or below what one ordinary computer sends.
  */
@@ -74,7 +75,8 @@ const unknownPaths: Attack = async ({ target, tally }) => {
   });
 };
 
-const UPGRADE = `GET /trades/2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
+const upgradeText = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
 
 /** Sockets that send frames of no bytes and pings as fast as they are taken. */
 const emptyFrames: Attack = async ({ target, tally }) => {
@@ -84,11 +86,36 @@ const emptyFrames: Attack = async ({ target, tally }) => {
   await together(32, async (index) => {
     while (!isOver(target)) {
       const raw = new RawConnection({ port: target.mds, from: addressOf(3, index % 4) });
-      await raw.write(UPGRADE, 2_000);
+      await raw.write(upgradeText('/trades/2'), 2_000);
       while (!raw.isClosed && !isOver(target) && (await raw.write(burst, 2_000))) await pause(target, 50);
       count(tally, raw.isClosed ? 'empty frames closed' : 'empty frames open');
       raw.end();
       await pause(target, 100);
+    }
+  });
+};
+
+/**
+ * Sockets of `/ws` that subscribe to every channel of every market again and again, which makes a snapshot each time; every
+ * second one leaves all of it unread. At the order listener they pass through the thread of the orders (wire-additions.md 8, 10).
+ */
+const subscriptions: Attack = async ({ target, tally }) => {
+  const asset_ids = ['1', '2', '3'];
+  const channels = [
+    ...['depth', 'bbo', 'trades', 'ticker', 'prices'].map((name) => ({ name, asset_ids })),
+    ...['1S', '5S', '1h'].map((interval) => ({ name: 'klines', asset_ids, interval })),
+  ];
+  const text = JSON.stringify({ type: 'subscribe', id: 'x', channels });
+  const burst = Buffer.concat(Array.from({ length: 50 }, () => frameBytes(Buffer.from(text), { opcode: OPCODE.text })));
+  await together(48, async (index) => {
+    while (!isOver(target)) {
+      const port = index % 3 === 0 ? target.mds : target.oms;
+      const raw = new RawConnection({ port, from: addressOf(15, index % 8), neverReads: index % 2 === 0 });
+      await raw.write(upgradeText('/ws'), 2_000);
+      while (!raw.isClosed && !isOver(target) && (await raw.write(burst, 1_000))) await pause(target, 100);
+      count(tally, raw.isClosed ? 'subscriptions closed' : 'subscriptions open');
+      raw.end();
+      await pause(target, 200);
     }
   });
 };
@@ -179,6 +206,20 @@ const publicReads: Attack = async (world) => {
     const stranger = new Stranger(world.target, addressOf(9, index));
     while (!isOver(world.target)) {
       const answer = booked(world, 'tickers', await stranger.call('GET', '/tickers', '', world.target.mds));
+      if (answer.status !== 200) await pause(world.target, 10);
+    }
+    stranger.end();
+  });
+};
+
+/** Klines of widths that are made from narrower ones, for pages as long as there are, at either listener. */
+const wideKlines: Attack = async (world) => {
+  const paths = ['5S', '30S', '1m', '1h', '1d'].map((interval) => `/klines/2?interval=${interval}&limit=1000`);
+  await together(4, async (index) => {
+    const stranger = new Stranger(world.target, addressOf(16, index));
+    const port = index % 2 === 0 ? world.target.oms : world.target.mds;
+    for (let at = 0; !isOver(world.target); at += 1) {
+      const answer = booked(world, 'klines', await stranger.call('GET', paths[at % paths.length] ?? '', '', port));
       if (answer.status !== 200) await pause(world.target, 10);
     }
     stranger.end();
@@ -315,8 +356,28 @@ const pages: Attack = async (world) => {
   stranger.end();
 };
 
+/** Pages of its history that must be searched row by row, the basis of its positions, and the names of its accounts. */
+const filteredPages: Attack = async (world) => {
+  const { target } = world;
+  const stranger = await trader(world, 0, 17);
+  const user = stranger.key.userId;
+  const paths = [
+    `/market-data/orders/user/${user}?side=sell&status=canceled&limit=1000`,
+    `/market-data/trades/user/${user}?side=buy&limit=1000`,
+    `/trades/user/${user}?sub_account=1&limit=1000`,
+    `/market-data/positions/user/${user}/basis`,
+    `/market-data/sub-accounts/user/${user}`,
+  ];
+  for (let at = 0; !isOver(target); at += 1) {
+    const port = at % 2 === 0 ? target.oms : target.mds;
+    booked(world, 'filtered page', await stranger.call('GET', paths[at % paths.length] ?? '', '', port));
+    await pause(target, 20);
+  }
+  stranger.end();
+};
+
 export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
-  loud: { pipelining, unknownPaths, emptyFrames, unreadReplies, connections, garbage },
-  keys: { sessions, nonces, publicReads, timers, penniless },
-  traders: { races, crossing, faults, pages },
+  loud: { pipelining, unknownPaths, emptyFrames, unreadReplies, connections, garbage, subscriptions },
+  keys: { sessions, nonces, publicReads, wideKlines, timers, penniless },
+  traders: { races, crossing, faults, pages, filteredPages },
 };
