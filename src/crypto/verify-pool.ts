@@ -85,7 +85,8 @@ export class VerifyPool {
     this.channels = options.threads;
     this.#pool = new Piscina({
       filename: fileURLToPath(options.entry ?? ENTRY),
-      minThreads: options.threads,
+      // Each task starts its own thread. A minimum would replace one that died, while the process ends for that death.
+      minThreads: 0,
       maxThreads: options.threads,
       maxQueue: options.threads,
       atomics: 'disabled',

@@ -7,6 +7,9 @@
  *     → all ended: exit with 70
  *     → FAIL_STOP_TERMINATE_MS later, a thread remains: SIGKILL
  *
+ * A thread without a CPU cannot end: time in which a thread of the process waits for one counts as little as a twentieth. Both waits
+ * together are half a second where threads have a CPU, and never more than ten.
+ *
  * Measured on Node 20.20.2 with the pinned uWebSockets.js, sockets under load:
  *   - process.exit while another thread holds an open uWS app aborts (134) or crashes (139), every time: Node ends the
  *     worker from outside and finds uWS handles in its loop. worker.terminate() on it does the same.
@@ -19,10 +22,14 @@ import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
 import { diedOf, type Ending, killProcess, lineOf } from './ending.ts';
+import { Starvation } from './hang-detection.ts';
+import { threadTimes } from './thread-times.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
 export const EXIT_BROKEN = 70;
 const LOOK_MS = 10;
+/** How much of an interval counts in which a thread had no CPU at all. */
+const STARVED_SHARE = 0.05;
 
 /** A worker that may have to be ended. */
 export interface RunningWorker {
@@ -36,19 +43,34 @@ export async function failStop(ending: Ending, halt: () => void, workers: readon
   writeSync(2, `${lineOf('fail-stop', ending, { exit_code: EXIT_BROKEN })}\n`);
   try {
     halt();
-    await allEnded(workers, FAIL_STOP_HALT_MS);
+    const starvation = new Starvation(threadTimes());
+    await allEnded(workers, FAIL_STOP_HALT_MS, starvation);
     for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
-    if (await allEnded(workers, FAIL_STOP_TERMINATE_MS)) process.exit(EXIT_BROKEN);
+    if (await allEnded(workers, FAIL_STOP_TERMINATE_MS, starvation)) process.exit(EXIT_BROKEN);
     killProcess(diedOf(null, 'a thread did not end'));
   } catch (error) {
     killProcess(diedOf(null, `the fail-stop failed: ${String(error)}`));
   }
 }
 
-async function allEnded(workers: readonly RunningWorker[], withinMs: number): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < withinMs; waitedMs += LOOK_MS) {
+/** Waits for the end of every worker. @param withinMs of the time that counts, see above. */
+export async function allEnded(
+  workers: readonly Pick<RunningWorker, 'hasEnded'>[],
+  withinMs: number,
+  starvation: Starvation,
+): Promise<boolean> {
+  let lookedAtMs = performance.now();
+  for (let countedMs = 0; countedMs < withinMs; ) {
     if (workers.every((running) => running.hasEnded())) return true;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const nowMs = performance.now();
+    // mutant: starved-end
+    countedMs += (nowMs - lookedAtMs) * countedShare(starvation, nowMs);
+    lookedAtMs = nowMs;
   }
   return workers.every((running) => running.hasEnded());
+}
+
+function countedShare(starvation: Starvation, nowMs: number): number {
+  return starvation.times === null ? 1 : Math.max(1 - starvation.worstShare(nowMs), STARVED_SHARE);
 }

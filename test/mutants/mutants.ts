@@ -1169,6 +1169,12 @@ const WIRE: readonly Mutant[] = [
 
 const RING_AND_BOOK: readonly Mutant[] = [
   {
+    breaks: 'a thread without a CPU has the time to end before the process is killed',
+    site: 'starved-end',
+    change: swap(/ \* countedShare\(starvation, nowMs\)/, ''),
+    caughtBy: 'test/runtime/fail-stop',
+  },
+  {
     breaks: 'an actor that was polled ticks soon, however long its thread was to park',
     site: 'tick-after-poll',
     change: swap(/this\.#tickMs/, 'IDLE_TICK_MS_MAX'),
