@@ -50,6 +50,7 @@ async function startNode(dataDirectory: string): Promise<OwnNode> {
     RINGBOOK_DATA_DIR: dataDirectory,
     RINGBOOK_OPERATOR_TOKEN: 'ringbook-dev',
     RINGBOOK_OPERATOR_TOKEN_FILE: undefined,
+    RINGBOOK_DEMO: '0',
   };
   const child = spawn(process.execPath, [CLI, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const log: string[] = [];
@@ -65,6 +66,7 @@ async function startNode(dataDirectory: string): Promise<OwnNode> {
 }
 
 async function stopNode({ child }: OwnNode): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   await ended;

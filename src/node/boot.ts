@@ -140,7 +140,11 @@ export class RingbookNode {
     });
   }
 
-  /** Opens everything; resolves when all listeners are open. @throws ConfigError when a port is taken, fees would go to a public key, or the data is of another profile. */
+  /**
+   * Opens everything; resolves when all listeners are open.
+   *
+   * @throws ConfigError when a port is taken, fees would go to a public key, or the data is of another profile.
+   */
   async start(): Promise<Listening> {
     const { config } = this;
     const ops = await this.#openOps();

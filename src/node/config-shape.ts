@@ -31,9 +31,12 @@ const RingBytes = Type.Union(
   ].map((bytes) => Type.Literal(bytes)),
 );
 
+export const PROFILES = ['dev', 'test', 'production'] as const;
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+
 export const ProfileShape: TSchema = Type.Object(
   {
-    profile: Type.Union([Type.Literal('dev'), Type.Literal('test'), Type.Literal('production')]),
+    profile: Type.Union(PROFILES.map((profile) => Type.Literal(profile))),
     clock: Type.Union([Type.Literal('system'), Type.Literal('manual')]),
     hooks: Type.Boolean(),
     chains: Type.Union([Type.Literal('simulated'), Type.Literal('none')]),
@@ -93,7 +96,7 @@ export const ProfileShape: TSchema = Type.Object(
     backstopAccount: Account,
     acks: Type.Union([Type.Literal('optimistic'), Type.Literal('durable')]),
     orderWaitMsMax: Count(0, 60_000),
-    logLevel: Type.Union(['trace', 'debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level))),
+    logLevel: Type.Union(LOG_LEVELS.map((level) => Type.Literal(level))),
     threads: Type.Object(
       {
         marketShards: Count(1, 64),
@@ -129,7 +132,7 @@ export const ProfileShape: TSchema = Type.Object(
 
 /** What a profile file holds after `extends` is resolved. */
 export interface Profile {
-  readonly profile: 'dev' | 'test' | 'production';
+  readonly profile: (typeof PROFILES)[number];
   readonly clock: 'system' | 'manual';
   /** Test hooks of operator-api.md 7 and 8. */
   readonly hooks: boolean;
@@ -159,7 +162,7 @@ export interface Profile {
   readonly acks: 'optimistic' | 'durable';
   /** Milliseconds from the readiness of its socket after which an order that was not read is refused; 0: never. */
   readonly orderWaitMsMax: number;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly threads: {
     readonly marketShards: number;
     /** `main`: on the gateway's thread. Two hops shorter, for machines with two or three cores and small books. */

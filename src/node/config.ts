@@ -11,13 +11,14 @@ import { fileURLToPath } from 'node:url';
 import { PUBLIC_APPROVAL_ADDRESS, readKeyFile } from '../chain/key-file.ts';
 import { parseJson } from '../codec/json-tree.ts';
 import { ConfigError } from '../core/config-error.ts';
+import { parseChainId } from '../core/ids.ts';
 import { nearestName } from '../core/nearest-name.ts';
 import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 import { faultsOf } from './config-faults.ts';
-import { HOST_FORM, type Profile, ProfileShape } from './config-shape.ts';
+import { HOST_FORM, LOG_LEVELS, PROFILES, type Profile, ProfileShape } from './config-shape.ts';
 import {
   type Environment,
   flagVariable,
@@ -62,8 +63,6 @@ const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
 export const MANUAL_CLOCK_START_NS = 1_800_000_000_000_000_000n;
 const PRODUCTION_TOKEN_LENGTH_MIN = 32;
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-
 /** What the command line may wish beside the environment. */
 export interface StartWishes {
   /** Demo traders where the configuration allows them; RINGBOOK_DEMO decides where it is set. */
@@ -88,7 +87,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
     opsPort: portVariable(environment, 'RINGBOOK_OPS_PORT', 9464),
     dataDirectory: resolve(variable(environment, 'RINGBOOK_DATA_DIR') ?? join('data', profile.profile)),
     token: secretVariable(environment, 'RINGBOOK_OPERATOR_TOKEN') ?? profile.operatorToken ?? '',
-    acceptsEscape: (environment['RINGBOOK_ACCEPT_ESCAPE'] ?? '').split(',').filter((chain) => chain !== ''),
+    acceptsEscape: acceptedEscapes(environment),
     isTraced: flagVariable(environment, 'RINGBOOK_TRACE'),
     isDemo: demoWish(environment, profile, wishes),
   };
@@ -100,6 +99,16 @@ function hostVariable(environment: Environment): string {
   const host = variable(environment, 'RINGBOOK_HOST') ?? '127.0.0.1';
   if (new RegExp(HOST_FORM).test(host)) return host;
   throw new ConfigError(`RINGBOOK_HOST is "${host}": give an address or a host name`);
+}
+
+/** @throws ConfigError for what is no chain id: a misspelt one would accept nothing, and the start be refused for its vault. */
+function acceptedEscapes(environment: Environment): readonly string[] {
+  const given = (environment['RINGBOOK_ACCEPT_ESCAPE'] ?? '').split(',').filter((chain) => chain !== '');
+  return given.map((text) => {
+    const chainId = parseChainId(text);
+    if (chainId !== null) return chainId;
+    throw new ConfigError(`RINGBOOK_ACCEPT_ESCAPE has "${text}": give chain ids of 18 hex digits, with commas`);
+  });
 }
 
 /** Null where the file decides. */
@@ -176,17 +185,15 @@ function mergeExtends(name: string, depth: number): Record<string, unknown> {
   if (base === undefined) return own;
   if (typeof base !== 'string')
     throw new ConfigError(
-      `${path}: extends is ${JSON.stringify(base)}: give ${PROFILE_NAMES.join(', ')} or the path of a file`,
+      `${path}: extends is ${JSON.stringify(base)}: give ${PROFILES.join(', ')} or the path of a file`,
     );
   const target = isProfileName(base) || isAbsolute(base) ? base : join(dirname(path), base);
   const { extends: _resolved, ...members } = own;
   return deepMerge(mergeExtends(target, depth + 1), members);
 }
 
-const PROFILE_NAMES: readonly string[] = ['dev', 'test', 'production'];
-
 function isProfileName(name: string): boolean {
-  return PROFILE_NAMES.includes(name);
+  return (PROFILES as readonly string[]).includes(name);
 }
 
 function parseObject(path: string): Record<string, unknown> {
@@ -195,7 +202,7 @@ function parseObject(path: string): Record<string, unknown> {
     bytes = readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const nearest = nearestName(basename(path), PROFILE_NAMES);
+    const nearest = nearestName(basename(path), PROFILES);
     const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
     throw new ConfigError(
       `cannot read ${path} (${code ?? 'unknown'}): RINGBOOK_CONFIG is dev, test, production or the path of a JSON file.${meant}`,
@@ -216,9 +223,9 @@ function parseObject(path: string): Record<string, unknown> {
   }
 }
 
-/** Messages of the engine repeat the text around the fault, with its line ends: none of a file that may hold a secret. */
+/** Messages of the engine repeat the text around the fault, between quotes, with its line ends: none of a file that may hold a secret. */
 function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replace(/, "?[^,]*"?\.{0,3} is not valid JSON$/, '');
+  return text.replaceAll(/\s+/g, ' ').replace(/, (?:\.{3})?".* is not valid JSON$/, '');
 }
 
 function deepMerge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {

@@ -9,12 +9,11 @@ import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { type Listening, reachableUrl } from './addresses.ts';
+import { type Listening, reachableUrl, welcomeOf } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
 import { DemoThread, demoSettings } from './demo-thread.ts';
 import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
 import { Signals } from './signals.ts';
-import { welcomeOf } from './welcome.ts';
 
 const EXIT_REFUSED = 78;
 

@@ -71,7 +71,10 @@ export class NodeThreads {
   #lock: DataLock | null = null;
   #check: Promise<void> = Promise.resolve();
 
-  /** @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's, `evm` for that of EVM chains; tests of failing threads give their own. */
+  /**
+   * @param entryOf the worker entry of a thread, `verify` for the pool's, `history` for the reader's, `evm` for that of EVM
+   * chains; tests of failing threads give their own.
+   */
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.entryOf = entryOf;

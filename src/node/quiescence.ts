@@ -4,8 +4,9 @@
  *
  * Each ring counts the records written into it, each actor the records it has handled, its flush included. An actor
  * for which the two sums agree has no record in work. If all agree, twice with no record in between, and every thread
- * has ticked between the two samples, and none has work of its own (metric `working`), then nothing moves: work that waits for the clock has been checked, and bytes for
- * sockets have left their turn of the event loop. There is no fixed time after which a node counts as being at rest.
+ * has ticked between the two samples, and none has work of its own (metric `working`), then nothing moves: work that waits
+ * for the clock has been checked, and bytes for sockets have left their turn of the event loop. There is no fixed time after
+ * which a node counts as being at rest.
  */
 import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { readMetric } from '../runtime/metrics.ts';

@@ -1,7 +1,7 @@
 /**
  * The child of a start's check (start-check.ts): reads what was written since the mark, and reports its progress, then the
- * new mark, the damage, or why it could not read. A mark that does not fit is no mark: then everything is read (verified-mark.ts). `ringbook
- * verify` always reads all.
+ * new mark, the damage, or why it could not read. A mark that does not fit is no mark: then everything is read
+ * (verified-mark.ts). `ringbook verify` always reads all.
  */
 import { InvariantError } from '../core/assert.ts';
 import { toHex } from '../core/hex.ts';

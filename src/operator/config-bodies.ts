@@ -109,7 +109,8 @@ function rpcAddress(value: unknown): string | null {
 }
 
 /** 20 bytes of hex, without padding. */
-function shortAddress(value: unknown): string | null {
+/** Of 20 bytes, in its normal form. */
+export function shortAddress(value: unknown): string | null {
   const bytes = typeof value === 'string' ? parseHex(value, 20) : null;
   return bytes === null ? null : toHex(bytes);
 }

@@ -46,8 +46,7 @@ import {
   sumOf,
 } from './metric-families.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { processMetrics } from './process-metrics.ts';
-import { runtimeFamilies } from './runtime-families.ts';
+import { processMetrics, runtimeFamilies } from './runtime-families.ts';
 
 export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 /** Markets with metrics of their own: the first by their making. */
@@ -75,13 +74,13 @@ export async function metricsPage(parts: OpsParts, measured: MeasuredElsewhere):
 
 function* families(parts: OpsParts, { opsRequests, chains, deviations }: MeasuredElsewhere): Generator<Family> {
   const recorded = parts.plan.actors.map(({ name, metricsPlan }) => recordedOf(name, snapshotMetrics(metricsPlan)));
-  const door = actorNamed(recorded, FRONT_DOOR);
+  const gateway = actorNamed(recorded, FRONT_DOOR);
   const clearing = actorNamed(recorded, CLEARING);
-  yield* orderFamilies(door);
+  yield* orderFamilies(gateway);
   yield* actionFamilies(recorded);
-  yield* socketFamilies({ oms: door, mds: actorNamed(recorded, MARKET_DATA) });
+  yield* socketFamilies({ oms: gateway, mds: actorNamed(recorded, MARKET_DATA) });
   yield* signatureFamilies(clearing);
-  yield* timeFamilies(door, clearing);
+  yield* timeFamilies(gateway, clearing);
   yield plainGauge(
     'ringbook_unflushed_seconds',
     'How long the oldest market event has waited for its flush.',
@@ -183,9 +182,9 @@ function breakerFamily(parts: OpsParts): Family {
   );
 }
 
-function orderFamilies(door: Recorded): readonly Family[] {
+function orderFamilies(gateway: Recorded): readonly Family[] {
   const sample = (label: string, word: string, metric: string): Sample => ({
-    value: numberOf(door, metric),
+    value: numberOf(gateway, metric),
     labels: { [label]: word },
   });
   return [
@@ -198,7 +197,7 @@ function orderFamilies(door: Recorded): readonly Family[] {
       'Orders refused unread, because they had waited too long at the gateway for this stage.',
       STAGES.map((stage) => sample('stage', stage, shedMetric(stage))),
     ),
-    counter('ringbook_fills_total', 'Sides of fills told to users.', [
+    counter('ringbook_fills_total', 'Sides of fills published to users.', [
       sample('status', 'Pending', 'fills_pending'),
       sample('status', 'Confirmed', 'fills_confirmed'),
       sample('status', 'Rollbacked', 'fills_rolled_back'),
@@ -214,24 +213,24 @@ function orderFamilies(door: Recorded): readonly Family[] {
       FAULT_WORDS.map((word) => sample('reason', word, `fault_${word}`)),
     ),
     counter('ringbook_fault_cooldowns_total', 'Users whose new orders began to be refused for their faults.', [
-      { value: numberOf(door, 'fault_cooldowns'), labels: {} },
+      { value: numberOf(gateway, 'fault_cooldowns'), labels: {} },
     ]),
   ];
 }
 
 /** Counts and times of requests that change orders, and the stages of those about one order. */
 function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
-  const door = actorNamed(recorded, FRONT_DOOR);
+  const gateway = actorNamed(recorded, FRONT_DOOR);
   const markets = recorded.filter(({ metrics }) => metrics.has(stageMetric('create', 'match')));
   const results = ACTIONS.flatMap((action) =>
     ACTION_RESULTS.filter((result) => result !== 'partial' || action.startsWith('batch')).map(
-      (result): Sample => ({ value: numberOf(door, actionMetric(action, result)), labels: { action, result } }),
+      (result): Sample => ({ value: numberOf(gateway, actionMetric(action, result)), labels: { action, result } }),
     ),
   );
   const stages = ORDER_ACTIONS.flatMap((action) => [
     ...GATEWAY_STAGES.map((stage) => ({
       labels: { action, stage },
-      snapshot: histogramOf(door, stageMetric(action, stage)),
+      snapshot: histogramOf(gateway, stageMetric(action, stage)),
     })),
     ...MARKET_STAGES.map((stage) => ({
       labels: { action, stage },
@@ -247,7 +246,7 @@ function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
     histogram(
       'ringbook_action_seconds',
       'From the reading of a request that changes orders to its answer, of a batch to its last one.',
-      ACTIONS.map((action) => ({ labels: { action }, snapshot: histogramOf(door, actionTimeMetric(action)) })),
+      ACTIONS.map((action) => ({ labels: { action }, snapshot: histogramOf(gateway, actionTimeMetric(action)) })),
       SECONDS,
     ),
     histogram(
@@ -305,15 +304,15 @@ function liquidationFamilies(clearing: Recorded): readonly Family[] {
 
 function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): readonly Family[] {
   const samples = (metric: string): readonly Sample[] =>
-    Object.entries(services).map(([service, door]) => ({ value: numberOf(door, metric), labels: { service } }));
+    Object.entries(services).map(([service, listener]) => ({ value: numberOf(listener, metric), labels: { service } }));
   const each = (label: string, names: readonly (readonly [string, string])[]): readonly Sample[] =>
-    Object.entries(services).flatMap(([service, door]) =>
-      names.map(([name, metric]) => ({ value: numberOf(door, metric), labels: { service, [label]: name } })),
+    Object.entries(services).flatMap(([service, listener]) =>
+      names.map(([name, metric]) => ({ value: numberOf(listener, metric), labels: { service, [label]: name } })),
     );
-  const times = Object.entries(services).flatMap(([service, door]) =>
+  const times = Object.entries(services).flatMap(([service, listener]) =>
     RESPONSE_KINDS.map((kind) => ({
       labels: { service, kind },
-      snapshot: histogramOf(door, `response_${kind}_ns`),
+      snapshot: histogramOf(listener, `response_${kind}_ns`),
     })),
   );
   const statuses = [...COUNTED_STATUSES, 'other' as const].map((status): readonly [string, string] => [
@@ -359,23 +358,23 @@ function signatureFamilies(clearing: Recorded): readonly Family[] {
   ];
 }
 
-function timeFamilies(door: Recorded, clearing: Recorded): readonly Family[] {
+function timeFamilies(gateway: Recorded, clearing: Recorded): readonly Family[] {
   const commit = histogramOf(clearing, 'commit_ns');
   return [
     histogram(
       'ringbook_stage_seconds',
       'Time in a stage: answer is from a decoded create to its answer, commit is one flushed journal commit, confirm is from the oldest market event of a flush to its flush.',
       [
-        { labels: { stage: 'answer' }, snapshot: histogramOf(door, 'answer_ns') },
+        { labels: { stage: 'answer' }, snapshot: histogramOf(gateway, 'answer_ns') },
         { labels: { stage: 'commit' }, snapshot: commit },
-        { labels: { stage: 'confirm' }, snapshot: histogramOf(door, 'unflushed_ns') },
+        { labels: { stage: 'confirm' }, snapshot: histogramOf(gateway, 'unflushed_ns') },
       ],
       SECONDS,
     ),
     histogram(
       'ringbook_unflushed_window_seconds',
       'How long the oldest market event of a flush had waited for it: what a kill takes from optimistic acknowledgements.',
-      [{ labels: {}, snapshot: histogramOf(door, 'unflushed_ns') }],
+      [{ labels: {}, snapshot: histogramOf(gateway, 'unflushed_ns') }],
       SECONDS,
     ),
     histogram('ringbook_commit_seconds', 'One flushed journal commit.', [{ labels: {}, snapshot: commit }], SECONDS),

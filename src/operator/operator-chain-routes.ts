@@ -1,7 +1,7 @@
 /**
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
- * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and write JSON; ChainOperations
- * performs the operations.
+ * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and
+ * write JSON; ChainOperations performs the operations.
  */
 
 import {

@@ -7,8 +7,8 @@ import { configList } from '../clearing/registry/registry-config.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import type { Profile } from '../core/config-error.ts';
 import { ConfigError } from '../core/config-error.ts';
-import { parseHex, toHex } from '../core/hex.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { shortAddress } from './config-bodies.ts';
 
 /** Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request. */
 export function servesChainKind(profile: Profile, kind: string): boolean {
@@ -27,8 +27,6 @@ export function refusedChain(profile: Profile, body: unknown): Reject | null {
   );
 }
 
-const ADDRESS_BYTES = 20;
-
 /**
  * Checks a body of `PUT /operator/vaults/{vault}`; clearing validates the rest of it. What the approval key of dev and test signs,
  * anybody can sign: an administrator with it opens the vault to all.
@@ -36,10 +34,7 @@ const ADDRESS_BYTES = 20;
 export function refusedVault(profile: Profile, body: unknown): Reject | null {
   const isObject = typeof body === 'object' && body !== null;
   const administrators: unknown = isObject && 'administrators' in body ? body.administrators : [];
-  const isPublic = (item: unknown): boolean => {
-    const bytes = typeof item === 'string' ? parseHex(item, ADDRESS_BYTES) : null;
-    return bytes !== null && toHex(bytes) === PUBLIC_APPROVAL_ADDRESS;
-  };
+  const isPublic = (item: unknown): boolean => shortAddress(item) === PUBLIC_APPROVAL_ADDRESS;
   // mutant: production-public-administrator
   if (profile !== 'production' || !Array.isArray(administrators) || !administrators.some(isPublic)) return null;
   return reject(

@@ -137,6 +137,10 @@ suite('configuration', () => {
   for (const [what, { text, line }] of Object.entries({
     'no JSON': { text: '{"extends":"dev",}', line: /config\.json is not valid JSON: \S/ },
     'a secret in the place of JSON': { text: 's3cret-token', line: /is not valid JSON: Unexpected token 's'$/ },
+    'a secret beside the fault': {
+      text: '{"extends":"dev","operatorToken":["s3,cret",]}',
+      line: /is not valid JSON: Unexpected token ']'$/,
+    },
     'no object': { text: '[]', line: /does not hold a JSON object$/ },
     'a member twice': { text: '{"extends":"dev","hooks":true,"hooks":false}', line: /a member is named once: hooks$/ },
     'an unknown profile': {
@@ -283,6 +287,15 @@ suite('environment of a node', () => {
     assert.equal(
       refused({ RINGBOOK_LOG_LEVEL: 'loud' }),
       'RINGBOOK_LOG_LEVEL is "loud": give trace, debug, info, warn, error',
+    );
+  });
+
+  test('chains whose escape is accepted are chain ids, in any spelling of hex', () => {
+    const chains = loadConfig({ RINGBOOK_ACCEPT_ESCAPE: '0x000000000000007A69,' }).acceptsEscape;
+    assert.deepEqual(chains, ['000000000000007a69']);
+    assert.equal(
+      refused({ RINGBOOK_ACCEPT_ESCAPE: '000000000000007a69,31337' }),
+      'RINGBOOK_ACCEPT_ESCAPE has "31337": give chain ids of 18 hex digits, with commas',
     );
   });
 

@@ -1,7 +1,7 @@
 /** What a node prints to try next reaches that node: its own ports and addresses are in the commands. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { welcomeOf } from '../../src/node/welcome.ts';
+import { welcomeOf } from '../../src/node/addresses.ts';
 import { startNode, stopNode } from '../support/node-process.ts';
 import { ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
