@@ -1,5 +1,6 @@
 # ringbook on Node 24; docs/docker.md has how it is built and run. The image is named by digest (docs/decisions/0027): renew tag and
-# digest together, with `docker buildx imagetools inspect`. The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence Debian 13 (trixie).
+# digest together, with `docker buildx imagetools inspect`. The uWebSockets.js binary for Node 22 and later needs glibc 2.38: hence
+# Debian 13 (trixie).
 ARG NODE_IMAGE=node:24-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
 FROM ${NODE_IMAGE} AS build
@@ -13,7 +14,8 @@ COPY workers workers
 COPY schemas schemas
 COPY config config
 RUN npm run build
-# Only what runs: no development packages, no compiler (viem names it as an optional peer), not the client's package, and of the forty uWebSockets.js binaries the one for this Node and CPU.
+# Only what runs: no development packages, no compiler (viem names it as an optional peer), not the client's package, and of the forty
+# uWebSockets.js binaries the one for this Node and CPU.
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/typescript node_modules/@typescript node_modules/ringbook-client \
  && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** Creates elements without parsing markup: text is always inserted as text. */
+/** Creates and changes elements without parsing markup: text is always inserted as text. */
 
 /**
  * @param {string} name
@@ -29,6 +29,34 @@ export function button(label, act, kind = '') {
 /** @param {Element} parent @param {...(Node | string)} children */
 export function fill(parent, ...children) {
   parent.replaceChildren(...children);
+}
+
+/**
+ * Drawing at most once per frame of the screen, however often the data changes.
+ *
+ * @param {() => void} draw
+ * @returns {() => void} call when something has changed
+ */
+export function oncePerFrame(draw) {
+  let isPlanned = false;
+  return () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      draw();
+    });
+  };
+}
+
+/** Sets the text of a node only if it differs: an unchanged node is not laid out again. @param {Node} node @param {string} text */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** @param {Element} node @param {string} name */
+export function setClass(node, name) {
+  if (node.className !== name) node.className = name;
 }
 
 /**

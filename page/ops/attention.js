@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What needs attention now: conditions on the metrics, the most urgent first. They are those of config/prometheus-alerts.yml as far as
- * one page can judge them, without the time that an alert waits, and some that a person at the page wants earlier.
+ * What needs attention now: conditions on the metrics, the most urgent first. They are those of config/alerts.yml as far as one
+ * page can judge them, without the time that an alert waits, and some that are useful earlier at the page.
  */
 import { element, fill } from '../dom.js';
 import { byId, count, duration, figure, percent } from './draw.js';

@@ -6,6 +6,7 @@
 
 import { parseJsonText } from '../../src/client/page/json-text.js';
 import { MetricWindow } from '../../src/client/page/metric-window.js';
+import { themeButton } from '../theme.js';
 import { AttentionPanel } from './attention.js';
 import { byId, count, duration, percent, rate, Tile } from './draw.js';
 import { OperatorReads } from './operator-reads.js';
@@ -29,7 +30,11 @@ const LONGEST_WINDOW_MS = 300_000;
 /** How long a read may take before it is given up. */
 const READ_MS_MAX = 8_000;
 
-/** Name, what it is, and its figure. @type {readonly [string, string, (metrics: Metrics, windowMs: number) => readonly [string, number | null, string?]][]} */
+/**
+ * Name, what it is, and its figure.
+ *
+ * @type {readonly [string, string, (metrics: Metrics, windowMs: number) => readonly [string, number | null, string?]][]}
+ */
 const TILES = [
   [
     'Actions',
@@ -133,7 +138,7 @@ class OpsPage {
       pause.textContent = this.#isPaused ? 'Go on' : 'Pause';
       void this.read();
     });
-    byId('theme').addEventListener('click', () => changeTheme());
+    themeButton(byId('theme'));
     document.addEventListener('visibilitychange', () => void this.read());
     setInterval(() => void this.read(), EVERY_MS);
   }
@@ -187,16 +192,6 @@ class OpsPage {
     }
     for (const panel of this.#panels) panel.update(this.#metrics, this.#windowMs);
   }
-}
-
-/** From what is seen to the other one, for as long as the page is open. */
-function changeTheme() {
-  const root = document.documentElement;
-  const isDark =
-    root.dataset['theme'] === undefined
-      ? matchMedia('(prefers-color-scheme: dark)').matches
-      : root.dataset['theme'] === 'dark';
-  root.dataset['theme'] = isDark ? 'light' : 'dark';
 }
 
 await new OpsPage().read();

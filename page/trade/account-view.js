@@ -1,23 +1,18 @@
 // @ts-check
 /** The user's account in tabs: open orders, positions, fills, finished orders, funds. */
 import { format18, parseScaled } from '../../src/core/decimal.js';
-import { button, element, fill } from '../dom.js';
-import { decimalField, Field } from './fields.js';
+import { button, element, fill, oncePerFrame, setText } from '../dom.js';
+import { decimalField, FieldFault, rawOf } from './fields.js';
 import { dateTime, decimalsOf, direction, figure, signed } from './format.js';
-import { oncePerFrame, setText } from './frames.js';
 import { FundsView } from './funds-view.js';
 import { note } from './notes.js';
-import { Refusal } from './service.js';
-import { cancelOrder, replaceOrder } from './signing.js';
+import { faultText, Refusal } from './service.js';
+import { amendOrder, cancelOrder, replaceOrder } from './signing.js';
 import { KeyedTable } from './tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./service.js').Plain} Plain */
-
-/** @param {unknown} error */
-export function refusalText(error) {
-  return error instanceof Refusal ? `${error.code}: ${error.message}` : String(error);
-}
+/** @typedef {import('./fields.js').Field} Field */
 
 /** @param {string} side */
 function sideCell(side) {
@@ -128,7 +123,7 @@ export class AccountView {
       one.tab.tabIndex = isShown ? 0 : -1;
       one.panel.hidden = !isShown;
     }
-    if (id === 'ended') this.#app.account.readEnded().catch((error) => note(refusalText(error), 'fault'));
+    if (id === 'ended') this.#app.account.readEnded().catch((error) => note(faultText(error), 'fault'));
     this.#draw();
   }
 
@@ -156,17 +151,18 @@ export class AccountView {
     this.#cancelAllButton.hidden = this.#shown !== 'orders' || account.orders.size === 0;
     switch (this.#shown) {
       case 'orders':
-        this.#tables.orders.draw(byTime([...account.orders.values()]).map((order) => this.#orderRow(order)));
+        this.#tables.orders.draw(byTime([...account.orders.values()]), (order) => this.#orderRow(order));
         break;
       case 'ended':
-        this.#tables.ended.draw(account.ended.map((order) => this.#orderRow(order)));
+        this.#tables.ended.draw(account.ended, (order) => this.#orderRow(order));
         break;
       case 'fills':
-        this.#tables.fills.draw([...account.fills].map(([key, trade]) => this.#fillRow(key, trade)));
+        this.#tables.fills.draw([...account.fills], ([key, trade]) => this.#fillRow(key, trade));
         break;
       case 'positions':
         this.#tables.positions.draw(
-          account.positions.filter(({ side }) => side !== 'closed').map((position) => this.#positionRow(position)),
+          account.positions.filter(({ side }) => side !== 'closed'),
+          (position) => this.#positionRow(position),
         );
         break;
       default:
@@ -255,11 +251,13 @@ export class AccountView {
       const found = order();
       if (found !== undefined) this.#edit.open(found);
     });
+    // The size of a market order in USD cannot be changed.
+    edit.hidden = (order()?.quantity ?? null) === null;
     const cancel = button('Cancel', async () => {
       const found = order();
       if (found === undefined) return;
       cancel.disabled = true;
-      await cancelOrder(this.#app, found).catch((error) => note(refusalText(error), 'fault'));
+      await cancelOrder(this.#app, found).catch((error) => note(faultText(error), 'fault'));
       cancel.disabled = false;
     });
     return [edit, cancel];
@@ -272,7 +270,7 @@ export class AccountView {
       await this.#app.account.request('/orders/cancel-all', { method: 'DELETE' });
       note(`Cancel of ${count} ${count === 1 ? 'order' : 'orders'} accepted.`, 'good');
     } catch (error) {
-      note(refusalText(error), 'fault');
+      note(faultText(error), 'fault');
     }
   }
 
@@ -296,39 +294,34 @@ function byTime(orders) {
   return orders.sort((left, right) => Number(right.timestamp_ns - left.timestamp_ns));
 }
 
-/** A new price or size for an open order, signed as a replace. */
+/** A new price or size for an open order: a smaller size alone is an amend, anything else is signed as a replace. */
 class EditDialog {
   #app;
   #root = /** @type {HTMLDialogElement} */ (element('dialog', { 'aria-labelledby': 'edit-title' }));
   #title = element('h2', { id: 'edit-title' });
   #price = decimalField('Price');
   #quantity = decimalField('Total size, with what is filled');
+  #way = element('p', { class: 'small' });
   #state = element('p', { class: 'fault', role: 'status' });
+  #send = /** @type {HTMLButtonElement} */ (element('button', { type: 'submit', class: 'main' }));
   /** @type {Plain} */
   #order = null;
 
   /** @param {App} app */
   constructor(app) {
     this.#app = app;
-    const send = element('button', { type: 'submit', class: 'main' }, 'Sign and replace');
     const row = element(
       'div',
       { class: 'row' },
-      send,
+      this.#send,
       button('Close', () => this.#root.close()),
     );
-    const form = element(
-      'form',
-      { novalidate: '' },
-      this.#title,
-      this.#price.root,
-      this.#quantity.root,
-      this.#state,
-      row,
-    );
+    const form = element('form', { novalidate: '' }, this.#title, this.#price.root, this.#quantity.root);
+    form.append(this.#way, this.#state, row);
+    form.addEventListener('input', () => this.#describe());
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      void this.#send();
+      void this.#submit();
     });
     this.#root.append(form);
     document.body.append(this.#root);
@@ -337,38 +330,70 @@ class EditDialog {
   /** @param {Plain} order */
   open(order) {
     this.#order = order;
-    this.#title.textContent = `${order.side} ${order.quantity} ${this.#app.symbolOf(order.base_asset)}`;
+    const symbol = this.#app.symbolOf(order.base_asset);
+    this.#title.textContent = `${order.side} ${order.quantity} ${symbol}`;
     this.#price.root.hidden = order.limit_price === null;
     this.#price.value = order.limit_price ?? '';
     this.#price.unit = 'USD';
-    this.#quantity.value = order.quantity ?? '';
+    this.#quantity.value = order.quantity;
+    this.#quantity.unit = symbol;
     fill(this.#state);
+    this.#describe();
     this.#root.showModal();
   }
 
-  async #send() {
+  /**
+   * What is changed, in raw book units; null for what stays. `reduced` is the new size where nothing else is changed.
+   *
+   * @throws {FieldFault}
+   */
+  #changes() {
     const order = this.#order;
     const market = this.#app.markets.get(order.base_asset);
     /** @param {Field} field @param {bigint} decimals @param {string | null} before */
     const changed = (field, decimals, before) => {
-      if (field.value === before) return null;
-      const raw = parseScaled(field.value, Number(decimals));
-      if (raw === null || raw < 1n) field.fail(`a number with at most ${decimals} decimals`);
-      return raw === null || raw < 1n ? undefined : Number(raw);
+      if (before === null) return null;
+      const raw = rawOf(field, Number(decimals));
+      return BigInt(raw) === parseScaled(before, Number(decimals)) ? null : raw;
     };
-    const price =
-      order.limit_price === null ? null : changed(this.#price, market.book_price_decimals, order.limit_price);
+    const price = changed(this.#price, market.book_price_decimals, order.limit_price);
     const quantity = changed(this.#quantity, market.book_quantity_decimals, order.quantity);
-    if (price === undefined || quantity === undefined) return;
-    if (price === null && quantity === null) return this.#root.close();
+    const before = parseScaled(order.quantity, Number(market.book_quantity_decimals)) ?? 0n;
+    const isAmend = order.limit_price !== null && price === null && quantity !== null && BigInt(quantity) < before;
+    return { price, quantity, reduced: isAmend ? quantity : null };
+  }
+
+  #describe() {
+    let isAmend = false;
     try {
-      await replaceOrder(this.#app, order, { price, quantity });
+      isAmend = this.#changes().reduced !== null;
+    } catch (error) {
+      // Shown at its field when it is sent.
+      if (!(error instanceof FieldFault)) throw error;
+    }
+    setText(this.#send, isAmend ? 'Reduce the size' : 'Sign and replace');
+    setText(
+      this.#way,
+      isAmend ? 'A smaller size alone needs no signature. The order keeps its place in the queue.' : '',
+    );
+  }
+
+  async #submit() {
+    fill(this.#state);
+    try {
+      const { price, quantity, reduced } = this.#changes();
+      this.#send.disabled = true;
+      if (reduced !== null) await amendOrder(this.#app, this.#order, reduced);
+      else if (price !== null || quantity !== null) await replaceOrder(this.#app, this.#order, { price, quantity });
       this.#root.close();
     } catch (error) {
       const member = error instanceof Refusal ? error.field : '';
-      if (member.includes('price')) this.#price.fail(refusalText(error));
-      else if (member.includes('quantity')) this.#quantity.fail(refusalText(error));
-      else fill(this.#state, refusalText(error));
+      if (error instanceof FieldFault) error.field.fail(error.message);
+      else if (member.includes('price')) this.#price.fail(faultText(error));
+      else if (member.includes('quantity')) this.#quantity.fail(faultText(error));
+      else fill(this.#state, faultText(error));
+    } finally {
+      this.#send.disabled = false;
     }
   }
 }

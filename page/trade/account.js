@@ -7,7 +7,7 @@
  * Events that arrive during a read may be in its reply or not, so the orders are read again after them.
  */
 import { format18, formatRaw, parseDecimal18 } from '../../src/core/decimal.js';
-import { Refusal, request } from './service.js';
+import { Refusal, request, unreachable } from './service.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./service.js').Plain} Plain */
@@ -107,11 +107,17 @@ export class Account {
     return left < 0n ? 0n : left;
   }
 
-  /** One login at a time: two that race would spend each other's nonce. */
+  /** One login at a time: two that race would spend each other's nonce. @returns {Promise<void>} */
   logIn() {
-    this.#login ??= this.#session.logIn().finally(() => {
-      this.#login = null;
-    });
+    this.#login ??= this.#session
+      .logIn()
+      .catch((error) => {
+        // What `fetch` throws without a reply.
+        throw error instanceof TypeError ? unreachable() : error;
+      })
+      .finally(() => {
+        this.#login = null;
+      });
     return this.#login;
   }
 
@@ -283,7 +289,7 @@ export class Account {
       if (order === undefined) this.orders.set(key, recordOf(event.user_order));
     } else if (tag === 'Canceled' || tag === 'Removed') this.#end(key, tag, String(event.reason ?? ''));
     else if ((tag === 'Replaced' || tag === 'Amended') && order !== undefined)
-      this.#plan('orders', () => this.#rereadOrder(key));
+      this.#plan(`order ${key}`, () => this.#rereadOrder(key));
     else if (tag === 'Triggered' && order !== undefined) this.orders.set(key, { ...order, status: 'Open' });
     else if (tag.endsWith('Failed')) {
       this.#notice(key, `${tag.replace('Failed', '')} of ${event.order_id} failed: ${event.reason ?? ''}`, false);

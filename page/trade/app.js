@@ -8,7 +8,7 @@ import { MARKET_STREAMS, request } from './service.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./service.js').Plain} Plain */
-/** @typedef {'markets' | 'market' | 'ticker' | 'book' | 'trades' | 'candles' | 'candle' | 'state' | 'session' | 'orders' | 'fills' | 'positions' | 'margin' | 'balances' | 'account-state'} Change */
+/** @typedef {'markets' | 'market' | 'ticker' | 'session' | import('./market-feed.js').FeedChange | import('./account.js').AccountChange} Change */
 
 const MARKETS_READ_MS = 30_000;
 

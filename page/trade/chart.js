@@ -1,9 +1,8 @@
 // @ts-check
 /** Candles with their volume, by interval. Drawn by lightweight-charts; figures of the candle under the cursor as text. */
 import { CandlestickSeries, CrosshairMode, createChart, HistogramSeries } from 'lightweight-charts';
-import { button, element, fill } from '../dom.js';
+import { button, element, fill, oncePerFrame } from '../dom.js';
 import { figure } from './format.js';
-import { oncePerFrame } from './frames.js';
 import { INTERVALS } from './market-feed.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -107,7 +106,6 @@ export function candleChart(root, app) {
     });
     drawAll();
   };
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
   addEventListener('themechange', paint);
   paint();
 

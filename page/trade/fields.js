@@ -1,5 +1,6 @@
 // @ts-check
 /** Form fields with a label, a unit and a place for their error. */
+import { parseScaled } from '../../src/core/decimal.js';
 import { element } from '../dom.js';
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
@@ -48,12 +49,6 @@ export class Field {
   }
 
   /** @param {string} text */
-  set label(text) {
-    const label = this.root.querySelector('label');
-    if (label !== null) label.textContent = text;
-  }
-
-  /** @param {string} text */
   fail(text) {
     this.#error.textContent = text;
     this.control.setAttribute('aria-invalid', 'true');
@@ -63,6 +58,24 @@ export class Field {
     this.#error.textContent = '';
     this.control.removeAttribute('aria-invalid');
   }
+}
+
+/** A value of a field that cannot be sent. */
+export class FieldFault extends Error {
+  /** @param {Field} field @param {string} message */
+  constructor(field, message) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** @param {Field} field @param {number} decimals @returns {number} raw book units @throws {FieldFault} */
+export function rawOf(field, decimals) {
+  const raw = parseScaled(field.value, decimals);
+  if (field.value === '') throw new FieldFault(field, 'a value is needed');
+  if (raw === null) throw new FieldFault(field, `a number with at most ${decimals} decimals`);
+  if (raw < 1n || raw > BigInt(Number.MAX_SAFE_INTEGER)) throw new FieldFault(field, 'out of range');
+  return Number(raw);
 }
 
 /** @param {string} label @param {Record<string, string>} [attributes] @param {string} [unit] */

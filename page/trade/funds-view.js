@@ -5,7 +5,7 @@ import { button, element, fill } from '../dom.js';
 import { choiceField, decimalField, textField } from './fields.js';
 import { direction, figure, signed } from './format.js';
 import { note } from './notes.js';
-import { Refusal, request } from './service.js';
+import { faultText, request } from './service.js';
 import { transfer, withdraw } from './signing.js';
 import { KeyedTable } from './tables.js';
 
@@ -21,11 +21,6 @@ const FIGURES = /** @type {const} */ ([
   ['unrealized_pnl', 'Unrealized', true],
   ['account_leverage', 'Leverage', false],
 ]);
-
-/** @param {unknown} error @param {{ fail: (text: string) => void }} amount where a refusal is shown */
-function showFault(error, amount) {
-  amount.fail(error instanceof Refusal ? `${error.code}: ${error.message}` : String(error));
-}
 
 export class FundsView {
   root = element('div', { class: 'funds' });
@@ -58,7 +53,7 @@ export class FundsView {
         cells: [`${index} · ${name}`, this.#app.symbolOf(asset), figure(String(amount))],
       })),
     );
-    this.#balances.draw(rows);
+    this.#balances.draw(rows, (row) => row);
     fill(this.#margins, ...Object.entries(margin).map(([index, figures]) => this.#marginBox(index, figures)));
     const names = accounts.map(([index, { name }]) => /** @type {const} */ ([index, `${index} · ${name}`]));
     refill(this.#from, names);
@@ -97,7 +92,7 @@ export class FundsView {
         note('Test funds were credited.', 'good');
         this.#app.account.balancesChanged();
       } catch (error) {
-        note(error instanceof Refusal ? error.message : String(error), 'fault');
+        note(faultText(error), 'fault');
       }
       get.disabled = false;
     });
@@ -129,7 +124,7 @@ export class FundsView {
         note('Transferred.', 'good');
         this.#app.account.balancesChanged();
       } catch (error) {
-        showFault(error, this.#amount);
+        this.#amount.fail(faultText(error));
       }
     });
     return form;
@@ -152,7 +147,7 @@ export class FundsView {
         note('The withdrawal is queued.', 'good');
         this.#app.account.balancesChanged();
       } catch (error) {
-        showFault(error, this.#taken);
+        this.#taken.fail(faultText(error));
       }
     });
     return form;

@@ -3,7 +3,7 @@
 import { button, element, fill } from '../dom.js';
 import { newSeed } from '../session.js';
 import { checkField, textField } from './fields.js';
-import { Refusal } from './service.js';
+import { faultText } from './service.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -94,12 +94,15 @@ export class KeyDialog {
     open.addEventListener('click', () => this.show());
     app.session.watch(() => this.#draw());
     this.#draw();
+  }
+
+  /** Logs in with the key that this browser keeps, unless another one is in use. */
+  restore() {
     const seed = kept();
-    if (seed !== '') {
-      /** @type {HTMLInputElement} */ (this.#keep.control).checked = true;
-      fill(this.#about, KEPT);
-      void this.#use(seed);
-    }
+    if (seed === '' || this.#app.session.userId !== '') return;
+    /** @type {HTMLInputElement} */ (this.#keep.control).checked = true;
+    fill(this.#about, KEPT);
+    void this.#use(seed);
   }
 
   show() {
@@ -133,14 +136,14 @@ export class KeyDialog {
     try {
       session.useSeed(seed);
     } catch (error) {
-      this.#seed.fail(error instanceof Error ? error.message : String(error));
+      this.#seed.fail(faultText(error));
       fill(this.#state);
       return;
     }
     try {
       await account.logIn();
     } catch (error) {
-      fill(this.#state, element('span', { class: 'fault' }, error instanceof Refusal ? error.message : String(error)));
+      fill(this.#state, element('span', { class: 'fault' }, faultText(error)));
       return;
     }
     if (this.#isKept && !keep(seed.trim())) fill(this.#state, 'This browser does not keep anything for this page.');

@@ -4,9 +4,8 @@
  * A click on a price, or Enter, puts it into the order ticket.
  */
 import { format18, formatScaled, parseDecimal18 } from '../../src/core/decimal.js';
-import { element } from '../dom.js';
+import { element, oncePerFrame, setText } from '../dom.js';
 import { figure } from './format.js';
-import { oncePerFrame, setText } from './frames.js';
 
 const ROW_PX = 21;
 const ROWS_MIN = 5;
@@ -53,7 +52,7 @@ export function groupLevels(levels, step, isAsk, count) {
 class SideRows {
   /** @type {HTMLElement} */
   root;
-  /** @type {{ row: HTMLButtonElement, bar: HTMLElement, own: HTMLElement, price: HTMLElement, quantity: HTMLElement, sum: HTMLElement }[]} */
+  /** @type {(Record<'bar' | 'own' | 'price' | 'quantity' | 'sum', HTMLElement> & { row: HTMLButtonElement })[]} */
   #rows = [];
   #isAsk;
 
@@ -139,7 +138,9 @@ export function ladder(root, app) {
   const middle = element('div', { class: 'middle' });
   const [last, spread] = [element('b', {}), element('span', { class: 'small' })];
   middle.append(last, spread);
-  const grouping = /** @type {HTMLSelectElement} */ (element('select', { 'aria-label': 'Group prices by' }));
+  const grouping = /** @type {HTMLSelectElement} */ (
+    element('select', { class: 'grouping', 'aria-label': 'Group prices by' })
+  );
   const heads = element(
     'div',
     { class: 'level-head' },

@@ -1,6 +1,7 @@
 // @ts-check
 /** The page to watch and to trade: creates its parts and connects them. */
 import { button, element, fill } from '../dom.js';
+import { themeButton } from '../theme.js';
 import { AccountView } from './account-view.js';
 import { App } from './app.js';
 import { candleChart } from './chart.js';
@@ -13,7 +14,6 @@ import { tape } from './tape.js';
 import { Ticket } from './ticket.js';
 
 const RETRY_MS = 2_000;
-const THEME = 'ringbook-theme';
 
 /** @param {string} id @returns {HTMLElement} */
 function part(id) {
@@ -42,36 +42,6 @@ function views() {
   nav.append(...buttons);
   show('chart');
   return show;
-}
-
-function theme() {
-  const toggle = part('theme');
-  const isDark = () => getComputedStyle(document.documentElement).colorScheme === 'dark';
-  const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
-  const current = () => document.documentElement.dataset['theme'] ?? (systemIsDark.matches ? 'dark' : 'light');
-  /** @param {string} wanted */
-  const set = (wanted) => {
-    if (wanted === 'dark' || wanted === 'light') document.documentElement.dataset['theme'] = wanted;
-    toggle.textContent = current() === 'dark' ? '☀' : '☾';
-    dispatchEvent(new Event('themechange'));
-  };
-  let stored = '';
-  try {
-    stored = localStorage.getItem(THEME) ?? '';
-  } catch {
-    stored = isDark() ? 'dark' : '';
-  }
-  set(stored);
-  systemIsDark.addEventListener('change', () => set(''));
-  toggle.addEventListener('click', () => {
-    const wanted = current() === 'dark' ? 'light' : 'dark';
-    set(wanted);
-    try {
-      localStorage.setItem(THEME, wanted);
-    } catch {
-      // The choice lasts as long as the page.
-    }
-  });
 }
 
 /** @param {App} app */
@@ -106,7 +76,7 @@ function shortcuts(ticket, show) {
 }
 
 async function main() {
-  theme();
+  themeButton(part('theme'));
   const show = views();
   const app = new App();
   const dialog = /** @type {HTMLDialogElement} */ (document.getElementById('key-dialog'));
@@ -125,12 +95,13 @@ async function main() {
   for (;;) {
     try {
       await app.start();
-      return;
+      break;
     } catch {
       part('link-state').textContent = 'The node does not answer, trying again …';
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
+  keys.restore();
 }
 
 main().catch((error) => fill(document.body, element('p', { class: 'fault' }, `The page could not start: ${error}`)));

@@ -8,9 +8,12 @@ import { MARKET_STREAMS, request } from './service.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./service.js').Plain} Plain */
+/** @typedef {'book' | 'trades' | 'candles' | 'candle' | 'state'} FeedChange */
 
 const TRADES_KEPT = 100;
 const CANDLES_READ = 500;
+/** With more of them the older half is dropped: a page may stay open for days. */
+const CANDLES_KEPT = 2 * CANDLES_READ;
 /** Diffs that wait for the snapshot; with more the snapshot is too late and is read again. */
 const DIFFS_WAITING_MAX = 2_000;
 const RETRY_MS = 1_000;
@@ -50,8 +53,6 @@ export class MarketFeed {
   /** Ascending. @type {Map<number, Candle>} */
   candles = new Map();
   isLive = false;
-  /** Times that the book was read as a whole. */
-  snapshots = 0;
   #market = '';
   #width = 60;
   #spelling = '1m';
@@ -65,7 +66,7 @@ export class MarketFeed {
   #asked = 0;
   #changed;
 
-  /** @param {(what: 'book' | 'trades' | 'candles' | 'candle' | 'state') => void} changed */
+  /** @param {(what: FeedChange) => void} changed */
   constructor(changed) {
     this.#changed = changed;
   }
@@ -112,7 +113,9 @@ export class MarketFeed {
       frame: (frame) => {
         if (!Array.isArray(frame)) return;
         for (const row of frame) this.#addCandle(row);
-        this.#changed('candle');
+        if (this.candles.size <= CANDLES_KEPT) return this.#changed('candle');
+        this.candles = new Map([...this.candles].sort(([left], [right]) => left - right).slice(-CANDLES_READ));
+        this.#changed('candles');
       },
     });
   }
@@ -134,7 +137,6 @@ export class MarketFeed {
       const snapshot = depthOf(await request(`/marketdepth/${this.#market}`));
       if (asked !== this.#asked) return;
       this.book.load(snapshot);
-      this.snapshots += 1;
       const waiting = this.#waiting;
       this.#waiting = [];
       for (const diff of waiting) this.#apply(diff);

@@ -1,8 +1,7 @@
 // @ts-check
 /** The list of markets, and the figures of the market on display. */
-import { element, fill } from '../dom.js';
+import { element, fill, oncePerFrame, setClass, setText } from '../dom.js';
 import { direction, figure, short, signed } from './format.js';
-import { oncePerFrame, setClass, setText } from './frames.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -22,6 +21,7 @@ export function marketList(root, app) {
   const filter = /** @type {HTMLInputElement} */ (
     element('input', {
       type: 'search',
+      class: 'market-filter',
       placeholder: 'Find a market',
       'aria-label': 'Find a market',
       spellcheck: 'false',

@@ -14,7 +14,7 @@ export function note(text, kind = '', subject = '') {
   const root = document.getElementById('notes');
   if (root === null) return;
   const box = element('p', { class: `note ${kind}`, 'data-subject': subject }, text);
-  const remove = button('×', () => box.remove());
+  const remove = button('×', () => box.remove(), 'remove');
   remove.setAttribute('aria-label', 'Remove this note');
   box.append(remove);
   const before = [...root.children].find((one) => one instanceof HTMLElement && one.dataset['subject'] === subject);

@@ -35,6 +35,17 @@ export class Refusal extends Error {
   }
 }
 
+/** A fault as people read it. @param {unknown} error */
+export function faultText(error) {
+  if (error instanceof Refusal) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** No reply at all. */
+export function unreachable() {
+  return new Refusal('UNREACHABLE', 'the node does not answer');
+}
+
 /** @param {string} url @param {RequestInit} [init] @returns {Promise<Plain>} @throws {Refusal} */
 export async function request(url, init = {}) {
   /** @type {Response} */
@@ -45,7 +56,7 @@ export async function request(url, init = {}) {
     response = await fetch(url, init);
     text = await response.text();
   } catch {
-    throw new Refusal('UNREACHABLE', 'the node does not answer');
+    throw unreachable();
   }
   /** @type {Plain} */
   let body = null;

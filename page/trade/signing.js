@@ -1,7 +1,14 @@
 // @ts-check
 /** Signed actions of this page: the texts of wire.md 4.2 by the SDK's own writer, signed in the page, sent by REST. */
-import { cancelText, orderText, replaceText, transferText, withdrawalText } from '../../src/client/canonical.js';
-import { readJson } from './service.js';
+import {
+  amendBody,
+  cancelText,
+  orderText,
+  replaceText,
+  transferText,
+  withdrawalText,
+} from '../../src/client/canonical.js';
+import { Refusal, readJson } from './service.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./service.js').Plain} Plain */
@@ -55,6 +62,39 @@ export function replaceOrder(app, order, { price, quantity }) {
     '/orders/replace',
     `{"request":${text},${outer},"signature":${signatureOf(app, text)},${time}}`,
   );
+}
+
+/**
+ * The revision that an amend has to name. Only the record of market data has it; an order with other terms than those on display
+ * is not amended.
+ *
+ * @param {App} app @param {Plain} order @returns {Promise<bigint | null>} @throws {Refusal}
+ */
+async function revisionOf(app, order) {
+  const path = `/market-data/orders/user/${userOf(app)}/${order.base_asset}?status=${order.status}&limit=1000`;
+  const { orders } = await app.account.request(path);
+  const found = orders.find((/** @type {Plain} */ one) => one.order_id === order.order_id);
+  if (found?.limit_price !== order.limit_price || found.quantity !== order.quantity)
+    throw new Refusal('ORDER_REVISION_MISMATCH', 'the order has changed meanwhile');
+  return found.authorization_revision;
+}
+
+/**
+ * Lowers the total of an order, without a signature (wire-additions.md 4).
+ *
+ * @param {App} app @param {Plain} order @param {number} quantity raw book units
+ */
+export async function amendOrder(app, order, quantity) {
+  const expectedRevisionNs = await revisionOf(app, order);
+  const body = amendBody(userOf(app), {
+    orderId: order.order_id,
+    assetId: order.base_asset,
+    newQuantity: quantity,
+    quantityDecimals: Number(app.markets.get(order.base_asset).book_quantity_decimals),
+    expectedRevisionNs,
+    timestampNs: app.session.nowNs(),
+  });
+  return send(app, 'PATCH', '/orders/amend', body);
 }
 
 /** @param {App} app @param {{ from: number, to: number, assetId: string, amount18: bigint }} transfer */

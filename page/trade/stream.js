@@ -19,7 +19,7 @@ const STEADY_MS = 5_000;
  * @property {() => WebSocket} connect
  * @property {(frame: import('./service.js').Plain) => void} frame called for every frame that is an object or array
  * @property {() => void} [opened]
- * @property {(state: StreamState, reason: string) => void} [changed]
+ * @property {(state: StreamState) => void} [changed]
  */
 
 export class Stream {
@@ -46,31 +46,26 @@ export class Stream {
     this.#socket = null;
   }
 
-  /** Closes the connection, so that a new one is opened: after a gap in the sequence of its frames. */
-  restart() {
-    this.#socket?.close(1000);
-  }
-
   #connect() {
     const { frame, opened, changed } = this.#parts;
-    changed?.('connecting', '');
+    changed?.('connecting');
     const socket = this.#parts.connect();
     this.#socket = socket;
     socket.addEventListener('open', () => {
       if (this.#socket !== socket) return;
       this.#openedAt = performance.now();
-      changed?.('live', '');
+      changed?.('live');
       opened?.();
     });
     socket.addEventListener('message', ({ data }) => {
       if (this.#socket === socket) frame(readJson(String(data)));
     });
-    socket.addEventListener('close', ({ code, reason }) => {
+    socket.addEventListener('close', () => {
       if (this.#socket !== socket || this.#isEnded) return;
       this.#socket = null;
       if (this.#openedAt > 0 && performance.now() - this.#openedAt > STEADY_MS) this.#delayMs = DELAY_MS_MIN;
       this.#openedAt = 0;
-      changed?.('waiting', reason === '' ? `closed with ${code}` : reason);
+      changed?.('waiting');
       // A part of the delay is random: after a restart of the node not every page returns in the same instant.
       this.#timer = setTimeout(() => this.#connect(), this.#delayMs * (0.75 + Math.random() / 2));
       this.#delayMs = Math.min(DELAY_MS_MAX, this.#delayMs * 2);

@@ -1,7 +1,9 @@
 // @ts-check
 /** Tables whose rows are kept by a key: only cells that differ are written. */
-import { element } from '../dom.js';
-import { setClass, setText } from './frames.js';
+import { element, setClass, setText } from '../dom.js';
+
+/** With more of them the first are shown: each change of a book of orders draws all rows that are. */
+const ROWS_MAX = 250;
 
 /**
  * @typedef {object} Row
@@ -14,6 +16,7 @@ export class KeyedTable {
   root;
   #body = element('tbody', {});
   #none;
+  #more = element('p', { class: 'none' });
   /** @type {Map<string, { row: HTMLElement, cells: HTMLElement[] }>} */
   #rows = new Map();
   #actionsOf;
@@ -41,12 +44,16 @@ export class KeyedTable {
       { class: 'table', tabindex: '0', role: 'region', 'aria-label': caption },
       table,
       this.#none,
+      this.#more,
     );
   }
 
-  /** @param {readonly Row[]} rows in their order */
-  draw(rows) {
-    this.#none.hidden = rows.length > 0;
+  /** @template Item @param {readonly Item[]} items in their order @param {(item: Item) => Row} rowOf */
+  draw(items, rowOf) {
+    const rows = items.slice(0, ROWS_MAX).map(rowOf);
+    this.#none.hidden = items.length > 0;
+    this.#more.hidden = items.length <= ROWS_MAX;
+    setText(this.#more, `and ${items.length - ROWS_MAX} more`);
     const left = new Map(this.#rows);
     /** @type {Element | null} */
     let at = this.#body.firstElementChild;

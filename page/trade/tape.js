@@ -1,8 +1,7 @@
 // @ts-check
 /** Confirmed trades, newest first. */
-import { element } from '../dom.js';
+import { element, oncePerFrame, setClass, setText } from '../dom.js';
 import { clockTime, figure } from './format.js';
-import { oncePerFrame, setClass, setText } from './frames.js';
 
 /** @param {Element} root @param {import('./app.js').App} app */
 export function tape(root, app) {

@@ -5,10 +5,9 @@
  */
 import { orderText } from '../../src/client/canonical.js';
 import { formatScaled, parseDecimal18, parseScaled } from '../../src/core/decimal.js';
-import { button, element, fill } from '../dom.js';
-import { checkField, choiceField, decimalField, segments, textField } from './fields.js';
+import { button, element, fill, oncePerFrame, setText } from '../dom.js';
+import { checkField, choiceField, decimalField, FieldFault, rawOf, segments, textField } from './fields.js';
 import { figure } from './format.js';
-import { oncePerFrame, setText } from './frames.js';
 import { Refusal } from './service.js';
 import { createOrder, newOrderId, readingOf, userOf } from './signing.js';
 
@@ -19,24 +18,6 @@ import { createOrder, newOrderId, readingOf, userOf } from './signing.js';
 
 const RATE_UNITS = 1_000_000n;
 const PARTS = [25n, 50n, 75n, 100n];
-
-/** A value of a field that cannot be signed. */
-class FieldFault extends Error {
-  /** @param {Field} field @param {string} message */
-  constructor(field, message) {
-    super(message);
-    this.field = field;
-  }
-}
-
-/** @param {Field} field @param {number} decimals @returns {number} raw book units */
-function rawOf(field, decimals) {
-  const raw = parseScaled(field.value, decimals);
-  if (field.value === '') throw new FieldFault(field, 'a value is needed');
-  if (raw === null) throw new FieldFault(field, `a number with at most ${decimals} decimals`);
-  if (raw < 1n || raw > BigInt(Number.MAX_SAFE_INTEGER)) throw new FieldFault(field, 'out of range');
-  return Number(raw);
-}
 
 export class Ticket {
   #app;
@@ -183,7 +164,11 @@ export class Ticket {
     return this.#domain.value === 'margin';
   }
 
-  /** The free balance that the order would use, 18 decimals; null without a login. @returns {[bigint, string, number] | null} with its unit and the decimals to show */
+  /**
+   * The free balance that the order would use, 18 decimals; null without a login.
+   *
+   * @returns {[bigint, string, number] | null} with its unit and the decimals to show
+   */
   #balance() {
     const { account, market } = this.#app;
     const index = this.#account.value;

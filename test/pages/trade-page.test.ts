@@ -111,7 +111,7 @@ suite('the trading page in a browser', browserOptions, () => {
     assert.match(await errorAt('Fees up to'), /rate/);
   });
 
-  test('own orders are marked in the book, replaced and cancelled by clicks', async () => {
+  test('own orders are marked in the book, replaced, reduced without a signature, and cancelled by clicks', async () => {
     const { page } = await opened();
     await connectAs(page, 'User b');
     await live(page);
@@ -128,6 +128,21 @@ suite('the trading page in a browser', browserOptions, () => {
     await dialog.getByRole('button', { name: 'Sign and replace' }).click();
     const moved = row(page, 'Open orders', '1,510.00');
     await moved.waitFor();
+    await moved.getByRole('button', { name: 'Edit' }).click();
+    const size = dialog.getByLabel('Total size, with what is filled');
+    assert.equal(await size.inputValue(), '2');
+    await size.fill('2.5');
+    await dialog.getByRole('button', { name: 'Sign and replace' }).waitFor();
+    await size.fill('0.00001');
+    await dialog.getByRole('button', { name: 'Sign and replace' }).click();
+    await dialog.getByText('a number with at most 4 decimals').waitFor();
+    await size.fill('1.5');
+    const amended = page.waitForRequest((request) => request.url().endsWith('/orders/amend'));
+    await dialog.getByRole('button', { name: 'Reduce the size' }).click();
+    const { request } = (await amended).postDataJSON() as { readonly request: { readonly new_quantity: number } };
+    assert.equal(request.new_quantity, 15_000);
+    await page.getByRole('button', { name: /^Bid 1510, 1\.5, own$/ }).waitFor();
+    await row(page, 'Open orders', '1.5000').waitFor();
     await moved.getByRole('button', { name: 'Cancel' }).click();
     await moved.waitFor({ state: 'detached' });
   });

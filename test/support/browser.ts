@@ -1,7 +1,15 @@
 /** A headless Chromium for tests of pages, driven by playwright-core; and what a page contacted and complained about. */
+import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { findChromium } from './chromium.ts';
 import { PATIENCE_MS } from './patience.ts';
+
+const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The browser of this machine: `RINGBOOK_CHROMIUM`, or where distributions put it; null for none. */
+function findChromium(): string | null {
+  const wanted = process.env['RINGBOOK_CHROMIUM'];
+  return (wanted === undefined ? CANDIDATES : [wanted]).find((path) => existsSync(path)) ?? null;
+}
 
 /** Options of a suite that needs a browser: it is skipped, with the reason, where there is none. */
 export const browserOptions: { readonly skip?: string } =
