@@ -3,20 +3,17 @@
  * times (docs/trading.md), in nanoseconds of the node's clock; the trace of the node, which has a clock of its own
  * (runtime/trace-log.ts); and the metrics, which count each action and time its stages.
  *
- *   read ─▶ parsed ─▶ verified ─▶ sent ─▶ acknowledged ─▶ answered
+ *   read ─▶ parsed ─▶ verified ─▶ sent ─▶ acknowledged ─▶ answered       single action, batch
  *      parse    verify     reserve    market          reply
  *
- * A batch is timed as a whole, from `read` to the answer to its last order.
+ *   read ─▶ parsed ─▶ sent ─▶ answered … acknowledged                    mass cancel
+ *      parse    reserve   reply
+ *                         └──── market ──────┘
+ *
+ * A batch passes a hop with its last order, and a mass cancel is acknowledged by the last of its markets.
  */
-import {
-  type Action,
-  type ActionResult,
-  type GatewayStage,
-  HOP,
-  type Hop,
-  ORDER_ACTIONS,
-  type OrderAction,
-} from '../core/hops.ts';
+import { type Action, type ActionResult, type GatewayStage, HOP, type Hop } from '../core/hops.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 
@@ -29,9 +26,15 @@ export interface HopLog {
 export interface ActionMeter {
   /** Real milliseconds, monotonic. */
   nowMs(): number;
-  stage(action: OrderAction, stage: GatewayStage, ms: number): void;
-  /** An action was answered; `ms` since it was read, null for an order of a batch. */
-  answered(action: Action, result: ActionResult, ms: number | null): void;
+  /** @param ns whole nanoseconds, so that recording them allocates nothing. */
+  stage(action: Action, stage: GatewayStage, ns: number): void;
+  /**
+   * An action was answered.
+   *
+   * @param ns whole nanoseconds since it was read; null for an order of a batch.
+   * @param asset of the market that it names, known or not; null for none.
+   */
+  answered(action: Action, result: ActionResult, ns: number | null, asset: AssetId | null): void;
 }
 
 /** The members of the reply's `timing`. */
@@ -52,12 +55,14 @@ export class ActionHops {
   readonly #times: Map<Hop, TimestampNs> | null;
   /** Null until it is parsed: what it is about is unknown before. */
   #action: Action | null = null;
-  /** The same where its stages are timed. */
-  #staged: OrderAction | null = null;
+  #asset: AssetId | null = null;
   #readMs: number;
   /** Of the last hop that ended a stage. */
   #lastMs: number;
-  #isAtMarket = false;
+  /** When it was sent; 0 before. */
+  #sentMs = 0;
+  /** Messages without an acknowledgement. */
+  #unacknowledged = 1;
   /** Orders of a batch without an answer, and of those with one the accepted. */
   #unanswered = 0;
   #items = 0;
@@ -88,43 +93,60 @@ export class ActionHops {
   pass(hop: Hop, more = 0): void {
     this.#log?.mark(hop, this.#key, more);
     if (this.#nowNs !== null) this.#times?.set(hop, this.#nowNs());
-    if (hop === HOP.verified) this.#endStage('verify');
-    else if (hop === HOP.sent) this.#endStage('reserve');
+    if (hop === HOP.verified) this.verified();
+    else if (hop === HOP.sent) this.sent(1);
   }
 
   /**
-   * It was decoded.
+   * It was decoded; of a malformed one nothing is counted here.
    *
-   * @param action null for a malformed one, of which nothing is counted here.
-   * @param items orders of a batch; 0 for one that is refused as a whole.
+   * @param asset of the market that a single action or a mass cancel names; null for none.
    */
-  parsed(action: Action | null, items = 0): void {
+  parsed(action: Action, asset: AssetId | null = null): void {
     this.pass(HOP.parsed);
     this.#action = action;
-    this.#staged = action !== null && isOrderAction(action) ? action : null;
-    this.#unanswered = items;
-    this.#items = items;
+    this.#asset = asset;
     this.#endStage('parse');
   }
 
-  /** The market has answered; the trace has this hop from the ring (gateway-actor.ts). */
+  /** As `parsed`, of a batch. @param items its orders. */
+  parsedBatch(action: 'batch-create' | 'batch-replace', items: number): void {
+    this.#unanswered = items;
+    this.#items = items;
+    this.parsed(action);
+  }
+
+  /** All of its signatures are verified, or refused. */
+  verified(): void {
+    this.#endStage('verify');
+  }
+
+  /** All of it is in the rings of its markets. @param messages each of which is acknowledged. */
+  sent(messages: number): void {
+    this.#endStage('reserve');
+    this.#sentMs = this.#lastMs;
+    this.#unacknowledged = messages;
+  }
+
+  /** A market has answered a message; the trace has this hop from the ring (gateway-actor.ts). */
   acknowledged(): void {
-    this.#isAtMarket = true;
+    this.#unacknowledged -= 1;
+    // mutant: market-of-the-last-item
+    if (this.#unacknowledged > 0) return;
     this.#endStage('market');
   }
 
-  /** It is answered as a whole: a single action, or a batch that is refused. */
+  /** It is answered as a whole: a single action, a mass cancel, or a batch that is refused. */
   answered(refusal: Reject | null): void {
     this.pass(HOP.answered);
-    if (this.#isAtMarket) this.#endStage('reply');
     this.#count(refusal === null ? 'accepted' : 'rejected');
   }
 
-  /** One order of a batch is answered; with the last one the batch is. */
-  itemAnswered(refusal: Reject | null): void {
+  /** One order of a batch is answered; with the last one the batch is. @param asset of its market. */
+  itemAnswered(refusal: Reject | null, asset: AssetId): void {
     const result = refusal === null ? 'accepted' : 'rejected';
     const item = this.#action === 'batch-replace' ? 'replace' : 'create';
-    this.#meter?.answered(item, result, null);
+    this.#meter?.answered(item, result, null, asset);
     if (refusal === null) this.#accepted += 1;
     this.#unanswered -= 1;
     if (this.#unanswered > 0) return;
@@ -148,9 +170,11 @@ export class ActionHops {
 
   #endStage(stage: GatewayStage): void {
     const meter = this.#meter;
-    if (meter === null || this.#staged === null) return;
+    if (meter === null || this.#action === null) return;
     const nowMs = meter.nowMs();
-    meter.stage(this.#staged, stage, nowMs - this.#lastMs);
+    // The answer of a mass cancel is before that of its markets.
+    const fromMs = stage === 'market' ? this.#sentMs : this.#lastMs;
+    meter.stage(this.#action, stage, nsOf(nowMs - fromMs));
     // mutant: stages-without-gap
     this.#lastMs = nowMs;
   }
@@ -158,12 +182,14 @@ export class ActionHops {
   #count(result: ActionResult): void {
     const meter = this.#meter;
     if (meter === null || this.#action === null) return;
+    const isSent = this.#sentMs > 0;
+    if (isSent) this.#endStage('reply');
     // After a stage its end is the time of the answer.
-    const nowMs = this.#isAtMarket ? this.#lastMs : meter.nowMs();
-    meter.answered(this.#action, result, nowMs - this.#readMs);
+    const nowMs = isSent ? this.#lastMs : meter.nowMs();
+    meter.answered(this.#action, result, nsOf(nowMs - this.#readMs), this.#asset);
   }
 }
 
-function isOrderAction(action: Action): action is OrderAction {
-  return (ORDER_ACTIONS as readonly string[]).includes(action);
+function nsOf(ms: number): number {
+  return Math.round(ms * 1e6);
 }

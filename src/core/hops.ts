@@ -57,18 +57,51 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Of those the ones about one order, which are timed stage by stage. */
+/** Of those the ones about one order. */
 export const ORDER_ACTIONS = ['create', 'replace', 'cancel', 'amend'] as const;
 export type OrderAction = (typeof ORDER_ACTIONS)[number];
 
+/** Those that name one market, or may: they are counted by market too, and so are the orders of batches. */
+export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'cancel-all', 'cancel-batch'] as const;
+
 /**
- * The stages of one signed action at the gateway, without a gap between them. `verify` includes the checks before and the wait
- * for the verifier; `market` is from the ring's write to the market's answer, both rings included; `reply` ends when
- * the reply is written, with durable acks after the flush.
+ * The stages of an action at the gateway. Of a single action and of a batch they follow each other without a gap. `verify` includes the
+ * checks before and the wait for the verifier, of a batch until its last signature; `market` is from the ring's write to the
+ * market's answer, of a batch to its last one, both rings included; `reply` ends when the reply is written, with durable acks
+ * after the flush. Mass cancels are answered when they are in the rings: their `reply` follows `reserve`, and `market` is beside it.
  */
 export const GATEWAY_STAGES = ['parse', 'verify', 'reserve', 'market', 'reply'] as const;
 export type GatewayStage = (typeof GATEWAY_STAGES)[number];
 
+/** Without a signature; a timer is not sent to any market. */
+const STAGES_OF_MASS_CANCELS: readonly GatewayStage[] = ['parse', 'reserve', 'market', 'reply'];
+const STAGES_OF_TIMERS: readonly GatewayStage[] = ['parse', 'reserve', 'reply'];
+
+export function gatewayStagesOf(action: Action): readonly GatewayStage[] {
+  if (action === 'cancel-all-after') return STAGES_OF_TIMERS;
+  return action === 'cancel-all' || action === 'cancel-batch' ? STAGES_OF_MASS_CANCELS : GATEWAY_STAGES;
+}
+
+/** The two that a market measures; both are a part of the gateway's `market`. */
+export const MARKET_STAGES = ['ring', 'match'] as const;
+export type MarketStage = (typeof MARKET_STAGES)[number];
+
+/** What a market times: its commands, and the part of a batch that it gets. The cancels of `cancel-batch` are commands `cancel`. */
+export const MARKET_ACTIONS = [
+  'create',
+  'replace',
+  'cancel',
+  'amend',
+  'batch-create',
+  'batch-replace',
+  'cancel-all',
+] as const;
+export type MarketAction = (typeof MARKET_ACTIONS)[number];
+
 /** How an action ended. Only a batch may be `partial`: some of its orders were accepted, others not. */
 export const ACTION_RESULTS = ['accepted', 'partial', 'rejected'] as const;
 export type ActionResult = (typeof ACTION_RESULTS)[number];
+
+export function resultsOf(action: Action): readonly ActionResult[] {
+  return action === 'batch-create' || action === 'batch-replace' ? ACTION_RESULTS : ['accepted', 'rejected'];
+}

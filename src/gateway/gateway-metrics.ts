@@ -1,6 +1,6 @@
 /** Counters and histograms of order entry and fills, in shared memory (metric-names.ts). */
 import { must } from '../core/assert.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import { FILL_STATUS, type FillStatus } from '../core/order-terms.ts';
 import { SECOND_NS } from '../core/units.ts';
 import type { Counter, Histogram, MetricsWriter } from '../runtime/metrics.ts';
@@ -28,10 +28,13 @@ export class GatewayMetrics implements GatewayCounters {
   readonly #cooldowns: Counter;
   readonly #log: FaultLog;
 
-  /** @param log for what happens so seldom that each time is a line. */
-  constructor(metrics: MetricsWriter, log: FaultLog) {
+  /**
+   * @param log for what happens so seldom that each time is a line.
+   * @param isMarket as of ActionMetrics.
+   */
+  constructor(metrics: MetricsWriter, log: FaultLog, isMarket: (asset: AssetId) => boolean) {
     this.#log = log;
-    this.actions = new ActionMetrics(metrics);
+    this.actions = new ActionMetrics(metrics, isMarket);
     this.#faults = new Map(FAULT_WORDS.map((word) => [word, metrics.counter(`fault_${word}`)]));
     this.#cooldowns = metrics.counter('fault_cooldowns');
     this.#received = metrics.counter('orders_received');

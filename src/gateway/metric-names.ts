@@ -1,13 +1,15 @@
 /** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
 import {
-  ACTION_RESULTS,
   ACTIONS,
   type Action,
   type ActionResult,
-  GATEWAY_STAGES,
   type GatewayStage,
-  ORDER_ACTIONS,
-  type OrderAction,
+  gatewayStagesOf,
+  MARKET_ACTIONS,
+  MARKET_STAGES,
+  type MarketStage,
+  NAMING_ACTIONS,
+  resultsOf,
 } from '../core/hops.ts';
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../core/reject.ts';
@@ -46,6 +48,32 @@ export function responseMetric(status: number | 'other'): string {
   return `responses_${status}`;
 }
 
+/** What reads over HTTP read, by route (http/edge-metrics.ts). */
+export const READ_KINDS = [
+  'markets',
+  'book',
+  'klines',
+  'trades',
+  'tickers',
+  'orders',
+  'user-trades',
+  'account',
+  'system',
+  'documents',
+  'other',
+] as const;
+export type ReadKind = (typeof READ_KINDS)[number];
+export const READ_RESULTS = ['accepted', 'rejected'] as const;
+
+export function readMetric(kind: ReadKind, result: (typeof READ_RESULTS)[number]): string {
+  return `read_${kind}_${result}`;
+}
+
+/** Nanoseconds from the head of a read to its response. */
+export function readTimeMetric(kind: ReadKind): string {
+  return `read_${kind}_ns`;
+}
+
 /** Codes with which a listener may refuse. */
 export const REFUSAL_CODES: readonly RejectName[] = Object.keys(REJECT_CODE) as RejectName[];
 
@@ -63,14 +91,13 @@ export function actionTimeMetric(action: Action): string {
   return `action_${action}_ns`;
 }
 
+/** The same of all actions that name one market. */
+export const MARKET_TIME_METRIC = 'action_ns';
+
 /** Nanoseconds of a stage of an action: at the gateway, or in the market. */
-export function stageMetric(action: OrderAction, stage: GatewayStage | MarketStage): string {
+export function stageMetric(action: Action, stage: GatewayStage | MarketStage): string {
   return `stage_${action}_${stage}_ns`;
 }
-
-/** The two that a market measures; both are a part of the gateway's `market`. */
-export const MARKET_STAGES = ['ring', 'match'] as const;
-export type MarketStage = (typeof MARKET_STAGES)[number];
 
 /** Of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
@@ -79,6 +106,10 @@ const EDGE_METRICS: readonly MetricDefinition[] = [
   ),
   histogram('response_read_ns', 'Nanoseconds from the head of a read to its response.'),
   histogram('response_change_ns', 'Nanoseconds from the head of any other request to its response.'),
+  ...READ_KINDS.flatMap((kind) => [
+    ...READ_RESULTS.map((result) => counter(readMetric(kind, result), `Reads of ${kind}: ${result}.`)),
+    histogram(readTimeMetric(kind), `Nanoseconds from the head of a read of ${kind} to its response.`),
+  ]),
   ...REFUSAL_CODES.map((code) => counter(refusalMetric(code), `Refusals with ${code}.`)),
   counter('lag_closes', 'Sockets closed because they fell behind.'),
   { name: 'sockets', kind: 'gauge', help: 'Open sockets.' },
@@ -88,23 +119,33 @@ const EDGE_METRICS: readonly MetricDefinition[] = [
 export const MARKET_DATA_METRICS: readonly MetricDefinition[] = EDGE_METRICS;
 
 const ACTION_METRICS: readonly MetricDefinition[] = ACTIONS.flatMap((action) => [
-  ...ACTION_RESULTS.map((result) => counter(actionMetric(action, result), `Answers to ${action}: ${result}.`)),
+  ...resultMetrics(action),
   histogram(actionTimeMetric(action), `Nanoseconds from the reading of a ${action} to its answer.`),
+  ...gatewayStagesOf(action).map((stage) => stageHistogram(action, stage)),
 ]);
 
-function stageMetrics(stages: readonly (GatewayStage | MarketStage)[]): readonly MetricDefinition[] {
-  return ORDER_ACTIONS.flatMap((action) =>
-    stages.map((stage) => histogram(stageMetric(action, stage), `Nanoseconds of ${action} in the stage ${stage}.`)),
-  );
+function resultMetrics(action: Action): readonly MetricDefinition[] {
+  return resultsOf(action).map((result) => counter(actionMetric(action, result), `Answers to ${action}: ${result}.`));
 }
 
+function stageHistogram(action: Action, stage: GatewayStage | MarketStage): MetricDefinition {
+  return histogram(stageMetric(action, stage), `Nanoseconds of ${action} in the stage ${stage}.`);
+}
+
+/** Of each market at the gateway, made at its first action. */
+export const ONE_MARKET_METRICS: readonly MetricDefinition[] = [
+  ...NAMING_ACTIONS.flatMap(resultMetrics),
+  histogram(MARKET_TIME_METRIC, 'Nanoseconds from the reading of an action that names the market to its answer.'),
+];
+
 /** Of each market shard. */
-export const MARKET_METRICS: readonly MetricDefinition[] = stageMetrics(MARKET_STAGES);
+export const MARKET_METRICS: readonly MetricDefinition[] = MARKET_ACTIONS.flatMap((action) =>
+  MARKET_STAGES.map((stage) => stageHistogram(action, stage)),
+);
 
 export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,
   ...ACTION_METRICS,
-  ...stageMetrics(GATEWAY_STAGES),
   counter('orders_received', 'Creates answered with Received.'),
   counter('orders_rejected', 'Creates answered with a reject.'),
   ...STAGES.map((stage) => counter(shedMetric(stage), `Orders refused after a wait for: ${stage}.`)),

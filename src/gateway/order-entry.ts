@@ -72,7 +72,7 @@ import { type DisconnectGroup, Membership } from './orders/disconnect-group.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import type { ReduceCommand } from './orders/order-events.ts';
 import type { Caller, OrderRequests } from './orders/order-requests.ts';
-import type { ActionAnswer, Answer, Reply } from './orders/pending-requests.ts';
+import { type ActionAnswer, type Answer, type Reply, UNANSWERED } from './orders/pending-requests.ts';
 import {
   NO_SKIPS,
   type PreparedCancel,
@@ -110,7 +110,7 @@ export interface ActionOrigin {
   readonly isControl: boolean;
   /** The sender may repeat a create: one that equals an earlier one gets the answer of that; false unless given. */
   readonly mayRetry?: boolean;
-  /** Records the hops of a single action; none are recorded unless given. */
+  /** Records the hops of an action or a batch; none are recorded unless given. */
   readonly hops?: ActionHops | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;
@@ -498,9 +498,12 @@ export class OrderEntry {
     const unsent: number[] = [];
     // One more than the signatures that are out, until all are.
     let awaited = 1;
+    // Of the batch as a whole, not of each signature.
+    const signer = { ...origin, hops: null };
     const arrived = (): void => {
       awaited -= 1;
       if (awaited > 0) return;
+      origin.hops?.verified();
       this.#sendAll(verified, origin, answer);
       for (const place of unsent) this.#unverified.ended(place);
     };
@@ -511,7 +514,7 @@ export class OrderEntry {
         return;
       }
       awaited += 1;
-      this.#verify(request, poolOrigin(origin, index), (refusal) => {
+      this.#verify(request, poolOrigin(signer, index), (refusal) => {
         if (refusal === null) {
           verified.push({ index, prepared: prepared.value });
           unsent.push(this.#unverified.begun(orderIdOf(request)));
@@ -531,23 +534,27 @@ export class OrderEntry {
       if (items === undefined) byMarket.set(marketIndex, [item]);
       else items.push(item);
     }
-    for (const [marketIndex, items] of byMarket) this.#sendItems(marketIndex, items, origin, answer);
+    let sent = 0;
+    for (const [marketIndex, items] of byMarket) sent += this.#sendItems(marketIndex, items, origin, answer);
+    if (sent > 0) origin.hops?.sent(sent);
     this.#parts.wakeUp();
   }
 
-  #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): void {
+  /** @returns how many were sent. */
+  #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): number {
     const { nowNs, idKey: key } = this.#parts;
+    const { hops = null } = origin;
     const receivedNs = nowNs();
     const refusal = this.#batchRefusal(marketIndex, items);
     const taken: (Item & { readonly reserved: Reserved })[] = [];
     for (const { index, prepared } of items) {
       const itemAnswer = (told: ActionAnswer): void => answer(index, told);
-      const reply = { answer: itemAnswer, hops: null };
+      const reply = { answer: itemAnswer, hops };
       const reserved = refusal === null ? this.#reserve(prepared, origin, receivedNs, reply) : rejected(refusal);
       if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });
       else this.#refuse(itemAnswer, reserved.reject);
     }
-    if (taken.length === 0) return;
+    if (taken.length === 0) return 0;
 
     // After this point all that was taken must go.
     const publication = this.#publicationOf(marketIndex);
@@ -560,6 +567,7 @@ export class OrderEntry {
       this.#sent(requestId);
     }
     sendNote(publication, marketIndex, COMMAND_NOTE.batchEnds);
+    return taken.length;
   }
 
   /** Why nothing can go to this market now, or null. Released orders go before new ones. */
@@ -602,15 +610,19 @@ export class OrderEntry {
   /**
    * Every order of the user, or those of one market; `beforeNs` 1 or more: only those that are strictly older (AMB-18).
    *
+   * @param hops as of an ActionOrigin.
    * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
    */
-  cancelAll(request: {
-    readonly user: UserId;
-    readonly assetId: AssetId | null;
-    readonly beforeNs: TimestampNs | null;
-    /** `userRequested` unless the node cancels of itself. */
-    readonly end?: OrderEnd;
-  }): Reject | null {
+  cancelAll(
+    request: {
+      readonly user: UserId;
+      readonly assetId: AssetId | null;
+      readonly beforeNs: TimestampNs | null;
+      /** `userRequested` unless the node cancels of itself. */
+      readonly end?: OrderEnd;
+    },
+    hops: ActionHops | null = null,
+  ): Reject | null {
     const { requests, nowNs, wakeUp } = this.#parts;
     const { user, beforeNs, end = ORDER_END.userRequested } = request;
     const checked = requests.checkCancelAll(request);
@@ -621,23 +633,27 @@ export class OrderEntry {
     // After this point every market gets its message.
     for (const market of checked.value) {
       const { marketIndex } = market.definition;
-      const requestId = passed(requests.reserveCancelAll());
+      const requestId = passed(requests.reserveCancelAll(hops));
       const publication = this.#publicationOf(marketIndex);
       const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
       const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
       writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
       publication.commit();
     }
+    hops?.sent(checked.value.length);
     wakeUp();
     return null;
   }
 
   /** The user's unfinished orders with these ids, in every market or in one. Returns as `cancelAll`. */
-  cancelBatch(request: {
-    readonly user: UserId;
-    readonly assetId: AssetId | null;
-    readonly orderIds: readonly OrderId[];
-  }): Reject | null {
+  cancelBatch(
+    request: {
+      readonly user: UserId;
+      readonly assetId: AssetId | null;
+      readonly orderIds: readonly OrderId[];
+    },
+    hops: ActionHops | null = null,
+  ): Reject | null {
     const { requests, wakeUp } = this.#parts;
     const checked = requests.ordersToCancel(request);
     if (!checked.ok) return checked.reject;
@@ -646,7 +662,9 @@ export class OrderEntry {
     if (refusal !== null) return refusal;
 
     // After this point every order's market gets its message.
-    for (const prepared of checked.value) this.sendCancel(prepared);
+    const reply = { ...UNANSWERED, hops };
+    for (const prepared of checked.value) this.sendCancel(prepared, reply);
+    hops?.sent(checked.value.length);
     wakeUp();
     return null;
   }
@@ -662,9 +680,9 @@ export class OrderEntry {
   }
 
   /** Without a sender that waits for its answer; `hasRoomForCancel` has returned true. */
-  sendCancel(prepared: PreparedCancel): void {
+  sendCancel(prepared: PreparedCancel, reply: Reply = UNANSWERED): void {
     const { requests, nowNs, idKey: key } = this.#parts;
-    const requestId = passed(requests.reserveCancel(prepared));
+    const requestId = passed(requests.reserveCancel(prepared, reply));
     const publication = this.#publicationOf(prepared.market.definition.marketIndex);
     const at = publication.claim(CancelOrder.typeId, CancelOrder.bytes, true);
     writeCancel(publication.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });

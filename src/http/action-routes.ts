@@ -14,7 +14,7 @@ import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
-import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
+import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';
 import { sessionOf } from './oms-session.ts';
 import { WAITED_TOO_LONG } from './order-admission.ts';
@@ -80,8 +80,9 @@ function addAction(
       if (!options.ok) return options;
       const hops = services.newHops(options.value.isTimed);
       const action = decode(body);
-      hops.parsed(action.ok ? kind : null);
-      return action.ok ? accepted({ action: action.value, mayRetry: options.value.mayRetry, hops }) : action;
+      if (!action.ok) return action;
+      hops.parsed(kind, assetOf(action.value).id);
+      return accepted({ action: action.value, mayRetry: options.value.mayRetry, hops });
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
@@ -134,13 +135,14 @@ function addBatch(
     shape: ({ body }): Outcome<TimedBatch> => {
       const hops = services.newHops(false);
       const asked = decode(body);
-      hops.parsed(asked.ok ? kind : null, asked.ok ? asked.value.batch.requests.length : 0);
-      return asked.ok ? accepted({ ...asked.value, hops }) : asked;
+      if (!asked.ok) return asked;
+      hops.parsedBatch(kind, asked.value.batch.requests.length);
+      return accepted({ ...asked.value, hops });
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
     fault: ({ fault }) => fault,
     serve: (call, { user }, { batch, hops }) => {
-      const origin = { user, connection: entry.newConnection(), isControl: false };
+      const origin = { user, connection: entry.newConnection(), isControl: false, hops };
       const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
         ({ orderId }) => ({ orderId, reject: null }),
       );
@@ -148,9 +150,9 @@ function addBatch(
       entry.submitBatch(batch, origin, (index, { refusal }) => {
         must(results[index], 'an answer to an order of the batch').reject = refusal;
         if (refusal !== null) call.countRefusal(refusal);
-        hops.itemAnswered(refusal);
         left -= 1;
         if (left === 0) call.reply(batchReply(results));
+        hops.itemAnswered(refusal, assetOfItem(batch, index));
       });
     },
   });

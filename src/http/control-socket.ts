@@ -57,7 +57,7 @@ import type { ActionAnswer } from '../gateway/orders/pending-requests.ts';
 import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
-import { correlationOf, correlationsOf, costOf } from './oms-actions.ts';
+import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { OmsSeat, UserStreams } from './oms-streams.ts';
 import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
@@ -346,12 +346,12 @@ export class ControlConnections {
       : decodeControlFrame(bytes, 0, bytes.length, version === 1);
     const address = addressOf(socket.data, frame);
     if (frame.kind === 'malformed') {
-      hops.parsed(null);
       this.#refuse(socket, address, frame, bytes.byteLength);
       return;
     }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
-    hops.parsed(frame.kind, isBatch ? frame.batch.items.length : 0);
+    if (isBatch) hops.parsedBatch(frame.kind, frame.batch.items.length);
+    else hops.parsed(frame.kind, assetOf(frame).id);
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
@@ -457,13 +457,13 @@ export class ControlConnections {
     const ofItem = isShort(address) ? { ...address, isShort: false } : address;
     const tell = (index: number, answer: ActionAnswer): void => {
       this.#tell(socket, ofItem, must(correlations[index], 'an answer to an order of the batch'), answer);
-      hops.itemAnswered(answer.refusal);
+      hops.itemAnswered(answer.refusal, assetOfItem(batch, index));
       left -= 1;
       if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
     if (refusal === null) {
-      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group }, tell);
+      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group, hops }, tell);
       return;
     }
     const answer = { refusal, processedAtNs: this.#services.nowNs() };

@@ -1,26 +1,41 @@
-/** What signed actions have in common on `/control` and REST: the names in their answers, and their price. */
+/** What signed actions have in common on `/control` and REST: the names in their answers, their market, and their price. */
 import type { ControlAction, Correlation } from '../codec/control-frame.ts';
+import type { SpelledAsset } from '../codec/signed-text.ts';
+import { must } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 
 /** What an answer repeats of its request, letter by letter (wire.md 10.2). */
 export function correlationOf(action: SignedAction): Correlation {
   const kind: ControlAction = action.kind;
+  return { action: kind, orderId: orderIdOf(action), assetText: assetOf(action).text };
+}
+
+/** Of its market. */
+export function assetOf(action: SignedAction): SpelledAsset {
   switch (action.kind) {
-    case 'create': {
-      const { orderId, baseAsset } = action.request.order;
-      return { action: kind, orderId, assetText: baseAsset.text };
-    }
+    case 'create':
+      return action.request.order.baseAsset;
     case 'replace':
-      return { action: kind, orderId: action.request.request.orderId, assetText: action.request.asset.text };
-    case 'cancel': {
-      const { orderId, asset } = action.request.cancel;
-      return { action: kind, orderId, assetText: asset.text };
-    }
-    case 'amend': {
-      const { orderId, asset } = action.request.amend;
-      return { action: kind, orderId, assetText: asset.text };
-    }
+      return action.request.asset;
+    case 'cancel':
+      return action.request.cancel.asset;
+    case 'amend':
+      return action.request.amend.asset;
+  }
+}
+
+function orderIdOf(action: SignedAction): string {
+  switch (action.kind) {
+    case 'create':
+      return action.request.order.orderId;
+    case 'replace':
+      return action.request.request.orderId;
+    case 'cancel':
+      return action.request.cancel.orderId;
+    case 'amend':
+      return action.request.amend.orderId;
   }
 }
 
@@ -28,6 +43,12 @@ export function correlationOf(action: SignedAction): Correlation {
 export function correlationsOf(batch: SignedBatch): readonly Correlation[] {
   if (batch.kind === 'batch-create') return batch.requests.map((request) => correlationOf({ kind: 'create', request }));
   return batch.requests.map((request) => correlationOf({ kind: 'replace', request }));
+}
+
+/** Of the market of one order of a batch. */
+export function assetOfItem(batch: SignedBatch, index: number): AssetId {
+  const asset = batch.kind === 'batch-create' ? batch.requests[index]?.order.baseAsset : batch.requests[index]?.asset;
+  return must(asset, 'an order of the batch').id;
 }
 
 /** What a signed action costs (LIM-08, LIM-09), on `/control` as over REST (LIM-15). */

@@ -5,66 +5,115 @@
  * 202 means dispatched; the `/orders` stream publishes the result for each order.
  */
 
+import type { ActionHops } from '../codec/hop-times.ts';
 import { cancelAllAfterReply, decodeCancelAllAfter, decodeCancelBatch } from '../codec/unsigned-cancels.ts';
+import type { Action } from '../core/hops.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { answer, type RouteKit } from './oms-kit.ts';
+import type { Cost } from '../gateway/sessions/costs.ts';
+import type { RequestParts, RouteKit } from './oms-kit.ts';
 import { marketIn } from './path-values.ts';
 import type { Query } from './query.ts';
-import type { HttpCall } from './uws-http.ts';
+import type { HttpRoute } from './uws-http.ts';
 
 const DISPATCHED = '{"status":"accepted"}';
 const TIME_LIMIT = 1n << 64n;
 const BAD_TIME = reject('INVALID_REQUEST', 'max_ts is an integer from 0 to 2^64-1', 'max_ts');
 
+interface CancelRoute<Asked> extends Pick<HttpRoute, 'method' | 'pattern' | 'query'> {
+  /** 202 by default. */
+  readonly status?: number;
+  readonly cost: (asked: Asked) => Cost;
+  readonly shape: (parts: RequestParts) => Outcome<Asked>;
+  /** The market that it names; null for none. */
+  readonly assetOf?: (asked: Asked) => AssetId | null;
+  /** @returns the reply. */
+  readonly carryOut: (user: UserId, asked: Asked, hops: ActionHops) => Outcome<string>;
+}
+
+interface Timed<Asked> {
+  readonly asked: Asked;
+  readonly hops: ActionHops;
+}
+
+/** Of orders of all markets, or of one. */
+interface MarketWide {
+  readonly beforeNs: TimestampNs | null;
+  /** An unknown market is an error of a request with a session only. */
+  readonly market: Outcome<AssetId | null>;
+}
+
 export function addUnsignedCancels(kit: RouteKit): void {
-  const { services } = kit;
-  kit.addSession({
-    method: 'DELETE',
-    pattern: '/orders/cancel-all',
-    query: { max_ts: 'once' },
-    urgency: 'cancel',
-    cost: 'cancelAll',
-    isChange: true,
-    shape: ({ query }) => beforeOf(query),
-    serve: (call, { user }, beforeNs) => told(call, services.entry.cancelAll({ user, assetId: null, beforeNs })),
-  });
-  kit.addSession({
-    method: 'DELETE',
-    pattern: '/orders/cancel-all/:asset_id',
-    query: { max_ts: 'once' },
-    urgency: 'cancel',
-    cost: 'cancelAll',
-    isChange: true,
-    shape: ({ query }) => beforeOf(query),
-    serve: (call, { user }, beforeNs) => {
-      const market = marketIn(call.head, 0);
-      told(call, market.ok ? services.entry.cancelAll({ user, assetId: market.value, beforeNs }) : market.reject);
-    },
-  });
-  kit.addSession({
+  const { entry, automaticCancels } = kit.services;
+  for (const isOneMarket of [false, true]) {
+    addCancel<MarketWide>(kit, 'cancel-all', {
+      method: 'DELETE',
+      pattern: `/orders/cancel-all${isOneMarket ? '/:asset_id' : ''}`,
+      query: { max_ts: 'once' },
+      cost: () => 'cancelAll',
+      shape: ({ head, query }) => {
+        const beforeNs = beforeOf(query);
+        if (!beforeNs.ok) return beforeNs;
+        return accepted({ beforeNs: beforeNs.value, market: isOneMarket ? marketIn(head, 0) : accepted(null) });
+      },
+      assetOf: ({ market }) => (market.ok ? market.value : null),
+      carryOut: (user, { beforeNs, market }, hops) =>
+        market.ok ? dispatched(entry.cancelAll({ user, assetId: market.value, beforeNs }, hops)) : market,
+    });
+  }
+  addCancel(kit, 'cancel-batch', {
     method: 'DELETE',
     pattern: '/orders/cancel-batch',
-    urgency: 'cancel',
     shape: ({ body }) => decodeCancelBatch(body),
     cost: ({ asked }) => ({ bulkCancel: asked }),
-    isChange: true,
-    serve: (call, { user }, { orderIds, assetId }) =>
-      told(call, services.entry.cancelBatch({ user, orderIds, assetId })),
+    assetOf: ({ assetId }) => assetId,
+    carryOut: (user, { orderIds, assetId }, hops) => dispatched(entry.cancelBatch({ user, orderIds, assetId }, hops)),
   });
-  kit.addSession({
+  addCancel(kit, 'cancel-all-after', {
     method: 'POST',
     pattern: '/orders/cancel-all-after',
-    urgency: 'cancel',
+    status: 200,
     shape: ({ body }) => decodeCancelAllAfter(body),
-    cost: 'deadMan',
-    isChange: true,
-    serve: (call, { user }, timeoutMs) =>
-      answer(call, services.automaticCancels.cancelAllAfter(user, timeoutMs), (firesAtNs) =>
-        cancelAllAfterReply(timeoutMs, firesAtNs),
-      ),
+    cost: () => 'deadMan',
+    carryOut: (user, timeoutMs, hops) => {
+      const firesAtNs = automaticCancels.cancelAllAfter(user, timeoutMs);
+      if (firesAtNs.ok) hops.sent(0);
+      return firesAtNs.ok ? accepted(cancelAllAfterReply(timeoutMs, firesAtNs.value)) : firesAtNs;
+    },
   });
+}
+
+function addCancel<Asked>(
+  kit: RouteKit,
+  action: Action,
+  { status = 202, cost, shape, assetOf, carryOut, ...route }: CancelRoute<Asked>,
+): void {
+  kit.addSession<Timed<Asked>>({
+    ...route,
+    urgency: 'cancel',
+    isChange: true,
+    cost: ({ asked }) => cost(asked),
+    shape: (parts) => {
+      const hops = kit.services.newHops(false);
+      const asked = shape(parts);
+      if (!asked.ok) return asked;
+      hops.parsed(action, assetOf?.(asked.value) ?? null);
+      return accepted({ asked: asked.value, hops });
+    },
+    refusing: (refusal, { hops }) => hops.answered(refusal),
+    serve: (call, { user }, { asked, hops }) => {
+      const reply = carryOut(user, asked, hops);
+      if (reply.ok) call.reply(reply.value, status);
+      else call.refuse(reply.reject);
+      hops.answered(reply.ok ? null : reply.reject);
+    },
+  });
+}
+
+function dispatched(refusal: Reject | null): Outcome<string> {
+  return refusal === null ? accepted(DISPATCHED) : rejected(refusal);
 }
 
 /** `max_ts`: cancels strictly older orders; by default all (AMB-18). */
@@ -74,9 +123,4 @@ function beforeOf(query: Query): Outcome<TimestampNs | null> {
   if (given.value >= TIME_LIMIT) return rejected(BAD_TIME);
   // Internally 0 means all orders. No order has a timestamp below 1, so before 0 and before 1 select the same orders.
   return accepted((given.value === 0n ? 1n : given.value) as TimestampNs);
-}
-
-function told(call: HttpCall, refusal: Reject | null): void {
-  if (refusal === null) call.reply(DISPATCHED, 202);
-  else call.refuse(refusal);
 }

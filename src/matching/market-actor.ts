@@ -19,7 +19,7 @@ import {
 } from '../clearing/registry/stored-settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
-import { HOP, type OrderAction } from '../core/hops.ts';
+import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -49,6 +49,7 @@ import {
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
+import { CommandTimer, type CommandTimes } from './command-timer.ts';
 import { HostedMarket } from './hosted-market.ts';
 import { CommandReader, keyOf, RestoredCommandReader, readRememberedId } from './market-commands.ts';
 import type { MarketEngine } from './market-engine.ts';
@@ -62,15 +63,6 @@ const DOOR_UNREAD_MAX = 4_096;
 const CLEARING_UNREAD_MAX = 65_536;
 
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
-
-/** Times commands about one order. */
-export interface CommandTimes {
-  /** Real milliseconds, monotonic. */
-  nowMs(): number;
-  /** The first command of a batch: from its receipt at the gateway until it is taken, on the node's clock. */
-  waited(action: OrderAction, ns: number): void;
-  matched(action: OrderAction, ms: number): void;
-}
 
 export interface MarketShardWiring {
   readonly name: string;
@@ -111,9 +103,7 @@ export class MarketShardActor implements Actor {
   /** Whether one of them is crossed: then commands wait, and levels are not published, until it is uncrossed. */
   #isCrossed = false;
   readonly #source: { views: Views; at: number; bytes: number };
-  /** Whether a command of this batch was taken, and when the last one was handled: 0 unless it was the last record. */
-  #hasTaken = false;
-  #handledMs = 0;
+  readonly #timer: CommandTimer | null;
 
   constructor(wiring: MarketShardWiring) {
     this.name = wiring.name;
@@ -121,6 +111,8 @@ export class MarketShardActor implements Actor {
     this.#clearing = new RetryBuffer(wiring.clearing);
     this.#door = new RetryBuffer(wiring.door);
     this.#source = { views: wiring.clearing.views, at: 0, bytes: 0 };
+    const { times = null, clock } = wiring;
+    this.#timer = times === null ? null : new CommandTimer(times, clock);
   }
 
   start(): void {}
@@ -137,20 +129,9 @@ export class MarketShardActor implements Actor {
   }
 
   handle(_lane: number, typeId: number, v: Views, at: number, bytes: number): void {
-    const { times = null } = this.#wiring;
-    const message = times === null ? undefined : ORDER_MESSAGES.get(typeId);
-    if (times === null || message === undefined) {
-      this.#handledMs = 0;
-      this.#take(typeId, v, at, bytes);
-      return;
-    }
-    const { action } = message;
-    if (!this.#hasTaken) times.waited(action, Number(this.#wiring.clock.nowNs() - message.receivedNs(v, at)));
-    this.#hasTaken = true;
-    const beganMs = this.#handledMs === 0 ? times.nowMs() : this.#handledMs;
+    const beganMs = this.#timer?.begin(typeId, v, at) ?? 0;
     this.#take(typeId, v, at, bytes);
-    this.#handledMs = times.nowMs();
-    times.matched(action, this.#handledMs - beganMs);
+    this.#timer?.end(typeId, v, at, beganMs);
   }
 
   #take(typeId: number, v: Views, at: number, bytes: number): void {
@@ -224,8 +205,7 @@ export class MarketShardActor implements Actor {
   }
 
   endBatch(): void {
-    this.#hasTaken = false;
-    this.#handledMs = 0;
+    this.#timer?.endPoll();
     this.#clearing.flush();
     this.#door.flush();
     this.#wiring.trace?.markOnce(HOP.published);
@@ -472,16 +452,13 @@ const CREATE: CommandMessage = {
 
 /** A command about one order. */
 interface OrderMessage extends CommandMessage {
-  readonly action: OrderAction;
-  /** When the gateway received it. */
-  receivedNs(v: Views, at: number): bigint;
   requestId(v: Views, at: number): number;
 }
 
 /** By type. */
-const ORDER_MESSAGES: ReadonlyMap<number, OrderMessage> = new Map([
-  [NewOrder.typeId, { ...NewOrder, ...CREATE, action: 'create' }],
-  [ReplaceOrder.typeId, { ...ReplaceOrder, action: 'replace' }],
-  [CancelOrder.typeId, { ...CancelOrder, action: 'cancel' }],
-  [AmendOrder.typeId, { ...AmendOrder, action: 'amend' }],
+const ORDER_MESSAGES: ReadonlyMap<number, OrderMessage> = new Map<number, OrderMessage>([
+  [NewOrder.typeId, { ...NewOrder, ...CREATE }],
+  [ReplaceOrder.typeId, ReplaceOrder],
+  [CancelOrder.typeId, CancelOrder],
+  [AmendOrder.typeId, AmendOrder],
 ]);

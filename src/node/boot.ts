@@ -16,6 +16,7 @@ import { CLEARING, FRONT_DOOR, marketActor } from '../core/actor-names.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { format18 } from '../core/decimal.ts';
+import type { AssetId } from '../core/ids.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { canVerifySecp256k1 } from '../crypto/secp256k1.ts';
 import { Admission } from '../gateway/admission.ts';
@@ -274,7 +275,8 @@ export class RingbookNode {
           const toClearing = wiring.publication(CLEARING);
           const clearing = new ClearingClient(toClearing, () => this.#clock.nowNs(), wiring.wakeUp);
           this.#clearing = clearing;
-          const metrics = new GatewayMetrics(wiring.metrics, this.#log);
+          const isMarket = (asset: AssetId): boolean => this.#openGateway?.registry.definitions.has(asset) === true;
+          const metrics = new GatewayMetrics(wiring.metrics, this.#log, isMarket);
           this.#gatewayMetrics = metrics;
           const edge = new EdgeMetrics(wiring.metrics);
           this.#edge = edge;
@@ -445,6 +447,7 @@ export class RingbookNode {
       unflushedSeconds: () => this.#unflushed.seconds(performance.now()),
       openOrders: () => this.#openGateway?.orders.openOrders(null) ?? 0,
       marketFigures: () => this.#openGateway?.orders.marketFigures() ?? [],
+      marketActions: () => this.#gatewayMetrics?.actions.byMarket() ?? [],
       threadUses: () => threadUses(this.#times, this.#namedThreads()),
       unverified: () => this.#verifier.inFlight,
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
@@ -485,8 +488,7 @@ export class RingbookNode {
         this.#context.block.heartbeat();
         const key = `${pattern} ${status}`;
         this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
-        this.#edge?.answered(status, isRead, ms);
-        this.#gatewayMetrics?.actions.responded(pattern, status, ms);
+        this.#edge?.answered(pattern, status, isRead, ms);
       },
       refused: (code) => this.#edge?.refused(code),
       lagged: (pattern) => {

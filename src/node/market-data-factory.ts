@@ -61,9 +61,9 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
     observer: {
-      answered: (_pattern, status, isRead, ms) => {
+      answered: (pattern, status, isRead, ms) => {
         wiring.heartbeat();
-        counted.answered(status, isRead, ms);
+        counted.answered(pattern, status, isRead, ms);
       },
       refused: (code) => counted.refused(code),
       failed: marketDataFailed,

@@ -1,13 +1,14 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
-import type { OrderAction } from '../core/hops.ts';
+import { MARKET_ACTIONS, type MarketStage } from '../core/hops.ts';
 import { reserveNoAddresses } from '../core/pools.ts';
-import { type MarketStage, stageMetric } from '../gateway/metric-names.ts';
-import { type CommandTimes, MarketShardActor } from '../matching/market-actor.ts';
+import { stageMetric } from '../gateway/metric-names.ts';
+import type { CommandTimes } from '../matching/command-timer.ts';
+import { MarketShardActor } from '../matching/market-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { areAddressesBounded, ownLimits } from '../runtime/address-limit.ts';
-import type { Histogram, MetricsWriter } from '../runtime/metrics.ts';
+import type { MetricsWriter } from '../runtime/metrics.ts';
 import { NodeWords } from './node-words.ts';
 import { settingsOf } from './worker-settings.ts';
 
@@ -39,18 +40,14 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
 
 /** In shared memory (gateway/metric-names.ts). */
 function commandTimes(metrics: MetricsWriter): CommandTimes {
-  const histograms = (stage: MarketStage): Readonly<Record<OrderAction, Histogram>> => ({
-    create: metrics.histogram(stageMetric('create', stage)),
-    replace: metrics.histogram(stageMetric('replace', stage)),
-    cancel: metrics.histogram(stageMetric('cancel', stage)),
-    amend: metrics.histogram(stageMetric('amend', stage)),
-  });
+  const histograms = (stage: MarketStage) =>
+    new Map(MARKET_ACTIONS.map((action) => [action, metrics.histogram(stageMetric(action, stage))]));
   const rings = histograms('ring');
   const matches = histograms('match');
   return {
     nowMs: () => performance.now(),
     // The clock of the node may be set forward between the two.
-    waited: (action, ns) => rings[action].record(Math.max(ns, 0)),
-    matched: (action, ms) => matches[action].record(ms * 1e6),
+    waited: (action, ns) => rings.get(action)?.record(Math.max(ns, 0)),
+    matched: (action, ns) => matches.get(action)?.record(ns),
   };
 }

@@ -18,6 +18,7 @@ import type { RegistryCache } from '../gateway/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import type { UserLimits } from '../gateway/sessions/user-limits.ts';
 import type { SharedClock } from '../runtime/clock.ts';
+import type { MetricsPlan } from '../runtime/metrics.ts';
 import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
@@ -93,6 +94,8 @@ export interface OpsParts {
   openOrders(): number;
   /** None before the gateway is open. */
   marketFigures(): Iterable<MarketFigures>;
+  /** What is recorded of actions by market; none before the first. */
+  marketActions(): Iterable<readonly [AssetId, MetricsPlan]>;
   /** Time of the threads of this process; none where the kernel does not count it. */
   threadUses(): readonly ThreadUse[];
   /** Requests whose signatures wait for a verdict. */

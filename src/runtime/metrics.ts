@@ -42,6 +42,8 @@ const SUB_BUCKETS = 16;
 const OCTAVE_FIRST = 4;
 const OCTAVE_END = 41;
 export const HISTOGRAM_BUCKETS: number = SUB_BUCKETS * (1 + OCTAVE_END - OCTAVE_FIRST);
+/** The highest value of each bucket. */
+const HIGHEST: Float64Array = Float64Array.from({ length: HISTOGRAM_BUCKETS }, (_, bucket) => highestOf(bucket));
 const CELLS: Readonly<Record<MetricKind, number>> = { counter: 1, gauge: 1, histogram: 3 + HISTOGRAM_BUCKETS / 2 };
 const INT_LIMIT = 2 ** 31;
 
@@ -185,7 +187,7 @@ function snapshotHistogram(memory: SharedArrayBuffer, cell: number): HistogramSn
   const buckets = [];
   for (let index = 0; index < HISTOGRAM_BUCKETS; index += 1) {
     const inBucket = counts[index] ?? 0;
-    if (inBucket > 0) buckets.push({ upTo: highestOf(index), count: inBucket });
+    if (inBucket > 0) buckets.push({ upTo: HIGHEST[index] ?? 0, count: inBucket });
   }
   return { count, sum, max, buckets };
 }

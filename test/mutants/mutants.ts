@@ -41,6 +41,30 @@ const METRICS: readonly Mutant[] = [
     caughtBy: 'test/node/action-metrics',
   },
   {
+    breaks: 'a batch is at its markets until the last of its orders is decided',
+    site: 'market-of-the-last-item',
+    change: removed,
+    caughtBy: 'test/node/action-metrics',
+  },
+  {
+    breaks: 'an action is counted by its market',
+    site: 'counted-by-market',
+    change: removed,
+    caughtBy: 'test/node/action-metrics',
+  },
+  {
+    breaks: 'strangers who name markets that there are not make no metrics, and markets without end neither',
+    site: 'markets-with-metrics-bounded',
+    change: condition('known !== undefined'),
+    caughtBy: 'test/gateway/action-metrics',
+  },
+  {
+    breaks: 'a read is counted by its result',
+    site: 'reads-by-result',
+    change: swap(/status < ERROR_FROM/, 'true'),
+    caughtBy: 'test/node/action-metrics',
+  },
+  {
     breaks: 'each refusal is counted by its code',
     site: 'refusal-counted',
     change: removed,

@@ -26,6 +26,7 @@ import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
+import type { MetricsPlan } from '../../src/runtime/metrics.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { decodePlain, encodePlain } from '../../src/schema/plain-values.ts';
 import { liftedLimits } from './lifted-limits.ts';
@@ -53,6 +54,7 @@ export class OpsWorld {
   /** The next command throws instead of being done. */
   breaks = false;
   readonly requests: Map<string, number> = new Map();
+  readonly marketActions: [AssetId, MetricsPlan][] = [];
 
   /** What detection has found. */
   readonly atRisk: AtRiskAccounts = new AtRiskAccounts();
@@ -141,6 +143,7 @@ export class OpsWorld {
           undecided: 2,
           pendingTrades: 1,
         })),
+      marketActions: () => this.marketActions,
       threadUses: () => [{ thread: 'main', cpuSeconds: 1.5, waitSeconds: 0.25 }],
       unverified: () => 3,
     };

@@ -14,6 +14,7 @@
  * Not here: the rules on a request's own text (pre-flight.ts), signatures, rings.
  */
 import type { AmendRequest } from '../../codec/amend-request.ts';
+import type { ActionHops } from '../../codec/hop-times.ts';
 import type { CancelRequest } from '../../codec/signed-cancel.ts';
 import type { CreateRequest } from '../../codec/signed-order.ts';
 import type { ReplaceRequest } from '../../codec/signed-replace.ts';
@@ -478,11 +479,14 @@ export class OrderRequests {
     return pending.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
   }
 
-  /** For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. It is never answered. */
-  reserveCancelAll(): Outcome<number> {
+  /**
+   * For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. It is never answered.
+   * @param hops acknowledged by the market; none unless given.
+   */
+  reserveCancelAll(hops: ActionHops | null = null): Outcome<number> {
     const { pending } = this.#parts;
     if (!pending.hasRoomFor('cancelAll')) return rejected(BUSY);
-    return accepted(pending.add({ kind: 'cancelAll' }));
+    return accepted(pending.add({ kind: 'cancelAll', hops }));
   }
 
   /**
@@ -526,7 +530,10 @@ export class OrderRequests {
   onAck(ack: MarketAck): void {
     const { book, pending, margin } = this.#parts;
     const request = pending.take(ack.requestId);
-    if (request.kind === 'cancelAll') return;
+    if (request.kind === 'cancelAll') {
+      request.hops?.acknowledged();
+      return;
+    }
     if (request.kind === 'reduce') {
       margin.reductions.answered();
       book.landed(request.order);

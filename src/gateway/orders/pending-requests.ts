@@ -69,6 +69,7 @@ export interface OrderRequest {
 /** Was answered when it was sent: the market's answer only takes it out of this table. */
 export interface CancelAllRequest {
   readonly kind: 'cancelAll';
+  readonly hops: ActionHops | null;
 }
 
 /** The node's own: no sender waits for its answer. */
