@@ -253,18 +253,20 @@ export function replaceText(request: ReplaceRequest, baseAsset: AssetId | null =
   );
 }
 
+/** Lowers the total of an order. Nothing is signed: a session is enough (wire-additions.md 4). */
+export interface AmendRequest {
+  readonly assetId: AssetId;
+  readonly orderId: string;
+  /** The new total, the filled part included; raw. */
+  readonly newQuantity: number;
+  readonly quantityDecimals: number;
+  /** The revision of the order: the timestamp of its last replace or amend; null if it was not changed since its create. */
+  readonly expectedRevisionNs: bigint | null;
+  readonly timestampNs: bigint;
+}
+
 /** The body of an amend; nothing of it is signed. */
-export function amendBody(
-  user: UserId,
-  request: {
-    readonly orderId: string;
-    readonly assetId: AssetId;
-    readonly newQuantity: number;
-    readonly quantityDecimals: number;
-    readonly expectedRevisionNs: bigint | null;
-    readonly timestampNs: bigint;
-  },
-): string {
+export function amendBody(user: UserId, request: AmendRequest): string {
   const { expectedRevisionNs: expected } = request;
   checkRaw(request.newQuantity, 'new quantity');
   return (

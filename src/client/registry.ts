@@ -1,7 +1,7 @@
 /** The public registry, and creation of markets (wire.md 7.2, 7.3). Needs no key. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidResponse } from './errors.ts';
-import type { HttpExchange } from './http-transport.ts';
+import { type HttpExchange, queryText } from './http-transport.ts';
 import { type Market, type Page, readArray, readMarket, readObject, readPage } from './replies.ts';
 
 /** A token of an asset on one chain. Caps are 18-decimal units; 2^256 − 1 is none. */
@@ -41,8 +41,8 @@ export class RegistryClient {
     query: { readonly page?: number; readonly limit?: number; readonly symbols?: boolean } = {},
   ): Promise<MarketPage> {
     const { page = 0, limit = 100, symbols = false } = query;
-    const path = `/markets?page=${page}&limit=${limit}${symbols ? '&include_symbol_map=true' : ''}`;
-    const reply = await this.#exchange({ method: 'GET', path });
+    const members = { page, limit, include_symbol_map: symbols ? true : undefined };
+    const reply = await this.#exchange({ method: 'GET', path: `/markets${queryText(members)}` });
     const map = symbols ? objectOf(objectOf(reply).get('symbol_map') ?? null) : [];
     return {
       ...readPage(reply, 'markets', readMarket),

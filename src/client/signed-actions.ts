@@ -11,6 +11,7 @@ import { type AssetId, parseAssetId, type UserId } from '../core/ids.ts';
 import { additionalSignersText, type CoSignatures, type Signers, signText } from './action-signers.ts';
 import {
   type AddSignerRequest,
+  type AmendRequest,
   addSignerText,
   amendBody,
   type CancelRequest,
@@ -316,18 +317,6 @@ export function unsignedAddSigner(user: UserId, request: Omit<AddSignerRequest, 
 
 /** A replace with its market. Complete terms name it in the text, and every figure (wire-additions.md 3). */
 export type MarketReplace = ReplaceRequest & { readonly assetId: AssetId; readonly isComplete?: boolean };
-
-/** Lowers the total of an order. Nothing is signed: a session is enough (wire-additions.md 4). */
-export interface AmendRequest {
-  readonly assetId: AssetId;
-  readonly orderId: string;
-  /** The new total, the filled part included; raw. */
-  readonly newQuantity: number;
-  readonly quantityDecimals: number;
-  /** The revision of the order: the timestamp of its last replace or amend; null if it was not changed since its create. */
-  readonly expectedRevisionNs: bigint | null;
-  readonly timestampNs: bigint;
-}
 
 export function amendAction(user: UserId, request: AmendRequest): SignedAction {
   const { assetId, orderId } = request;

@@ -148,10 +148,8 @@ export class UserReads {
 }
 
 function membersOf({ page, limit, startNs, endNs, side, subAccount }: UserHistoryQuery): object {
-  return {
-    ...{ page, limit, start_time: startNs, end_time: endNs, side: side?.toLowerCase() },
-    sub_account: subAccount,
-  };
+  const times = { start_time: startNs, end_time: endNs };
+  return { page, limit, ...times, side: side?.toLowerCase(), sub_account: subAccount };
 }
 
 export function readUserOrder(value: JsonValue): UserOrder {

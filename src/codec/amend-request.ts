@@ -2,8 +2,8 @@
  * An amend: lowers the total of an order without a signature (wire-additions.md 4.1). The session alone authorizes it, so it
  * may only reduce, which its market judges.
  *
- * signed-wrapper.ts explains faults and invalid shapes. Its form is that of a request without signatures: it takes the way of
- * the signed ones, and keeps its place among them.
+ * signed-wrapper.ts explains faults and invalid shapes. To order entry it is a signed request without signatures, so that
+ * it is processed in its turn among the signed ones of its connection.
  */
 import type { OrderId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -13,7 +13,6 @@ import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import { changedIdFault, invalidOrder, RAW_BOUNDS } from './order-faults.ts';
-import { NO_SIGNERS } from './signatures.ts';
 import { readTarget } from './signed-order.ts';
 import {
   NO_ASSET,
@@ -24,7 +23,7 @@ import {
   type SpelledUser,
   STRING_DECODED_MAX,
 } from './signed-text.ts';
-import type { SignedRequest } from './signed-wrapper.ts';
+import { type SignedRequest, UNSIGNED } from './signed-wrapper.ts';
 
 export interface Amend {
   readonly orderId: OrderId;
@@ -54,8 +53,6 @@ const REQUEST = objectShape('refuse', [
   'source?',
 ]);
 const SOURCE = 'User';
-const NO_BYTES = new Uint8Array();
-const NO_TIME = 0n as TimestampNs;
 
 const NO_AMEND: Amend = {
   orderId: '' as OrderId,
@@ -63,7 +60,7 @@ const NO_AMEND: Amend = {
   newQuantity: 0 as RawQuantity,
   bookQuantityDecimals: 0,
   expectedRevisionNs: null,
-  timestampNs: NO_TIME,
+  timestampNs: 0n as TimestampNs,
 };
 
 /** Decodes the body in bytes[start … end). */
@@ -89,11 +86,7 @@ export function readAmend(cursor: JsonCursor): AmendRequest | null {
 
 /** The request of valid members. @param early a fault found before; null for none. */
 export function amendRequest(amend: Amend, user: SpelledUser, early: Reject | null = null): AmendRequest {
-  const fault = early ?? amendFault(amend);
-  return {
-    ...{ amend, user, fault, signature: NO_BYTES, additionalSigners: NO_SIGNERS },
-    ...{ postSignNs: amend.timestampNs, text: NO_BYTES },
-  };
+  return { ...UNSIGNED, amend, user, fault: early ?? amendFault(amend), postSignNs: amend.timestampNs };
 }
 
 function readRequest(cursor: JsonCursor): Amend {

@@ -68,7 +68,10 @@ export class JsonCursor {
   /** Where the fault is, from the root: `data.orders[3].order.side`; null for a fault of no member. */
   #path: string | null = null;
 
-  /** One entry per open bracket, at index depth: members or items begun, bits of the members seen, the last one, its name, unknown names. */
+  /**
+   * One entry per open bracket, at index depth: members or items begun, bits of the members seen, the last one, its name,
+   * unknown names.
+   */
   #depth = 0;
   readonly #started = new Int32Array(JSON_DEPTH_MAX + 1);
   readonly #seen = new Int32Array(JSON_DEPTH_MAX + 1);

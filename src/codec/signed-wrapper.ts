@@ -11,7 +11,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { Draft } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { type ObjectShape, objectShape } from './json-shape.ts';
-import { readAdditionalSigners, readOrderSignature, type Signatures } from './signatures.ts';
+import { NO_SIGNERS, readAdditionalSigners, readOrderSignature, type Signatures } from './signatures.ts';
 import { type TextWriter, textBytes } from './text-writer.ts';
 
 const SIGNING_MEMBERS = ['signature', 'additional_signers?', 'post_sign_timestamp'] as const;
@@ -32,7 +32,13 @@ export interface SignedRequest extends SigningMembers {
 }
 
 const NO_BYTES = new Uint8Array();
-const NOTHING_SIGNED: SigningMembers = { signature: NO_BYTES, additionalSigners: [], postSignNs: 0n as TimestampNs };
+const NOTHING_SIGNED: SigningMembers = {
+  signature: NO_BYTES,
+  additionalSigners: NO_SIGNERS,
+  postSignNs: 0n as TimestampNs,
+};
+/** Of a request that a session alone authorizes. */
+export const UNSIGNED: Omit<SignedRequest, 'fault'> = { ...NOTHING_SIGNED, text: NO_BYTES };
 
 /** @param own the members of this wrapper, in declaration order. */
 export function wrapperShape<const Own extends string>(own: readonly Own[]): WrapperShape<Own> {
