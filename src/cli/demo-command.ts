@@ -3,7 +3,7 @@
  * with a data directory that is removed afterwards. `ringbook demo traders`: the demo traders against a dev node that runs already.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -39,15 +39,19 @@ interface OwnNode {
 }
 
 /** @throws CliError when it ends before it is ready. */
-async function startNode(dataDirectory: string): Promise<OwnNode> {
+async function startNode(directory: string): Promise<OwnNode> {
+  // The scenario is a crash of a market, not an overload: on a busy machine its orders wait.
+  const config = join(directory, 'config.json');
+  writeFileSync(config, JSON.stringify({ extends: 'dev', orderWaitMsMax: 0 }));
   const env = {
     ...process.env,
-    RINGBOOK_CONFIG: 'dev',
+    RINGBOOK_CONFIG: config,
     RINGBOOK_HOST: '127.0.0.1',
     RINGBOOK_OMS_PORT: '0',
     RINGBOOK_MDS_PORT: '0',
     RINGBOOK_OPS_PORT: '0',
-    RINGBOOK_DATA_DIR: dataDirectory,
+    RINGBOOK_DATA_DIR: join(directory, 'data'),
+    RINGBOOK_DEMO: undefined,
     RINGBOOK_OPERATOR_TOKEN: 'ringbook-dev',
     RINGBOOK_OPERATOR_TOKEN_FILE: undefined,
     RINGBOOK_DEMO: '0',
@@ -73,11 +77,11 @@ async function stopNode({ child }: OwnNode): Promise<void> {
 }
 
 async function crash(accounts: number): Promise<ExitCode> {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'ringbook-crash-'));
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-crash-'));
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   let node: OwnNode | null = null;
   try {
-    node = await startNode(dataDirectory);
+    node = await startNode(directory);
     const { oms, ops } = node;
     print(`a node of its own: orders ${oms}, operations ${ops} (try: ringbook risk backstop --ops ${ops})`);
     const operator = new OperatorClient(ops);
@@ -96,7 +100,7 @@ async function crash(accounts: number): Promise<ExitCode> {
     }
   } finally {
     if (node !== null) await stopNode(node);
-    rmSync(dataDirectory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
