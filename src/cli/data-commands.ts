@@ -184,7 +184,7 @@ example:
 
 export const upgradeCommand: Command = dataCommand({
   name: 'upgrade',
-  summary: 'make a data directory of an older version one of today',
+  summary: 'convert a data directory of an older version',
   help: `usage: ringbook upgrade DIR
 
 Makes a new map of what DIR holds, which no node may hold and which was stopped in order (SIGTERM, exit 0), verifies it,
