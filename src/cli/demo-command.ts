@@ -51,7 +51,6 @@ async function startNode(directory: string): Promise<OwnNode> {
     RINGBOOK_MDS_PORT: '0',
     RINGBOOK_OPS_PORT: '0',
     RINGBOOK_DATA_DIR: join(directory, 'data'),
-    RINGBOOK_DEMO: undefined,
     RINGBOOK_OPERATOR_TOKEN: 'ringbook-dev',
     RINGBOOK_OPERATOR_TOKEN_FILE: undefined,
     RINGBOOK_DEMO: '0',
