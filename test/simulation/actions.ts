@@ -32,6 +32,16 @@ export interface ChangePlan {
   readonly price: number | null;
   readonly quantity: number | null;
   readonly trigger: { readonly direction: 'PriceAbove' | 'PriceBelow'; readonly price: number } | null;
+  /** Complete terms: price and quantity are given. */
+  readonly isComplete?: true;
+}
+
+export interface AmendPlan {
+  readonly id: string;
+  readonly market: AssetId;
+  readonly quantity: number;
+  /** Made for an order that was not changed since its create; otherwise for the revision that it shows. */
+  readonly isFirst: boolean;
 }
 
 type Mine<Kind extends string, Members> = { readonly kind: Kind; readonly who: Who } & Members;
@@ -96,6 +106,7 @@ export type Action =
   | Mine<'createBatch', { readonly orders: readonly OrderPlan[]; readonly isControl: boolean }>
   | Mine<'replace', { readonly change: ChangePlan; readonly isControl: boolean }>
   | Mine<'replaceBatch', { readonly changes: readonly ChangePlan[]; readonly isControl: boolean }>
+  | Mine<'amend', { readonly amend: AmendPlan; readonly isControl: boolean }>
   | Mine<'cancel', { readonly id: string; readonly market: AssetId; readonly isControl: boolean }>
   | Mine<'cancelAll', { readonly market: AssetId | null; readonly olderNs: number | null }>
   | Mine<'cancelBatch', { readonly market: AssetId | null; readonly ids: readonly string[] }>

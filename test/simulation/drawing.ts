@@ -11,7 +11,7 @@ import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import { magnitude } from '../../src/risk/position.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
-import type { Action, ActionKind, ChangePlan, OrderPlan, Who } from './actions.ts';
+import type { Action, ActionKind, AmendPlan, ChangePlan, OrderPlan, Who } from './actions.ts';
 import { FundsDrawing } from './drawing-funds.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
 import type { Script } from './script.ts';
@@ -36,6 +36,7 @@ const MARKET_WEIGHTS: Weights = [
   ['createBatch', 70],
   ['replace', 90],
   ['replaceBatch', 25],
+  ['amend', 40],
   ['cancel', 130],
   ['cancelAll', 12],
   ['cancelBatch', 12],
@@ -141,6 +142,7 @@ export class Drawing {
         return { kind, who, orders: this.#batch(node, who), isControl: this.#once(2) };
       case 'replace':
       case 'replaceBatch':
+      case 'amend':
       case 'cancel':
         return this.#change(kind, who);
       case 'cancelAll':
@@ -333,7 +335,7 @@ export class Drawing {
   }
 
   /** Mostly about one's own order; now and then about another's. */
-  #change(kind: 'replace' | 'replaceBatch' | 'cancel', who: Who): Action {
+  #change(kind: 'replace' | 'replaceBatch' | 'amend' | 'cancel', who: Who): Action {
     const isControl = this.#once(2);
     const about = this.#recent.length === 0 ? null : this.#pick(this.#recent);
     const owner = about === null || this.#once(20) ? who : about.who;
@@ -341,6 +343,7 @@ export class Drawing {
       const { id, market } = about?.plan ?? { id: 'never', market: this.#market() };
       return { kind, who: owner, id, market, isControl };
     }
+    if (kind === 'amend') return { kind, who: owner, amend: this.#amendOf(about?.plan), isControl };
     if (kind === 'replace') return { kind, who: owner, change: this.#changeOf(about?.plan), isControl: true };
     const own = this.#recent.filter((sent) => sent.who === owner).slice(-6);
     return { kind, who: owner, changes: own.map(({ plan }) => this.#changeOf(plan)), isControl };
@@ -348,14 +351,38 @@ export class Drawing {
 
   #changeOf(plan: OrderPlan | undefined): ChangePlan {
     const { id, market } = plan ?? { id: 'never', market: this.#market() };
-    const direction = this.#once(2) ? 'PriceAbove' : 'PriceBelow';
+    if (this.#once(4)) return this.#completeChangeOf({ id, market }, plan);
     return {
       id,
       market,
       price: this.#once(2) ? null : this.#rawPrice(market),
       quantity: this.#once(2) ? null : this.#quantity(),
-      trigger: this.#once(4) ? { direction, price: this.#rawPrice(market) } : null,
+      trigger: this.#once(4) ? this.#conditionOf(market) : null,
     };
+  }
+
+  #conditionOf(market: AssetId): NonNullable<ChangePlan['trigger']> {
+    return { direction: this.#once(2) ? 'PriceAbove' : 'PriceBelow', price: this.#rawPrice(market) };
+  }
+
+  /** Mostly with the trigger that the order was created with, if it has one. */
+  #completeChangeOf({ id, market }: Pick<OrderPlan, 'id' | 'market'>, plan: OrderPlan | undefined): ChangePlan {
+    const { above, below } = plan?.wish ?? {};
+    const own =
+      above !== undefined
+        ? ({ direction: 'PriceAbove', price: above } as const)
+        : below !== undefined
+          ? ({ direction: 'PriceBelow', price: below } as const)
+          : null;
+    const figures = { price: this.#rawPrice(market), quantity: this.#quantity() };
+    return { id, market, ...figures, trigger: this.#once(4) ? this.#conditionOf(market) : own, isComplete: true };
+  }
+
+  /** Mostly below the quantity that the order was created with. */
+  #amendOf(plan: OrderPlan | undefined): AmendPlan {
+    const { id, market } = plan ?? { id: 'never', market: this.#market() };
+    const most = this.#once(4) ? this.#quantity() : (plan?.wish.quantity ?? 2) - 1;
+    return { id, market, quantity: 1 + this.random.below(Math.max(1, most)), isFirst: this.#once(2) };
   }
 
   #ownIds(who: Who): readonly string[] {

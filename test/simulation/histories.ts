@@ -51,11 +51,22 @@ async function shortened({ script, cause }: BrokenLaw): Promise<Error> {
 
 /** What must have happened in a long run of histories, so that no invariant holds for want of cases. */
 export const HAPPENINGS: readonly string[] = [
-  ...['create', 'createBatch', 'replace', 'replaceBatch', 'cancel', 'cancelAll', 'cancelBatch', 'cancelAllAfter'],
+  ...[
+    'create',
+    'createBatch',
+    'replace',
+    'replaceBatch',
+    'amend',
+    'cancel',
+    'cancelAll',
+    'cancelBatch',
+    'cancelAllAfter',
+  ],
   ...['hangUp', 'transfer', 'close', 'rename', 'login', 'logout', 'read', 'price', 'faucet', 'deposit', 'patchMarket'],
   ...['patchRisk', 'patchUser', 'fault', 'hold', 'release', 'pass'],
   ...['rests', 'kill', 'power lost, lost', 'power lost, kept', 'slow clearing', 'slow market-data', 'slow front-door'],
-  ...['fill confirmed', 'triggered', 'activated', 'cancelPending', 'replaced', 'restored', 'restarted'],
+  ...['fill confirmed', 'triggered', 'activated', 'cancelPending', 'replaced', 'amended', 'restored'],
+  ...['restarted'],
   ...['UserRequested', 'SelfTradePrevented', 'PostOnlyWouldCross', 'MarginInsufficient', 'ParentCanceled', 'Filled'],
   ...['Expired', 'ImmediateOrCancel', 'FillOrKill', 'AutoReduced'],
   ...['positionChanged', 'positionCleared', 'transferDone', 'priceAccepted', 'depositLanded', 'subAccountChanged'],
@@ -63,6 +74,7 @@ export const HAPPENINGS: readonly string[] = [
   ...['Liquidation', 'liquidationStep', 'accountCleared', 'taken over', 'kill in a liquidation'],
   ...['RATE_LIMITED', 'UNAUTHORIZED', 'SERVICE_UNAVAILABLE', 'MARKET_HALTED', 'PRICING_UNAVAILABLE'],
   ...['INSUFFICIENT_MARGIN', 'INSUFFICIENT_INVENTORY', 'POSITION_NOT_FLAT', 'INVALID_NONCE', 'DUPLICATE_ORDER'],
+  ...['ORDER_REVISION_MISMATCH'],
 ];
 
 /** @returns those of `HAPPENINGS` that never happened. */

@@ -2,7 +2,7 @@
  * What users see on their streams alone: orders, fills, positions, spot balances. Like a client it starts from reads
  * and follows events; what it then holds must be what reads return (invariants.ts).
  *
- *   Created, Replaced, Triggered, Canceled, Removed ─▶ orders
+ *   Created, Replaced, Amended, Triggered, Canceled, Removed ─▶ orders
  *   Pending, Confirmed, Rollbacked ─────────────────▶ fills ─▶ balances, positions
  *   transferred, depositLanded, withdrawalCompleted ▶ balances, what is locked included
  *
@@ -57,6 +57,8 @@ export class Listener {
   readonly cleared: Set<number> = new Set();
   /** Confirmed sides, as `market tradeId isMaker`, since the last look. */
   readonly confirmed: Set<string> = new Set();
+  /** Amends that were applied, since the last look. */
+  amended = 0;
   /** Last number created, by connection and market. */
   readonly #lastCreated = new Map<string, number>();
   readonly #open = new Map<string, UserTrade>();
@@ -99,6 +101,13 @@ export class Listener {
     switch (event.kind) {
       case 'Created':
         this.#created(id, order);
+        break;
+      case 'Amended':
+        assert.ok(event.newQuantity < order.quantity, `${id}: an amend lowers the total`);
+        assert.equal(event.newPrice, order.price);
+        assert.equal(event.remainingQuantity, Math.max(0, event.newQuantity - order.confirmed - order.pending));
+        order.quantity = event.newQuantity;
+        this.amended += 1;
         break;
       case 'Replaced':
         order.price = event.newPrice;

@@ -24,6 +24,7 @@ import type { LifeChains } from './chains.ts';
 import type { Listeners } from './listening.ts';
 import { PEOPLE, userAt } from './people.ts';
 import {
+  amendOf,
   cancelOf,
   closeOf,
   createOf,
@@ -239,6 +240,9 @@ export class Performer {
         entry.submitBatch({ kind: 'batch-replace', requests }, this.#origin(action), (_index, told) => answer(told));
         break;
       }
+      case 'amend':
+        this.#amend(action);
+        break;
       case 'cancel':
         this.#cancel(action);
         break;
@@ -332,6 +336,16 @@ export class Performer {
 
   #replace(who: number, change: ChangePlan): ReplaceRequest {
     return replaceOf(change, userAt(who), this.#node.nowNs);
+  }
+
+  #amend(action: Extract<Action, { kind: 'amend' }>): void {
+    const { entry, queries } = this.#node.gateway;
+    const { id, market, isFirst } = action.amend;
+    const user = userAt(action.who);
+    const record = isFirst ? null : queries.order(user, market, id as OrderId);
+    const revisionNs = record?.ok === true ? record.value.timestamp_ns : null;
+    const request = amendOf(action.amend, user, { revisionNs, nowNs: this.#node.nowNs });
+    entry.submit({ kind: 'amend', request }, this.#origin(action), this.#answer(1));
   }
 
   #cancel(action: Extract<Action, { kind: 'cancel' }>): void {

@@ -382,6 +382,8 @@ export class Player {
         assert.ok(confirmed.has(`${asset} ${tradeId}`), `what is told as confirmed is durable: ${side}`);
       }
       this.tally.add('confirmed sides', listener.confirmed.size);
+      this.tally.add('amended', listener.amended);
+      listener.amended = 0;
     }
     confirmed.clear();
   }

@@ -1,5 +1,6 @@
 /** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
+import { type AmendRequest, amendRequest } from '../../src/codec/amend-request.ts';
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
@@ -8,9 +9,9 @@ import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../s
 import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
-import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+import type { Action, AmendPlan, ChangePlan, OrderPlan } from './actions.ts';
 import { nameOf, settlerOf, tokenAt, vaultAt } from './vaults.ts';
 
 const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };
@@ -35,7 +36,7 @@ export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRe
 }
 
 export function replaceOf(
-  { id, market, price, quantity, trigger }: ChangePlan,
+  { id, market, price, quantity, trigger, isComplete }: ChangePlan,
   user: UserId,
   nowNs: bigint,
 ): ReplaceRequest {
@@ -44,12 +45,30 @@ export function replaceOf(
   const request = replaceRequest({
     user,
     orderId: id as OrderId,
+    baseAsset: isComplete === true ? spelled(market) : null,
     timestampNs,
     newPriceLimit: price as never,
     newQuantity: quantity as never,
     newTrigger: condition === null ? null : { shape: 'bare', parentOrderId: null, condition },
   });
   return { ...request, asset: spelled(market), postSignNs: timestampNs };
+}
+
+/** @param revisionNs that the order is to have. */
+export function amendOf(
+  { id, market, quantity }: AmendPlan,
+  user: UserId,
+  { revisionNs, nowNs }: { readonly revisionNs: bigint | null; readonly nowNs: bigint },
+): AmendRequest {
+  const amend = {
+    orderId: id as OrderId,
+    asset: spelled(market),
+    newQuantity: quantity as RawQuantity,
+    bookQuantityDecimals: 4,
+    expectedRevisionNs: revisionNs as TimestampNs | null,
+    timestampNs: nowNs as TimestampNs,
+  };
+  return amendRequest(amend, { id: user, text: user });
 }
 
 export function cancelOf({ id, market }: { id: string; market: AssetId }, user: UserId, nowNs: bigint): CancelRequest {
