@@ -85,11 +85,14 @@ export class SubscriptionReader {
     socket.send(bytes);
   }
 
-  /** Sends an error frame, and charges the address. */
+  /** Sends an error frame, and charges the address. At the lowest level of the address the socket is closed. */
   refuse(socket: ClientSocket, id: string | null, fault: Reject): void {
-    this.#parts.gate?.charge(socket.address, fault.code);
-    this.#parts.observer.refused?.(fault.code);
+    const { gate, observer } = this.#parts;
+    gate?.charge(socket.address, fault.code);
+    observer.refused?.(fault.code);
     socket.send(Buffer.from(requestErrorFrame(id, fault)));
+    // mutant: flooding-readers
+    if (gate?.isFlooding(socket.address) === true) socket.finish(1013, 'rate_limited');
   }
 
   /** Charges the address as for a public read. @returns RATE_LIMITED when it has not the units, or null. */

@@ -551,6 +551,17 @@ suite('the multiplexed market-data socket', () => {
     reader.socket.close();
   });
 
+  test('a socket that sends wrong frames is closed at the lowest level of its address (AMB-91)', async () => {
+    await limitAddresses(4n);
+    const reader = await world.connect();
+    // Two units are left; each refusal below zero costs a tenth, down to the capacity.
+    for (let sent = 0; sent < 42; sent += 1) {
+      reader.socket.send('{');
+      assert.match(await reader.frame(), /^\{"type":"error"/);
+    }
+    assert.deepEqual(await reader.closed, { code: 1013, reason: 'rate_limited' });
+  });
+
   test('frames of many sockets that come at once are read in many passes of the event loop', async () => {
     const readers = await Promise.all(Array.from({ length: 10 }, () => world.connect()));
     const unknown = Array.from({ length: 100 }, (_, index) => String(100 + index));
