@@ -11,6 +11,7 @@ import { byId, bytes, count, duration, figure, percent, rate, share, Table } fro
 
 const P50_P99 = [0.5, 0.99];
 const P99 = [0.99];
+const MARKETS_SHOWN = 10;
 /** From where a ring is high, and full: a full ring holds back or refuses what is written to it. */
 const RING_LIMITS = { high: 0.5, full: 0.9 };
 
@@ -28,9 +29,11 @@ function sum(values) {
 /** @returns {Panel} */
 export function trafficPanel() {
   const actions = new Table('Actions', ['Action', 'Done', 'Refused', 'p50', 'p99'], 'No action in this window.');
-  const reads = new Table('Replies', ['Listener', 'Reads', 'p99', 'Changes', 'p99'], 'No reply in this window.');
+  const replies = new Table('Replies', ['Listener', 'Reads', 'p99', 'Changes', 'p99'], 'No reply in this window.');
+  const reads = new Table('Reads', ['Read', 'Done', 'Refused', 'p50', 'p99'], 'Nothing was read since the start.');
+  const markets = new Table('Markets', ['Market', 'Done', 'Refused', 'p50', 'p99'], 'No market has seen an action.');
   const fills = new Table('Fills', ['Sides of fills', 'Rate', 'In the window', 'Since the start'], 'No fills.');
-  into('traffic', actions, reads, fills);
+  into('traffic', actions, markets, replies, reads, fills);
   const ACTION = 'ringbook_actions_total';
   const REPLY = 'ringbook_response_seconds';
   return {
@@ -39,20 +42,28 @@ export function trafficPanel() {
         .labelValues(ACTION, 'action')
         .filter((action) => (metrics.value(ACTION, { action }) ?? 0) > 0);
       actions.show(
-        names.map((action) => {
-          const results = metrics.labelValues(ACTION, 'result', { action });
-          const rates = results.map((result) => ({
-            result,
-            perSecond: metrics.rate(ACTION, { action, result }, windowMs),
-          }));
-          const isDone = (/** @type {string} */ result) => result !== 'rejected';
-          const { values } = metrics.quantiles('ringbook_action_seconds', { action }, P50_P99, windowMs);
-          const done = sum(rates.filter(({ result }) => isDone(result)).map(({ perSecond }) => perSecond));
-          const refused = sum(rates.filter(({ result }) => !isDone(result)).map(({ perSecond }) => perSecond));
-          return { key: action, cells: [action, rate(done), rate(refused), duration(values[0]), duration(values[1])] };
-        }),
+        names.map((action) =>
+          answered(metrics, { total: ACTION, seconds: 'ringbook_action_seconds' }, { action }, windowMs),
+        ),
+      );
+      markets.show(
+        busiest(metrics).map((market) =>
+          answered(
+            metrics,
+            { total: 'ringbook_market_actions_total', seconds: 'ringbook_market_action_seconds' },
+            { market },
+            windowMs,
+          ),
+        ),
       );
       reads.show(
+        metrics
+          .labelValues('ringbook_reads_total', 'read')
+          .map((read) =>
+            answered(metrics, { total: 'ringbook_reads_total', seconds: 'ringbook_read_seconds' }, { read }, windowMs),
+          ),
+      );
+      replies.show(
         metrics.labelValues(`${REPLY}_count`, 'service').map((service) => {
           const cells = ['read', 'change'].flatMap((kind) => {
             const { values } = metrics.quantiles(REPLY, { service, kind }, P99, windowMs);
@@ -64,6 +75,39 @@ export function trafficPanel() {
       fills.show(counted(metrics, 'ringbook_fills_total', 'status', windowMs));
     },
   };
+}
+
+/**
+ * What was done and refused of one kind, and how long it took.
+ *
+ * @param {Metrics} metrics
+ * @param {{ total: string, seconds: string }} names of the counter by result, and of the histogram
+ * @param {Labels} labels of the kind
+ * @param {number} windowMs
+ * @returns {import('./draw.js').Row}
+ */
+function answered(metrics, { total, seconds }, labels, windowMs) {
+  const rates = metrics.labelValues(total, 'result', labels).map((result) => ({
+    isDone: result !== 'rejected',
+    perSecond: metrics.rate(total, { ...labels, result }, windowMs),
+  }));
+  const [p50 = null, p99 = null] = metrics.quantiles(seconds, labels, P50_P99, windowMs).values;
+  const done = sum(rates.filter(({ isDone }) => isDone).map(({ perSecond }) => perSecond));
+  const refused = sum(rates.filter(({ isDone }) => !isDone).map(({ perSecond }) => perSecond));
+  const key = Object.values(labels).join(' ');
+  return { key, cells: [key, rate(done), rate(refused), duration(p50), duration(p99)] };
+}
+
+/** The markets with the most actions since the start. @param {Metrics} metrics */
+function busiest(metrics) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { labels, value } of metrics.samples('ringbook_market_actions_total')) {
+    const market = labels['market'] ?? '';
+    counts.set(market, (counts.get(market) ?? 0) + value);
+  }
+  const most = [...counts].sort(([, one], [, other]) => other - one).slice(0, MARKETS_SHOWN);
+  return most.map(([market]) => market);
 }
 
 /** Rows of a counter by one label. @param {Metrics} metrics @param {string} name @param {string} label @param {number} windowMs */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The path of an order through the node, hop by hop: how long each stage took, as p50 and p99 of the window on a scale of
+ * The path of an order or a batch through the node, hop by hop: how long each stage took, as p50 and p99 of the window on a scale of
  * decades, and the shares of the stages in the way of the median order as one strip.
  *
  *   parse ─▶ verify ─▶ reserve ─▶ market: ring ─▶ match ─▶ … ─▶ reply   then, after the reply: flush ─▶ confirmed
@@ -15,10 +15,15 @@ const QUANTILES = [0.5, 0.99];
 const ACTIONS = [
   ['create', 'Create'],
   ['replace', 'Replace'],
+  ['amend', 'Amend'],
   ['cancel', 'Cancel'],
+  ['batch-create', 'Batch of creates'],
+  ['batch-replace', 'Batch of replaces'],
+  ['cancel-all', 'Cancel all'],
 ];
-/** Those that follow each other and add up. */
+/** Those that follow each other and add up. A mass cancel is answered before its markets: there `market` is beside `reply`. */
 const IN_TURN = ['parse', 'verify', 'reserve', 'market', 'reply'];
+const BESIDE = { action: 'cancel-all', stage: 'market' };
 /** @type {Readonly<Record<string, string>>} */
 const ABOUT = {
   parse: 'bytes to a typed request',
@@ -80,7 +85,10 @@ export class PathPanel {
     const stages = new Map(
       ROWS.map((stage) => [stage, metrics.quantiles(STAGE_SECONDS, { action, stage }, QUANTILES, windowMs)]),
     );
-    this.#showStrip(IN_TURN.map((stage) => ({ stage, median: stages.get(stage)?.values[0] ?? 0 })));
+    const isBeside = (/** @type {string} */ stage) => action === BESIDE.action && stage === BESIDE.stage;
+    this.#showStrip(
+      IN_TURN.map((stage) => ({ stage, median: isBeside(stage) ? 0 : (stages.get(stage)?.values[0] ?? 0) })),
+    );
     const rows = [...stages].filter(([, { count }]) => count > 0);
     this.#table.show(
       rows.map(([stage, { values }]) => {
@@ -97,7 +105,7 @@ export class PathPanel {
     const sum = parts.reduce((total, { median }) => total + median, 0);
     this.#strip.hidden = sum === 0;
     if (sum === 0) return;
-    const words = parts.map(({ stage, median }) => `${stage} ${duration(median)}`);
+    const words = parts.filter(({ median }) => median > 0).map(({ stage, median }) => `${stage} ${duration(median)}`);
     this.#strip.setAttribute('aria-label', `Shares of the stages at the median: ${words.join(', ')}`);
     for (const [at, { stage, median }] of parts.entries()) {
       let part = /** @type {HTMLElement | undefined} */ (this.#strip.children[at]);
@@ -105,6 +113,7 @@ export class PathPanel {
         part = element('span', {}, element('b', {}, stage), element('br', {}), element('span', {}));
         this.#strip.append(part);
       }
+      part.hidden = median === 0;
       part.style.width = `${(100 * median) / sum}%`;
       part.title = `${stage}: ${duration(median)}, ${ABOUT[stage]}`;
       if (part.lastElementChild !== null) part.lastElementChild.textContent = duration(median);

@@ -376,12 +376,12 @@ function socketFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): re
 
 /** Of what was read since the start. */
 function readFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): readonly Family[] {
-  const kinds = Object.entries(services).flatMap(([service, door]) =>
+  const kinds = Object.entries(services).flatMap(([service, listener]) =>
     READ_KINDS.map((read) => ({
       labels: { service, read },
       read,
-      door,
-      times: histogramOf(door, readTimeMetric(read)),
+      listener,
+      times: histogramOf(listener, readTimeMetric(read)),
     })),
   );
   const seen = kinds.filter(({ times }) => times.count > 0);
@@ -389,9 +389,9 @@ function readFamilies(services: Readonly<Record<'oms' | 'mds', Recorded>>): read
     counter(
       'ringbook_reads_total',
       'Answers to reads over HTTP, by what is read.',
-      seen.flatMap(({ labels, read, door }) =>
+      seen.flatMap(({ labels, read, listener }) =>
         READ_RESULTS.map((result) => ({
-          value: numberOf(door, readMetric(read, result)),
+          value: numberOf(listener, readMetric(read, result)),
           labels: { ...labels, result },
         })),
       ),

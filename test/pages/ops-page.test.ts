@@ -64,6 +64,11 @@ suite('the page of operators in a browser', browserOptions, () => {
     await page.locator('#state.good', { hasText: 'Ready' }).waitFor();
     await untilRow('durability', 'Journal commit, flushed', ([p50 = '', p99 = '']) => /s$/.test(p50) && /s$/.test(p99));
     await untilRow('traffic', 'Confirmed', ([, inWindow = '']) => Number(inWindow) > 0);
+    await untilRow('traffic', '1', ([done = '', , p50 = '']) => done !== '0/s' && /s$/.test(p50));
+    const reading = setInterval(() => void fetch(`${node.oms}/markets`), 200);
+    await untilRow('traffic', 'markets', ([done = '', , p50 = '']) => done !== '0/s' && /s$/.test(p50)).finally(() =>
+      clearInterval(reading),
+    );
     await untilRow('actors', 'clearing', ([, , records = '']) => /^[0-9.]+\/s$/.test(records) && records !== '0/s');
     await untilRow('sockets', 'oms', ([sockets = '']) => Number(sockets) >= 2);
     assert.equal(await page.locator('.tile', { hasText: 'Open orders' }).locator('.spark polyline').count(), 1);
