@@ -220,7 +220,10 @@ export class Account {
     const run = () => {
       this.#planned.delete(name);
       if (user !== this.#userId || this.#session.token === '') return;
-      read().catch(() => {
+      read().catch((error) => {
+        // Without a node the streams are closed too, and everything is read when they have opened.
+        const isGone = error instanceof Refusal && error.code === 'UNREACHABLE' && this.#open.size < this.#streams.size;
+        if (isGone) return;
         // Refused, for instance by the rate limit: later again.
         if (user === this.#userId) setTimeout(() => this.#plan(name, read), 4 * REREAD_MS);
       });

@@ -33,6 +33,8 @@ export class App {
   /** The market on display. @type {Plain} */
   market = null;
   interval = '1m';
+  /** Whether the markets were read. */
+  isStarted = false;
   /** Set by the order ticket. @type {(price: string) => void} */
   #onPick = () => undefined;
   /** @type {Map<Change, (() => void)[]>} */
@@ -72,7 +74,12 @@ export class App {
 
   async start() {
     await this.#readMarkets();
-    setInterval(() => this.#readMarkets().catch(() => undefined), MARKETS_READ_MS);
+    this.isStarted = true;
+    setInterval(() => {
+      // The first market of a node may come while the page is open.
+      const read = this.#readMarkets().then(() => this.market === null && this.select(location.hash.slice(1)));
+      read.catch(() => undefined);
+    }, MARKETS_READ_MS);
     new Stream({
       connect: () => new WebSocket(`${MARKET_STREAMS}/tickers/ws`),
       opened: () => void this.#readTickers(),
@@ -81,6 +88,7 @@ export class App {
       },
     });
     this.select(location.hash.slice(1));
+    this.emit('state');
     addEventListener('hashchange', () => this.select(location.hash.slice(1)));
   }
 

@@ -73,7 +73,8 @@ export class FieldFault extends Error {
 export function rawOf(field, decimals) {
   const raw = parseScaled(field.value, decimals);
   if (field.value === '') throw new FieldFault(field, 'a value is needed');
-  if (raw === null) throw new FieldFault(field, `a number with at most ${decimals} decimals`);
+  if (raw === null)
+    throw new FieldFault(field, `a number with at most ${decimals} ${decimals === 1 ? 'decimal' : 'decimals'}`);
   if (raw < 1n || raw > BigInt(Number.MAX_SAFE_INTEGER)) throw new FieldFault(field, 'out of range');
   return Number(raw);
 }

@@ -156,16 +156,17 @@ export function ladder(root, app) {
 
   const draw = oncePerFrame(() => {
     const { market, feed } = app;
-    if (market === null) return;
+    grouping.hidden = market === null;
     const isCurrent = feed.book.isCurrent;
-    const step = (parseDecimal18(market.tick_size) ?? 1n) * (GROUPINGS[groupFactor] ?? 1n);
+    const step = (parseDecimal18(market?.tick_size ?? '1') ?? 1n) * (GROUPINGS[groupFactor] ?? 1n);
     const askRows = isCurrent ? groupLevels(feed.book.asks(LEVELS_READ), step, true, shown) : [];
     const bidRows = isCurrent ? groupLevels(feed.book.bids(LEVELS_READ), step, false, shown) : [];
     const largest = [askRows.at(-1)?.sum ?? 0n, bidRows.at(-1)?.sum ?? 0n].reduce((a, b) => (a > b ? a : b));
     const decimals = { price: app.priceDecimals, quantity: app.quantityDecimals };
     asks.draw(askRows, shown, largest, ownBy(app, 'Sell', step), decimals);
     bids.draw(bidRows, shown, largest, ownBy(app, 'Buy', step), decimals);
-    body.classList.toggle('stale', !isCurrent);
+    // What was read before the connection was lost stays, and is shown as old.
+    body.classList.toggle('stale', !isCurrent || !feed.isLive);
     drawMiddle(app, last, spread);
   });
 
@@ -187,7 +188,8 @@ export function ladder(root, app) {
     groupFactor = 0;
     draw();
   });
-  for (const what of /** @type {const} */ (['book', 'orders', 'ticker', 'trades'])) app.on(what, draw);
+  for (const what of /** @type {const} */ (['book', 'state', 'orders', 'ticker', 'trades'])) app.on(what, draw);
+  draw();
 }
 
 /** @param {App} app @param {'Buy' | 'Sell'} side @param {bigint} step */
@@ -214,6 +216,8 @@ function drawMiddle(app, last, spread) {
   last.className = change > 0 ? 'up' : change < 0 ? 'down' : '';
   const ask = feed.book.isCurrent ? feed.book.asks(1)[0] : undefined;
   const bid = feed.book.isCurrent ? feed.book.bids(1)[0] : undefined;
+  if (app.market === null) return setText(spread, '');
+  if (!feed.isLive) return setText(spread, 'not connected');
   if (ask === undefined || bid === undefined) {
     setText(spread, feed.book.isCurrent ? 'no spread' : 'reading the book …');
     return;

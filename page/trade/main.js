@@ -49,9 +49,11 @@ function linkState(app) {
   const state = part('link-state');
   const draw = () => {
     const isIn = app.session.token !== '';
-    const isLive = app.feed.isLive && (!isIn || app.account.isLive);
+    // Without a market there is no feed.
+    const hasFeed = app.feed.isLive || (app.isStarted && app.market === null);
+    const isLive = hasFeed && (!isIn || app.account.isLive);
     state.className = `link-state ${isLive ? 'live' : 'waiting'}`;
-    state.textContent = isLive ? 'Live' : app.feed.isLive ? 'Connecting your account …' : 'Connecting …';
+    state.textContent = isLive ? 'Live' : hasFeed ? 'Connecting your account …' : 'Connecting …';
     state.title = isLive ? '' : `Streams of market data are at ${MARKET_STREAMS}.`;
   };
   app.on('state', draw);

@@ -18,6 +18,7 @@ function percentOf(percent) {
 /** @param {Element} root @param {App} app */
 export function marketList(root, app) {
   const list = element('ul', { class: 'market-list' });
+  const none = element('p', { class: 'none', hidden: '' }, 'No markets yet.');
   const filter = /** @type {HTMLInputElement} */ (
     element('input', {
       type: 'search',
@@ -25,6 +26,7 @@ export function marketList(root, app) {
       placeholder: 'Find a market',
       'aria-label': 'Find a market',
       spellcheck: 'false',
+      hidden: '',
     })
   );
   /** @type {Map<string, { row: HTMLElement, link: HTMLAnchorElement, last: HTMLElement, change: HTMLElement, volume: HTMLElement }>} */
@@ -56,10 +58,11 @@ export function marketList(root, app) {
       fill(list, ...[...rows.values()].map(({ row }) => row));
       filter.hidden = rows.size < 8;
     }
+    none.hidden = rows.size > 0;
     draw();
   };
   filter.addEventListener('input', draw);
-  root.append(filter, list);
+  root.append(filter, list, none);
   app.on('markets', rebuild);
   app.on('market', draw);
   app.on('ticker', draw);
@@ -95,7 +98,8 @@ export function marketStats(root, app) {
     setText(last, figure(app.feed.trades[0]?.price ?? ticker?.last_price, priceDecimals));
     const sign = direction(ticker?.price_change);
     setClass(last, `last ${sign}`);
-    setText(change, `${signed(ticker?.price_change, priceDecimals)} (${percentOf(ticker?.price_change_percent)})`);
+    const moved = signed(ticker?.price_change, priceDecimals);
+    setText(change, moved === '–' ? moved : `${moved} (${percentOf(ticker?.price_change_percent)})`);
     setClass(change, sign);
     setText(high, figure(ticker?.high, priceDecimals));
     setText(low, figure(ticker?.low, priceDecimals));

@@ -21,6 +21,7 @@ export function tape(root, app) {
   const draw = oncePerFrame(() => {
     const { trades } = app.feed;
     none.hidden = trades.length > 0;
+    list.hidden = trades.length === 0;
     while (rows.length < trades.length) {
       const [price, size, time] = [element('b', {}), element('span', {}), element('time', {})];
       const row = element('li', {}, price, size, time);
@@ -39,6 +40,7 @@ export function tape(root, app) {
       setText(cells.time, clockTime(trade.timestamp_ns));
     });
   });
+  draw();
   app.on('trades', draw);
   app.on('market', () => {
     for (const cells of rows) cells.id = null;

@@ -117,7 +117,12 @@ export class Ticket {
     };
     for (const what of /** @type {const} */ (['market', 'session', 'balances', 'margin', 'markets']))
       app.on(what, this.#draw);
-    app.on('market', () => this.#reset());
+    // A node may have no market yet.
+    this.#send.disabled = true;
+    app.on('market', () => {
+      this.#send.disabled = false;
+      this.#reset();
+    });
     app.on('balances', () => this.#fillAccounts());
     this.#draw();
   }
@@ -216,8 +221,7 @@ export class Ticket {
 
   #redraw() {
     const { market } = this.#app;
-    if (market === null) return;
-    const symbol = this.#app.symbolOf(market.asset_id);
+    const symbol = market === null ? '' : this.#app.symbolOf(market.asset_id);
     const isBuy = this.#side.value === 'Buy';
     const isLimit = this.#type.value === 'Limit';
     const isQuote = !isLimit && this.#unit.value === 'quote';
@@ -373,7 +377,10 @@ export class Ticket {
     const { code = '', field = '', message = String(error) } = error instanceof Refusal ? error : {};
     const at = this.#fieldOf(code, field);
     if (at !== null) this.#failAt(at, message);
-    fill(this.#state, element('b', { class: 'fault' }, `Refused: ${code} `), message);
+    if (code === 'UNREACHABLE') {
+      const words = 'The order may have arrived all the same: see your open orders when the page is connected again.';
+      fill(this.#state, element('b', { class: 'fault' }, 'No answer. '), words);
+    } else fill(this.#state, element('b', { class: 'fault' }, `Refused: ${code} `), message);
   }
 
   /** @param {Field} field @param {string} message */

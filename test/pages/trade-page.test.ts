@@ -4,6 +4,8 @@
  * Chromium.
  */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { RingbookClient } from '../../src/client/client.ts';
@@ -12,7 +14,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { browserOptions, launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
 import { faintTexts } from '../support/contrast.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
-import { removeDirectory } from '../support/temporary-directory.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { clientOf, connectAs, field, live, rest, row, textOf, until } from '../support/trade-page.ts';
 
 suite('the trading page in a browser', browserOptions, () => {
@@ -233,6 +235,31 @@ suite('the trading page in a browser', browserOptions, () => {
   });
 });
 
+suite('the trading page of a node without a market', browserOptions, () => {
+  test('an empty book, no order to send, and no error', async () => {
+    const folder = temporaryDirectory();
+    const config = join(folder, 'bare.json');
+    writeFileSync(config, JSON.stringify({ extends: 'dev', seed: 'none' }));
+    const node = await startNode({ profile: 'dev', env: { RINGBOOK_CONFIG: config } });
+    const browser = await launchBrowser();
+    try {
+      const { page, complaints } = await openPage(browser);
+      await page.goto(`${node.oms}/`);
+      await live(page);
+      await page.getByText('No markets yet.').waitFor();
+      assert.equal(await page.locator('.level:enabled:visible').count(), 0);
+      assert.equal(await page.locator('.own:visible').count(), 0);
+      assert.ok(await page.locator('#ticket .send').isDisabled());
+      assert.deepEqual(complaints, []);
+    } finally {
+      await browser.close();
+      await stopNode(node, 'SIGKILL');
+      removeDirectory(node.dataDirectory);
+      removeDirectory(folder);
+    }
+  });
+});
+
 suite('the trading page and a node that ends', browserOptions, () => {
   test('the page reconnects to the node when it is back, logs in again, and shows what is open', async () => {
     const first = await startNode({ profile: 'dev' });
@@ -248,6 +275,11 @@ suite('the trading page and a node that ends', browserOptions, () => {
       await row(page, 'Open orders', '1,234.00').waitFor();
       await stopNode(first);
       await page.locator('#link-state.waiting').waitFor();
+      await page.locator('.ladder.stale .middle', { hasText: 'not connected' }).waitFor();
+      await field(page, 'Price').fill('1200');
+      await field(page, 'Size').fill('1');
+      await page.getByRole('button', { name: 'Buy ETH' }).click();
+      await page.locator('.ticket-state', { hasText: 'No answer. The order may have arrived' }).waitFor();
       const ports = { RINGBOOK_OMS_PORT: new URL(first.oms).port, RINGBOOK_MDS_PORT: new URL(first.mds).port };
       const second = await startNode({ profile: 'dev', dataDirectory: first.dataDirectory, env: ports });
       try {
