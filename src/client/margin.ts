@@ -34,6 +34,12 @@ export interface Position {
   readonly liquidationPrice: string | null;
 }
 
+/** A position as it was booked, of the stream. */
+export interface PositionChange extends Position {
+  /** Time of the change. */
+  readonly timestampNs: bigint;
+}
+
 export interface MarginFigures {
   readonly equity: string;
   /** Available for more risk, after subtracting open orders. */
@@ -124,7 +130,7 @@ export interface MarginLink {
   readonly exchange: (exchange: HttpExchange) => Promise<JsonValue>;
   readonly stream: <T>(
     path: string,
-    decode: (frame: JsonValue) => readonly T[],
+    decode: (frame: JsonValue, timestampNs: bigint) => readonly T[],
     reconnect?: Reconnect,
   ) => Promise<EventStream<T>>;
 }
@@ -177,10 +183,11 @@ export class MarginClient {
     return readSimulation(await this.#link.exchange({ method: 'POST', path, body }));
   }
 
-  /** Changed positions, as soon as they are booked. */
-  positionStream(reconnect?: Reconnect): Promise<EventStream<Position>> {
-    const path = `/positions/ws/${this.#link.userId()}`;
-    return this.#link.stream(path, (frame) => readArray(frame, 'positions', readPosition), reconnect);
+  /** Changed positions, as soon as they are booked; a removed one a last time as `closed`. */
+  positionStream(reconnect?: Reconnect): Promise<EventStream<PositionChange>> {
+    const changesOf = (frame: JsonValue, timestampNs: bigint): readonly PositionChange[] =>
+      readArray(frame, 'positions', (row) => ({ ...readPosition(row), timestampNs }));
+    return this.#link.stream(`/positions/ws/${this.#link.userId()}`, changesOf, reconnect);
   }
 
   /** Figures of accounts that changed, at most ten times a second each. */

@@ -1,4 +1,4 @@
-/** The public registry, and creation of markets (wire.md 7.2, 7.3). Needs no key. */
+/** The public registry, and creation of markets (wire.md 7.2, 7.3, wire-additions.md 5, 9.5). Needs no key. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidResponse } from './errors.ts';
 import { type HttpExchange, queryText } from './http-transport.ts';
@@ -22,6 +22,17 @@ export interface AssetName {
   readonly name: string;
   readonly assetClass: string;
   readonly representations: readonly string[];
+}
+
+/** What an asset that is held at a venue counts for (wire-additions.md 9.5). */
+export interface NettingParameter {
+  readonly asset: string;
+  readonly venue: string;
+  readonly venueAsset: string;
+  /** In 1e-6. */
+  readonly cost: number;
+  /** In 1e-6. */
+  readonly residual: number;
 }
 
 export interface MarketPage extends Page<Market> {
@@ -75,6 +86,20 @@ export class RegistryClient {
   async riskParameters(): Promise<ReadonlyMap<string, JsonObject>> {
     const rows = objectOf(await this.#exchange({ method: 'GET', path: '/registry/risk-parameters' }));
     return new Map([...rows].map(([assetId, row]) => [assetId, objectOf(row)]));
+  }
+
+  /** Empty where the service offers no netting. */
+  async nettingParameters(): Promise<readonly NettingParameter[]> {
+    const rows = await this.#exchange({ method: 'GET', path: '/registry/netting-parameters' });
+    return readArray(rows, 'netting parameters', (row) =>
+      readObject(row, 'netting parameter', (reader) => ({
+        asset: reader.string('asset'),
+        venue: reader.string('venue'),
+        venueAsset: reader.string('venue_asset'),
+        cost: reader.integer('cost', 0, Number.MAX_SAFE_INTEGER),
+        residual: reader.integer('residual', 0, Number.MAX_SAFE_INTEGER),
+      })),
+    );
   }
 
   /** Decimals of those tokens that are registered, by the spelling of the request. */

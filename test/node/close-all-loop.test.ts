@@ -54,6 +54,7 @@ suite('close all', () => {
   }
 
   test('positions are closed as far as the book goes, and the loop goes on until nothing is left (POS-11, POS-01, QRY-08)', async () => {
+    const changes = await client.margin.positionStream();
     await other.sell(limit(300_000, 10_000), { ...MARGIN, asset: '2' });
     await open('2', 'Buy', '3000', '1');
     await other.buy(limit(600_000, 10_000), { ...MARGIN, asset: '1' });
@@ -88,6 +89,15 @@ suite('close all', () => {
     }
     await world.rest();
     assert.deepEqual(await client.margin.positions(), []);
+    const told: string[] = [];
+    let lastNs = 1n;
+    for await (const { assetId, side, size, timestampNs } of changes) {
+      assert.ok(timestampNs >= lastNs, 'a change has the time at which it was booked');
+      lastNs = timestampNs;
+      told.push(`${assetId} ${side} ${size}`);
+      if (told.includes('1 closed 0') && told.includes('2 closed 0')) break;
+    }
+    assert.deepEqual(told.slice(0, 2), ['2 long 1', '1 short 0.1'], 'every change in its order');
     const left = (await client.margin.figures()).get(1);
     // Bought 1 at 3000, sold .4 at 2990 and .6 at 2980; sold .1 at 60000, bought it at 60100; fees besides.
     assert.equal(left?.equity, left?.available);

@@ -115,13 +115,14 @@ suite('SDK', () => {
     stop();
   });
 
-  test('registry: tokens, vaults, risk rows, decimals, and a market for all users (REG-04 to REG-09, AMB-130)', async () => {
+  test('registry: tokens, vaults, risk rows, netting, decimals, and a market for all users (REG-04 to REG-09, AMB-130)', async () => {
     const { registry } = client;
     const tokens = await registry.tokens();
     const eth = tokens.find(({ symbol }) => symbol === 'ETH');
     assert.deepEqual([tokens.length, eth?.assetId, eth?.decimals, eth?.maxDeposits], [5, '2', 18, 200_000n * UNIT]);
     assert.equal((await registry.vaults()).length, 2);
     assert.deepEqual([...(await registry.riskParameters()).keys()], ['0', '1', '2', '3']);
+    assert.deepEqual(await registry.nettingParameters(), [], 'netting is not offered');
     assert.deepEqual(await registry.decimals([eth?.address ?? '']), new Map([[eth?.address, 18]]));
     assert.equal((await registry.createMarket('2')).assetId, '2');
     await assert.rejects(registry.createMarket('9'), code('MARKET_NOT_FOUND'));
