@@ -51,7 +51,14 @@ function build(engine: Engine, commit: string): void {
   // The format of OCI has no health check.
   const format = engine === 'docker' ? [] : ['--format', 'docker', '--layers'];
   const given = base === undefined ? [] : ['--build-arg', `NODE_IMAGE=${base}`];
-  must(engine, ['build', ...format, ...given, '--build-arg', `COMMIT=${commit}`, '-t', TAG, '.']);
+  const args = ['build', ...format, ...given, '--build-arg', `COMMIT=${commit}`, '-t', TAG, '.'];
+  const { status, stdout, stderr } = run(engine, args);
+  if (status === 0) return;
+  process.stderr.write(
+    `${stdout.slice(-4_000)}${stderr.slice(-4_000)}\nthe image is not built: "${engine} build" ended with ${status}. Where its base image ` +
+      'cannot be fetched, NODE_IMAGE names another one, with Node 24, npm and glibc 2.38 or later\n',
+  );
+  process.exit(1);
 }
 
 /** A node that runs in the image. */
