@@ -408,8 +408,10 @@ export class OrderEntry {
     const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
     if (notPaid !== null) done(notPaid);
     // A request that needs no signature keeps its place behind what its connection sent before: its verdict is not used.
-    else if (isUnsigned(request)) this.#inTurn({ ...job, signature: NO_MASTER }, () => done(null), done);
-    else {
+    else if (isUnsigned(request)) {
+      const place = { ...job, signature: NO_MASTER, isUnsigned: true };
+      this.#inTurn(place, () => done(null), done);
+    } else {
       const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
       const isOrder = 'order' in request || 'request' in request;
       const place = isOrder ? this.#unverified.begun(orderIdOf(request)) : null;

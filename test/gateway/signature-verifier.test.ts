@@ -104,6 +104,21 @@ suite('the signature verifier', () => {
     assert.deepEqual(order.slice(16, 24), ['0', '1', '2', '3', '4', '5', '6', 'early'], 'the rest in order');
   });
 
+  test('a request without a signature is answered at once, but not before what its connection sent', async () => {
+    const fixture = verifier();
+    await untilAwake(fixture);
+    const order: string[] = [];
+    const place = { ...JOB, isUnsigned: true };
+    assert.ok(fixture.verify(place, (isValid) => order.push(`alone ${isValid}`)));
+    assert.deepEqual([order, fixture.inFlight], [['alone true'], 0]);
+    assert.ok(fixture.verify(JOB, () => order.push('signed')));
+    assert.ok(fixture.verify(place, () => order.push('behind it')));
+    assert.equal(fixture.inFlight, 2);
+    fixture.flush();
+    await fixture.close();
+    assert.deepEqual(order.slice(1), ['signed', 'behind it']);
+  });
+
   test('a job with n co-signers counts as n + 1 in the bound of its part', async () => {
     const fixture = verifier();
     await untilAwake(fixture);

@@ -1046,6 +1046,12 @@ const MARKET_DATA: readonly Mutant[] = [
 
 const WIRE: readonly Mutant[] = [
   {
+    breaks: 'a request without a signature does not overtake what its connection sent before',
+    site: 'unsigned-in-turn',
+    change: condition('job.isUnsigned === true'),
+    caughtBy: 'test/gateway/signature-verifier',
+  },
+  {
     breaks: 'complete terms with the trigger that just fired are applied',
     site: 'trigger-of-the-check',
     change: removed,
