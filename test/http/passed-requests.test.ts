@@ -89,7 +89,7 @@ suite('requests that another thread answers', () => {
     passed.add({ method: 'GET', pattern: '/shown/:name', query: null }, '/hidden/:name');
     passed.add({ method: 'POST', pattern: '/shown', bodyBytesMax: 100_000 }, '/hidden');
     for (const pattern of ['/document', '/refused', '/throws', '/missing', '/slow']) {
-      passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 1_000 } : {}) });
+      passed.add({ method: 'GET', pattern, query: null, ...(pattern === '/slow' ? { deadlineMs: 3_000 } : {}) });
     }
     await front.open();
     await back.open();
