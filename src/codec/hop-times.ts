@@ -37,6 +37,7 @@ export interface ActionMeter {
   answered(action: Action, result: ActionResult, ns: number | null, asset: AssetId | null): void;
 }
 
+const INT_LIMIT = 2 ** 31;
 /** The members of the reply's `timing`. */
 const TIMING: readonly (readonly [string, Hop])[] = [
   ['received_ns', HOP.read],
@@ -190,6 +191,8 @@ export class ActionHops {
   }
 }
 
+/** A whole number: up to two seconds by the cheapest way. */
 function nsOf(ms: number): number {
-  return Math.round(ms * 1e6);
+  const ns = ms * 1e6;
+  return ns < INT_LIMIT ? ns | 0 : Math.round(ns);
 }

@@ -57,10 +57,6 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Of those the ones about one order. */
-export const ORDER_ACTIONS = ['create', 'replace', 'cancel', 'amend'] as const;
-export type OrderAction = (typeof ORDER_ACTIONS)[number];
-
 /** Those that name one market, or may: they are counted by market too, and so are the orders of batches. */
 export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'cancel-all', 'cancel-batch'] as const;
 
@@ -70,7 +66,7 @@ export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'cancel-a
  * market's answer, of a batch to its last one, both rings included; `reply` ends when the reply is written, with durable acks
  * after the flush. Mass cancels are answered when they are in the rings: their `reply` follows `reserve`, and `market` is beside it.
  */
-export const GATEWAY_STAGES = ['parse', 'verify', 'reserve', 'market', 'reply'] as const;
+const GATEWAY_STAGES = ['parse', 'verify', 'reserve', 'market', 'reply'] as const;
 export type GatewayStage = (typeof GATEWAY_STAGES)[number];
 
 /** Without a signature; a timer is not sent to any market. */
@@ -99,7 +95,7 @@ export const MARKET_ACTIONS = [
 export type MarketAction = (typeof MARKET_ACTIONS)[number];
 
 /** How an action ended. Only a batch may be `partial`: some of its orders were accepted, others not. */
-export const ACTION_RESULTS = ['accepted', 'partial', 'rejected'] as const;
+const ACTION_RESULTS = ['accepted', 'partial', 'rejected'] as const;
 export type ActionResult = (typeof ACTION_RESULTS)[number];
 
 export function resultsOf(action: Action): readonly ActionResult[] {

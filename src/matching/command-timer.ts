@@ -5,7 +5,7 @@
  *
  * One clock reading a command: what follows another begins when that ended.
  */
-import type { MarketAction, OrderAction } from '../core/hops.ts';
+import type { MarketAction } from '../core/hops.ts';
 import type { Clock } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { COMMAND_NOTE } from '../order/command-notes.ts';
@@ -29,7 +29,7 @@ export interface CommandTimes {
 }
 
 interface Command {
-  readonly action: OrderAction | 'cancel-all';
+  readonly action: MarketAction;
   /** When the gateway received it. */
   receivedNs(v: Views, at: number): bigint;
 }

@@ -160,6 +160,15 @@ suite('metrics of actions', () => {
     assert.ok(Math.abs(gap) < 1e-8, `the stages have a gap of ${gap} s`);
   });
 
+  test('with durable acks the flush is in the last stage of a batch, and the stages still have no gap', async () => {
+    await world.operate('PATCH', '/operator/settings', { acks: 'durable' });
+    const { counts, gap } = await stagesOf('batch-create', IN_TURN, () =>
+      a.batchCreate(buy('g-9'), a.wrapper('Buy', limit(100_000, 100), { id: 'g-10', asset: '1' })),
+    ).finally(() => world.operate('PATCH', '/operator/settings', { acks: 'optimistic' }));
+    assert.deepEqual(counts, { ...EACH_ONCE, ring: 2, match: 2 });
+    assert.ok(Math.abs(gap) < 1e-8, `the stages have a gap of ${gap} s`);
+  });
+
   test('mass cancels are answered before their markets, whose last answer ends the stage market', async () => {
     const inTurn = ['parse', 'reserve', 'reply'];
     const asked = { order_ids: ['g-1', 'g-2', 'g-3'] };
