@@ -9,6 +9,7 @@ import { devKey, loadKey, type SigningKey } from '../client/keys.ts';
 import { DEV_OPERATOR_TOKEN } from '../client/operator.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { reachableHost } from '../node/addresses.ts';
+import { readConfigFile } from '../node/config-file.ts';
 import { secretVariable } from '../node/environment.ts';
 
 export const EXIT = { done: 0, fault: 1, usage: 64, unreachable: 69 } as const;
@@ -62,22 +63,48 @@ interface AddressOption {
   readonly default: string;
 }
 
-/** Options for the node's addresses; the defaults follow the node's own environment (operator-api.md 1). */
-export const ADDRESS_OPTIONS: Readonly<Record<'oms' | 'mds' | 'ops', AddressOption>> = {
-  oms: { type: 'string', default: addressOf('RINGBOOK_OMS_PORT', 3_032) },
-  mds: { type: 'string', default: addressOf('RINGBOOK_MDS_PORT', 8_011) },
-  ops: { type: 'string', default: addressOf('RINGBOOK_OPS_PORT', 9_464) },
+/** Variables of the ports of the listeners, and what they are without them. */
+const LISTENERS = {
+  oms: ['RINGBOOK_OMS_PORT', 3_032],
+  mds: ['RINGBOOK_MDS_PORT', 8_011],
+  ops: ['RINGBOOK_OPS_PORT', 9_464],
+} as const;
+export type Listener = keyof typeof LISTENERS;
+
+export function portVariableOf(listener: Listener): string {
+  return LISTENERS[listener][0];
+}
+
+/** Where the node of this environment has a listener, seen from its machine. */
+export function addressOf(listener: Listener): string {
+  const [variable, port] = LISTENERS[listener];
+  const host = reachableHost(configuredHost(listener) ?? process.env['RINGBOOK_HOST'] ?? '127.0.0.1');
+  return `http://${host}:${process.env[variable] ?? port}`;
+}
+
+/** The member `hosts` of the node's configuration file; null without one. What is wrong with a file is for `start` and `doctor`. */
+function configuredHost(listener: Listener): string | null {
+  try {
+    const { hosts } = readConfigFile(process.env['RINGBOOK_CONFIG'] ?? 'dev') as { hosts?: Record<string, unknown> };
+    const host = hosts?.[listener];
+    return typeof host === 'string' ? host : null;
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** Options for the node's addresses; the defaults follow the node's own environment and file (operator-api.md 1). */
+export const ADDRESS_OPTIONS: Readonly<Record<Listener, AddressOption>> = {
+  oms: { type: 'string', default: addressOf('oms') },
+  mds: { type: 'string', default: addressOf('mds') },
+  ops: { type: 'string', default: addressOf('ops') },
 };
 
 export const ADDRESS_HELP = `  --oms URL          order service          (default http://127.0.0.1:3032)
   --mds URL          market-data service    (default http://127.0.0.1:8011)
   --ops URL          operator API           (default http://127.0.0.1:9464)
-                     RINGBOOK_HOST and RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT change the defaults`;
-
-export function addressOf(portVariable: string, port: number): string {
-  const host = reachableHost(process.env['RINGBOOK_HOST'] ?? '127.0.0.1');
-  return `http://${host}:${process.env[portVariable] ?? port}`;
-}
+                     RINGBOOK_HOST, "hosts" of RINGBOOK_CONFIG and RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT change the defaults`;
 
 export const TOKEN_HELP = `  RINGBOOK_OPERATOR_TOKEN, or the file that RINGBOOK_OPERATOR_TOKEN_FILE names, is the token of the operator API
                      (default: that of the dev profile)`;

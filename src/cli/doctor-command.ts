@@ -9,7 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { OperatorClient } from '../client/operator.ts';
 import { ConfigError } from '../core/config-error.ts';
 import type { NodeConfig } from '../node/config.ts';
-import { addressOf, type Command, EXIT, parseOptions } from './command.ts';
+import { addressOf, type Command, EXIT, parseOptions, portVariableOf } from './command.ts';
 
 interface Finding {
   readonly what: string;
@@ -70,20 +70,18 @@ async function runningNode(ops: string): Promise<Finding | null> {
 }
 
 async function ports(): Promise<readonly Finding[]> {
-  const addresses = [
-    ['RINGBOOK_OMS_PORT', addressOf('RINGBOOK_OMS_PORT', 3_032)],
-    ['RINGBOOK_MDS_PORT', addressOf('RINGBOOK_MDS_PORT', 8_011)],
-    ['RINGBOOK_OPS_PORT', addressOf('RINGBOOK_OPS_PORT', 9_464)],
-  ] as const;
-  const node = await runningNode(addresses[2][1]);
+  const node = await runningNode(addressOf('ops'));
   if (node !== null) return [node];
   return Promise.all(
-    addresses.map(async ([variable, address]) => {
+    (['oms', 'mds', 'ops'] as const).map(async (listener) => {
+      const address = addressOf(listener);
       const isGood = await isPortFree(address);
       return {
         what: address,
         isGood,
-        detail: isGood ? 'free' : `taken by another program: stop it or set ${variable} (0 takes a free port)`,
+        detail: isGood
+          ? 'free'
+          : `taken by another program: stop it or set ${portVariableOf(listener)} (0 takes a free port)`,
       };
     }),
   );

@@ -8,6 +8,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 
 import { SESSIONS_MAX } from '../core/limits.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
+import { PROFILES } from './config-file.ts';
 
 const Strict = { additionalProperties: false } as const;
 const Count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
@@ -31,7 +32,6 @@ const RingBytes = Type.Union(
   ].map((bytes) => Type.Literal(bytes)),
 );
 
-export const PROFILES = ['dev', 'test', 'production'] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 export const ProfileShape: TSchema = Type.Object(

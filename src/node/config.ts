@@ -4,21 +4,18 @@
  * A refused start is a `ConfigError`: the caller prints its one line on standard error and exits with 78. No other
  * file reads `process.env`.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 
 import { PUBLIC_APPROVAL_ADDRESS, readKeyFile } from '../chain/key-file.ts';
-import { parseJson } from '../codec/json-tree.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { parseChainId } from '../core/ids.ts';
-import { nearestName } from '../core/nearest-name.ts';
 import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 import { faultsOf } from './config-faults.ts';
-import { HOST_FORM, LOG_LEVELS, PROFILES, type Profile, ProfileShape } from './config-shape.ts';
+import { readConfigFile } from './config-file.ts';
+import { HOST_FORM, LOG_LEVELS, type Profile, ProfileShape } from './config-shape.ts';
 import {
   type Environment,
   flagVariable,
@@ -162,9 +159,9 @@ function demoWish(environment: Environment, { profile, seed, hooks }: Profile, {
   return isWished;
 }
 
-/** Reads a profile by name or a file by path, follows `extends`, and checks the result against the one shape. */
+/** Checks a profile or a file against the one shape. */
 function readProfile(name: string): Profile {
-  const merged = mergeExtends(name, 0);
+  const merged = readConfigFile(name);
   const faults = faultsOf(ProfileShape, merged);
   if (faults.length === 0) return merged as unknown as Profile;
   const shown = faults.slice(0, FAULTS_SHOWN_MAX).join('; ');
@@ -175,82 +172,6 @@ function readProfile(name: string): Profile {
 
 /** Of one line on standard error. */
 const FAULTS_SHOWN_MAX = 8;
-const EXTENDS_DEPTH_MAX = 4;
-
-function mergeExtends(name: string, depth: number): Record<string, unknown> {
-  if (depth > EXTENDS_DEPTH_MAX) throw new ConfigError(`configuration "${name}": too many extends`);
-  const path = isProfileName(name) ? join(configDirectory(), `${name}.json`) : resolve(name);
-  const own = parseObject(path);
-  const base = own['extends'];
-  if (base === undefined) return own;
-  if (typeof base !== 'string')
-    throw new ConfigError(
-      `${path}: extends is ${JSON.stringify(base)}: give ${PROFILES.join(', ')} or the path of a file`,
-    );
-  const target = isProfileName(base) || isAbsolute(base) ? base : join(dirname(path), base);
-  const { extends: _resolved, ...members } = own;
-  return deepMerge(mergeExtends(target, depth + 1), members);
-}
-
-function isProfileName(name: string): boolean {
-  return (PROFILES as readonly string[]).includes(name);
-}
-
-function parseObject(path: string): Record<string, unknown> {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const nearest = nearestName(basename(path), PROFILES);
-    const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
-    throw new ConfigError(
-      `cannot read ${path} (${code ?? 'unknown'}): RINGBOOK_CONFIG is dev, test, production or the path of a JSON file.${meant}`,
-    );
-  }
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    if (!isObject(value)) throw new ConfigError(`${path} does not hold a JSON object`);
-    // The same text once more, because JSON.parse takes the last of two members of one name.
-    const strict = parseJson(bytes, { fractions: 'text' });
-    if (!strict.ok) throw new ConfigError(`${path}: ${strict.reject.message}: ${strict.reject.field ?? 'no member'}`);
-    return value;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new ConfigError(
-      `${path} is not valid JSON: ${error instanceof Error ? oneLine(error.message) : String(error)}`,
-    );
-  }
-}
-
-/** Messages of the engine repeat the text around the fault, between quotes, with its line ends: none of a file that may hold a secret. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replace(/, (?:\.{3})?".* is not valid JSON$/, '');
-}
-
-function deepMerge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const below = merged[key];
-    const bothObjects = isObject(below) && isObject(value);
-    merged[key] = bothObjects ? deepMerge(below, value) : value;
-  }
-  return merged;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The profiles' folder: the nearest `config` above this file, so that sources and build find the same one. */
-function configDirectory(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'config', 'dev.json'))) {
-    if (folder === dirname(folder)) throw new ConfigError('cannot find the config folder beside package.json');
-    folder = dirname(folder);
-  }
-  return join(folder, 'config');
-}
 
 /** Exactly as a browser writes it into an assertion. */
 function isOrigin(text: string): boolean {

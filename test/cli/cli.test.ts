@@ -226,6 +226,23 @@ suite('ready', () => {
     }
     assert.equal((await ringbook(['ready', '--wait', '1', '--ops', 'http://127.0.0.1:9'])).code, 69);
   });
+
+  test('finds the operations listener where the configuration file has it, and a broken file does not stop it', async () => {
+    const folder = temporaryDirectory();
+    const file = join(folder, 'node.json');
+    const server = await startWireServer({ answer: () => ({ body: '{"ready":true,"waiting_for":[]}' }) });
+    try {
+      writeFileSync(file, JSON.stringify({ extends: 'production', hosts: { ops: '127.0.0.1' } }));
+      const port = new URL(server.base).port;
+      const env = { RINGBOOK_CONFIG: file, RINGBOOK_HOST: '192.0.2.1', RINGBOOK_OPS_PORT: port };
+      assert.deepEqual(await ringbook(['ready'], env), { code: 0, stdout: '', stderr: '' });
+      writeFileSync(file, '{');
+      assert.equal((await ringbook(['ready', '--ops', server.base], env)).code, 0);
+    } finally {
+      await server.close();
+      removeDirectory(folder);
+    }
+  });
 });
 
 suite('the token of the operator API', () => {
