@@ -102,18 +102,33 @@ function held(assetId: AssetId, base: Amount18, assets: AssetRisks): HeldPositio
   return { assetId, base, notional, margin: requirement(terms, base), maintenance: maintenanceRequirement(own) };
 }
 
-/** What the factors of maintenance take away from the account (G14). */
-function maintenanceOf({ spot, positions }: AccountLegs, assets: AssetRisks): Amount18 {
-  const sums = emptyRisk();
+/** How a sum takes a spot balance or a base leg, and spot USD or a quote leg. */
+interface LegSum<Sums> {
+  readonly leg: (sums: Sums, terms: AssetTerms, amount: bigint) => void;
+  readonly usd: (sums: Sums, amount: bigint) => void;
+}
+
+/** @returns `sums`, with every leg of the account. */
+export function addLegs<Sums>(
+  sums: Sums,
+  { leg, usd }: LegSum<Sums>,
+  { spot, positions }: AccountLegs,
+  assets: AssetRisks,
+): Sums {
   for (const [asset, amount] of spot) {
-    if (asset === USD) addRiskUsd(sums, amount);
-    else addRisk(sums, assets.terms(asset), amount);
+    if (asset === USD) usd(sums, amount);
+    else leg(sums, assets.terms(asset), amount);
   }
   for (const [asset, { base, quote }] of positions) {
-    addRisk(sums, assets.terms(asset), base);
-    addRiskUsd(sums, quote);
+    leg(sums, assets.terms(asset), base);
+    usd(sums, quote);
   }
-  return maintenanceRequirement(sums);
+  return sums;
+}
+
+/** What the factors of maintenance take away from the account (G14). */
+function maintenanceOf(legs: AccountLegs, assets: AssetRisks): Amount18 {
+  return maintenanceRequirement(addLegs(emptyRisk(), { leg: addRisk, usd: addRiskUsd }, legs, assets));
 }
 
 /** Of one base leg, at the worse price (AMB-48). */

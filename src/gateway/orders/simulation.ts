@@ -31,7 +31,14 @@ import {
   type Position,
   type WhatIf,
 } from './margin-account.ts';
-import { type AccountLegs, figuresWith, flushedLegs, liquidationPrice, type MarginSources } from './margin-view.ts';
+import {
+  type AccountLegs,
+  addLegs,
+  figuresWith,
+  flushedLegs,
+  liquidationPrice,
+  type MarginSources,
+} from './margin-view.ts';
 import type { MarketSlot } from './markets.ts';
 
 /** Notional of a simulated trade (SIM-03). */
@@ -153,17 +160,8 @@ class Model {
 
   #surplus(withTrade: boolean): Amount18 {
     const { assets } = this.#sources;
-    const sums = emptyInitial();
-    const { spot, positions } = this.legs(optimisticLegs(this.#account), withTrade);
-    for (const [asset, amount] of spot) {
-      if (asset === USD) addInitialUsd(sums, amount);
-      else addInitial(sums, assets.terms(asset), amount);
-    }
-    for (const [asset, { base, quote }] of positions) {
-      addInitial(sums, assets.terms(asset), base);
-      addInitialUsd(sums, quote);
-    }
-    return initialSurplus(sums);
+    const legs = this.legs(optimisticLegs(this.#account), withTrade);
+    return initialSurplus(addLegs(emptyInitial(), { leg: addInitial, usd: addInitialUsd }, legs, assets));
   }
 
   /** The orders of the traded market net against the position that the trade leaves. */
