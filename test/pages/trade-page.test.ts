@@ -213,6 +213,31 @@ suite('the trading page in a browser', browserOptions, () => {
     assert.deepEqual(await covered('Account'), []);
   });
 
+  test('a key that is kept in the browser logs in after a reload, until it is removed', async () => {
+    const { page } = await opened();
+    const key = page.locator('#key-button');
+    const reload = async (): Promise<void> => {
+      await page.reload();
+      await live(page);
+    };
+    await connectAs(page, 'User b');
+    await reload();
+    await page.locator('#key-button', { hasText: 'Connect a key' }).waitFor();
+    await key.click();
+    await page.getByLabel('Keep it in this browser').check();
+    await page.getByRole('button', { name: 'User b' }).click();
+    await page.locator('#key-dialog').waitFor({ state: 'hidden' });
+    const shown = await textOf(key);
+    assert.match(shown, /^[0-9a-f]{6}…[0-9a-f]{4}$/);
+    await reload();
+    await page.locator('#key-button', { hasText: shown }).waitFor();
+    await key.click();
+    await page.getByRole('button', { name: 'Log out and remove the key' }).click();
+    await reload();
+    await page.locator('#key-button', { hasText: 'Connect a key' }).waitFor();
+    assert.equal(await page.evaluate('JSON.stringify(localStorage)'), '{}');
+  });
+
   test('a name of another user, or a symbol, is text and never markup', async () => {
     const client = await clientOf(node, 'b');
     const name = '<img src=x onerror=alert(1)>';
