@@ -217,6 +217,11 @@ export class StreamSocket<T> {
     return this.#backlogBytes;
   }
 
+  /** Bytes that its client has not received and that count here. */
+  backlogOf(totals: HubTotals): number {
+    return this.#totals === totals ? this.#backlogBytes : 0;
+  }
+
   /** Sends one frame: text of UTF-8 bytes, or binary as its route has it. No effect unless the socket is open. */
   send(frame: Uint8Array): void {
     if (this.#state !== 'open') return;
@@ -358,7 +363,7 @@ export class StreamSocket<T> {
 const nowMs = (): number => performance.now();
 
 /** A socket of any stream. */
-type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogBytes'>;
+type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogOf'>;
 
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
@@ -530,10 +535,12 @@ export class SocketHub {
 
   /** Bounded by SOCKETS_MAX; each time an eighth of the limit is freed. */
   #cutLongest(): void {
-    const keptBytes = (this.#totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
-    const longest = [...this.#open.keys()].sort((a, b) => b.backlogBytes - a.backlogBytes);
+    const totals = this.#totals;
+    const keptBytes = (totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
+    // Those with streams on another thread are cut off there.
+    const longest = [...this.#open.keys()].sort((a, b) => b.backlogOf(totals) - a.backlogOf(totals));
     for (const socket of longest) {
-      if (this.#totals.backlogBytes <= keptBytes) return;
+      if (totals.backlogBytes <= keptBytes) return;
       socket.cut();
     }
   }
