@@ -89,7 +89,8 @@ export class PathPanel {
     this.#showStrip(
       IN_TURN.map((stage) => ({ stage, median: isBeside(stage) ? 0 : (stages.get(stage)?.values[0] ?? 0) })),
     );
-    const rows = [...stages].filter(([, { count }]) => count > 0);
+    // Orders of batches pass a market too, and have no other stage.
+    const rows = whole.count === 0 ? [] : [...stages].filter(([, { count }]) => count > 0);
     this.#table.show(
       rows.map(([stage, { values }]) => {
         const perSecond = metrics.rate(`${STAGE_SECONDS}_count`, { action, stage }, windowMs);

@@ -12,7 +12,8 @@ import { assert, must } from '../core/assert.ts';
 import { FAIL_STOP_HALT_MS, WATCH_MS } from '../core/limits.ts';
 import { diedOf, type Ending, hungOf } from './ending.ts';
 import type { EventLoopRunner } from './event-loop-runner.ts';
-import { failStop, type RunningWorker } from './fail-stop.ts';
+import { allEnded, failStop, type RunningWorker } from './fail-stop.ts';
+import { Starvation } from './hang-detection.ts';
 import { ThreadBlock, type ThreadState, Watch } from './heartbeat.ts';
 import type { LastWords, ThreadBirth } from './thread-boot.ts';
 import type { BellLetter, ThreadContext } from './thread-context.ts';
@@ -152,7 +153,8 @@ export class Supervisor {
       LOADING_MS_MAX,
     );
     this.#halt();
-    await until(() => all.every(({ running }) => running.hasEnded()), FAIL_STOP_HALT_MS);
+    const workers = all.map(({ running }) => running);
+    await allEnded(workers, FAIL_STOP_HALT_MS, new Starvation(threadTimes()));
   }
 
   #halt(): void {
