@@ -19,10 +19,14 @@ import {
 } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import { type Counter, createMetrics, type Histogram, type MetricsPlan, MetricsWriter } from '../runtime/metrics.ts';
-import { actionMetric, actionTimeMetric, MARKET_TIME_METRIC, ONE_MARKET_METRICS, stageMetric } from './metric-names.ts';
-
-/** Markets with metrics of their own: the first that see an action. */
-export const MARKETS_MAX = 256;
+import {
+  actionMetric,
+  actionTimeMetric,
+  MARKET_TIME_METRIC,
+  MARKETS_MAX,
+  ONE_MARKET_METRICS,
+  stageMetric,
+} from './metric-names.ts';
 
 /** Of one action and result. */
 interface ResultRecorder {

@@ -25,6 +25,9 @@ function histogram(name: string, help: string): MetricDefinition {
   return { name, kind: 'histogram', help };
 }
 
+/** Markets with metrics of their own. */
+export const MARKETS_MAX = 256;
+
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
 export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
 
@@ -91,6 +94,11 @@ export function actionTimeMetric(action: Action): string {
   return `action_${action}_ns`;
 }
 
+/** Nanoseconds in which the commands of a market were matched. @param index below MARKETS_MAX. */
+export function matchedMetric(index: number): string {
+  return `matched_${index}_ns`;
+}
+
 /** The same of all actions that name one market. */
 export const MARKET_TIME_METRIC = 'action_ns';
 
@@ -139,9 +147,12 @@ export const ONE_MARKET_METRICS: readonly MetricDefinition[] = [
 ];
 
 /** Of each market shard. */
-export const MARKET_METRICS: readonly MetricDefinition[] = MARKET_ACTIONS.flatMap((action) =>
-  MARKET_STAGES.map((stage) => stageHistogram(action, stage)),
-);
+export const MARKET_METRICS: readonly MetricDefinition[] = [
+  ...MARKET_ACTIONS.flatMap((action) => MARKET_STAGES.map((stage) => stageHistogram(action, stage))),
+  ...Array.from({ length: MARKETS_MAX }, (_, index) =>
+    counter(matchedMetric(index), `Nanoseconds in which commands of market ${index} were matched.`),
+  ),
+];
 
 export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,

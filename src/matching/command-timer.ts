@@ -15,6 +15,7 @@ import {
   CancelOrder,
   CommandNote,
   NewOrder,
+  OrderRecord,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 
@@ -26,17 +27,27 @@ export interface CommandTimes {
   waited(action: MarketAction, ns: number): void;
   /** @param ns whole nanoseconds, so that recording them allocates nothing. */
   matched(action: MarketAction, ns: number): void;
+  /** The same of each command, for the sum of its market. */
+  matchedIn(marketIndex: number, ns: number): void;
 }
 
 interface Command {
   readonly action: MarketAction;
   /** When the gateway received it. */
   receivedNs(v: Views, at: number): bigint;
+  marketIndex(v: Views, at: number): number;
 }
+
+/** A create has its market in the order's record. */
+const CREATE: Command = {
+  action: 'create',
+  receivedNs: NewOrder.receivedNs,
+  marketIndex: (v, at) => OrderRecord.marketIndex(v, at + NewOrder.orderAt),
+};
 
 /** By type. */
 const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
-  [NewOrder.typeId, { ...NewOrder, action: 'create' }],
+  [NewOrder.typeId, CREATE],
   [ReplaceOrder.typeId, { ...ReplaceOrder, action: 'replace' }],
   [CancelOrder.typeId, { ...CancelOrder, action: 'cancel' }],
   [AmendOrder.typeId, { ...AmendOrder, action: 'amend' }],
@@ -89,6 +100,8 @@ export class CommandTimer {
     this.#handledMs = this.#times.nowMs();
     const ns = Math.round((this.#handledMs - beganMs) * 1e6);
     this.#times.matched(command.action, ns);
+    // mutant: matched-by-market
+    this.#times.matchedIn(command.marketIndex(v, at), ns);
     if (this.#isInBatch) this.#batchNs += ns;
   }
 

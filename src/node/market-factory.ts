@@ -3,7 +3,7 @@
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
 import { MARKET_ACTIONS, type MarketStage } from '../core/hops.ts';
 import { reserveNoAddresses } from '../core/pools.ts';
-import { stageMetric } from '../gateway/metric-names.ts';
+import { MARKETS_MAX, matchedMetric, stageMetric } from '../gateway/metric-names.ts';
 import type { CommandTimes } from '../matching/command-timer.ts';
 import { MarketShardActor } from '../matching/market-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
@@ -44,10 +44,12 @@ function commandTimes(metrics: MetricsWriter): CommandTimes {
     new Map(MARKET_ACTIONS.map((action) => [action, metrics.histogram(stageMetric(action, stage))]));
   const rings = histograms('ring');
   const matches = histograms('match');
+  const markets = Array.from({ length: MARKETS_MAX }, (_, index) => metrics.counter(matchedMetric(index)));
   return {
     nowMs: () => performance.now(),
     // The clock of the node may be set forward between the two.
     waited: (action, ns) => rings.get(action)?.record(Math.max(ns, 0)),
     matched: (action, ns) => matches.get(action)?.record(ns),
+    matchedIn: (marketIndex, ns) => markets[marketIndex]?.add(ns),
   };
 }

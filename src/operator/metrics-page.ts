@@ -11,7 +11,6 @@ import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { ACTIONS, gatewayStagesOf, MARKET_ACTIONS, MARKET_STAGES, NAMING_ACTIONS, resultsOf } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
-import { MARKETS_MAX } from '../gateway/action-metrics.ts';
 import { STAGES } from '../gateway/admission.ts';
 import {
   actionMetric,
@@ -19,6 +18,8 @@ import {
   COUNTED_STATUSES,
   FAULT_WORDS,
   MARKET_TIME_METRIC,
+  MARKETS_MAX,
+  matchedMetric,
   READ_KINDS,
   READ_RESULTS,
   REFUSAL_CODES,
@@ -88,7 +89,9 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     parts.unflushedSeconds(),
   );
   yield plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders());
-  yield* marketFamilies([...parts.marketFigures()].slice(0, MARKETS_MAX));
+  const markets = [...parts.marketFigures()].slice(0, MARKETS_MAX);
+  yield* marketFamilies(markets);
+  yield matchingByMarket(recorded, markets);
   yield plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes());
   yield breakerFamily(parts);
   yield* liquidationFamilies(clearing);
@@ -222,7 +225,7 @@ function orderFamilies(gateway: Recorded): readonly Family[] {
 /** Counts, times and stages of requests that change orders. */
 function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
   const gateway = actorNamed(recorded, FRONT_DOOR);
-  const markets = recorded.filter(({ metrics }) => metrics.has(stageMetric('create', 'match')));
+  const shards = shardsOf(recorded);
   const results = ACTIONS.flatMap((action) =>
     resultsOf(action).map(
       (result): Sample => ({ value: numberOf(gateway, actionMetric(action, result)), labels: { action, result } }),
@@ -238,7 +241,7 @@ function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
     ...MARKET_ACTIONS.flatMap((action) =>
       MARKET_STAGES.map((stage) => ({
         labels: { action, stage },
-        snapshot: sumOf(markets.map((market) => histogramOf(market, stageMetric(action, stage)))),
+        snapshot: sumOf(shards.map((shard) => histogramOf(shard, stageMetric(action, stage)))),
       })),
     ),
   ];
@@ -261,6 +264,22 @@ function actionFamilies(recorded: readonly Recorded[]): readonly Family[] {
       SECONDS,
     ),
   ];
+}
+
+/** The actors of markets. */
+function shardsOf(recorded: readonly Recorded[]): readonly Recorded[] {
+  return recorded.filter(({ metrics }) => metrics.has(stageMetric('create', 'match')));
+}
+
+/** Of markets that have seen a command; those on one shard share its thread. */
+function matchingByMarket(recorded: readonly Recorded[], markets: readonly MarketFigures[]): Family {
+  const shards = shardsOf(recorded);
+  const samples = markets.flatMap(({ market, marketIndex }) => {
+    if (marketIndex >= MARKETS_MAX) return [];
+    const ns = shards.reduce((sum, shard) => sum + numberOf(shard, matchedMetric(marketIndex)), 0);
+    return ns === 0 ? [] : [{ value: ns / 1e9, labels: { market } }];
+  });
+  return counter('ringbook_market_match_seconds_total', 'Time in which commands of a market were matched.', samples);
 }
 
 /** Of markets that have seen an action, and there of the kinds that they have seen. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
-import { ActionMetrics, MARKETS_MAX } from '../../src/gateway/action-metrics.ts';
-import { FRONT_DOOR_METRICS } from '../../src/gateway/metric-names.ts';
+import { ActionMetrics } from '../../src/gateway/action-metrics.ts';
+import { FRONT_DOOR_METRICS, MARKETS_MAX } from '../../src/gateway/metric-names.ts';
 import { createMetrics, MetricsWriter, readMetric } from '../../src/runtime/metrics.ts';
 
 function metricsOf(isMarket: (asset: AssetId) => boolean): ActionMetrics {

@@ -59,6 +59,12 @@ const METRICS: readonly Mutant[] = [
     caughtBy: 'test/gateway/action-metrics',
   },
   {
+    breaks: 'the time of matching is counted by market',
+    site: 'matched-by-market',
+    change: removed,
+    caughtBy: 'test/node/action-metrics',
+  },
+  {
     breaks: 'a read is counted by its result',
     site: 'reads-by-result',
     change: swap(/status < ERROR_FROM/, 'true'),

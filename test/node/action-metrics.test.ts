@@ -283,6 +283,12 @@ suite('metrics of actions', () => {
     });
     assert.deepEqual(grown, [2, 1, 1, 1, 1, 0, 1, 5]);
     const now = await page();
+    const matching = 'ringbook_market_match_seconds_total';
+    const spent = sampleOf(now, `${matching}{market="2"}`) - sampleOf(before, `${matching}{market="2"}`);
+    assert.ok(spent > 0 && spent < 1, `${spent} s`);
+    const others = sampleOf(now, `${matching}{market="1"}`) - sampleOf(before, `${matching}{market="1"}`);
+    assert.equal(others, 0);
+    assert.deepEqual(samplesWith(now, matching, 'market="3"'), []);
     assert.deepEqual(samplesWith(now, 'ringbook_market_actions_total', 'market="999"'), []);
     assert.deepEqual(samplesWith(now, 'ringbook_market_actions_total', 'market="3"'), []);
     assert.deepEqual(samplesWith(now, 'ringbook_market_actions_total', 'amend'), []);

@@ -139,6 +139,7 @@ export class OpsWorld {
       marketFigures: () =>
         Array.from({ length: 300 }, (_, at) => ({
           market: `${at}` as AssetId,
+          marketIndex: at,
           events: 9,
           undecided: 2,
           pendingTrades: 1,

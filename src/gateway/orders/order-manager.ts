@@ -67,6 +67,7 @@ export interface OrderManagerParts {
 /** Figures of one market, as the gateway sees it. */
 export interface MarketFigures {
   readonly market: AssetId;
+  readonly marketIndex: number;
   /** The last number of its sequence of events. */
   readonly events: number;
   /** Events that clearing has not decided and flushed. */
@@ -385,7 +386,8 @@ export class OrderManager {
   *marketFigures(): Generator<MarketFigures> {
     for (const { definition, seenSequence, decidedSequence, pendingTrades } of this.#markets.all()) {
       const undecided = Math.max(seenSequence - decidedSequence, 0);
-      yield { market: definition.assetId, events: seenSequence, undecided, pendingTrades: pendingTrades.size };
+      const { assetId: market, marketIndex } = definition;
+      yield { market, marketIndex, events: seenSequence, undecided, pendingTrades: pendingTrades.size };
     }
   }
 
