@@ -4,7 +4,7 @@
  * The data of a channel is formatted once for all its readers. A frame of one subscription differs from another's in its
  * sequence only, so the bytes of an update are made once and the number is written into them before each send:
  *
- *   │ room │ {"type":"update", … ,"sequence":│ 1 2 │,"timestamp_ns":…,"data":{…}}│
+ *   │ free │ {"type":"update", … ,"sequence":│ 1 2 │,"timestamp_ns":…,"data":{…}}│
  *          └ moves with the number of digits        └ fixed
  */
 import { assert } from '../core/assert.ts';

@@ -2,7 +2,7 @@
  * The multiplexed market-data socket `/ws`: subscriptions of many sockets, and their publication (wire-additions.md 10).
  *
  *   MarketData ── depth, trades, rows, tickers ─▶ topics ── one frame each ─▶ SubscribedSocket ─▶ one write a flush
- *   client ── subscribe ─▶ charged ─▶ topic, and a snapshot when the socket has room
+ *   client ── subscribe ─▶ charged ─▶ topic, and a snapshot when the queue of the socket is short
  *
  * Snapshots are made in turn, SNAPSHOT_BYTES_PER_PASS in one pass of the event loop, and between two publications: so each
  * is the state after the updates that were sent before it.
@@ -84,7 +84,7 @@ export class MarketSubscriptions {
   /** Trades since the last flush, by market index. */
   readonly #trades = new Map<number, PublicTrade[]>();
   readonly #touched = new Set<SubscribedSocket>();
-  /** Sockets with a snapshot due and room for it. */
+  /** Sockets with a snapshot due and a queue that is short enough for it. */
   readonly #waiting = new Set<SubscribedSocket>();
   #pricesAtMs = Number.NEGATIVE_INFINITY;
   #isPlanned = false;
@@ -251,7 +251,7 @@ export class MarketSubscriptions {
         for (const frame of frames) bytes += frame.byteLength;
         socket.sendSnapshot(subscription, frames);
       }
-      // Without room it comes back when its queue is shorter; else behind the others.
+      // With a long queue it is added again once that is drained; else behind the others.
       this.#waiting.delete(socket);
       if (socket.due.size > 0 && socket.hasRoom) this.#waiting.add(socket);
       if (isSpent()) break;

@@ -81,7 +81,7 @@ export class SubscribedSocket implements FrameHolder {
     return this.#raw?.backlogBytes ?? 0;
   }
 
-  /** Whether there is room for a snapshot. */
+  /** Whether its queue is short enough for a snapshot. */
   get hasRoom(): boolean {
     return this.#raw?.state === 'open' && this.backlogBytes <= HELD_BYTES;
   }
@@ -91,7 +91,7 @@ export class SubscribedSocket implements FrameHolder {
     this.#queued.push({ subscription, frame });
   }
 
-  /** Queues an update that makes older ones obsolete; while there is no room, the newest is kept. */
+  /** Queues an update that makes older ones obsolete; while its queue is long, the newest is kept. */
   replace(subscription: Subscription, frame: SequencedFrame): void {
     const hasRoom = this.backlogBytes <= HELD_BYTES;
     // mutant: newest-only

@@ -9,8 +9,7 @@
  * Frames are read within what one pass of the event loop may take (reading-turns.ts). Those beyond it wait in the order of
  * their socket, bounded per socket and in total (frame-allowance.ts).
  *
- * A client can ask for work without end with frames that change nothing: so length, assets and answers are paid whatever
- * becomes of them. What a subscription costs is in market-subscriptions.ts.
+ * Frames that change nothing are work too: so length, assets and answers are paid whatever becomes of them. What a subscription costs is in market-subscriptions.ts.
  */
 import { pingAnswer, requestErrorFrame } from '../codec/subscription-frames.ts';
 import { BINARY_FRAME, type ClientFrame, type ItemsRequest, readClientFrame } from '../codec/subscription-requests.ts';
