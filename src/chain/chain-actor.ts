@@ -282,6 +282,11 @@ export class ChainActor implements ChainOperations {
     return this.#evm.isBusy || isApproving || [...this.#lanes.values()].some((lane) => lane.isBusy);
   }
 
+  /** Whether the thread of EVM chains has not loaded its modules yet. */
+  get isLoading(): boolean {
+    return this.#evm.isLoading;
+  }
+
   /** Resolves when all started work is complete. */
   async stop(): Promise<void> {
     this.#isStopped = true;

@@ -104,9 +104,15 @@ export class EvmThread {
   readonly #held = new Map<ChainId, { readonly units: Units; readonly messages: number }>();
   #addresses: ReadonlySet<string> = new Set();
   #isEnding = false;
+  #isLoading = false;
 
   constructor(parts: EvmThreadParts) {
     this.#parts = parts;
+  }
+
+  /** Whether the thread has not loaded its modules yet. */
+  get isLoading(): boolean {
+    return this.#isLoading;
   }
 
   /** Whether events are with clearing. */
@@ -211,6 +217,7 @@ export class EvmThread {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.#worker = worker;
+    this.#isLoading = true;
     worker.on('message', (message: FromWatcher) => this.#received(message));
     let fault = '';
     worker.on('error', (error: Error) => {
@@ -219,6 +226,7 @@ export class EvmThread {
     this.#ended = new Promise((resolve) => {
       worker.once('exit', (code) => {
         this.#worker = null;
+        this.#isLoading = false;
         for (const answer of this.#requests.values()) answer(null);
         this.#requests.clear();
         resolve();
@@ -236,6 +244,7 @@ export class EvmThread {
   }
 
   #received(message: FromWatcher): void {
+    this.#isLoading = false;
     switch (message.kind) {
       case 'events':
         void this.#offer(message);

@@ -99,6 +99,11 @@ export class VerifyPool {
     return this.#open.reduce((sum, channel) => sum + channel.inFlight, 0);
   }
 
+  /** Whether a thread has not loaded its modules yet. */
+  get isLoading(): boolean {
+    return this.#open.some(({ words }) => Atomics.load(words, VERIFY_WORD.heartbeat) === NOT_STARTED);
+  }
+
   /**
    * The threads for supervision: each records a heartbeat at least every 100 ms once it has started, with or without
    * jobs.

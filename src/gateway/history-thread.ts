@@ -68,7 +68,7 @@ export class HistoryThread implements PageReader {
         {
           lastHeartbeat: () => Atomics.load(life, HISTORY_WORD.heartbeat),
           kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
-          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.heartbeat) !== 0,
+          isWatched: () => !this.#isClosing && !this.isLoading,
         },
       ],
       threadTimes(),
@@ -107,6 +107,11 @@ export class HistoryThread implements PageReader {
     this.#nextId += 1;
     this.#worker.postMessage({ id, ask } satisfies ToHistory);
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
+  }
+
+  /** Whether it has not loaded its modules yet. */
+  get isLoading(): boolean {
+    return Atomics.load(this.#life, HISTORY_WORD.heartbeat) === 0;
   }
 
   /** The kernel's id; UNKNOWN_THREAD until it has started. */

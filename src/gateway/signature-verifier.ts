@@ -99,6 +99,11 @@ export class SignatureVerifier {
     this.#watch = new Watch(this.#pool?.watchables() ?? [], times);
   }
 
+  /** Whether a thread has not loaded its modules yet. */
+  get isLoading(): boolean {
+    return this.#pool?.isLoading === true;
+  }
+
   get inFlight(): number {
     return this.#waiting.size;
   }

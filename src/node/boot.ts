@@ -189,6 +189,14 @@ export class RingbookNode {
     await this.#ops?.close();
   }
 
+  /** Ends every thread of a start that is refused, or that a signal ends. */
+  abandon(): Promise<void> {
+    // mutant: abandoned-loading
+    return this.#threads.abandon(
+      () => this.#verifier.isLoading || this.#history?.isLoading === true || this.#chains?.isLoading === true,
+    );
+  }
+
   /** A broken invariant: the process ends with 70 (operator-api.md 1). */
   fail(reason: string): void {
     this.#supervisor.fail(diedOf(null, reason));

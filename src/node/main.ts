@@ -17,16 +17,27 @@ import { Signals } from './signals.ts';
 
 const EXIT_REFUSED = 78;
 
-/** Runs a node until a signal ends it; configuration is the environment, and what the command line wishes. */
-export async function main(wishes: StartWishes = {}, signals: Signals = new Signals()): Promise<void> {
+/**
+ * Runs a node until a signal ends it; configuration is the environment, and what the command line wishes.
+ *
+ * @param entryOf as NodeThreads'.
+ */
+export async function main(
+  wishes: StartWishes = {},
+  signals: Signals = new Signals(),
+  entryOf: (thread: string) => URL = workerEntry,
+): Promise<void> {
   tuneCompiler();
-  const threads = begunThreads(wishes);
+  const threads = begunThreads(wishes, entryOf);
   // Before the node is ready nothing was acknowledged, so nothing has to be kept.
-  signals.stop = () => threads.abandon();
+  let abandon = (): Promise<void> => threads.abandon(() => false);
+  signals.stop = () => abandon();
   try {
     // Workers load their modules meanwhile, and the data directory is checked.
     const { RingbookNode } = await import('./boot.ts');
+    if (signals.isStopping) return;
     const node = new RingbookNode(threads);
+    abandon = () => node.abandon();
     const open = await node.start();
     if (signals.isStopping) return;
     const { profile, isDemo } = node.config;
@@ -42,19 +53,19 @@ export async function main(wishes: StartWishes = {}, signals: Signals = new Sign
     if (signals.isStopping) return;
     if (isRefusal(error)) {
       say(error.message);
-      await threads.abandon().finally(() => process.exit(EXIT_REFUSED));
+      await abandon().finally(() => process.exit(EXIT_REFUSED));
     }
     threads.supervisor.fail(diedOf(null, error instanceof Error ? (error.stack ?? error.message) : String(error)));
   }
 }
 
-function begunThreads(wishes: StartWishes): NodeThreads {
+function begunThreads(wishes: StartWishes, entryOf: (thread: string) => URL): NodeThreads {
   try {
     const config = loadConfig(process.env, wishes);
     // Before any thread loads it.
     const fault = binaryFault(packageFolder());
     if (fault !== null) throw new ConfigError(fault);
-    const threads = new NodeThreads(config);
+    const threads = new NodeThreads(config, entryOf);
     threads.begin();
     return threads;
   } catch (error) {

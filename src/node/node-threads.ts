@@ -143,9 +143,9 @@ export class NodeThreads {
     this.runner.wakeUp();
   }
 
-  /** Ends every thread of a start that is refused. */
-  async abandon(): Promise<void> {
-    const ended = this.supervisor.abandon();
+  /** Ends every thread of a start that is refused. @param areOthersLoading as Supervisor.abandon's. */
+  async abandon(areOthersLoading: () => boolean): Promise<void> {
+    const ended = this.supervisor.abandon(areOthersLoading);
     this.words.setRefused();
     await ended;
   }

@@ -141,17 +141,17 @@ export class Supervisor {
   }
 
   /**
-   * Ends every worker, for a process that is about to end with an exit code of its own. Waits for a worker that is
-   * still loading its modules: Node aborts the process when a thread is ended from outside while it loads a native
-   * module.
+   * Ends every worker, for a process that is about to end with an exit code of its own. Waits for a thread that is
+   * still loading its modules: Node aborts the process when a thread is ended from outside meanwhile.
+   *
+   * @param areOthersLoading threads that are not of the topology.
    */
-  async abandon(): Promise<void> {
+  async abandon(areOthersLoading: () => boolean): Promise<void> {
     this.#failing = true;
     const all = this.#children.flatMap(({ block, running }) => (running === null ? [] : [{ block, running }]));
-    await until(
-      () => all.every(({ block, running }) => block.state() !== 'starting' || running.hasEnded()),
-      LOADING_MS_MAX,
-    );
+    const haveLoaded = (): boolean =>
+      all.every(({ block, running }) => block.state() !== 'starting' || running.hasEnded()) && !areOthersLoading();
+    await until(haveLoaded, LOADING_MS_MAX);
     this.#halt();
     const workers = all.map(({ running }) => running);
     await allEnded(workers, FAIL_STOP_HALT_MS, new Starvation(threadTimes()));

@@ -239,6 +239,12 @@ const NODE: readonly Mutant[] = [
     caughtBy: 'test/node/start-check',
   },
   {
+    breaks: 'a start that is refused waits for a thread that loads, and ends with its own exit code',
+    site: 'abandoned-loading',
+    change: swap(/this\.#verifier\.isLoading/, 'false'),
+    caughtBy: 'test/node/start-check',
+  },
+  {
     breaks: 'a copied record is what it was',
     site: 'copied-record',
     change: argumentOfAssert('true'),

@@ -1,8 +1,11 @@
 /** What a start refuses before anything listens: one line on standard error and 78. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { must } from '../../src/core/assert.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { TABLE } from '../../src/storage/key-layout.ts';
@@ -11,10 +14,12 @@ import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-
 import { damagedRecords } from '../support/damage.ts';
 import { flipIn } from '../support/live-damage.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
-import { seenAtLast } from '../support/patience.ts';
-import { removeDirectory } from '../support/temporary-directory.ts';
+import { eventually, seenAtLast } from '../support/patience.ts';
+import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
+
+const SLOW_NODE = fileURLToPath(new URL('../support/slow-node-main.js', import.meta.url));
 
 /** A directory in which a node has run and stopped. */
 async function usedDirectory(): Promise<string> {
@@ -81,6 +86,35 @@ suite('the check before a start', () => {
     const anew = await startNode({ profile: 'dev', dataDirectory: directory });
     assert.equal(await stopNode(anew), 0);
     removeDirectory(directory);
+  });
+
+  test('a start that is refused or told to stop while a thread loads ends when it has loaded, in order', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const refusedIn = temporaryDirectory();
+    const env = { RINGBOOK_OPS_PORT: `${port}` };
+    await assert.rejects(
+      startNode({ profile: 'dev', program: SLOW_NODE, dataDirectory: refusedIn, env }),
+      (refused: Error) => {
+        assert.match(
+          refused.message,
+          /^node ended with 78 before it was ready:\nringbook does not start: cannot listen/,
+        );
+        return refused.message.endsWith('\nthe slow verifier has loaded\n');
+      },
+    );
+    taken.close();
+    const dataDirectory = temporaryDirectory();
+    const starting = startNode({ profile: 'dev', program: SLOW_NODE, dataDirectory });
+    const pid = await claimant(dataDirectory, new Set());
+    await eventually(() => existsSync(join(dataDirectory, 'loading')));
+    process.kill(pid, 'SIGTERM');
+    await assert.rejects(starting, {
+      message: 'node ended with 0 before it was ready:\nthe slow verifier has loaded\n',
+    });
+    removeDirectory(refusedIn);
+    removeDirectory(dataDirectory);
   });
 
   test('SIGTERM during a start ends it with 0 and without a word, and the next start has everything (AMB-110)', async () => {
