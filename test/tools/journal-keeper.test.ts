@@ -29,7 +29,9 @@ suite('a journal that is kept short', () => {
   test('a node makes snapshots and prunes while it trades; killed, it has every trade, and its journal gives its state', async () => {
     const home = temporaryDirectory();
     const config = join(home, 'short.json');
-    writeFileSync(config, JSON.stringify({ extends: 'dev', logLevel: 'info', snapshots: { everyMs: 200, keep: 1 } }));
+    // Without a bound on the wait of orders: a machine with other work refuses none.
+    const members = { logLevel: 'info', orderWaitMsMax: 0, snapshots: { everyMs: 200, keep: 1 } };
+    writeFileSync(config, JSON.stringify({ extends: 'dev', ...members }));
     const options = { profile: 'dev', dataDirectory: join(home, 'data'), env: { RINGBOOK_CONFIG: config } } as const;
     let node = await startNode(options);
     try {
