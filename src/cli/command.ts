@@ -78,8 +78,8 @@ export function portVariableOf(listener: Listener): string {
 /** Where the node of this environment has a listener, seen from its machine. */
 export function addressOf(listener: Listener): string {
   const [variable, port] = LISTENERS[listener];
-  const host = reachableHost(configuredHost(listener) ?? process.env['RINGBOOK_HOST'] ?? '127.0.0.1');
-  return `http://${host}:${process.env[variable] ?? port}`;
+  const host = reachableHost(configuredHost(listener) ?? (process.env['RINGBOOK_HOST'] || '127.0.0.1'));
+  return `http://${host}:${process.env[variable] || port}`;
 }
 
 /** The member `hosts` of the node's configuration file; null without one. What is wrong with a file is for `start` and `doctor`. */

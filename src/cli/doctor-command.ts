@@ -5,11 +5,12 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { OperatorClient } from '../client/operator.ts';
 import { ConfigError } from '../core/config-error.ts';
+import { hostOfUrl, reachableHost } from '../node/addresses.ts';
 import type { NodeConfig } from '../node/config.ts';
-import { addressOf, type Command, EXIT, parseOptions, portVariableOf } from './command.ts';
+import { type Command, EXIT, type Listener, parseOptions, portVariableOf } from './command.ts';
 
 interface Finding {
   readonly what: string;
@@ -45,13 +46,12 @@ async function nativeModule(module: (typeof NATIVE_MODULES)[number]): Promise<Fi
   }
 }
 
-/** Whether a server could listen on the address now. */
-function isPortFree(address: string): Promise<boolean> {
-  const { hostname, port } = new URL(address);
+/** The code of the error with which a server cannot listen there now; null if it can. */
+function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((done) => {
     const server = createServer();
-    server.once('error', () => done(false));
-    server.listen(Number(port), hostname, () => server.close(() => done(true)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => done(code ?? 'unknown'));
+    server.listen(port, host, () => server.close(() => done(null)));
   });
 }
 
@@ -69,22 +69,29 @@ async function runningNode(ops: string): Promise<Finding | null> {
   }
 }
 
-async function ports(): Promise<readonly Finding[]> {
-  const node = await runningNode(addressOf('ops'));
+/** The running node, or whether its three listeners could be opened. */
+async function listeners(config: NodeConfig): Promise<readonly Finding[]> {
+  const { omsHost, omsPort, mdsHost, mdsPort, opsHost, opsPort } = config;
+  const node = opsPort === 0 ? null : await runningNode(`http://${reachableHost(opsHost)}:${opsPort}`);
   if (node !== null) return [node];
-  return Promise.all(
-    (['oms', 'mds', 'ops'] as const).map(async (listener) => {
-      const address = addressOf(listener);
-      const isGood = await isPortFree(address);
-      return {
-        what: address,
-        isGood,
-        detail: isGood
-          ? 'free'
-          : `taken by another program: stop it or set ${portVariableOf(listener)} (0 takes a free port)`,
-      };
-    }),
-  );
+  return Promise.all([
+    listener('oms', omsHost, omsPort),
+    listener('mds', mdsHost, mdsPort),
+    listener('ops', opsHost, opsPort),
+  ]);
+}
+
+async function listener(name: Listener, host: string, port: number): Promise<Finding> {
+  const what = `${hostOfUrl(host)}:${port}`;
+  const error = await listenError(host, port);
+  if (error === null) return { what, isGood: true, detail: port === 0 ? `a free port (${name})` : `free (${name})` };
+  const variable = portVariableOf(name);
+  const details: Readonly<Record<string, string>> = {
+    EADDRINUSE: `taken by another program: stop it or set ${variable} (0 takes a free port)`,
+    EACCES: `needs a privilege that this user lacks: set ${variable} to 1024 or more`,
+  };
+  const noAddress = `${host} is no address of this machine (${error}): set RINGBOOK_HOST, or "hosts.${name}" of the configuration`;
+  return { what, isGood: false, detail: details[error] ?? noAddress };
 }
 
 /** What a start would refuse of the environment and of its configuration file. */
@@ -100,8 +107,7 @@ async function configuration(): Promise<{ readonly finding: Finding; readonly co
   }
 }
 
-function dataDirectory(config: NodeConfig | null): Finding {
-  const path = config?.dataDirectory ?? resolve(process.env['RINGBOOK_DATA_DIR'] ?? 'data/dev');
+function dataDirectory({ dataDirectory: path }: NodeConfig): Finding {
   let existing = path;
   while (!existsSync(existing)) existing = dirname(existing);
   try {
@@ -128,7 +134,7 @@ export const doctorCommand: Command = {
   help: `usage: ringbook doctor
 
 Checks the Node.js version, the native modules, the configuration in the environment, the ports (or the running node), the
-data directory and the cores.
+data directory and the cores; of a configuration that a start would refuse it prints why, and checks neither ports nor directory.
 Exits with 1 when something needs attention; each line says what to do.
 
 example:
@@ -141,8 +147,8 @@ example:
       nodeVersion(),
       ...(await Promise.all(NATIVE_MODULES.map(nativeModule))),
       finding,
-      ...(await ports()),
-      dataDirectory(config),
+      // Where they are is unknown while the configuration is refused.
+      ...(config === null ? [] : [...(await listeners(config)), dataDirectory(config)]),
       cores(),
     ];
     for (const { what, isGood, detail } of findings) {

@@ -399,6 +399,25 @@ suite('a node that answers', () => {
       assert.match(stdout, /^ok +configuration +profile dev/m);
       const refused = await ringbook(['doctor'], { RINGBOOK_OPS_PORT: port, RINGBOOK_ACK: 'durable' });
       assert.match(refused.stdout, /^FAIL +configuration +there is no variable RINGBOOK_ACK: /m);
+      for (const environment of [{ RINGBOOK_OPS_PORT: 'abc' }, { RINGBOOK_HOST: '127.0.0.1:3032' }]) {
+        const { code, stdout, stderr } = await ringbook(['doctor'], environment);
+        const [[name = '', value = ''] = []] = Object.entries(environment);
+        assert.deepEqual([code, stderr], [1, '']);
+        assert.match(stdout, new RegExp(`^FAIL +configuration +${name} is "${value}": give `, 'm'));
+        assert.doesNotMatch(stdout, /data directory/);
+      }
+      // With another program in its place on the operators' port, and an address of another machine.
+      const taken = await ringbook(['doctor'], { RINGBOOK_OMS_PORT: port, RINGBOOK_OPS_PORT: '0' });
+      assert.match(taken.stdout, new RegExp(`^FAIL +127\\.0\\.0\\.1:${port} +taken .*RINGBOOK_OMS_PORT`, 'm'));
+      const config = join(directory, 'node.json');
+      writeFileSync(config, JSON.stringify({ extends: 'production', publicListeners: 'plain-behind-terminator' }));
+      const away = await ringbook(['doctor'], {
+        RINGBOOK_CONFIG: config,
+        RINGBOOK_OPERATOR_TOKEN: 'f'.repeat(32),
+        RINGBOOK_HOST: '192.0.2.1',
+        RINGBOOK_OPS_PORT: '0',
+      });
+      assert.match(away.stdout, /^FAIL +192\.0\.2\.1:3032 +192\.0\.2\.1 is no address of this machine .*hosts\.oms/m);
       for (const name of ['uWebSockets.js', 'lmdb', 'sodium-native', 'tiny-secp256k1']) {
         assert.match(stdout, new RegExp(`^ok +${name} +loads`, 'm'));
       }
