@@ -66,19 +66,28 @@ export function gateOf(addresses: AddressConfig | null, budget: SharedBudget): A
 
 /** The reason why these files cannot serve TLS; null if they can. */
 export function tlsFault({ certFile, keyFile }: TlsFiles): string | null {
-  const certificate = textOf(certFile);
-  if (certificate === null) return `cannot read the certificate ${certFile}`;
-  const key = textOf(keyFile);
-  if (key === null) return `cannot read the key ${keyFile}`;
-  const leaf = attempt(() => new X509Certificate(certificate));
-  if (leaf === null) return `${certFile} is no certificate in PEM`;
-  const secret = attempt(() => createPrivateKey(key));
-  if (secret === null) return `${keyFile} is no private key in PEM without a passphrase`;
-  return leaf.checkPrivateKey(secret) ? null : `${keyFile} is not the key of ${certFile}`;
+  const certificate = fileOf(certFile);
+  if (certificate.text === null) return `${CERT_MEMBER} is "${certFile}", which cannot be read (${certificate.code})`;
+  const key = fileOf(keyFile);
+  if (key.text === null) return `${KEY_MEMBER} is "${keyFile}", which cannot be read (${key.code})`;
+  const leaf = attempt(() => new X509Certificate(certificate.text));
+  if (leaf === null) return `${CERT_MEMBER} is "${certFile}", which is no certificate in PEM`;
+  const secret = attempt(() => createPrivateKey(key.text));
+  if (secret === null) return `${KEY_MEMBER} is "${keyFile}", which is no private key in PEM without a passphrase`;
+  if (leaf.checkPrivateKey(secret)) return null;
+  return `${KEY_MEMBER} is "${keyFile}", which is not the key of the certificate ${certFile}`;
 }
 
-function textOf(path: string): string | null {
-  return attempt(() => readFileSync(path, 'utf8'));
+const CERT_MEMBER = 'publicListeners.tls.certFile';
+const KEY_MEMBER = 'publicListeners.tls.keyFile';
+
+/** With the code of the error where it cannot be read. */
+function fileOf(path: string): { readonly text: string } | { readonly text: null; readonly code: string } {
+  try {
+    return { text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { text: null, code: (error as NodeJS.ErrnoException).code ?? 'unknown' };
+  }
 }
 
 function attempt<T>(make: () => T): T | null {

@@ -18,14 +18,16 @@ const TOKEN_FORM = '^[0-9a-f]{64}@[0-9a-f]{18}$';
 const BASE_UNITS_FORM = '^(0|[1-9][0-9]{0,77})$';
 /** A host name, as browsers compare it: lower case, no port. */
 const RP_ID_FORM = '^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$';
-/** An IPv4 or IPv6 address, or a host name; no port. */
-export const HOST_FORM = '^[0-9A-Za-z.:_-]{1,253}$';
+/** An IPv4 address or a host name, or an IPv6 address, which has two colons or more; no port. */
+export const HOST_FORM = '^(?:[0-9A-Za-z._-]{1,253}|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$';
+/** How a value of that form is described. */
+export const HOST_WORDS = 'an address or a host name, without a port';
 const Account = Type.Union([
   Type.String({ pattern: '^[0-9a-f]{64}$', description: 'a user id of 64 hex digits in lower case' }),
   Type.Null(),
 ]);
 /** An address, or a name that the system resolves. */
-const Host = Type.String({ pattern: HOST_FORM, description: 'an address or a host name' });
+const Host = Type.String({ pattern: HOST_FORM, description: HOST_WORDS });
 const RingBytes = Type.Union(
   [
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,

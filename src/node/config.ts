@@ -15,7 +15,7 @@ import { tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 import { faultsOf } from './config-faults.ts';
 import { readConfigFile } from './config-file.ts';
-import { HOST_FORM, LOG_LEVELS, type Profile, ProfileShape } from './config-shape.ts';
+import { HOST_FORM, HOST_WORDS, LOG_LEVELS, type Profile, ProfileShape } from './config-shape.ts';
 import {
   type Environment,
   flagVariable,
@@ -59,6 +59,9 @@ const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|::1)$/;
 /** The `test` profile's clock starts here and stands still (operator-api.md 1). */
 export const MANUAL_CLOCK_START_NS = 1_800_000_000_000_000_000n;
 const PRODUCTION_TOKEN_LENGTH_MIN = 32;
+const TOKEN_FORM = /^[!-~](?:[ -~]*[!-~])?$/;
+/** What only tests and simulations have, by the member of a configuration, with the one value that production starts with. */
+const PRODUCTION_VALUES = { hooks: false, chains: 'none', seed: 'none', clock: 'system', oracleFeedMs: 0 } as const;
 
 /** What the command line may wish beside the environment. */
 export interface StartWishes {
@@ -95,7 +98,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
 function hostVariable(environment: Environment): string {
   const host = variable(environment, 'RINGBOOK_HOST') ?? '127.0.0.1';
   if (new RegExp(HOST_FORM).test(host)) return host;
-  throw new ConfigError(`RINGBOOK_HOST is "${host}": give an address or a host name`);
+  throw new ConfigError(`RINGBOOK_HOST is "${host}": give ${HOST_WORDS}`);
 }
 
 /** @throws ConfigError for what is no chain id: a misspelt one would accept nothing, and the start be refused for its vault. */
@@ -183,7 +186,9 @@ function isOrigin(text: string): boolean {
 function refuseUnsafe(config: NodeConfig): void {
   const tls = tlsOf(config.publicListeners);
   const fault = tls === null ? null : tlsFault(tls);
-  if (fault !== null) throw new ConfigError(`TLS: ${fault}`);
+  if (fault !== null) throw new ConfigError(fault);
+  refuseToken(config);
+  refuseSharedPorts(config);
   if (config.addresses?.from === 'x-forwarded-for' && config.publicListeners !== 'plain-behind-terminator')
     throw new ConfigError(
       '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
@@ -199,6 +204,28 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(`"feeAccount" and "backstopAccount" are both ${config.feeAccount}: they differ`);
   if (config.profile === 'production') refuseInProduction(config);
   else refuseOutsideLoopback(config);
+}
+
+/** A client sends it behind `Bearer `, and a header has neither spaces at its end nor other characters than these. */
+function refuseToken({ token }: NodeConfig): void {
+  if (token !== '' && !TOKEN_FORM.test(token))
+    throw new ConfigError(
+      'the operator token (RINGBOOK_OPERATOR_TOKEN, its _FILE or "operatorToken") begins or ends with a space, or has a character that no header holds: give letters, digits and signs of ASCII',
+    );
+}
+
+/** Found out here, before the data directory is opened. Port 0 takes a free one for each. */
+function refuseSharedPorts({ omsHost, mdsHost, opsHost, omsPort, mdsPort, opsPort }: NodeConfig): void {
+  const listeners = [
+    { name: 'RINGBOOK_OMS_PORT', host: omsHost, port: omsPort },
+    { name: 'RINGBOOK_MDS_PORT', host: mdsHost, port: mdsPort },
+    { name: 'RINGBOOK_OPS_PORT', host: opsHost, port: opsPort },
+  ].filter(({ port }) => port > 0);
+  for (const [index, { name, host, port }] of listeners.entries()) {
+    const other = listeners.slice(index + 1).find((later) => later.port === port && later.host === host);
+    if (other === undefined) continue;
+    throw new ConfigError(`${name} and ${other.name} are both ${port}: give each listener a port of its own, or 0`);
+  }
 }
 
 function refuseSmallRings({ rings }: NodeConfig, bytesMin: number, why: string): void {
@@ -220,16 +247,23 @@ function refuseOutsideLoopback(config: NodeConfig): void {
   );
 }
 
+/** Hooks, simulated chains, a seed, a manual clock, and a feeder that repeats old prices as if they were new. */
+function refuseSimulation(config: NodeConfig): void {
+  const names = Object.keys(PRODUCTION_VALUES) as (keyof typeof PRODUCTION_VALUES)[];
+  const faults = names
+    .filter((name) => config[name] !== PRODUCTION_VALUES[name])
+    .map((name) => `"${name}" is ${JSON.stringify(config[name])}: give ${JSON.stringify(PRODUCTION_VALUES[name])}`);
+  if (faults.length > 0)
+    throw new ConfigError(`production does not start with what only tests and simulations have: ${faults.join('; ')}`);
+}
+
 function refuseInProduction(config: NodeConfig): void {
   if (config.token.length < PRODUCTION_TOKEN_LENGTH_MIN)
     throw new ConfigError(
       `production needs RINGBOOK_OPERATOR_TOKEN, or RINGBOOK_OPERATOR_TOKEN_FILE with the path of a file, with at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters: ${config.token.length} are given`,
     );
   refuseSmallRings(config, BATCH_RING_BYTES, 'production needs rings that hold a batch');
-  if (config.hooks || config.chains === 'simulated' || config.seed !== 'none' || config.clock === 'manual')
-    throw new ConfigError(
-      'production does not start with test hooks, simulated chains, a seed or a manual clock in its configuration',
-    );
+  refuseSimulation(config);
   for (const name of ['feeAccount', 'backstopAccount'] as const) {
     if (PUBLIC_KEYS.has(config[name] ?? ''))
       throw new ConfigError(`"${name}" is a key of the dev seed, which everybody has: name an account of your own`);

@@ -92,9 +92,17 @@ function secretOf(name: string, path: string): string {
     throw new ConfigError(`${name} is "${path}", which cannot be read (${code ?? 'unknown'}): give the path of a file`);
   }
   const secret = text.replace(/\r?\n$/, '');
-  if (secret === '' || secret.length > SECRET_FILE_LENGTH_MAX || /[\r\n]/.test(secret))
-    throw new ConfigError(`${name} is "${path}": the file holds one line, the secret, and nothing else`);
+  const fault = secretFault(secret);
+  if (fault !== null)
+    throw new ConfigError(`${name} is "${path}", which ${fault}: write one line into it, the secret, and nothing else`);
   return secret;
+}
+
+/** Null for one line. The text is not repeated. */
+function secretFault(secret: string): string | null {
+  if (secret === '') return 'is empty';
+  if (secret.length > SECRET_FILE_LENGTH_MAX) return `has more than ${SECRET_FILE_LENGTH_MAX} characters`;
+  return /[\r\n]/.test(secret) ? 'has more than one line' : null;
 }
 
 /** @returns `fallback` where it is not set or empty. @throws ConfigError */

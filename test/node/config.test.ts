@@ -100,7 +100,7 @@ suite('configuration', () => {
     },
     'a host with a port': {
       config: { hosts: { ops: 'local host' } },
-      line: 'hosts.ops is "local host": give an address or a host name',
+      line: 'hosts.ops is "local host": give an address or a host name, without a port',
     },
   })) {
     test(`names the member, what was given and what is allowed: ${what}`, () => {
@@ -253,7 +253,7 @@ suite('environment of a node', () => {
       ['own-token', 'own-token'],
       ['own-token\n', 'own-token'],
       ['own-token\r\n', 'own-token'],
-      [' own \n', ' own '],
+      ['two words\n', 'two words'],
     ]) {
       writeFileSync(path, content ?? '');
       assert.equal(loadConfig({ RINGBOOK_OPERATOR_TOKEN_FILE: path }).token, token);
@@ -262,15 +262,53 @@ suite('environment of a node', () => {
       refused({ RINGBOOK_OPERATOR_TOKEN_FILE: path, RINGBOOK_OPERATOR_TOKEN: 'x' }),
       /^RINGBOOK_OPERATOR_TOKEN and RINGBOOK_OPERATOR_TOKEN_FILE are both set/,
     );
-    for (const content of ['', '\n', 'two\nlines\n']) {
+    for (const [content, fault] of [
+      ['', 'is empty'],
+      ['\n', 'is empty'],
+      ['two\nlines\n', 'has more than one line'],
+      ['a line\n\n', 'has more than one line'],
+      ['x'.repeat(70_000), 'has more than 65536 characters'],
+    ] as const) {
       writeFileSync(path, content);
-      assert.match(refused({ RINGBOOK_OPERATOR_TOKEN_FILE: path }), /holds one line, the secret, and nothing else$/);
+      assert.equal(
+        refused({ RINGBOOK_OPERATOR_TOKEN_FILE: path }),
+        `RINGBOOK_OPERATOR_TOKEN_FILE is "${path}", which ${fault}: write one line into it, the secret, and nothing else`,
+      );
     }
     assert.match(
       refused({ RINGBOOK_OPERATOR_TOKEN_FILE: `${path}.none` }),
       /token\.none", which cannot be read \(ENOENT\)/,
     );
     assert.match(refused({ RINGBOOK_OPERATOR_TOKEN_FILE: folder }), /cannot be read \(EISDIR\)/);
+  });
+
+  test('a token that no client can send in a header is refused, and not repeated', () => {
+    for (const token of [' sesame', 'sesame ', 'ses\tame', 'sésame']) {
+      const line = refused({ RINGBOOK_OPERATOR_TOKEN: token });
+      assert.match(
+        line,
+        /^the operator token \(RINGBOOK_OPERATOR_TOKEN, its _FILE or "operatorToken"\) begins or ends/,
+      );
+      assert.doesNotMatch(line, /ame/);
+    }
+  });
+
+  test('an address with a port is none, and listeners do not share a port', () => {
+    for (const host of ['127.0.0.1:3032', 'localhost:3032', '[::1]', 'http://localhost']) {
+      const line = `RINGBOOK_HOST is "${host}": give an address or a host name, without a port`;
+      assert.equal(refused({ RINGBOOK_HOST: host }), line);
+    }
+    for (const host of ['::1', 'localhost', '127.0.0.2'])
+      assert.equal(loadConfig({ RINGBOOK_HOST: host }).omsHost, host);
+    assert.equal(
+      refused({ RINGBOOK_OMS_PORT: '9464' }),
+      'RINGBOOK_OMS_PORT and RINGBOOK_OPS_PORT are both 9464: give each listener a port of its own, or 0',
+    );
+    const path = join(folder, 'two-hosts.json');
+    writeFileSync(path, JSON.stringify({ extends: 'dev', hosts: { ops: '127.0.0.2' } }));
+    assert.equal(loadConfig({ RINGBOOK_CONFIG: path, RINGBOOK_OMS_PORT: '9464' }).omsPort, 9464);
+    const free = { RINGBOOK_OMS_PORT: '0', RINGBOOK_MDS_PORT: '0', RINGBOOK_OPS_PORT: '0' };
+    assert.equal(loadConfig(free).opsPort, 0);
   });
 
   test('a token that is too short is counted, not repeated', () => {

@@ -25,23 +25,23 @@ suite('public listeners', () => {
   for (const [name, { config, says }] of Object.entries({
     'a certificate that is not there': {
       config: { publicListeners: { tls: { certFile: '/nowhere.pem', keyFile: tls.keyFile } } },
-      says: /^TLS: cannot read the certificate \/nowhere\.pem$/,
+      says: /^publicListeners\.tls\.certFile is "\/nowhere\.pem", which cannot be read \(ENOENT\)$/,
     },
     'a key that is not there': {
       config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: '/nowhere.key' } } },
-      says: /^TLS: cannot read the key \/nowhere\.key$/,
+      says: /^publicListeners\.tls\.keyFile is "\/nowhere\.key", which cannot be read \(ENOENT\)$/,
     },
     'a certificate that is none': {
       config: { publicListeners: { tls: { certFile: otherKey, keyFile: otherKey } } },
-      says: /^TLS: .*other\.pem is no certificate in PEM$/,
+      says: /^publicListeners\.tls\.certFile is ".*other\.pem", which is no certificate in PEM$/,
     },
     'a key that is none': {
       config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: tls.certFile } } },
-      says: /^TLS: .*cert\.pem is no private key/,
+      says: /^publicListeners\.tls\.keyFile is ".*cert\.pem", which is no private key/,
     },
     'the key of another certificate': {
       config: { publicListeners: { tls: { certFile: tls.certFile, keyFile: otherKey } } },
-      says: /^TLS: .*other\.pem is not the key of .*cert\.pem$/,
+      says: /^publicListeners\.tls\.keyFile is ".*other\.pem", which is not the key of the certificate .*cert\.pem$/,
     },
     'half of a pair': { config: { publicListeners: { tls: { certFile: tls.certFile } } }, says: /publicListeners/ },
     'addresses out of a header that anybody can write': {

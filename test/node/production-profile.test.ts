@@ -57,14 +57,31 @@ suite('production does not start', () => {
       config: BEHIND_TERMINATOR,
       says: /at least 32 characters/,
     },
-    'with test hooks': { token: TOKEN, config: { ...BEHIND_TERMINATOR, hooks: true }, says: /test hooks/ },
+    'with test hooks': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, hooks: true },
+      says: /: "hooks" is true: give false$/,
+    },
     'with simulated chains': {
       token: TOKEN,
       config: { ...BEHIND_TERMINATOR, chains: 'simulated' },
-      says: /simulated chains/,
+      says: /: "chains" is "simulated": give "none"$/,
     },
-    'with a seed': { token: TOKEN, config: { ...BEHIND_TERMINATOR, seed: 'dev' }, says: /a seed/ },
-    'with a manual clock': { token: TOKEN, config: { ...BEHIND_TERMINATOR, clock: 'manual' }, says: /manual clock/ },
+    'with a seed': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, seed: 'dev' },
+      says: /: "seed" is "dev": give "none"$/,
+    },
+    'with a manual clock': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, clock: 'manual' },
+      says: /: "clock" is "manual": give "system"$/,
+    },
+    'with a feeder that repeats old prices as new ones': {
+      token: TOKEN,
+      config: { ...BEHIND_TERMINATOR, oracleFeedMs: 60_000, seed: 'test' },
+      says: /: "seed" is "test": give "none"; "oracleFeedMs" is 60000: give 0$/,
+    },
     'with listeners that nobody declared safe': { token: TOKEN, config: {}, says: /plain-behind-terminator/ },
     'with the fee account of the dev seed': {
       token: TOKEN,
