@@ -194,6 +194,7 @@ export class ClearingActor implements Actor {
     const { timeNs, isEmpty } = isWhole ? yield* this.#sendWhileLoading(recovery) : yield* this.#sendLoaded(recovery);
     const sequence = this.#sequence;
     this.#options.journalSize?.(durability.journalSize);
+    this.#options.journalSequence?.set(sequence);
     writeNews({ kind: 'restored', journalSequence: sequence, timeNs, isEmpty }, this.#door);
     this.#sendHistory();
   }

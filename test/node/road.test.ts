@@ -12,6 +12,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import {
   barrier,
   cpuMsOf,
+  metricOf,
   metricsOf,
   type NodeProcess,
   operator,
@@ -226,5 +227,25 @@ suite('a dev node', () => {
     node = await startNode({ profile: 'dev', dataDirectory: node.dataDirectory });
     const later = await operator(node, 'GET', '/operator/state');
     assert.equal(later.body['state_hash'], before.body['state_hash']);
+    // The last record is on the page before there is a new one.
+    const { sequence } = later.body['journal'] as { sequence: number };
+    assert.equal(await metricOf(node, 'ringbook_journal_sequence'), sequence);
+    assert.equal(await metricOf(node, 'ringbook_ready'), 1);
+  });
+
+  test('a node that drains is not ready', async () => {
+    // Clearing commits a second later, so the node is seen while it drains.
+    await operator(node, 'POST', '/operator/clearing', { delay_ms: 1_000 });
+    const changed = operator(node, 'PUT', `/operator/users/${'ab'.repeat(32)}`, { is_mm: true }).catch(() => null);
+    const ended = stopNode(node);
+    const unready = async (): Promise<unknown> => {
+      const response = await fetch(`${node.ops}/readyz`);
+      return response.status === 503 ? response.json() : null;
+    };
+    let seen: unknown = null;
+    while (seen === null) seen = await unready();
+    assert.deepEqual(seen, { ready: false, waiting_for: ['market_data', 'chains'] });
+    assert.equal(await ended, 0, node.stderr());
+    await changed;
   });
 });
