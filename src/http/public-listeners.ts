@@ -78,6 +78,11 @@ export function tlsFault({ certFile, keyFile }: TlsFiles): string | null {
   return `${KEY_MEMBER} is "${keyFile}", which is not the key of the certificate ${certFile}`;
 }
 
+/** When the certificate ends, in seconds of Unix time. The files have passed `tlsFault`. */
+export function certificateEndS({ certFile }: TlsFiles): number {
+  return Math.floor(Date.parse(new X509Certificate(readFileSync(certFile, 'utf8')).validTo) / 1_000);
+}
+
 const CERT_MEMBER = 'publicListeners.tls.certFile';
 const KEY_MEMBER = 'publicListeners.tls.keyFile';
 

@@ -6,7 +6,7 @@
  * Stopping goes the other way: the order listener, then gateway → markets → clearing → market data, each handling
  * everything that waits, then the ops listener.
  */
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainActor } from '../chain/chain-actor.ts';
 import { ChainStore } from '../chain/chain-store.ts';
@@ -19,12 +19,13 @@ import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { canVerifySecp256k1 } from '../crypto/secp256k1.ts';
-import { Admission } from '../gateway/admission.ts';
+import { Admission, SIGNATURES_IN_FLIGHT } from '../gateway/admission.ts';
 import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { GatewayActor } from '../gateway/gateway-actor.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { HistoryThread } from '../gateway/history-thread.ts';
+import { DEFAULT_SETTINGS } from '../gateway/orders/settings.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../gateway/sessions/rate-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { UserLimits } from '../gateway/sessions/user-limits.ts';
@@ -32,7 +33,7 @@ import { SignatureVerifier } from '../gateway/signature-verifier.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
 import { OmsServer } from '../http/oms-server.ts';
 import type { SocketMessage } from '../http/passed-sockets.ts';
-import { gateOf, sessionsPerAddress, tlsOf } from '../http/public-listeners.ts';
+import { certificateEndS, gateOf, sessionsPerAddress, tlsOf } from '../http/public-listeners.ts';
 import type { EdgeObserver } from '../http/uws-http.ts';
 import { MDS_LISTEN_FAILED } from '../market-data/market-data-actor.ts';
 import { creditTestFunds } from '../operator/operator-hook-routes.ts';
@@ -103,6 +104,8 @@ export class RingbookNode {
   #feed: OracleFeed | null = null;
   #sweeper: NodeJS.Timeout | null = null;
   readonly #keeper: JournalKeeper;
+  #isStopping = false;
+  readonly #certificateEndS: number | null;
   #isEmpty = false;
   /** The journal's last sequence at this start: higher at every start that wrote anything. */
   #startedAtSequence = 0;
@@ -131,6 +134,8 @@ export class RingbookNode {
     if (!canVerifySecp256k1()) {
       this.#log.warn('limited address space: co-signatures of secp256k1 are refused (--disable-wasm-trap-handler)');
     }
+    const tls = tlsOf(config.publicListeners);
+    this.#certificateEndS = tls === null ? null : certificateEndS(tls);
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
@@ -159,8 +164,9 @@ export class RingbookNode {
     await this.#when(() => this.#words.mdsPort() !== 0);
     if (this.#words.mdsPort() === MDS_LISTEN_FAILED)
       throw taken('RINGBOOK_MDS_PORT', { host: config.mdsHost, port: config.mdsPort });
-    this.#waiting.delete('market_data');
     const oms = await this.#openOms();
+    // Ready is a node whose listeners are all open.
+    this.#waiting.delete('market_data');
     this.#threads.progress.end();
     this.#startFeed();
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
@@ -175,6 +181,9 @@ export class RingbookNode {
 
   /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
   async stop(): Promise<void> {
+    // Not ready any more: what sends requests here looks for another node.
+    this.#isStopping = true;
+    this.#waiting.add('market_data').add('chains');
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#feed?.stop();
     this.#keeper.stop();
@@ -433,7 +442,7 @@ export class RingbookNode {
       clock,
       plan,
       waitingFor: () => [...this.#waiting],
-      starting: () => this.#threads.progress.step,
+      starting: () => (this.#isStopping ? null : this.#threads.progress.step),
       command: (command) => this.#clearingClient.command(command),
       ask: (query) => this.#clearingClient.ask(query),
       hookClearing: (hook) => this.#clearingClient.hook(hook),
@@ -458,6 +467,13 @@ export class RingbookNode {
       marketActions: () => this.#gatewayMetrics?.actions.byMarket() ?? [],
       threadUses: () => threadUses(this.#times, this.#namedThreads()),
       unverified: () => this.#verifier.inFlight,
+      bounds: () => ({
+        openOrders: (this.#openGateway?.orders.requests.settings ?? DEFAULT_SETTINGS).openOrdersNodeMax,
+        signatures: config.threads.verifyThreads === 0 ? null : config.threads.verifyThreads * SIGNATURES_IN_FLIGHT,
+        certificateEndS: this.#certificateEndS,
+      }),
+      snapshots: () => this.#keeper.counts,
+      dataDisk: () => diskOf(config.dataDirectory),
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }
@@ -518,6 +534,17 @@ export class RingbookNode {
   async #when(isDone: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
     const deadlineMs = performance.now() + withinMs;
     while (!isDone() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** Free is what a process without privileges may still take. */
+function diskOf(directory: string): { readonly bytes: number; readonly freeBytes: number } | null {
+  try {
+    const { bsize, blocks, bavail } = statfsSync(directory);
+    return { bytes: blocks * bsize, freeBytes: bavail * bsize };
+  } catch {
+    // It is not there yet.
+    return null;
   }
 }
 

@@ -89,11 +89,13 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     parts.unflushedSeconds(),
   );
   yield plainGauge('ringbook_open_orders', 'Live orders of all users.', parts.openOrders());
+  yield* nodeFamilies(parts);
   const markets = [...parts.marketFigures()].slice(0, MARKETS_MAX);
   yield* marketFamilies(markets);
   yield matchingByMarket(recorded, markets);
   yield plainGauge('ringbook_data_file_bytes', 'Size of the data file.', parts.dataFileBytes());
   yield breakerFamily(parts);
+  yield oracleAgeFamily(parts);
   yield* liquidationFamilies(clearing);
   yield* chainFamilies(chains);
   yield gauge(
@@ -111,6 +113,42 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     ...requestSamples(parts.requestCounts()),
     ...requestSamples(opsRequests),
   ]);
+}
+
+/** Whether the node serves, and what ends the growth of figures that are watched. */
+function nodeFamilies(parts: OpsParts): readonly Family[] {
+  const { openOrders, signatures, certificateEndS } = parts.bounds();
+  const disk = parts.dataDisk();
+  const { made, failed } = parts.snapshots();
+  const sampleOf = (value: number | null): readonly Sample[] => (value === null ? [] : [{ value, labels: {} }]);
+  return [
+    plainGauge(
+      'ringbook_ready',
+      'Whether the node serves: 0 while it starts or drains.',
+      parts.waitingFor().length === 0 ? 1 : 0,
+    ),
+    plainGauge('ringbook_open_orders_limit', 'Live orders that the node takes of all users.', openOrders),
+    gauge(
+      'ringbook_verifier_signatures_limit',
+      'Requests in the verifier pool, beyond which orders wait at the gateway.',
+      sampleOf(signatures),
+    ),
+    gauge('ringbook_data_disk_bytes', 'Size of the file system with the data file.', sampleOf(disk?.bytes ?? null)),
+    gauge(
+      'ringbook_data_disk_free_bytes',
+      'Free space of the file system with the data file.',
+      sampleOf(disk?.freeBytes ?? null),
+    ),
+    gauge(
+      'ringbook_tls_certificate_expiry_timestamp_seconds',
+      'When the certificate of the public listeners ends, in Unix time.',
+      sampleOf(certificateEndS),
+    ),
+    counter('ringbook_snapshots_total', 'Snapshots that the node made by its schedule, and those that failed.', [
+      { value: made, labels: { result: 'made' } },
+      { value: failed, labels: { result: 'failed' } },
+    ]),
+  ];
 }
 
 function marketFamilies(markets: readonly MarketFigures[]): readonly Family[] {
@@ -147,7 +185,7 @@ function chainFamilies(chains: readonly WatchedChain[]): readonly Family[] {
     ),
     gauge(
       'ringbook_chain_head',
-      'The highest block that a majority of providers has reached.',
+      'The highest block that a majority of providers has reached; -1 while no majority answers.',
       samples(({ head }) => head),
     ),
     gauge(
@@ -182,6 +220,19 @@ function breakerFamily(parts: OpsParts): Family {
   return gauge(
     'ringbook_breaker_open',
     'Whether the prices of a source are too old, or too few since they were.',
+    samples,
+  );
+}
+
+/** By the node's clock; a price may lie a little ahead of it. */
+function oracleAgeFamily(parts: OpsParts): Family {
+  const nowNs = parts.clock.nowNs();
+  const samples = [...parts.prices()].flatMap(([asset, { oracle }]) =>
+    oracle === null ? [] : [{ value: Math.max(Number(nowNs - oracle.timeNs), 0) / 1e9, labels: { asset } }],
+  );
+  return gauge(
+    'ringbook_oracle_age_seconds',
+    'Time since the last oracle price of an asset was published; after an hour it is not used.',
     samples,
   );
 }

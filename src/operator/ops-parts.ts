@@ -42,6 +42,15 @@ export interface OpsConfig {
   readonly token: string;
 }
 
+export interface NodeBounds {
+  /** Setting `max_open_orders_node`. */
+  readonly openOrders: number;
+  /** In the verifier pool, beyond which orders wait at the gateway; null where there is no pool. */
+  readonly signatures: number | null;
+  /** When the certificate of the public listeners ends, in seconds of Unix time; null without TLS. */
+  readonly certificateEndS: number | null;
+}
+
 export interface OpsParts {
   readonly config: OpsConfig;
   readonly version: string;
@@ -90,6 +99,12 @@ export interface OpsParts {
   /** How long the latest market event has been waiting for its flush, in seconds. */
   unflushedSeconds(): number;
   dataFileBytes(): number;
+  /** Of the file system with the data file; null where the system does not report it. */
+  dataDisk(): { readonly bytes: number; readonly freeBytes: number } | null;
+  /** What ends the growth of figures that are watched. */
+  bounds(): NodeBounds;
+  /** Snapshots of this process, those of the node's own schedule. */
+  snapshots(): { readonly made: number; readonly failed: number };
   /** Live orders of all users (AMB-124). */
   openOrders(): number;
   /** None before the gateway is open. */

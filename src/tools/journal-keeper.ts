@@ -33,9 +33,16 @@ export class JournalKeeper {
   readonly #parts: KeeperParts;
   #timer: NodeJS.Timeout | null = null;
   #child: ChildProcess | null = null;
+  #made = 0;
+  #failed = 0;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
+  }
+
+  /** Since the start. */
+  get counts(): { readonly made: number; readonly failed: number } {
+    return { made: this.#made, failed: this.#failed };
   }
 
   /** @param everyMs 0: never. */
@@ -55,11 +62,15 @@ export class JournalKeeper {
     this.#run().then(
       (below) => {
         this.#child = null;
-        if (below !== null) this.#parts.told(below);
+        if (below === null) return;
+        this.#made += 1;
+        this.#parts.told(below);
       },
       (error: unknown) => {
         this.#child = null;
-        if (this.#timer !== null) this.#parts.failed(error instanceof Error ? error.message : String(error));
+        if (this.#timer === null) return;
+        this.#failed += 1;
+        this.#parts.failed(error instanceof Error ? error.message : String(error));
       },
     );
   }

@@ -3,6 +3,7 @@
  * (GEN-02, AMB-114).
  */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -71,6 +72,12 @@ suite('a production node with a certificate', () => {
     if (node !== undefined) await stopNode(node, 'SIGKILL');
     removeDirectory(dataDirectory);
     removeDirectory(folder);
+  });
+
+  test('its end is on the metrics page', async () => {
+    const { validTo } = new X509Certificate(TLS_CERTIFICATE);
+    const expiry = await metricOf(node, 'ringbook_tls_certificate_expiry_timestamp_seconds');
+    assert.equal(expiry, Date.parse(validTo) / 1_000);
   });
 
   test('is on its ready line', () => {

@@ -247,6 +247,15 @@ describe('metrics', () => {
     );
     assert.equal(value('ringbook_journal_sequence', 'ringbook_journal_sequence{}'), 1042);
     assert.equal(value('ringbook_open_orders', 'ringbook_open_orders{}'), 17);
+    assert.equal(value('ringbook_open_orders_limit', 'ringbook_open_orders_limit{}'), 2_000_000);
+    assert.equal(value('ringbook_verifier_signatures_limit', 'ringbook_verifier_signatures_limit{}'), 96);
+    assert.equal(value('ringbook_data_disk_bytes', 'ringbook_data_disk_bytes{}'), 65_536);
+    assert.equal(value('ringbook_data_disk_free_bytes', 'ringbook_data_disk_free_bytes{}'), 8_192);
+    const certificate = 'ringbook_tls_certificate_expiry_timestamp_seconds';
+    assert.equal(value(certificate, `${certificate}{}`), 1_900_000_000);
+    assert.equal(value('ringbook_snapshots_total', 'ringbook_snapshots_total{result="made"}'), 3);
+    assert.equal(value('ringbook_snapshots_total', 'ringbook_snapshots_total{result="failed"}'), 1);
+    assert.equal(value('ringbook_ready', 'ringbook_ready{}'), 1);
     assert.equal(value('ringbook_market_events_total', 'ringbook_market_events_total{market="2"}'), 9);
     assert.equal(after.get('ringbook_market_pending_trades')?.samples.size, 256, 'of 300 markets');
     assert.equal(value('ringbook_unflushed_seconds', 'ringbook_unflushed_seconds{}'), 0.25);
@@ -277,6 +286,11 @@ describe('metrics', () => {
       [1, 0],
       [1, 1],
     ]);
+    const ages = page.get('ringbook_oracle_age_seconds')?.samples;
+    assert.deepEqual(
+      ['1', '2', '3'].map((asset) => ages?.get(`ringbook_oracle_age_seconds{asset="${asset}"}`)),
+      [0, 3_600.000000001, 0],
+    );
     await fixture.close();
   });
 
@@ -319,6 +333,15 @@ const FAMILIES = [
   'ringbook_journal_sequence',
   'ringbook_unflushed_seconds',
   'ringbook_open_orders',
+  'ringbook_open_orders_limit',
+  'ringbook_ready',
+  'ringbook_data_file_bytes',
+  'ringbook_data_disk_bytes',
+  'ringbook_data_disk_free_bytes',
+  'ringbook_tls_certificate_expiry_timestamp_seconds',
+  'ringbook_snapshots_total',
+  'ringbook_oracle_age_seconds',
+  'ringbook_verifier_signatures_limit',
   'ringbook_actor_batch_records',
   'ringbook_actor_service_seconds',
   'ringbook_actor_stalls_total',

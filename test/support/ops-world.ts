@@ -135,6 +135,9 @@ export class OpsWorld {
       refusals: () => 0n,
       unflushedSeconds: () => 0.25,
       dataFileBytes: () => 4_096,
+      bounds: () => ({ openOrders: 2_000_000, signatures: 96, certificateEndS: 1_900_000_000 }),
+      dataDisk: () => ({ bytes: 65_536, freeBytes: 8_192 }),
+      snapshots: () => ({ made: 3, failed: 1 }),
       openOrders: () => 17,
       marketFigures: () =>
         Array.from({ length: 300 }, (_, at) => ({

@@ -47,6 +47,8 @@ suite('a journal that is kept short', () => {
       const { items } = await a.trades({ limit: 1_000 });
       const first = await metricOf(node, 'ringbook_journal_first_sequence');
       assert.ok(first > 1, `the journal begins with ${first}`);
+      assert.ok((await metricOf(node, 'ringbook_snapshots_total{result="made"}')) >= PRUNES);
+      assert.equal(await metricOf(node, 'ringbook_snapshots_total{result="failed"}'), 0);
       assert.ok((await metricOf(node, 'ringbook_journal_bytes')) < (await metricOf(node, 'ringbook_data_file_bytes')));
       await stopNode(node, 'SIGKILL');
       const { stateHash, map } = await auditData(options.dataDirectory, quiet);
