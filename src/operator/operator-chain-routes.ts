@@ -20,6 +20,7 @@ import { type ChainId, isPayable, parseAddress, parseUserId, type UserId } from 
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { NO_MEMBERS, type QueryMembers } from '../http/query.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import { change, seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
@@ -64,9 +65,10 @@ const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simul
 
 /** @param operations returns null until the simulated chains have started. */
 export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperations | null): readonly OpsRoute[] {
-  const route = (method: OpsMethod, name: string, ask: Ask): OpsRoute => ({
+  const route = (method: OpsMethod, name: string, ask: Ask, query: QueryMembers = NO_MEMBERS): OpsRoute => ({
     method,
     pattern: `/operator/chains/{chain_id}/${name}`,
+    query,
     handler: async (call): Promise<OpsReply> => {
       const chain = simulatedChain(parts, call);
       if (!chain.ok) return chain;
@@ -88,8 +90,8 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     route('POST', 'escape', openEscape),
     route('POST', 'force-withdraw', forceWithdraw),
     route('POST', 'tokens/mint', mint),
-    route('GET', 'counters', counters),
-    route('GET', 'balances', balance),
+    route('GET', 'counters', counters, { user: 'once', sub_account: 'once' }),
+    route('GET', 'balances', balance, { address: 'once', token: 'once' }),
     route('GET', 'vault', async (chains, chain) => mapped(await chains.vault(chain), vaultView)),
     route('GET', 'providers', async (chains, chain) =>
       mapped(await chains.providers(chain), (providers) => ({ providers })),

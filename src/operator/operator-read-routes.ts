@@ -45,14 +45,24 @@ export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null
     { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
     { method: 'GET', pattern: '/operator/ledger', handler: () => ledger(parts, chains()) },
     { method: 'GET', pattern: '/operator/backstop', handler: () => parts.ask({ kind: 'backstop' }) },
-    { method: 'GET', pattern: '/operator/accounts-at-risk', handler: ({ query }) => accountsAtRisk(parts, query) },
+    {
+      method: 'GET',
+      pattern: '/operator/accounts-at-risk',
+      query: { limit: 'once' },
+      handler: ({ query }) => accountsAtRisk(parts, query),
+    },
     {
       method: 'GET',
       pattern: '/operator/actors',
       whileRecovering: true,
       handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
     },
-    { method: 'GET', pattern: '/operator/trace', handler: ({ query }) => trace(parts.plan, query) },
+    {
+      method: 'GET',
+      pattern: '/operator/trace',
+      query: { since: 'once' },
+      handler: ({ query }) => trace(parts.plan, query),
+    },
   ];
 }
 

@@ -3,7 +3,7 @@
  * the error envelope, and one audit line for each call that may change something (operator-api.md 2).
  *
  *   request ─▶ token (under /operator) ─▶ route ─▶ recovered? ─▶ body ─▶ handler ─▶ JSON or envelope
- *                │401 429                  │404 405   │503          │413 400  │throws: 500
+ *                │401 429                  │404 405 400 │503       │413 400  │throws: 500
  *
  * Invariants
  *   (1) Every request gets one response; an exception in a handler is logged and returns 500.
@@ -16,7 +16,7 @@
  * Not here: the handlers of the routes.
  */
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
@@ -26,7 +26,7 @@ import { assert } from '../core/assert.ts';
 import { BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
-import { Query } from '../http/query.ts';
+import { NO_MEMBERS, Query, type QueryMembers, queryFault } from '../http/query.ts';
 import { PacedRequests } from './paced-requests.ts';
 import { TokenGuard } from './token-guard.ts';
 
@@ -52,6 +52,7 @@ export interface RawReply {
 export type OpsReply = Outcome<Readonly<Record<string, unknown>>> | RawReply;
 
 export interface OpsRoute {
+  /** A `HEAD` is served wherever a `GET` is. */
   readonly method: OpsMethod;
   /** `/operator/assets/{asset_id}`: segments are literal or one parameter. */
   readonly pattern: string;
@@ -60,6 +61,8 @@ export interface OpsRoute {
   readonly whileRecovering?: boolean;
   /** `text`: the body may contain numbers with a fraction, which arrive as JsonFraction. */
   readonly fractions?: 'text';
+  /** None unless given; any other member is 400. */
+  readonly query?: QueryMembers;
 }
 
 export interface OpsHttpOptions {
@@ -94,6 +97,8 @@ const JSON_TYPE = 'application/json';
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const CONNECTIONS_MAX = 256;
 const HEAD_BYTES_MAX = 16_384;
+/** What node:http names a longer one. */
+const HEAD_OVERFLOW = 'HPE_HEADER_OVERFLOW';
 const HEAD_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 30_000;
 const IDLE_MS_MAX = 10_000;
@@ -106,6 +111,8 @@ const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
 const NO_TOKEN: Reject = reject('UNAUTHORIZED', 'the operator token is missing or wrong');
 const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too many wrong operator tokens, wait');
 const RECOVERING: Reject = reject('SERVICE_UNAVAILABLE', 'the node is recovering');
+const HEAD_TOO_LONG: Reject = reject('HEADERS_TOO_LARGE', `a head has at most ${HEAD_BYTES_MAX} bytes`);
+const NO_HTTP: Reject = reject('INVALID_REQUEST', 'this is no HTTP request');
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
@@ -136,7 +143,9 @@ export class OpsHttp {
       },
     );
     this.#server.maxConnections = CONNECTIONS_MAX;
-    this.#server.on('clientError', (_error, socket) => refuseSocket(socket));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      refuseSocket(socket, error.code === HEAD_OVERFLOW ? HEAD_TOO_LONG : NO_HTTP);
+    });
   }
 
   /** Responses sent, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
@@ -212,13 +221,16 @@ export class OpsHttp {
     const matches = matchAll(this.#routes, path);
     const [first] = matches;
     if (first === undefined) return refusal(UNKNOWN_ROUTE, NO_ROUTE, trace);
-    const match = matches.find(({ route }) => route.method === request.method);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const match = matches.find(({ route }) => route.method === method);
     if (match === undefined) {
-      const allow = matches.map(({ route }) => route.method).join(', ');
+      const allow = matches.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method)).join(', ');
       const answer = refusal(first.route.pattern, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
       return { ...answer, allow };
     }
-    const { pattern, whileRecovering } = match.route;
+    const { pattern, whileRecovering, query: members = NO_MEMBERS } = match.route;
+    const fault = queryFault(query, members);
+    if (fault !== null) return refusal(pattern, fault, trace);
     const needsClearing = isOperator && whileRecovering !== true;
     if (needsClearing && this.#options.isRecovering()) return refusal(pattern, RECOVERING, trace);
     return this.#handle(request, match, { query: new Query(query), trace });
@@ -265,7 +277,7 @@ export class OpsHttp {
     { route, status }: Answered,
     { startedMs, trace }: { readonly startedMs: number; readonly trace: TraceIds },
   ): void {
-    if (request.method === 'GET') return;
+    if (request.method === 'GET' || request.method === 'HEAD') return;
     const [path] = splitTarget(request.url ?? '');
     const ms = Math.round(performance.now() - startedMs);
     const from = request.socket.remoteAddress ?? null;
@@ -358,13 +370,14 @@ function send(response: ServerResponse, { status, contentType, text, allow, head
   response.end(text);
 }
 
-/** For bytes that are not HTTP, or arrive too slowly. */
-function refuseSocket(socket: Duplex): void {
+/** For bytes that are not HTTP, are too many for a head, or arrive too slowly. */
+function refuseSocket(socket: Duplex, reason: Reject): void {
   if (socket.writable) {
     const trace = { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
-    const text = errorEnvelope(reject('INVALID_REQUEST', 'this is no HTTP request'), trace);
+    const status = REJECT_STATUS[reason.code];
+    const text = errorEnvelope(reason, trace);
     const head = `content-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close`;
-    socket.write(`HTTP/1.1 400 Bad Request\r\n${head}\r\n\r\n${text}`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head}\r\n\r\n${text}`);
   }
   socket.destroy();
 }

@@ -46,8 +46,41 @@ describe('conventions of the operator API', () => {
     }
     const answer = await fixture.call('DELETE', '/operator/assets/2');
     assert.deepEqual([answer.status, answer.json.error.code], [405, 'METHOD_NOT_ALLOWED']);
-    assert.equal(answer.headers['allow'], 'GET, PUT, PATCH');
+    assert.equal(answer.headers['allow'], 'GET, HEAD, PUT, PATCH');
     await fixture.refused(405, 'METHOD_NOT_ALLOWED', 'POST', '/livez');
+  });
+
+  test('HEAD has the status and headers of GET and no body, wherever there is GET', async () => {
+    for (const path of ['/livez', '/readyz', '/metrics', '/version', '/', '/operator/assets', '/operator/nothing']) {
+      const get = await fixture.call('GET', path);
+      const head = await fixture.call('HEAD', path);
+      assert.deepEqual([head.status, head.text], [get.status, ''], path);
+      assert.equal(head.headers['content-type'], get.headers['content-type'], path);
+      // The figures of `/metrics` change from one to the next.
+      if (path !== '/metrics') assert.equal(head.headers['content-length'], `${Buffer.byteLength(get.text)}`, path);
+    }
+    assert.equal((await fixture.send('HEAD', '/operator/assets', undefined, {})).status, 401);
+    assert.equal((await fixture.call('HEAD', '/operator/barrier')).status, 405);
+    assert.ok(!fixture.logged.some((line) => line.includes('"method":"HEAD"')), 'a read is no audited call');
+  });
+
+  test('no query member is ignored: an unknown one, one given twice and an empty one are 400 and named', async () => {
+    for (const [path, name] of [
+      ['/livez?verbose', 'verbose'],
+      ['/metrics?name=a', 'name'],
+      ['/operator/assets?page=1', 'page'],
+      ['/operator/accounts-at-risk?limit=1&limit=2', 'limit'],
+      ['/operator/accounts-at-risk?limit=', 'limit'],
+      ['/operator/accounts-at-risk?Limit=1', 'Limit'],
+      ['/operator/chains/000000000000007a69/balances?user=a', 'user'],
+    ] as const) {
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', path), name, path);
+    }
+    assert.equal(
+      await fixture.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier?timeout_ms=1', {}),
+      'timeout_ms',
+    );
+    await fixture.refused(404, 'NOT_FOUND', 'GET', '/nothing?page=1');
   });
 
   test('the page at / and its files need no token, name their types, and allow no other host', async () => {
@@ -165,19 +198,24 @@ describe('conventions of the operator API', () => {
   });
 });
 
-test('what is no HTTP is answered with an envelope and cut', async () => {
+test('what is no HTTP, or too long a head, is answered with an envelope and cut', async () => {
   const fixture = await new OpsFixture().open();
-  const text = await new Promise<string>((resolve, reject) => {
-    const socket = connect(fixture.port, '127.0.0.1', () => socket.write('nonsense\r\n\r\n'));
-    let seen = '';
-    socket.on('data', (chunk) => {
-      seen += chunk.toString('utf8');
+  for (const [bytes, status, code] of [
+    ['nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
+    [`GET /livez HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(16_384)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+  ] as const) {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(fixture.port, '127.0.0.1', () => socket.write(bytes));
+      let seen = '';
+      socket.on('data', (chunk) => {
+        seen += chunk.toString('utf8');
+      });
+      socket.on('close', () => resolve(seen));
+      socket.on('error', reject);
     });
-    socket.on('close', () => resolve(seen));
-    socket.on('error', reject);
-  });
-  assert.match(text, /^HTTP\/1\.1 400 /);
-  assert.match(text, /"code":"INVALID_REQUEST"/);
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.ok(text.includes(`"code":"${code}"`), text);
+  }
   await fixture.close();
 });
 
