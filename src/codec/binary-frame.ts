@@ -183,19 +183,22 @@ function bodyAt(type: number, at: number): ControlBody | null {
     case Body.Amend:
       return { kind: 'amend', request: amendAt(at) };
     case Body.BatchCreate:
-      return { kind: 'batch-create', batch: batchAt(at, BatchCreate.orders, createAt) };
+      return { kind: 'batch-create', batch: batchAt(at, 'orders', BatchCreate.orders, createAt) };
     case Body.BatchReplace:
-      return { kind: 'batch-replace', batch: distinctOrders(batchAt(at, BatchReplace.requests, replaceAt)) };
+      return {
+        kind: 'batch-replace',
+        batch: distinctOrders(batchAt(at, 'requests', BatchReplace.requests, replaceAt)),
+      };
     default:
       return null;
   }
 }
 
-function batchAt<Request>(at: number, field: FieldLayout, read: (at: number) => Request): Batch<Request> {
+function batchAt<Request>(at: number, list: string, field: FieldLayout, read: (at: number) => Request): Batch<Request> {
   const count = reader.count(at, field);
   const items: Request[] = [];
   for (let index = 0; index < Math.min(count, field.most); index += 1) items.push(read(reader.item(at, field, index)));
-  return wholeBatch(items, count);
+  return wholeBatch(list, items, count);
 }
 
 function fail(reason: Reject): void {

@@ -131,12 +131,15 @@ export function decodeControlFrame(bytes: Uint8Array, start: number, end: number
   if (cursor.finish() && frame !== null) return frame;
   const fault = cursor.reject();
   const path = cursor.path();
-  if (length > SALVAGED_BYTES_MAX) {
-    const head = takesShort ? headOfShort(bytes, start, end) : null;
+  const text = bytes.subarray(start, end);
+  const tree = length > SALVAGED_BYTES_MAX ? null : parseJson(text, { fractions: 'text' });
+  // mutant: short-unparsed
+  if (tree?.ok !== true) {
+    const head = takesShort ? headOfShort(text) : null;
     const short = head === null ? {} : { ...head, path: belowData(path) };
     return { kind: 'malformed', reject: fault, ...NO_REQUEST, ...short };
   }
-  return salvage(bytes.subarray(start, end), fault, takesShort ? path : undefined);
+  return salvage(tree.value, fault, takesShort ? path : undefined);
 }
 
 /** @param isLong whether it exceeds the limit of a single action. @returns null exactly when the cursor has failed. */
@@ -185,9 +188,14 @@ function checkShort(
   if (missing !== null) cursor.fail('`type` and `channel` are both given, or neither', missing);
   if (stranger !== null) cursor.fail('an unknown member', stranger);
   // mutant: short-request-id
-  if (requestId === null || requestId.length < 1 || requestId.length > SHORT_REQUEST_ID_MAX) {
+  if (requestId === null || requestId === '' || isLongerThan(requestId, SHORT_REQUEST_ID_MAX)) {
     cursor.fail(`expected a string of 1 to ${SHORT_REQUEST_ID_MAX} characters`, 'request_id');
   }
+}
+
+/** Whether it has more characters, those beyond the basic plane counted once. */
+function isLongerThan(text: string, most: number): boolean {
+  return text.length > most && (text.length > 2 * most || [...text].length > most);
 }
 
 export function isTag(name: string): name is Tag {
@@ -282,21 +290,22 @@ const CORRELATED: readonly {
   },
 ];
 
-/** The head of a text that is too long to be parsed again; null when it is no short request, or too broken to say. */
-function headOfShort(bytes: Uint8Array, start: number, end: number): JsonHead | null {
-  const members = outerMembers(bytes, start, end, FRAME.names.length);
+/**
+ * The head of a text that is no JSON or too long to be parsed again; null when it is no short request, has no request id or
+ * several, or is too broken to say.
+ */
+function headOfShort(text: Uint8Array): JsonHead | null {
+  const members = outerMembers(text, 0, text.length, FRAME.names.length);
   const idAt = members?.get('request_id');
   if (members === null || idAt === undefined || !isShortRequest([...members.keys()])) return null;
   const cursor = frameCursor;
-  cursor.reset(bytes, idAt, end);
+  cursor.reset(text, idAt, text.length);
   const requestId = cursor.readString(REQUEST_ID_MAX);
   return cursor.hasFailed ? null : { version: 1, requestId, isShort: true };
 }
 
 /** @param path of the fault; undefined: no short request is taken. */
-function salvage(text: Uint8Array, fault: Reject, path: string | null | undefined): MalformedFrame {
-  const tree = parseJson(text, { fractions: 'text' });
-  const root = tree.ok ? tree.value : null;
+function salvage(root: JsonValue, fault: Reject, path: string | null | undefined): MalformedFrame {
   const data = at(root, ['data']);
   const id = at(root, ['request_id']);
   const requestId = typeof id === 'string' && id.length <= REQUEST_ID_MAX ? id : null;

@@ -205,7 +205,7 @@ export class JsonCursor {
     } else if (kind === 'string') this.readString();
     else if (kind === 'number') this.#skipNumber();
     else if (kind === 'boolean') this.readBoolean();
-    else if (!this.readNull()) this.fail('a JSON value');
+    else if (!this.readNull()) this.#expected('a JSON value', null);
   }
 
   // ---- strings and literals
@@ -225,7 +225,10 @@ export class JsonCursor {
       if (byte === BACKSLASH || byte < 0x20 || byte > 0x7e) break;
     }
     const decoded = decodeString(bytes, start, this.#end);
-    if (!decoded.ok) return this.#expected(decoded.fault, '');
+    if (!decoded.ok) {
+      this.fail(decoded.fault);
+      return '';
+    }
     this.#position = decoded.next;
     if (decoded.text.length > lengthMax) this.fail(`a string of at most ${lengthMax} characters`);
     return decoded.text;
@@ -550,7 +553,7 @@ function isNumberByte(byte: number): boolean {
 
 /**
  * Where the values of the outermost object begin, by name. One pass over the brackets and strings, some 2 ms a MiB, whatever
- * the text is; null for more members than `most`.
+ * the text is; null for more members than `most` and for one named twice.
  */
 export function outerMembers(
   bytes: Uint8Array,
@@ -571,8 +574,9 @@ export function outerMembers(
       nameEnd = at;
     } else if (byte === COLON && depth === 1) {
       count += 1;
-      if (count > most) return null;
-      members.set(Buffer.from(bytes.subarray(nameAt, nameEnd)).toString('latin1'), at + 1);
+      const name = Buffer.from(bytes.subarray(nameAt, nameEnd)).toString('latin1');
+      if (count > most || members.has(name)) return null;
+      members.set(name, at + 1);
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
   }

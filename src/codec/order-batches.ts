@@ -10,6 +10,7 @@
  *
  * Bounded: items after the fiftieth are only checked to be JSON.
  */
+import type { OrderId } from '../core/ids.ts';
 import { BATCH_ITEMS_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -24,6 +25,8 @@ export interface Batch<Request> {
   readonly items: readonly Request[];
   /** Why the whole batch is rejected, or null. */
   readonly fault: Reject | null;
+  /** The member that contains the items; '' for the bare array. */
+  readonly list: string;
 }
 
 /** The members that may contain a batch. */
@@ -52,7 +55,7 @@ export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null
   let batch: Batch<CreateRequest> | null = null;
   cursor.enterObject();
   for (let name = cursor.nextMember(CREATES); name !== null; name = cursor.nextMember(CREATES)) {
-    batch = readItems(cursor, readCreate);
+    batch = readItems(cursor, readCreate, name);
   }
   return cursor.hasFailed ? null : batch;
 }
@@ -60,11 +63,11 @@ export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null
 /** As `readBatchCreate`. The id alone identifies an order, in any market (AMB-26). */
 export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | null {
   const batches: Batch<ReplaceRequest>[] = [];
-  if (cursor.kind() === 'array') batches.push(readItems(cursor, readReplace));
+  if (cursor.kind() === 'array') batches.push(readItems(cursor, readReplace, ''));
   else {
     cursor.enterObject();
     for (let name = cursor.nextMember(REPLACES); name !== null; name = cursor.nextMember(REPLACES)) {
-      batches.push(readItems(cursor, readReplace));
+      batches.push(readItems(cursor, readReplace, name));
     }
   }
   const [batch] = batches;
@@ -79,11 +82,27 @@ export function distinctOrders(batch: Batch<ReplaceRequest>): Batch<ReplaceReque
 }
 
 /** The batch, with its fault where its size is none. @param count of all items; at most fifty of them are given. */
-export function wholeBatch<Request>(items: readonly Request[], count: number): Batch<Request> {
-  return { items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
+export function wholeBatch<Request>(list: string, items: readonly Request[], count: number): Batch<Request> {
+  return { list, items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
 }
 
-function readItems<Request>(cursor: JsonCursor, read: (cursor: JsonCursor) => Request | null): Batch<Request> {
+/** Where a batch with a fault has it, from the batch's own value on, and which order that names. */
+export function placeOfFault({ items, fault, list }: Batch<CreateRequest> | Batch<ReplaceRequest>): {
+  readonly path: string;
+  readonly orderId: OrderId | null;
+} {
+  const names = fault === REPEATED ? items.map((item) => ('request' in item ? item.request : item.order).orderId) : [];
+  const index = names.findIndex((name, at) => names.indexOf(name) < at);
+  const dot = list === '' ? '' : '.';
+  if (index < 0) return { path: `${dot}${list}`, orderId: null };
+  return { path: `${dot}${list}[${index}].request.order_id`, orderId: names[index] ?? null };
+}
+
+function readItems<Request>(
+  cursor: JsonCursor,
+  read: (cursor: JsonCursor) => Request | null,
+  list: string,
+): Batch<Request> {
   const items: Request[] = [];
   let count = 0;
   cursor.enterArray();
@@ -96,5 +115,5 @@ function readItems<Request>(cursor: JsonCursor, read: (cursor: JsonCursor) => Re
     const item = read(cursor);
     if (item !== null) items.push(item);
   }
-  return wholeBatch(items, count);
+  return wholeBatch(list, items, count);
 }

@@ -28,6 +28,7 @@
 import { type ActionPreview, previewFrame } from '../codec/action-preview.ts';
 import { decodeBinaryFrame, previewBinaryFrame } from '../codec/binary-frame.ts';
 import {
+  type ControlBody,
   type ControlFrame,
   type Correlation,
   decodeControlFrame,
@@ -37,6 +38,7 @@ import {
 import { errorFrame, isBeforeRules, responseFrame, submittedFrame } from '../codec/control-replies.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { shortFault } from '../codec/operation-replies.ts';
+import { placeOfFault } from '../codec/order-batches.ts';
 import { must } from '../core/assert.ts';
 import {
   FRAME_COUNT_WAITING_IN_CROWD_MAX,
@@ -86,6 +88,7 @@ interface WaitingFrames {
 }
 
 type ControlSocket = StreamSocket<ControlSeat>;
+type BatchBody = Extract<ControlBody, { readonly batch: unknown }>;
 
 const NO_ORDERS: readonly Correlation[] = [];
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
@@ -361,7 +364,7 @@ export class ControlConnections {
       if (whole === null) this.#actOnAll(socket, address, batchOf(frame), notPaid, hops);
       else {
         // Rejected as a whole, and charged (AMB-104).
-        this.#sendError(socket, address, isShort(address) ? shortFault(whole, null, null) : whole);
+        this.#sendError(socket, address, isShort(address) ? shortRefusal(frame, whole) : whole);
         hops.answered(whole);
       }
     }
@@ -508,6 +511,13 @@ function addressOf({ version }: ControlSeat, head: FrameHead): FrameHead {
   return head.version === 'binary'
     ? { version: head.version, requestId: head.requestId }
     : { version, requestId: head.requestId, isShort: isShort(head) };
+}
+
+/** The error of a short batch that is refused as a whole: for its own fault, or unpaid. */
+function shortRefusal({ kind, batch }: BatchBody, whole: Reject): Reject {
+  if (whole !== batch.fault) return shortFault(whole, null, null);
+  const { path, orderId } = placeOfFault(batch);
+  return shortFault(whole, `${kind === 'batch-create' ? 'BatchCreateRequest' : 'BatchReplaceRequest'}${path}`, orderId);
 }
 
 function isShort(head: FrameHead): boolean {

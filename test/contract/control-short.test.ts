@@ -133,6 +133,30 @@ suite('a short request on /control', () => {
     assert.deepEqual([long.code, long.requestId], ['PAYLOAD_TOO_LARGE', 'r-8']);
   });
 
+  test('what no parser may take is answered with the request id too: a member twice, half a surrogate, depth, broken text', async () => {
+    const id = 'short-3';
+    const good = create(id);
+    const order = 'CreateOrderRequest.order';
+    for (const [data, field] of [
+      [good.replace('"side":', '"side":"Buy","side":'), `${order}.side`],
+      [good.replace(`"${id}"`, '"\\ud800"'), `${order}.order_id`],
+      [good.replace('"Sell"', '"Se'), `${order}.side`],
+      [good.replace('"trigger":null', `"trigger":${'['.repeat(100)}${']'.repeat(100)}`), `${order}.trigger`],
+      [good.slice(0, -60), 'CreateOrderRequest.signature'],
+    ] as const) {
+      const { code, details, requestId } = await refusal(short('r-12', data));
+      assert.deepEqual([code, requestId, details?.['field']], ['INVALID_REQUEST', 'r-12', field], data);
+    }
+    const twice = await refusal(`{"request_id":"r-13","request_id":"r-14","data":${good}}`);
+    assert.deepEqual([twice.requestId, twice.details?.['field']], [null, 'request_id'], 'two ids are none');
+  });
+
+  test('a request id has up to 64 characters, whatever their length in bytes', async () => {
+    const requestId = '\u{1f512}'.repeat(64);
+    assert.equal((await say(short(requestId, create(alice.newId())))).request_id, requestId);
+    assert.equal((await refusal(short(`${requestId}.`, create(alice.newId())))).details?.['field'], 'request_id');
+  });
+
   test('its envelope has request_id and data, and nothing else: the fault names the member', async () => {
     const id = alice.newId();
     const data = create(id);
@@ -179,9 +203,18 @@ suite('a short request on /control', () => {
     assert.deepEqual(shape.details, { field: 'BatchCreateRequest.orders[1].order.side', order_id: 'item-1' });
     const empty = await refusal(short('b-3', '{"BatchCreateRequest":{"orders":[]}}'));
     assert.deepEqual([empty.requestId, empty.code], ['b-3', 'INVALID_REQUEST']);
-    const item = alice.replaceBody({ id: 'item-2', price: 300_100 });
-    const twice = await refusal(short('b-4', `{"BatchReplaceRequest":{"replaces":[${item},${item}]}}`));
-    assert.deepEqual([twice.requestId, twice.details?.['field']], ['b-4', 'order_id']);
+    assert.deepEqual(empty.details, { field: 'BatchCreateRequest.orders' });
+    const many = `{"BatchReplaceRequest":[${Array.from({ length: 51 }, (_, at) => alice.replaceBody({ id: `n-${at}` }))}]}`;
+    assert.deepEqual((await refusal(short('b-5', many))).details, { field: 'BatchReplaceRequest' });
+    const [first, again] = ['item-1', 'item-2'].map((id) => alice.replaceBody({ id, price: 300_100 }));
+    for (const [list, place] of [
+      [`{"replaces":[${first},${again},${again}]}`, '.replaces[2]'],
+      [`[${again},${again}]`, '[1]'],
+    ] as const) {
+      const twice = await refusal(short('b-4', `{"BatchReplaceRequest":${list}}`));
+      const field = `BatchReplaceRequest${place}.request.order_id`;
+      assert.deepEqual([twice.requestId, twice.details], ['b-4', { field, order_id: 'item-2' }]);
+    }
     await v1.caughtUp();
   });
 

@@ -1082,6 +1082,12 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/contract/control-short',
   },
   {
+    breaks: 'a short request that is no JSON is answered with its id where that can be read',
+    site: 'short-unparsed',
+    change: condition('tree === null'),
+    caughtBy: 'test/contract/control-short',
+  },
+  {
     breaks: 'a short request that no rule of the order refused gets an error, no Rejected',
     site: 'short-request-errors',
     change: returns('false'),
