@@ -31,6 +31,8 @@ export interface RejectionDetail {
   readonly field: string | null;
   /** For people; may change. */
   readonly message: string;
+  /** Of an amend made for another revision: the one of the order, null if it was not changed since its create. */
+  readonly authorizationRevision?: bigint | null;
 }
 
 /** When an action passed each hop, on the node's clock; null for a hop it did not reach. */
@@ -224,6 +226,9 @@ function readDetail(value: JsonValue): RejectionDetail {
     code: reader.string('code'),
     field: stringOrNull(reader, 'field'),
     message: reader.string('message'),
+    ...(reader.has('authorization_revision')
+      ? { authorizationRevision: u64OrNull(reader, 'authorization_revision') }
+      : {}),
   }));
 }
 

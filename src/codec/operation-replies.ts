@@ -48,7 +48,13 @@ function responseMembers(view: OperationView): string {
 function detailMember(reject: Reject | null): string {
   if (reject === null) return '';
   const field = reject.field === undefined ? 'null' : quote(reject.field);
-  return `,"detail":{"code":"${reject.code}","field":${field},"message":${quote(reject.message)}}`;
+  const revision = reject.code === 'ORDER_REVISION_MISMATCH' ? revisionMember(reject) : '';
+  return `,"detail":{"code":"${reject.code}","field":${field},"message":${quote(reject.message)}${revision}}`;
+}
+
+/** What the next amend has to expect. */
+function revisionMember({ details }: Reject): string {
+  return `,"authorization_revision":${details?.['authorization_revision'] ?? null}`;
 }
 
 function verdict(reject: Reject | null): string {

@@ -55,6 +55,10 @@ suite('an amend', () => {
     const stale = await amend({ id, quantity: 800 });
     assert.equal(toldBy(stale), '409 ORDER_REVISION_MISMATCH');
     assert.ok(stale.text.includes(`"authorization_revision":${first}`), stale.text);
+    assert.deepEqual(refusal(await amend({ id, quantity: 800, expected: first, timestampNs: first })), [
+      '400 REQUEST_TOO_OLD',
+      'timestamp_ns',
+    ]);
     const target = ',"target":{"account":0,"is_spot":false},"oms_operator_pubkey":"","receive_timestamp_ns":null';
     assert.equal((await amend({ id, quantity: 800, expected: first, beside: target })).status, 200);
     const never = await placed();
@@ -179,6 +183,7 @@ suite('an amend', () => {
     );
     const mismatch = await say(v0, `{"AmendOrderRequest":${bodyOf({ id, quantity: 800 })}}`);
     assert.match(mismatch, /"AmendOrderResponse".*"Rejected","reason":"OrderRevisionMismatch"/);
+    assert.ok(mismatch.includes(`"authorization_revision":${first}}`), mismatch);
     const short = `{"request_id":"a-1","data":{"AmendOrderRequest":${bodyOf({ id, quantity: 800, expected: first })}}}`;
     assert.match(await say(v1, short), /"request_id":"a-1",.*"AmendOrderResponse".*"Received".*"error":null\}$/);
     const broken = `{"request_id":"a-2","data":{"AmendOrderRequest":${bodyOf({ id, quantity: '"1"' })}}}`;

@@ -44,6 +44,9 @@ const REJECTION_DETAIL: Shape = named(
     code: described(TEXT, 'an error code'),
     field: nullable(described(TEXT, 'the member at fault')),
     message: described(TEXT, 'for people; may change'),
+    authorization_revision: optional(
+      nullable(described(NANOSECONDS, 'of `ORDER_REVISION_MISMATCH` alone: the revision of the order')),
+    ),
   }),
 );
 

@@ -109,7 +109,8 @@ function marketRefusal(kind: Request['kind'], code: RejectName, order: LiveOrder
 function amendRefusal(code: RejectName, order: LiveOrder | null): Reject {
   if (code === 'INVALID_ORDER')
     return reject(code, 'the total is not below the one in force, or may not change', 'new_quantity');
-  const refusal = reject(code, AMEND_TEXT[code] ?? MARKET_TEXT[code] ?? 'refused by the market');
+  const field = code === 'REQUEST_TOO_OLD' ? 'timestamp_ns' : undefined;
+  const refusal = reject(code, AMEND_TEXT[code] ?? MARKET_TEXT[code] ?? 'refused by the market', field);
   if (code !== 'ORDER_REVISION_MISMATCH') return refusal;
   return { ...refusal, details: { authorization_revision: order === null ? null : revisionOf(order) } };
 }
