@@ -698,7 +698,8 @@ class Connections {
 // Pings every socket once per SOCKET_PING_MS, independent of its traffic (WS-07), with one timer for all sockets.
 //
 // Sockets are divided into as many groups as the timer has steps in that time; a socket joins the group that was pinged
-// last, so its first ping comes after SOCKET_PING_MS, and each step pings one group.
+// last, so its first ping comes after SOCKET_PING_MS, and each step pings one group. A timer on a busy thread fires late:
+// it then takes all steps that are due, since a client that is not pinged in time is closed as silent.
 
 const STEP_MS = 250;
 
@@ -709,19 +710,22 @@ interface Pinged {
 export class SocketPings<Socket extends Pinged> {
   readonly #groups: readonly Set<Socket>[];
   readonly #timer: NodeJS.Timeout;
-  /** Index of the group that was pinged last. */
-  #last = 0;
+  readonly #stepMs: number;
+  readonly #sinceMs: number = nowMs();
+  /** Steps taken since then; modulo the groups, the index of the one that was pinged last. */
+  #steps = 0;
 
   /** @param periodMs interval between two pings of a socket. */
   constructor(periodMs: number = SOCKET_PING_MS, stepMs: number = STEP_MS) {
     this.#groups = Array.from({ length: Math.max(1, Math.round(periodMs / stepMs)) }, () => new Set<Socket>());
+    this.#stepMs = stepMs;
     this.#timer = setInterval(() => this.#step(), stepMs);
     this.#timer.unref();
   }
 
   /** @returns its group, for `remove`. */
   add(socket: Socket): Set<Socket> {
-    const group = this.#groups[this.#last] ?? new Set<Socket>();
+    const group = this.#groups[this.#steps % this.#groups.length] ?? new Set<Socket>();
     group.add(socket);
     return group;
   }
@@ -731,8 +735,13 @@ export class SocketPings<Socket extends Pinged> {
   }
 
   #step(): void {
-    this.#last = (this.#last + 1) % this.#groups.length;
-    for (const socket of this.#groups[this.#last] ?? []) socket.ping();
+    const due = Math.floor((nowMs() - this.#sinceMs) / this.#stepMs);
+    // After a longer pause than a period, each group once.
+    this.#steps = Math.max(this.#steps, due - this.#groups.length);
+    while (this.#steps < due) {
+      this.#steps += 1;
+      for (const socket of this.#groups[this.#steps % this.#groups.length] ?? []) socket.ping();
+    }
   }
 }
 
