@@ -59,7 +59,8 @@ const NOT_TEXT: Reject = reject('INVALID_REQUEST', 'frames are text with one JSO
 export const BINARY_FRAME: ClientFrame = { id: null, request: rejected(NOT_TEXT) };
 
 export function readClientFrame(bytes: Uint8Array): ClientFrame {
-  const tree = parseJson(bytes, { valuesMax: VALUES_MAX });
+  // Fractions have their member and the id of the frame in the answer.
+  const tree = parseJson(bytes, { fractions: 'text', valuesMax: VALUES_MAX });
   if (!tree.ok) return { id: null, request: tree };
   if (!isJsonObject(tree.value)) return BINARY_FRAME;
   const reader = new MemberReader(tree.value);

@@ -431,6 +431,7 @@ suite('the multiplexed market-data socket', () => {
     assert.equal(await error(item(`${depthOf},"interval":"1m"`)), 'x channels[0].interval');
     assert.equal(await error(item(`${depthOf},"numbers":"text"`)), 'x channels[0].numbers');
     assert.equal(await error(item(`${depthOf},"checksum_every":1001`)), 'x channels[0].checksum_every');
+    assert.equal(await error(item(`${depthOf},"checksum_every":1.5`)), 'x channels[0].checksum_every');
     assert.equal(await error(item('"name":"klines","asset_ids":["12"]')), 'x channels[0].interval');
     assert.equal(await error(item('"name":"klines","asset_ids":["12"],"interval":"180"')), 'x channels[0].interval');
     assert.equal(await error(item('"name":"bbo","asset_ids":["12"],"numbers":"string"')), 'x channels[0].numbers');
