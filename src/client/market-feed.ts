@@ -7,9 +7,11 @@
  *
  * Each subscription begins with a snapshot. After a lost connection the feed connects again and renews all subscriptions: a
  * snapshot replaces what was received before. A number that was left out, or a book whose checksum differs, renews that
- * subscription only.
+ * subscription only; a renewal that is refused is repeated, more and more rarely.
  *
  * States of a subscription: waiting ── snapshot with sequence 1 ─▶ live ── gap, checksum, connection ─▶ waiting.
+ *
+ * How requests become frames is in feed-requests.ts.
  */
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
@@ -17,6 +19,7 @@ import { crc32c } from '../core/crc32c.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
+import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
 import { BookView, LocalBook } from './local-book.ts';
 import {
   bestLevel,
@@ -33,7 +36,7 @@ import {
   stringOrNull,
   type Ticker,
 } from './replies.ts';
-import { openSocket, Reconnection } from './socket.ts';
+import { openSocket, RECONNECT_MS, RECONNECT_MS_MAX, Reconnection } from './socket.ts';
 
 /** The best level of each side; null for an empty one. */
 export interface BestLevels {
@@ -93,10 +96,12 @@ export interface FeedOptions {
   readonly onReconnected?: () => void;
 }
 
-/** Between two renewals of one subscription. */
+/** Between two renewals of one subscription; twice as long after each that was refused, RENEW_DOUBLED_MAX times. */
 const RENEW_MS = 1_000;
-/** Subscriptions in one frame. */
-const ITEMS_MAX = 20;
+const RENEW_DOUBLED_MAX = 4;
+/** A connection that ends sooner is followed by longer pauses. */
+const STABLE_MS = 5_000;
+const CHECKSUM_EVERY_MAX = 1_000;
 const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 const CHECKSUM_LEVELS = 10;
 
@@ -107,6 +112,8 @@ interface Entry extends Subscriber {
   /** The last frame's; 0 while a new snapshot is awaited. */
   sequence: number;
   renewedAtMs: number;
+  /** Renewals that were refused since the last snapshot. */
+  refusals: number;
   renewal: ReturnType<typeof setTimeout> | null;
 }
 
@@ -119,13 +126,6 @@ interface Subscriber {
   readonly ended: (error: RingbookError) => void;
 }
 
-interface JsonItem {
-  readonly name: string;
-  readonly asset_ids: readonly [string];
-  readonly interval?: string;
-  readonly checksum_every?: number;
-}
-
 interface FeedFrame {
   readonly type: 'snapshot' | 'update';
   readonly assetId: string;
@@ -134,27 +134,15 @@ interface FeedFrame {
   readonly data: JsonValue;
 }
 
-interface Pending {
-  resolve(errors: readonly FeedItemError[]): void;
-  reject(error: RingbookError): void;
-}
-
-/** What one subscription was refused for. */
-export interface FeedItemError {
-  readonly channel: string;
-  readonly assetId: string;
-  readonly code: string;
-  readonly message: string;
-}
-
 export class MarketFeed {
   readonly #base: string;
   readonly #options: FeedOptions;
   readonly #entries = new Map<string, Entry>();
-  readonly #pending = new Map<string, Pending>();
+  readonly #requests = new FeedRequests();
   readonly #reconnection: Reconnection<void>;
   #socket: WebSocket | null = null;
-  #requests = 0;
+  #connectedAtMs = 0;
+  #shortConnections = 0;
   #isClosed = false;
 
   private constructor(base: string, options: FeedOptions) {
@@ -208,6 +196,9 @@ export class MarketFeed {
    * @throws RingbookError when it is refused.
    */
   async book(assetId: string, { checksumEvery = 10, onChange }: BookOptions = {}): Promise<FeedBook> {
+    if (!Number.isInteger(checksumEvery) || checksumEvery < 0 || checksumEvery > CHECKSUM_EVERY_MAX) {
+      throw invalidArgument(`an integer from 0 to ${CHECKSUM_EVERY_MAX}`, 'checksumEvery');
+    }
     const opened = deferred();
     const book = new FeedBook(() => this.#unsubscribe([entry]));
     const receive = (frame: FeedFrame): boolean => {
@@ -230,7 +221,7 @@ export class MarketFeed {
     this.#reconnection.end();
     for (const entry of this.#entries.values()) this.#remove(entry);
     this.#socket?.close();
-    this.#failPending();
+    this.#requests.lost(lostError());
   }
 
   /** @throws RingbookError INVALID_ARGUMENT; CONNECTION_CLOSED once the feed is closed. */
@@ -239,7 +230,7 @@ export class MarketFeed {
     if (this.#isClosed) throw lostError();
     const known = this.#entries.get(key);
     if (known !== undefined) this.#remove(known);
-    const entry = { ...subscriber, key, item, sequence: 0, renewedAtMs: 0, renewal: null };
+    const entry = { ...subscriber, key, item, sequence: 0, renewedAtMs: 0, refusals: 0, renewal: null };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -255,45 +246,32 @@ export class MarketFeed {
 
   /** What is refused, or was on its way when the connection was lost, is removed. */
   async #subscribe(entries: readonly Entry[]): Promise<void> {
-    let first: RingbookError | null = null;
-    for (let from = 0; from < entries.length; from += ITEMS_MAX) {
-      const part = entries.slice(from, from + ITEMS_MAX);
-      try {
-        const errors = await this.#send('subscribe', part);
-        for (const entry of part) {
-          const refusal = refusalOf(entry.item, errors);
-          if (refusal !== null) this.#remove(entry, refusal);
-          first ??= refusal;
-        }
-      } catch (error) {
-        for (const entry of entries.slice(from)) this.#remove(entry);
-        throw error;
-      }
-    }
-    if (first !== null) throw first;
+    const refusals = await Promise.all(
+      entries.map(async (entry) => {
+        const refusal = await this.#ask(entry);
+        if (refusal !== null) this.#remove(entry, refusal);
+        return refusal;
+      }),
+    );
+    const first = refusals.find((refusal) => refusal !== null);
+    if (first !== undefined) throw first;
   }
 
   async #unsubscribe(entries: readonly Entry[]): Promise<void> {
     const known = entries.filter((entry) => this.#entries.get(entry.key) === entry);
     for (const entry of known) this.#remove(entry);
-    for (let from = 0; from < known.length; from += ITEMS_MAX) {
-      await this.#send('unsubscribe', known.slice(from, from + ITEMS_MAX));
-    }
+    await Promise.all(known.map(({ item }) => this.#requests.ask('unsubscribe', item)));
   }
 
-  /** @param entries at most ITEMS_MAX. @returns what was refused. */
-  #send(type: 'subscribe' | 'unsubscribe', entries: readonly Entry[]): Promise<readonly FeedItemError[]> {
-    const socket = this.#socket;
-    // The next connection subscribes to all entries.
-    if (socket === null || entries.length === 0) return Promise.resolve([]);
-    this.#requests += 1;
-    const id = String(this.#requests);
-    const items = entries.map(({ item }) => item);
-    const channels = type === 'subscribe' ? items : items.map(({ checksum_every: _, ...item }) => item);
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ type, id, channels }));
-    });
+  /** @returns why it is not subscribed. Without a connection the next one subscribes to all entries. */
+  async #ask({ item }: Entry): Promise<RingbookError | null> {
+    try {
+      const refusal = await this.#requests.ask('subscribe', item);
+      return refusal === null ? null : errorOfItem(refusal);
+    } catch (error) {
+      if (error instanceof RingbookError) return error;
+      throw error;
+    }
   }
 
   async #connect(): Promise<void> {
@@ -304,6 +282,8 @@ export class MarketFeed {
         return;
       }
       this.#socket = socket;
+      this.#connectedAtMs = performance.now();
+      this.#requests.open((text) => socket.send(text));
       socket.on('message', (data: Buffer) => {
         try {
           this.#received(data);
@@ -322,23 +302,21 @@ export class MarketFeed {
     if (!tree.ok || !isJsonObject(tree.value)) throw malformed('frame', tree.ok ? NOT_OBJECT : tree.reject);
     const frame = tree.value;
     const id = frame.get('id');
-    const pending = typeof id === 'string' ? this.#pending.get(id) : undefined;
     switch (frame.get('type')) {
       case 'snapshot':
       case 'update':
         this.#deliver(frame);
         return;
       case 'subscriptions':
-        pending?.resolve(itemErrors(frame));
-        break;
+        if (typeof id === 'string') this.#requests.answered(id, itemErrors(frame));
+        return;
       case 'error': {
         const error = errorOfEnvelope(frame, null);
-        if (error !== null) pending?.reject(error);
-        break;
+        if (error !== null) this.#requests.failed(typeof id === 'string' ? id : null, error);
+        return;
       }
       default:
     }
-    if (typeof id === 'string') this.#pending.delete(id);
   }
 
   #deliver(object: JsonObject): void {
@@ -362,6 +340,7 @@ export class MarketFeed {
       return;
     }
     entry.sequence = frame.sequence;
+    if (isFirst) entry.refusals = 0;
     if (!entry.receive(frame)) this.#renew(entry);
   }
 
@@ -370,51 +349,48 @@ export class MarketFeed {
     entry.sequence = 0;
     entry.lost();
     if (entry.renewal !== null || this.#entries.get(entry.key) !== entry) return;
-    const waitMs = Math.max(0, entry.renewedAtMs + RENEW_MS - performance.now());
+    const spacingMs = RENEW_MS * 2 ** Math.min(entry.refusals, RENEW_DOUBLED_MAX);
+    const waitMs = Math.max(0, entry.renewedAtMs + spacingMs - performance.now());
     entry.renewal = setTimeout(() => {
       entry.renewal = null;
-      entry.renewedAtMs = performance.now();
-      this.#send('subscribe', [entry]).then(
-        (errors) => {
-          if (errors.length > 0) this.#renew(entry);
-        },
-        () => this.#renew(entry),
-      );
+      void this.#askAgain(entry);
     }, waitMs);
+  }
+
+  /** Of a subscription that was confirmed before: it is repeated until it is confirmed again. */
+  async #askAgain(entry: Entry): Promise<void> {
+    const socket = this.#socket;
+    entry.renewedAtMs = performance.now();
+    const refusal = await this.#ask(entry);
+    // The next connection subscribes to all entries.
+    if (refusal === null || socket !== this.#socket) return;
+    entry.refusals += 1;
+    this.#renew(entry);
   }
 
   #lost(socket: WebSocket): void {
     if (this.#socket === socket) this.#socket = null;
-    this.#failPending();
+    this.#requests.lost(lostError());
     for (const entry of this.#entries.values()) {
       entry.sequence = 0;
       entry.lost();
       if (entry.renewal !== null) clearTimeout(entry.renewal);
       entry.renewal = null;
     }
-    if (!this.#isClosed) this.#reconnection.begin();
+    if (!this.#isClosed) this.#reconnect();
   }
 
-  #failPending(): void {
-    for (const pending of this.#pending.values()) pending.reject(lostError());
-    this.#pending.clear();
+  #reconnect(): void {
+    const isShort = performance.now() - this.#connectedAtMs < STABLE_MS;
+    this.#shortConnections = isShort ? this.#shortConnections + 1 : 0;
+    this.#reconnection.begin(Math.min(RECONNECT_MS * 2 ** this.#shortConnections, RECONNECT_MS_MAX));
   }
 
   /** Snapshots follow. */
   #reconnected(): void {
     if (this.#isClosed) return;
     this.#options.onReconnected?.();
-    const entries = [...this.#entries.values()];
-    for (let from = 0; from < entries.length; from += ITEMS_MAX) {
-      const part = entries.slice(from, from + ITEMS_MAX);
-      this.#send('subscribe', part).then(
-        (errors) => {
-          for (const entry of part) if (refusalOf(entry.item, errors) !== null) this.#renew(entry);
-        },
-        // The connection is lost again: the next one renews them.
-        () => undefined,
-      );
-    }
+    for (const entry of this.#entries.values()) void this.#askAgain(entry);
   }
 }
 
@@ -508,11 +484,8 @@ function deferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-function refusalOf({ name, asset_ids: [assetId] }: JsonItem, errors: readonly FeedItemError[]): RingbookError | null {
-  const refusal = errors.find((error) => error.channel === name && error.assetId === assetId);
-  if (refusal === undefined) return null;
-  const details = { channel: name, asset_id: assetId };
-  return new RingbookError({ code: refusal.code, message: refusal.message, details });
+function errorOfItem({ channel, assetId, code, message }: FeedItemError): RingbookError {
+  return new RingbookError({ code, message, details: { channel, asset_id: assetId } });
 }
 
 const NOT_OBJECT = { code: 'INVALID_REQUEST', message: 'expected an object' } as const;

@@ -9,8 +9,9 @@ import { parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
 import { type SocketTarget, unreachable } from './http-transport.ts';
 
-const RECONNECT_MS = 100;
-const RECONNECT_MS_MAX = 5_000;
+/** Pauses between attempts to connect. */
+export const RECONNECT_MS = 100;
+export const RECONNECT_MS_MAX = 5_000;
 const HANDSHAKE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 60_000;
 /** The service limits every message to 1 MiB. */

@@ -153,18 +153,34 @@ suite('the feed of the SDK', () => {
   });
 });
 
+interface Item {
+  readonly name: string;
+  readonly asset_ids: readonly string[];
+  readonly interval?: string;
+}
+
 /** A service that sends what a test says, to find out what the SDK does about faults on the way. */
 class FaultyService {
   readonly #server: WebSocketServer;
-  readonly requests: { readonly type: string; readonly channels: readonly object[] }[] = [];
+  readonly requests: { readonly type: string; readonly channels: readonly Item[] }[] = [];
   socket: WebSocket | null = null;
+  connections = 0;
   /** Ends the connection instead of an answer. */
   isCutting = false;
+  /** Ends each connection as soon as it is open. */
+  isClosing = false;
+  /** A frame in place of the answer to one with this id; null: the ordinary answer. */
+  instead: (id: string, channels: readonly Item[]) => string | null = () => null;
 
   private constructor(server: WebSocketServer) {
     this.#server = server;
     server.on('connection', (socket) => {
       this.socket = socket;
+      this.connections += 1;
+      if (this.isClosing) {
+        socket.close(1013, 'rate_limited');
+        return;
+      }
       socket.send('{"type":"subscriptions","channels":[],"errors":[]}');
       socket.on('message', (data: Buffer) => {
         const { id, ...request } = JSON.parse(data.toString());
@@ -173,8 +189,9 @@ class FaultyService {
           socket.terminate();
           return;
         }
-        socket.send(`{"type":"subscriptions","channels":[],"errors":[],"id":${JSON.stringify(id)}}`);
-        socket.send(snapshot(1));
+        const other = this.instead(id, request.channels);
+        socket.send(other ?? `{"type":"subscriptions","channels":[],"errors":[],"id":${JSON.stringify(id)}}`);
+        if (other === null) socket.send(snapshot(1));
       });
     });
   }
@@ -321,6 +338,91 @@ suite('a book of the SDK when something is lost on the way', () => {
       'unsubscribe 20',
       'unsubscribe 5',
     ]);
+    feed.close();
+  });
+
+  test('calls of one moment are combined into few frames; klines of two intervals of a market are in two', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const asked = service.requests.length;
+    const assetIds = Array.from({ length: 100 }, (_, index) => String(100 + index));
+    await Promise.all(assetIds.map((assetId) => feed.subscribe('bbo', { assetIds: [assetId] }, () => undefined)));
+    assert.deepEqual(
+      service.requests.slice(asked).map(({ channels }) => channels.length),
+      [20, 20, 20, 20, 20],
+    );
+    service.instead = (id, channels) => {
+      const error = '{"name":"klines","asset_id":"12","code":"RATE_LIMITED","message":"no units"}';
+      const errors = channels.some(({ interval }) => interval === '5m') ? error : '';
+      return `{"type":"subscriptions","channels":[],"errors":[${errors}],"id":"${id}"}`;
+    };
+    const outcomes = await Promise.allSettled(
+      ['1m', '5m', '1h'].map((interval) => feed.subscribe('klines', { assetIds: ['12'], interval }, () => undefined)),
+    );
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    service.instead = () => null;
+    feed.close();
+  });
+
+  test('no more frames are sent than the service reads of a socket: 50 at once, 10 a second', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const asked = service.requests.length;
+    const startedMs = performance.now();
+    const changes: Promise<void>[] = [];
+    for (let turn = 0; turn < 25; turn += 1) {
+      changes.push(feed.subscribe('bbo', { assetIds: ['12'] }, () => undefined));
+      changes.push(feed.unsubscribe('bbo', { assetIds: ['12'] }));
+    }
+    await Promise.allSettled(changes);
+    assert.equal(service.requests.length - asked, 50);
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs > 1_000, `50 frames in ${tookMs} ms`);
+    feed.close();
+  });
+
+  test('an error frame without an id is for the oldest request, which is refused, not awaited for ever', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const fault = '"error":{"code":"RATE_LIMITED","message":"this address has no units","retryable":true}';
+    service.instead = () => `{"type":"error","id":null,${fault}}`;
+    await assert.rejects(
+      feed.subscribe('bbo', { assetIds: ['12'] }, () => undefined),
+      /RATE_LIMITED/,
+    );
+    await assert.rejects(feed.book('12'), /RATE_LIMITED/);
+    service.instead = () => null;
+    const book = await feed.book('12');
+    assert.equal(book.sequenceNumber, 9_001);
+
+    service.instead = () => `{"type":"error","id":null,${fault}}`;
+    const asked = service.requests.length;
+    service.socket?.terminate();
+    await until(() => service.requests.length >= asked + 1);
+    assert.equal(book.isCurrent, false);
+    service.instead = () => null;
+    await until(() => book.isCurrent);
+    assert.ok(service.requests.length <= asked + 3, 'a refusal is repeated after a pause');
+    feed.close();
+  });
+
+  test('a service that ends each connection at once is not connected to again and again without a pause', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const before = service.connections;
+    service.isClosing = true;
+    service.socket?.terminate();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const tries = service.connections - before;
+    assert.ok(tries >= 1 && tries <= 4, `${tries} connections in two seconds`);
+    service.isClosing = false;
+    feed.close();
+  });
+
+  test('a number of updates between checksums that the service would refuse is not sent', async () => {
+    const feed = await MarketFeed.open(service.base);
+    for (const checksumEvery of [-1, 1.5, 1_001]) {
+      await assert.rejects(feed.book('12', { checksumEvery }), /INVALID_ARGUMENT.*0 to 1000/);
+    }
     feed.close();
   });
 });
