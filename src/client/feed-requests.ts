@@ -2,7 +2,7 @@
  * Requests of a feed on the multiplexed market-data socket: combined into frames, sent no faster than the service reads
  * them, each answered once (wire-additions.md 10.1, 10.5).
  *
- *   ask ─▶ waiting ── in order, up to ITEMS_MAX of one type ─▶ frame ─▶ pending ── answer or error ─▶ resolved, rejected
+ *   ask ─▶ waiting ── the next ones of one type, ITEMS_MAX ──▶ frame ─▶ pending ── answer or error ─▶ resolved, rejected
  *             │ connection lost                                            │ connection lost
  *             └────────────────────────────────────────────────────────────┴─────────────────────▶ rejected
  *
@@ -134,12 +134,13 @@ export class FeedRequests {
     // An error of an item names its channel and asset: so a frame has one of each, and not klines of two intervals.
     const named = new Set<string>();
     for (const request of this.#waiting) {
+      if (request.type !== type || requests.length === ITEMS_MAX) break;
       const name = nameOf(request.item);
-      if (request.type !== type || named.has(name) || requests.length === ITEMS_MAX) break;
+      if (!named.has(name)) requests.push(request);
       named.add(name);
-      requests.push(request);
     }
-    this.#waiting = this.#waiting.slice(requests.length);
+    const sent = new Set(requests);
+    this.#waiting = this.#waiting.filter((request) => !sent.has(request));
     this.#lastId += 1;
     const id = String(this.#lastId);
     this.#pending.set(id, requests);
