@@ -9,10 +9,11 @@
  * Not here: pending fills and live orders (they are never in a list), names and decimals (the edge).
  */
 import type { OrderRow, TradeRow } from '../clearing/rows.ts';
-import { assert, must } from '../core/assert.ts';
+import { assert, InvariantError, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { PastOrder } from '../gateway/orders/order-history.ts';
+import { OrderRecord, type OrderRecordView } from '../schema/generated/messages.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';
 import { decodeFrame } from './frames.ts';
@@ -189,10 +190,23 @@ export class History {
     return this.#page(request, FINISHED_RUNS, ties, this.#finishedRows());
   }
 
-  /** The same orders one after another, newest first, until `look` returns false. */
-  scanFinished(request: ScanRequest, ties: Ties<FinishedEntry> | undefined, look: (row: PastOrder) => boolean): void {
-    const rowOf = this.#finishedRows();
-    this.#scan(request, FINISHED_RUNS, ties, (listed) => look(rowOf(listed)));
+  /**
+   * The same orders one after another, newest first, until `look` returns false.
+   *
+   * @param look is given the order as it lies in its block, and what copies it into a row: most are looked at, few are shown.
+   */
+  scanFinished(
+    request: ScanRequest,
+    ties: Ties<FinishedEntry> | undefined,
+    look: (order: OrderRow, rowOf: () => PastOrder) => boolean,
+  ): void {
+    const orders = new OrderFinder(this.#reader);
+    const texts = new SignedTexts(this.#reader);
+    this.#scan(request, FINISHED_RUNS, ties, ({ marketIndex, item }) => {
+      const view = orders.view(marketIndex, item.block, item.orderSequence);
+      const order: OrderRecordView = found(view, marketIndex, item.orderSequence);
+      return look(order, () => pastOrder(OrderRecord.read(order.v, order.at), texts));
+    });
   }
 
   /** Every entry in turn, newest first, until `look` returns false. */
@@ -226,7 +240,7 @@ export class History {
     const texts = new SignedTexts(this.#reader);
     return ({ marketIndex, item }) => {
       const row = orders.find(marketIndex, item.block, item.orderSequence);
-      return pastOrder(must(row, `storage: order ${item.orderSequence} of market ${marketIndex} is missing`), texts);
+      return pastOrder(found(row, marketIndex, item.orderSequence), texts);
     };
   }
 
@@ -362,12 +376,18 @@ function* ranked<Place, Item extends Place>(
   yield* equals.sort(ties);
 }
 
-/** The order with its parent's id, which stands in its signed text. */
+/** @throws InvariantError for an order that a list has and its block has not. */
+function found<Order>(order: Order | null, marketIndex: number, orderSequence: Sequence): Order {
+  if (order === null) throw new InvariantError(`storage: order ${orderSequence} of market ${marketIndex} is missing`);
+  return order;
+}
+
+/** The order with its parent's id, which stands in its signed text. @param row of the caller, who gives it away. */
 function pastOrder(row: OrderRow, texts: SignedTexts): PastOrder {
   const { marketIndex, orderSequence, parentIdAt, parentIdBytes } = row;
-  if (parentIdBytes === 0) return { ...row, parentId: '' };
+  if (parentIdBytes === 0) return Object.assign(row, { parentId: '' as const });
   const signed = must(texts.find(marketIndex, orderSequence), 'storage: the signed text of a child is there');
-  return { ...row, parentId: signed.text.slice(parentIdAt, parentIdAt + parentIdBytes) as OrderId };
+  return Object.assign(row, { parentId: signed.text.slice(parentIdAt, parentIdAt + parentIdBytes) as OrderId });
 }
 
 function rankOf({ marketIndex, item }: Listed<FinishedEntry>): FinishedRank {

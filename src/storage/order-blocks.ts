@@ -17,7 +17,7 @@ import { assert, InvariantError, must } from '../core/assert.ts';
 import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
-import { OrderRecord } from '../schema/generated/messages.ts';
+import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
@@ -111,9 +111,15 @@ export class OrderFinder {
 
   /** The finished order with that sequence, or null: its record is gone. @throws InvariantError when its block is damaged. */
   find(marketIndex: number, place: BlockPlace, orderSequence: Sequence): OrderRow | null {
+    const view = this.view(marketIndex, place, orderSequence);
+    return view === null ? null : OrderRecord.read(view.v, view.at);
+  }
+
+  /** The same order where it lies: a copy of its block, which is not changed. */
+  view(marketIndex: number, place: BlockPlace, orderSequence: Sequence): OrderRecordView | null {
     const block = this.#block(marketIndex, place);
     const index = block === null ? -1 : block.sequences.indexOf(orderSequence);
-    return block === null || index < 0 ? null : OrderRecord.read(block.records, index * OrderRecord.bytes);
+    return block === null || index < 0 ? null : new OrderRecordView(block.records, index * OrderRecord.bytes);
   }
 
   #block(marketIndex: number, place: BlockPlace): OpenBlock | null {

@@ -2,7 +2,7 @@
  * The tables as the order manager's reads want them (src/gateway/orders/order-history.ts): one version of the map per `read`,
  * with the order of ties that readers are promised.
  */
-import type { MarketRow } from '../clearing/rows.ts';
+import type { MarketRow, OrderRow } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
@@ -88,7 +88,7 @@ class TableSnapshot implements HistorySnapshot {
     return this.#history.finishedOrders({ ...query, skip: offset, limit }, compareFinishedTies);
   }
 
-  scanFinished(query: HistoryQuery, look: (row: PastOrder) => boolean): void {
+  scanFinished(query: HistoryQuery, look: (order: OrderRow, rowOf: () => PastOrder) => boolean): void {
     this.#history.scanFinished(query, compareFinishedTies, look);
   }
 

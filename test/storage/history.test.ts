@@ -84,7 +84,7 @@ suite('history', () => {
           assert.equal(page.checkpoint, 2);
           const scanned: unknown[] = [];
           const wanted = Math.min(asked.skip + 1, all.length);
-          store.history.scanFinished(asked, undefined, (row) => scanned.push(row) < wanted);
+          store.history.scanFinished(asked, undefined, (_, rowOf) => scanned.push(rowOf()) < wanted);
           assert.deepEqual(scanned, all.slice(0, wanted).map(past), 'one by one, as far as wanted');
         }
         for (const row of rows) {

@@ -532,7 +532,7 @@ function tablesOf(
         .every(look);
     },
     scanFinished: (query, look) => {
-      ordersOf(query).every(look);
+      ordersOf(query).every((row) => look(row, () => row));
     },
     finishedBefore: (query, places) =>
       places.map(({ name }) => ordersOf(query).filter(({ orderId }) => orderId > name).length),

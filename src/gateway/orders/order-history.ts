@@ -68,8 +68,12 @@ export interface HistorySnapshot {
   findOrder(user: UserId, marketIndex: number, orderId: OrderId): PastOrder | undefined;
   /** Finished orders, newest first. */
   finishedOrders(query: HistoryQuery, offset: number, limit: number): HistoryWindow<PastOrder>;
-  /** The same one after another, until `look` returns false: each list is read once. */
-  scanFinished(query: HistoryQuery, look: (row: PastOrder) => boolean): void;
+  /**
+   * The same one after another, until `look` returns false: each list is read once.
+   *
+   * @param look is given an order to be read during the call, and what makes a row of it.
+   */
+  scanFinished(query: HistoryQuery, look: (order: OrderRow, rowOf: () => PastOrder) => boolean): void;
   /**
    * How many finished orders of the query come before each place.
    *

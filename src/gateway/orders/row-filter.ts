@@ -5,7 +5,8 @@
  * Lists are in the order of time, not of side or status, so rows are looked at one by one: at most SCANNED_MAX of a page,
  * beyond which it is refused. Trades of a time range are a range of ranks, found by bisection.
  *
- * What a row is shown as is made for the rows of the page alone. Not here: the merge with memory (pages.ts).
+ * A row is copied and shown for the page alone; what is only looked at is read where it lies. Not here: the merge with memory
+ * (pages.ts).
  */
 import { type OrderStatus, SIDE, type Side } from '../../core/order-terms.ts';
 import type { HistoryAsk, Placed, TradePlace } from './history-ask.ts';
@@ -16,6 +17,8 @@ import { isBuyerOf } from './trade-view.ts';
 /** Rows that one page may look at. */
 export const SCANNED_MAX = 100_000;
 const STEP = 1_000;
+/** What the tables can have: without one of these nothing is looked for in them. */
+const FINISHED_STATUSES: ReadonlySet<OrderStatus> = new Set(['Filled', 'Canceled', 'Expired']);
 
 /** Each null: any. Times are inclusive, in nanoseconds: the creation of an order, the match of a trade. */
 export interface RowFilter {
@@ -87,13 +90,17 @@ export function filteredOrders<T>(
   let total = 0;
   let scannedRows = 0;
   let isTooLong = false;
-  snapshot.scanFinished(ask.query, (row) => {
+  const { statuses } = filter;
+  // mutant: filter-without-finished
+  const isOfNone = statuses !== null && !statuses.some((status) => FINISHED_STATUSES.has(status));
+  if (isOfNone) return { rows, total, offset, heldFrom: 0, isTooLong };
+  snapshot.scanFinished(ask.query, (order, copyOf) => {
     // An order is never created after the time that it is listed at.
-    if (filter.fromNs !== null && row.timestampNs < filter.fromNs) return false;
+    if (filter.fromNs !== null && order.timestampNs < filter.fromNs) return false;
     isTooLong = scannedRows === SCANNED_MAX;
     scannedRows += 1;
-    if (isTooLong || !takesOrder(filter, row, () => statusOf(row))) return !isTooLong;
-    if (total >= offset && total < end) rows.push(rowOf(row));
+    if (isTooLong || !takesOrder(filter, order, () => statusOf(order))) return !isTooLong;
+    if (total >= offset && total < end) rows.push(rowOf(copyOf()));
     total += 1;
     return true;
   });
