@@ -2,7 +2,7 @@
  * The attacks of the hostile campaign, each a loop until the campaign is over. Money has only who the campaign gave some.
  *
  *   loud      strangers without a session: pipelining, refusals, empty frames, replies left unread, connections, garbage,
- *             subscriptions
+ *             subscriptions, handshakes and frames that do not end, pages, long heads, test funds
  *   keys      strangers with keys that cost nothing: sessions, nonces, timers, public reads, orders without money
  *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages, filtered pages
  *
@@ -117,6 +117,116 @@ const subscriptions: Attack = async ({ target, tally }) => {
       raw.end();
       await pause(target, 200);
     }
+  });
+};
+
+/** Sockets of `/ws` that subscribe and unsubscribe in turn, send 64 KiB that are no JSON, or leave as soon as they are open. */
+const subscriptionChurn: Attack = async ({ target, random, tally }) => {
+  const textOf = (type: string): string => {
+    const channels = [{ name: 'depth', asset_ids: ['1', '2', '3'] }];
+    return JSON.stringify({ type, id: 'x', channels });
+  };
+  const framed = (text: string): Buffer => frameBytes(Buffer.from(text), { opcode: OPCODE.text });
+  const turns = Buffer.concat(
+    Array.from({ length: 40 }, (_, index) => framed(textOf(index % 2 === 0 ? 'subscribe' : 'unsubscribe'))),
+  );
+  const garbage = framed(`{"type":"${'['.repeat(65_500)}"}`);
+  await together(24, async (index) => {
+    while (!isOver(target)) {
+      const port = index % 2 === 0 ? target.mds : target.oms;
+      const raw = new RawConnection({ port, from: addressOf(18, index % 4) });
+      await raw.write(upgradeText(index % 3 === 0 ? '/market-data/ws' : '/ws'), 2_000);
+      const rounds = random.below(8);
+      for (let round = 0; round < rounds && !raw.isClosed && !isOver(target); round += 1) {
+        await raw.write(random.below(2) === 0 ? turns : garbage, 1_000);
+        await pause(target, 200);
+      }
+      count(tally, raw.isClosed ? 'subscription churn closed' : 'subscription churn open');
+      raw.end();
+      await pause(target, 50);
+    }
+  });
+};
+
+/** Upgrades of which the head comes a byte at a time, and sockets with a frame of 512 KiB that does not end. */
+const slowHandshakes: Attack = async ({ target, tally }) => {
+  const head = upgradeText('/ws');
+  const frame = frameBytes(Buffer.alloc(524_288, 0x20), { opcode: OPCODE.text }).subarray(0, 500_000);
+  await together(48, async (index) => {
+    while (!isOver(target)) {
+      const port = index % 2 === 0 ? target.mds : target.oms;
+      const raw = new RawConnection({ port, from: addressOf(19, index % 4) });
+      if (index % 3 === 0) {
+        await raw.write(head, 1_000);
+        await pause(target, 200);
+        await raw.write(frame, 2_000);
+        await pause(target, 10_000);
+      } else {
+        for (let at = 0; at < head.length - 4 && !raw.isClosed && !isOver(target); at += 1) {
+          await raw.write(head[at] ?? '', 500);
+          await pause(target, 200);
+        }
+      }
+      count(tally, raw.isClosed ? 'slow handshake closed' : 'slow handshake open');
+      raw.end();
+    }
+  });
+};
+
+/** The page and its files, whole, in part, compressed, by strange paths, and as `HEAD`, at both listeners. */
+const pageFiles: Attack = async (world) => {
+  const paths = [
+    '/',
+    '/assets/page/trade/main.js',
+    '/assets/page/theme.css',
+    '/assets/../package.json',
+    '/assets/%2e%2e/x',
+    '//',
+  ];
+  await together(4, async (index) => {
+    const stranger = new Stranger(world.target, addressOf(20, index));
+    for (let at = index; !isOver(world.target); at += 1) {
+      const port = at % 2 === 0 ? world.target.oms : world.target.mds;
+      const method = at % 3 === 0 ? 'HEAD' : 'GET';
+      const headers = { range: 'bytes=0-1,5-,-9', 'accept-encoding': 'br;q=1, *;q=0', 'if-none-match': '"x", W/"y"' };
+      const answer = await stranger.call(method, paths[at % paths.length] ?? '', '', port, headers);
+      booked(world, 'page', answer);
+      if (answer.status === 429 || answer.status === 0) await pause(world.target, 10);
+    }
+    stranger.end();
+  });
+};
+
+/** Targets beyond 4,096 bytes and heads beyond 8,192, as fast as they are refused. */
+const longHeads: Attack = async ({ target, tally }) => {
+  const texts = [
+    `GET /ticker/2?${'x'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `HEAD /markets HTTP/1.1\r\nHost: x\r\nx-long: ${'y'.repeat(9_000)}\r\n\r\n`,
+    `GET /ws?${'x'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n`,
+    `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(400)}`,
+  ];
+  await together(8, async (index) => {
+    for (let at = index; !isOver(target); at += 1) {
+      const raw = new RawConnection({ port: at % 2 === 0 ? target.oms : target.mds, from: addressOf(21, index % 4) });
+      await raw.write(texts[at % texts.length] ?? '', 500);
+      await pause(target, 20);
+      count(tally, raw.received > 0 ? 'long head answered' : 'long head unanswered');
+      raw.end();
+    }
+  });
+};
+
+/** Test funds for every new key, where the node has them. */
+const testFunds: Attack = async (world) => {
+  await together(4, async (index) => {
+    const stranger = new Stranger(world.target, addressOf(22, index));
+    while (!isOver(world.target)) {
+      const fresh = Array.from({ length: 64 }, () => world.random.below(16).toString(16)).join('');
+      const answer = await stranger.call('POST', '/dev/faucet', `{"user_id":"${fresh}"}`);
+      booked(world, 'test funds', answer);
+      if (answer.status !== 200) await pause(world.target, 20);
+    }
+    stranger.end();
   });
 };
 
@@ -377,7 +487,20 @@ const filteredPages: Attack = async (world) => {
 };
 
 export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
-  loud: { pipelining, unknownPaths, emptyFrames, unreadReplies, connections, garbage, subscriptions },
+  loud: {
+    pipelining,
+    unknownPaths,
+    emptyFrames,
+    unreadReplies,
+    connections,
+    garbage,
+    subscriptions,
+    subscriptionChurn,
+    slowHandshakes,
+    pageFiles,
+    longHeads,
+    testFunds,
+  },
   keys: { sessions, nonces, publicReads, wideKlines, timers, penniless },
   traders: { races, crossing, faults, pages, filteredPages },
 };

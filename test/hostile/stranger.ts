@@ -111,7 +111,13 @@ export class Stranger {
   }
 
   /** @returns status 0 when the connection ended without an answer. */
-  call(method: string, path: string, body = '', port: number = this.#target.oms): Promise<Answer> {
+  call(
+    method: string,
+    path: string,
+    body = '',
+    port: number = this.#target.oms,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
     return new Promise((resolve) => {
       const none = (): void => resolve({ status: 0, code: '', text: '' });
       const request = requestHttp({
@@ -125,6 +131,7 @@ export class Stranger {
         headers: {
           'content-type': 'application/json',
           ...this.#headers,
+          ...headers,
           ...(body === '' ? {} : { 'content-length': Buffer.byteLength(body) }),
         },
       });
