@@ -5,6 +5,7 @@
  * A fallback of `undefined` makes a member required.
  */
 import { parseDecimal18 } from '../core/decimal.ts';
+import { nearestName } from '../core/nearest-name.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
@@ -24,6 +25,9 @@ export interface AmountBounds {
 const TEXT_LENGTH_MAX = 256;
 const LIST_LENGTH_MAX = 1_024;
 const INTEGER_FORM = /^(?:0|-?[1-9][0-9]{0,77})$/;
+
+/** How a chain id is described where another text is given. */
+export const CHAIN_ID_WORDS = 'a chain id of 18 hex digits';
 
 function isObject(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -46,9 +50,8 @@ export class BodyReader {
     this.#path = path;
     this.#body = isObject(value) ? value : {};
     if (!isObject(value)) this.fail('', 'an object is expected');
-    for (const name of Object.keys(this.#body)) {
-      if (!members.includes(name)) this.fail(name, 'unknown member');
-    }
+    const unknown = Object.keys(this.#body).find((name) => !members.includes(name));
+    if (unknown !== undefined) this.fail(unknown, unknownMember(unknown, members));
   }
 
   /** The first failure as an outcome, or null. */
@@ -223,4 +226,9 @@ export function readMembers<T extends object>(
     if (reader.has(name)) given[name] = table[name](reader, name);
   }
   return reader.failure ?? accepted(given);
+}
+
+function unknownMember(name: string, members: readonly string[]): string {
+  const nearest = nearestName(name, members);
+  return nearest === null ? 'unknown member' : `unknown member: did you mean "${nearest}"?`;
 }

@@ -17,7 +17,7 @@ import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } fr
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { ONE_18 } from '../core/units.ts';
-import { type AmountBounds, BodyReader, type Bounds, readMembers } from './body-reader.ts';
+import { type AmountBounds, BodyReader, type Bounds, CHAIN_ID_WORDS, readMembers } from './body-reader.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type ChangeOf<Kind extends ConfigChange['config']> = Extract<ConfigChange, { readonly config: Kind }>;
@@ -54,7 +54,7 @@ function defaultConfirmations(chainId: ChainId): Confirmations {
 /** @returns INVALID_REQUEST with the failing member. */
 export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>> {
   const chainId = parseChainId(key);
-  if (chainId === null) return invalid('a chain id is expected', 'chain_id');
+  if (chainId === null) return invalid(`${CHAIN_ID_WORDS} is expected`, 'chain_id');
   const reader = new BodyReader(body, [
     'kind',
     'block_time_ms',
@@ -69,7 +69,7 @@ export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>
   const kind = reader.word('kind', ['simulated', 'evm'], undefined);
   if (kind === 'evm' && !chainId.startsWith('00')) reader.fail('chain_id', 'an evm chain has the routing id 00');
   const foreign = kind === 'evm' ? ['block_time_ms', 'auto_mine', 'providers'] : ['rpc_urls'];
-  for (const name of foreign) if (reader.has(name)) reader.fail(name, `a ${kind} chain does not have this member`);
+  for (const name of foreign) if (reader.has(name)) reader.fail(name, `a chain of kind ${kind} does not have this member`);
   const own = kind === 'evm' ? readRpc(reader) : readSimulation(reader);
   const given = readConfirmations(reader.raw('confirmations') ?? {});
   const value = {
@@ -141,7 +141,7 @@ export function readSettler(key: string, body: unknown): Outcome<ChangeOf<'settl
   const settler = parseUserId(key);
   if (settler === null || settler !== key) return invalid('an Ed25519 key is expected', 'settler');
   const reader = new BodyReader(body, ['chain_id', 'executor']);
-  const chainId = reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as ChainId);
+  const chainId = reader.form('chain_id', parseChainId, `${CHAIN_ID_WORDS} is`, undefined, '' as ChainId);
   const executor = reader.form('executor', parseAddress, 'an address is', undefined, '');
   const value = { chain_id: chainId, executor: executor.slice(0, 40) };
   return reader.failure ?? accepted({ config: 'settler', key: settler, value });

@@ -12,6 +12,7 @@ import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { CHAIN_ID_WORDS } from './body-reader.ts';
 import type { OperatorRequest } from './commands.ts';
 import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
@@ -72,7 +73,7 @@ function put(parts: OpsParts, config: Kind, key: string, method: ConfigMethod, b
 /** The `{chain_id}` of a path, in its normal form. */
 export function chainParam(call: OpsCall): Outcome<ChainId> {
   const id = parseChainId(call.param('chain_id'));
-  return id === null ? malformed('a chain id', 'chain_id') : accepted(id);
+  return id === null ? malformed(CHAIN_ID_WORDS, 'chain_id') : accepted(id);
 }
 
 /** The configured chain; CHAIN_NOT_FOUND. */

@@ -22,7 +22,7 @@ export function refusedChain(profile: Profile, body: unknown): Reject | null {
   if (typeof kind !== 'string' || servesChainKind(profile, kind)) return null;
   return reject(
     'INVALID_REQUEST',
-    `a production node registers no chain of kind "${kind}", which only simulates`,
+    `a production node registers no chain of kind "${kind}", which only simulates: give "evm"`,
     'kind',
   );
 }

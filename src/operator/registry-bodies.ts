@@ -20,7 +20,7 @@ import { AMOUNT18_MAX } from '../core/limits.ts';
 import { MARKET_STATUS, type MarketStatus } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Amount18, ONE_18, ZERO_18 } from '../core/units.ts';
-import { BodyReader, type Bounds, readEach, readMembers } from './body-reader.ts';
+import { BodyReader, type Bounds, CHAIN_ID_WORDS, readEach, readMembers } from './body-reader.ts';
 
 const TOKEN_MEMBERS = [
   'token',
@@ -101,7 +101,7 @@ function readToken(reader: BodyReader): NamedToken {
 function readDefinition(reader: BodyReader): TokenDefinition {
   return {
     token: reader.form('token', parseAddress, 'a token address is', undefined, ''),
-    chainId: reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as TokenDefinition['chainId']),
+    chainId: reader.form('chain_id', parseChainId, `${CHAIN_ID_WORDS} is`, undefined, '' as TokenDefinition['chainId']),
     decimals: reader.integer('decimals', TOKEN_DECIMALS, undefined),
     maxDeposits: reader.integerTextOrNull('max_deposits', WORD, null) as Amount18 | null,
     max1hrDeposits: reader.integerTextOrNull('max_1hr_deposits', WORD, null) as Amount18 | null,
@@ -127,7 +127,7 @@ function readRebalancing(body: unknown): Outcome<Rebalancing> {
   const weights = new BodyReader(reader.raw('target_weights'), chains, `${path}target_weights.`);
   const targets = chains.map((chain): [string, string] => {
     const id = parseChainId(chain);
-    if (id === null) weights.fail(chain, 'a chain id is expected');
+    if (id === null) weights.fail(chain, `${CHAIN_ID_WORDS} is expected`);
     return [id ?? chain, format18(weights.decimal(chain, { min: 0n, max: ONE_18 }, undefined))];
   });
   return (

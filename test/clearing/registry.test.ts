@@ -70,7 +70,11 @@ suite('assets', () => {
 
   test('unknown members are refused by name, at any depth', () => {
     const world = new ClearingWorld();
-    assert.equal(fieldOf(world.put('putAsset', SOL, { symbl: 'X' })), 'symbl');
+    const misspelt = world.put('putAsset', SOL, { symbl: 'X', sumbol: 'Y' });
+    assert.equal(fieldOf(misspelt), 'symbl');
+    assert.equal(misspelt.ok ? '' : misspelt.reject.message, 'unknown member: did you mean "symbol"?');
+    const unlike = world.put('putAsset', SOL, { colour: 'red' });
+    assert.equal(unlike.ok ? '' : unlike.reject.message, 'unknown member');
     const token = { token: TOKEN, chain_id: CHAIN, decimals: 6, decimal: 6 };
     assert.equal(fieldOf(world.put('putAsset', SOL, { tokens: [token] })), 'tokens[0].decimal');
     assert.equal(fieldOf(world.put('putAsset', SOL, { rebalancing: { mode: 'fixed', k: '1' } })), 'rebalancing.k');
