@@ -78,20 +78,29 @@ export function portVariableOf(listener: Listener): string {
 /** Where the node of this environment has a listener, seen from its machine. */
 export function addressOf(listener: Listener): string {
   const [variable, port] = LISTENERS[listener];
-  const host = reachableHost(configuredHost(listener) ?? (process.env['RINGBOOK_HOST'] || '127.0.0.1'));
-  return `http://${host}:${process.env[variable] || port}`;
+  const { hosts, publicListeners } = configured();
+  const host = reachableHost(textOf(hosts, listener) ?? (process.env['RINGBOOK_HOST'] || '127.0.0.1'));
+  const isTls = listener !== 'ops' && isObject(publicListeners);
+  return `${isTls ? 'https' : 'http'}://${host}:${process.env[variable] || port}`;
 }
 
-/** The member `hosts` of the node's configuration file; null without one. What is wrong with a file is for `start` and `doctor`. */
-function configuredHost(listener: Listener): string | null {
+/** The node's configuration file, not checked: what is wrong with it is for `start` and `doctor`. */
+function configured(): { readonly hosts?: unknown; readonly publicListeners?: unknown } {
   try {
-    const { hosts } = readConfigFile(process.env['RINGBOOK_CONFIG'] ?? 'dev') as { hosts?: Record<string, unknown> };
-    const host = hosts?.[listener];
-    return typeof host === 'string' ? host : null;
+    return readConfigFile(process.env['RINGBOOK_CONFIG'] ?? 'dev');
   } catch (error) {
-    if (error instanceof ConfigError) return null;
+    if (error instanceof ConfigError) return {};
     throw error;
   }
+}
+
+function textOf(members: unknown, name: string): string | null {
+  const value = isObject(members) ? members[name] : undefined;
+  return typeof value === 'string' ? value : null;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Options for the node's addresses; the defaults follow the node's own environment and file (operator-api.md 1). */
@@ -104,7 +113,7 @@ export const ADDRESS_OPTIONS: Readonly<Record<Listener, AddressOption>> = {
 export const ADDRESS_HELP = `  --oms URL          order service          (default http://127.0.0.1:3032)
   --mds URL          market-data service    (default http://127.0.0.1:8011)
   --ops URL          operator API           (default http://127.0.0.1:9464)
-                     RINGBOOK_HOST, "hosts" of RINGBOOK_CONFIG and RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT change the defaults`;
+                     RINGBOOK_HOST, RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT, and "hosts" and TLS of RINGBOOK_CONFIG change the defaults`;
 
 export const TOKEN_HELP = `  RINGBOOK_OPERATOR_TOKEN, or the file that RINGBOOK_OPERATOR_TOKEN_FILE names, is the token of the operator API
                      (default: that of the dev profile)`;

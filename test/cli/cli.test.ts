@@ -227,6 +227,20 @@ suite('ready', () => {
     assert.equal((await ringbook(['ready', '--wait', '1', '--ops', 'http://127.0.0.1:9'])).code, 69);
   });
 
+  test('reaches the public listeners over TLS where the configuration file has it', async () => {
+    const folder = temporaryDirectory();
+    const file = join(folder, 'node.json');
+    try {
+      const publicListeners = { tls: { certFile: 'cert.pem', keyFile: 'key.pem' } };
+      writeFileSync(file, JSON.stringify({ extends: 'production', publicListeners }));
+      const env = { RINGBOOK_CONFIG: file, RINGBOOK_MDS_PORT: '9', RINGBOOK_OPS_PORT: '9' };
+      assert.match((await ringbook(['book', '1'], env)).stderr, /https:\/\/127\.0\.0\.1:9/);
+      assert.match((await ringbook(['ready'], env)).stderr, /http:\/\/127\.0\.0\.1:9/);
+    } finally {
+      removeDirectory(folder);
+    }
+  });
+
   test('finds the operations listener where the configuration file has it, and a broken file does not stop it', async () => {
     const folder = temporaryDirectory();
     const file = join(folder, 'node.json');
