@@ -220,7 +220,7 @@ export class MarketFeed {
     this.#isClosed = true;
     this.#reconnection.end();
     for (const entry of this.#entries.values()) this.#remove(entry);
-    this.#socket?.close();
+    this.#socket?.close(1000);
     this.#requests.lost(lostError());
   }
 
