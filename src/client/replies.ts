@@ -75,6 +75,14 @@ export interface OrderRecord {
   readonly parentId: string | null;
   readonly confirmedFilledQuantity: string;
   readonly pendingFilledQuantity: string;
+  /** USD for the filled quantities, without fees: divided by them, the average price. */
+  readonly confirmedFilledAmount: string;
+  readonly pendingFilledAmount: string;
+  /** USD, negative is a rebate. */
+  readonly confirmedTradingFees: string;
+  readonly pendingTradingFees: string;
+  readonly isReduceOnly: boolean;
+  readonly goodUntilNs: bigint | null;
   readonly status: string;
   readonly timestampNs: bigint;
 }
@@ -96,6 +104,7 @@ export interface UserTrade {
   readonly isLiquidation: boolean;
   /** Your position was closed against the backstop, outside of the book and without a fee. */
   readonly isAutoDeleverage: boolean;
+  readonly subAccount: number;
 }
 
 export interface PublicTrade {
@@ -294,6 +303,12 @@ export function readOrderRecord(value: JsonValue): OrderRecord {
     parentId: stringOrNull(reader, 'parent_id'),
     confirmedFilledQuantity: reader.string('confirmed_filled_quantity'),
     pendingFilledQuantity: reader.string('pending_filled_quantity'),
+    confirmedFilledAmount: reader.string('confirmed_filled_amount'),
+    pendingFilledAmount: reader.string('pending_filled_amount'),
+    confirmedTradingFees: reader.string('confirmed_trading_fees_amount'),
+    pendingTradingFees: reader.string('pending_trading_fees_amount'),
+    isReduceOnly: reader.has('is_reduce_only') && reader.boolean('is_reduce_only'),
+    goodUntilNs: reader.has('good_until_timestamp_ns') ? reader.u64('good_until_timestamp_ns') : null,
     status: reader.string('status'),
     timestampNs: reader.u64('timestamp_ns'),
   }));
@@ -314,6 +329,7 @@ export function readUserTrade(value: JsonValue): UserTrade {
     tradingFee: stringOrNull(reader, 'trading_fee'),
     isLiquidation: reader.has('is_liquidation') && reader.boolean('is_liquidation'),
     isAutoDeleverage: reader.has('is_auto_deleverage') && reader.boolean('is_auto_deleverage'),
+    subAccount: reader.has('sub_account') ? reader.integer('sub_account', 0, 255) : 0,
   }));
 }
 
