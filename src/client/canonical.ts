@@ -196,7 +196,7 @@ export function orderText(order: Order): string {
     `"book_quantity_decimals":${decimalsText(order.quantityDecimals)},` +
     `"details":${'size' in order ? marketText(order) : limitText(order)},"side":"${sideText(order.side)}",` +
     `"trigger":${triggerText(order.trigger ?? null)},` +
-    `"creation_timestamp_ns":${u64Text(order.creationTimestampNs)},` +
+    `"creation_timestamp_ns":${u64Text(order.creationTimestampNs, 'creationTimestampNs')},` +
     `"target":{"account":${order.target.account},"is_spot":${order.target.isSpot}},"reduce_only":${order.reduceOnly},` +
     `"max_trading_fees_rate":${order.maxTradingFeesRate},"protocol_version":${PROTOCOL_VERSION}}`
   );
@@ -211,7 +211,7 @@ function limitText({ limitPrice, quantity, timeInForce }: LimitOrder): string {
 function marketText({ size, fillOrKill }: MarketOrder): string {
   const { unit, quantity, cap } = size;
   checkRaw(quantity, 'quantity');
-  if (cap !== null) checkRaw(cap, 'cap');
+  if (cap !== null) checkRaw(cap, unit === 'base' ? 'max amount' : 'max quantity');
   const sized =
     unit === 'base'
       ? `"BaseAsset":{"quantity":${quantity},"max_sellable_amount":${cap}}`
@@ -245,7 +245,7 @@ export function replaceText(request: ReplaceRequest, baseAsset: AssetId | null =
   if (isComplete || request.newQuantity !== null) checkRaw(request.newQuantity ?? 0, 'new quantity');
   const market = isComplete ? `"base_asset":"${assetText(baseAsset)}",` : '';
   return (
-    `{"order_id":"${orderIdText(request.orderId)}",${market}"timestamp_ns":${u64Text(request.timestampNs)},` +
+    `{"order_id":"${orderIdText(request.orderId)}",${market}"timestamp_ns":${u64Text(request.timestampNs, 'timestampNs')},` +
     `"new_price_limit":${request.newLimitPrice},"new_quantity":${request.newQuantity},` +
     `"new_trigger":${conditionOrNull(request.newTrigger ?? null)},` +
     `"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +
@@ -272,8 +272,8 @@ export function amendBody(user: UserId, request: AmendRequest): string {
   return (
     `{"request":{"order_id":"${orderIdText(request.orderId)}","base_asset":"${assetText(request.assetId)}",` +
     `"new_quantity":${request.newQuantity},"book_quantity_decimals":${decimalsText(request.quantityDecimals)},` +
-    `"expected_authorization_revision":${expected === null ? null : u64Text(expected)},` +
-    `"timestamp_ns":${u64Text(request.timestampNs)},"source":"User"},"user_id":"${user}"}`
+    `"expected_authorization_revision":${expected === null ? null : u64Text(expected, 'expectedRevisionNs')},` +
+    `"timestamp_ns":${u64Text(request.timestampNs, 'timestampNs')},"source":"User"},"user_id":"${user}"}`
   );
 }
 
@@ -287,11 +287,11 @@ export function cancelText(request: CancelRequest): string {
 export function transferText(request: TransferRequest): string {
   checkCount(request.sourceIndex, 'source index');
   checkCount(request.targetIndex, 'target index');
-  if (request.amount18 <= 0n) throw invalidArgument('a transfer moves more than nothing');
+  checkAmount(request.amount18, 'amount18');
   return (
     `{"user":"${request.user}","source_index":${request.sourceIndex},"target_index":${request.targetIndex},` +
     `"transfer_asset":"${assetText(request.assetId)}","transfer_amount":"${request.amount18}",` +
-    `"target_account_type":${accountTypeText(request.targetAccountType)},"nonce":${u64Text(request.nonce)}}`
+    `"target_account_type":${accountTypeText(request.targetAccountType)},"nonce":${u64Text(request.nonce, 'nonce')}}`
   );
 }
 
@@ -299,12 +299,12 @@ export function closePositionText(request: ClosePositionRequest): string {
   checkCount(request.account, 'account');
   return (
     `{"user":"${request.user}","account":${request.account},"asset_identifier":"${assetText(request.assetId)}",` +
-    `"nonce":${u64Text(request.nonce)}}`
+    `"nonce":${u64Text(request.nonce, 'nonce')}}`
   );
 }
 
 export function withdrawalText(request: WithdrawalRequest): string {
-  if (request.amount18 <= 0n) throw invalidArgument('a withdrawal takes more than nothing');
+  checkAmount(request.amount18, 'amount18');
   const nonce = request.nonce ?? null;
   if (nonce !== null) checkCount(nonce, 'nonce');
   const amount = request.amount18.toString((request.amountText ?? 'hex') === 'hex' ? 16 : 10);
@@ -333,8 +333,9 @@ export function settlementText(request: SettlementRequest): string {
     maker = null,
     expiresNs = null,
   } = request;
-  if (amountIn18 <= 0n || amountOut18 <= 0n) throw invalidArgument('a settlement exchanges more than nothing');
-  if (!/^[0-9a-f]{18}$/.test(request.chainId)) throw invalidArgument('a chain id is 18 hex digits');
+  checkAmount(amountIn18, 'amountIn18');
+  checkAmount(amountOut18, 'amountOut18');
+  if (!/^[0-9a-f]{18}$/.test(request.chainId)) throw invalidArgument('a chain id has 18 hex digits', 'chainId');
   checkCount(request.subAccount, 'sub account');
   if (nonce !== undefined) checkCount(nonce, 'nonce');
   const base = (request.amountText ?? 'hex') === 'hex' ? 16 : 10;
@@ -343,14 +344,14 @@ export function settlementText(request: SettlementRequest): string {
     `"mode":"${mode}","asset_in":"${addressText(request.tokenIn)}","amount_in":"${amountIn18.toString(base)}",` +
     `"asset_out":"${addressText(request.tokenOut)}","amount_out":"${amountOut18.toString(base)}",` +
     `"chain_id":"${request.chainId}"${nonce === undefined ? '' : `,"nonce":${nonce}`},` +
-    `"expires_at":${expiresNs === null ? 'null' : u64Text(expiresNs)},"mm_pubkey":${JSON.stringify(maker)}` +
+    `"expires_at":${expiresNs === null ? 'null' : u64Text(expiresNs, 'expiresNs')},"mm_pubkey":${JSON.stringify(maker)}` +
     `${vault === undefined ? '' : `,"vault":"${addressText(vault)}"`}}`
   );
 }
 
 /** What a market maker signs for a delegated settlement. */
 export function makerOrderText(maker: UserId, settler: UserId, expiresNs: bigint): string {
-  return `{"mm_pubkey":"${maker}","settler":"${settler}","expires_at":${u64Text(expiresNs)}}`;
+  return `{"mm_pubkey":"${maker}","settler":"${settler}","expires_at":${u64Text(expiresNs, 'expiresNs')}}`;
 }
 
 /** The text of wire.md G9: with `omsNonce` the other one of the two. */
@@ -358,13 +359,13 @@ export function addSignerText(request: AddSignerRequest): string {
   const { user, signer, weight, sessionDurationNs, ceNonce, omsNonce } = request;
   checkCount(ceNonce, 'config nonce');
   if (!Number.isInteger(weight) || weight < 1 || weight > WEIGHT_MAX) {
-    throw invalidArgument('a weight is an integer from 1 to 2^32-1');
+    throw invalidArgument('a weight is an integer from 1 to 2^32-1', 'weight');
   }
   if (signer.key.length !== keyBytesOf(signer.scheme)) {
     throw invalidArgument('a key is 32 bytes of Ed25519, or 33 bytes, compressed, of the other schemes');
   }
   const key = `"signer":${signerKeyText(signer)}`;
-  const terms = `"weight":${weight},"session_duration_ns":${sessionDurationNs === null ? null : u64Text(sessionDurationNs)}`;
+  const terms = `"weight":${weight},"session_duration_ns":${sessionDurationNs === null ? null : u64Text(sessionDurationNs, 'sessionDurationNs')}`;
   return omsNonce === undefined
     ? `{"user":"${user}",${key},${terms},"ce_nonce":${ceNonce}}`
     : `{"user":"${user}","oms_nonce":"${nonceText(omsNonce)}","ce_nonce":${ceNonce},${key},${terms}}`;
@@ -377,7 +378,8 @@ export function depositConfigText({ masterWeight, thresholds, signers }: Deposit
     const { key, keyType, keyPrefix } = vaultKey(signer);
     return (
       `{"key":[${key.join(',')}],"key_type":${keyType},"key_prefix":${keyPrefix},"weight":${u32Text(weight, 'a weight')},` +
-      `"expires_at_ns":${u64Text(expiresAtNs)},"max_signing_window_ns":${u64Text(maxSigningWindowNs)}}`
+      `"expires_at_ns":${u64Text(expiresAtNs, 'expiresAtNs')},` +
+      `"max_signing_window_ns":${u64Text(maxSigningWindowNs, 'maxSigningWindowNs')}}`
     );
   });
   return (
@@ -411,7 +413,7 @@ function nonceText(nonce: string): string {
 }
 
 function tokenText({ token, chainId }: Pick<WithdrawalRequest, 'token' | 'chainId'>): string {
-  if (!/^[0-9a-f]{18}$/.test(chainId)) throw invalidArgument('a chain id has 18 hex digits');
+  if (!/^[0-9a-f]{18}$/.test(chainId)) throw invalidArgument('a chain id has 18 hex digits', 'chainId');
   return `${addressText(token)}@${chainId}`;
 }
 
@@ -427,7 +429,7 @@ function timeInForceText(timeInForce: TimeInForce): string {
     case 'GTC':
       return `{"GTC":{"post_only":${timeInForce.postOnly ?? false}}}`;
     case 'GTD':
-      return `{"GTD":{"post_only":${timeInForce.postOnly ?? false},"timestamp_ns":${u64Text(timeInForce.timestampNs)}}}`;
+      return `{"GTD":{"post_only":${timeInForce.postOnly ?? false},"timestamp_ns":${u64Text(timeInForce.timestampNs, 'timeInForce')}}}`;
     case 'IOC':
       return '{"IOC":{"fill_or_kill":false}}';
     case 'FOK':
@@ -457,12 +459,16 @@ function orderIdText(orderId: string): string {
 }
 
 function assetText(assetId: string): string {
-  if (parseAssetId(assetId) === null) throw invalidArgument('an asset is an index or <address>@<chain id>', 'assetId');
+  if (typeof assetId !== 'string' || parseAssetId(assetId) === null)
+    throw invalidArgument('an asset is an index or <address>@<chain id>', 'assetId');
   return assetId;
 }
 
-function u64Text(value: bigint): string {
-  if (value < 0n || value >= 1n << 64n) throw invalidArgument('a time or nonce lies in 0 … 2^64-1');
+/** @param member the caller's, as in `invalidArgument`. */
+function u64Text(value: bigint, member: string): string {
+  if (typeof value !== 'bigint' || value < 0n || value >= 1n << 64n) {
+    throw invalidArgument(`${member} is a bigint from 0 to 2^64-1`, member);
+  }
   return value.toString();
 }
 
@@ -475,8 +481,13 @@ function decimalsText(decimals: number): string {
 
 function checkRaw(value: number, what: string): void {
   if (!Number.isSafeInteger(value) || value < 1) {
-    throw invalidArgument(`${what} lies in 1 … 2^53-1 raw units`, memberOf(what));
+    throw invalidArgument(`${what} ${value} is outside 1 … 2^53-1 raw units`, memberOf(what));
   }
+}
+
+/** Of 18 decimals. */
+function checkAmount(value: bigint, member: string): void {
+  if (typeof value !== 'bigint' || value <= 0n) throw invalidArgument(`${member} is a bigint above 0`, member);
 }
 
 function checkCount(value: number, what: string): void {

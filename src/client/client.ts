@@ -20,7 +20,7 @@ import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
-import { invalidArgument } from './errors.ts';
+import { invalidArgument, type RingbookError } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
 import {
   baseAddress,
@@ -74,6 +74,7 @@ import {
   amendAction,
   assetOf,
   bodyOf,
+  checkMembers,
   limitOrder,
   type MarketReplace,
   type MarketTicket,
@@ -155,6 +156,9 @@ export interface KlineQuery extends PageQuery {
   readonly endNs?: bigint;
 }
 
+const REPLACE_MEMBERS: readonly string[] = ['assetId', 'orderId', 'price', 'quantity', 'trigger', 'isComplete'];
+const AMEND_MEMBERS: readonly string[] = ['assetId', 'orderId', 'quantity', 'expectedRevisionNs'];
+
 const ROUTE_OF: Readonly<Record<OrderAction, { readonly method: HttpMethod; readonly path: string }>> = {
   Create: WRAPPERS.create,
   Replace: WRAPPERS.replace,
@@ -182,8 +186,8 @@ export class RingbookClient {
 
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
-    this.#omsBase = baseAddress(options.oms);
-    this.#mdsBase = options.mds === undefined ? null : baseAddress(options.mds);
+    this.#omsBase = baseAddress(options.oms, 'oms');
+    this.#mdsBase = options.mds === undefined ? null : baseAddress(options.mds, 'mds');
     this.#oms = new HttpTransport(options.oms);
     this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
     this.#signers = signersOf(options);
@@ -253,10 +257,14 @@ export class RingbookClient {
   market(assetId: string): Promise<Market> {
     const known = this.#markets.get(assetId);
     if (known !== undefined) return known;
-    const market = this.#oms.exchange({ method: 'GET', path: `/market/${assetId}` }).then(readMarket);
+    const market = this.#readMarket(assetId);
     this.#markets.set(assetId, market);
     market.catch(() => this.#markets.delete(assetId));
     return market;
+  }
+
+  async #readMarket(assetId: string): Promise<Market> {
+    return readMarket(await this.#oms.exchange({ method: 'GET', path: `/market/${assetOf(assetId)}` }));
   }
 
   // The service
@@ -299,6 +307,9 @@ export class RingbookClient {
   }
 
   async signReplace(ticket: ReplaceTicket, also?: CoSignatures): Promise<SignedAction> {
+    checkMembers(ticket, REPLACE_MEMBERS);
+    if (ticket.isComplete === true && ticket.price === undefined) throw missingTerm('price');
+    if (ticket.isComplete === true && ticket.quantity === undefined) throw missingTerm('quantity');
     const { priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
     const change = {
       assetId: ticket.assetId,
@@ -327,6 +338,7 @@ export class RingbookClient {
    * unless the order has the revision for which it is made.
    */
   async amendAction(ticket: AmendTicket): Promise<SignedAction> {
+    checkMembers(ticket, AMEND_MEMBERS);
     const { assetId, orderId, quantity, expectedRevisionNs } = ticket;
     const { quantityDecimals } = await this.market(assetId);
     const newQuantity = rawOf(quantity, quantityDecimals, 'quantity');
@@ -411,7 +423,7 @@ export class RingbookClient {
 
   /** @throws RingbookError ORDER_NOT_FOUND. */
   async orderRecord(assetId: string, orderId: string): Promise<OrderRecord> {
-    const path = `/orders/user/${this.userId}/${assetId}/${encodeURIComponent(orderId)}`;
+    const path = `/orders/user/${this.userId}/${assetOf(assetId)}/${encodeURIComponent(orderId)}`;
     return readOrderRecord(await this.#protected({ method: 'GET', path }));
   }
 
@@ -435,22 +447,22 @@ export class RingbookClient {
   // Market data
 
   async depth(assetId: string): Promise<Depth> {
-    return readDepth(await this.#public(`/marketdepth/${assetId}`));
+    return readDepth(await this.#public(`/marketdepth/${assetOf(assetId)}`));
   }
 
   /** Rows of an interval, like `4h` or `30S`; of seconds without one. Page 0 is the newest, rows ascend inside a page. */
   async klines(assetId: string, query: KlineQuery = {}): Promise<KlinePage> {
     const { page, limit, interval, endNs } = query;
-    const path = `/klines/${assetId}${queryText({ page, limit, interval, end_timestamp_ns: endNs })}`;
+    const path = `/klines/${assetOf(assetId)}${queryText({ page, limit, interval, end_timestamp_ns: endNs })}`;
     return readKlinePage(await this.#public(path));
   }
 
   async publicTrades(assetId: string, query: PageQuery = {}): Promise<readonly PublicTrade[]> {
-    return readArray(await this.#public(`/trades/${assetId}${queryText(query)}`), 'trades', readPublicTrade);
+    return readArray(await this.#public(`/trades/${assetOf(assetId)}${queryText(query)}`), 'trades', readPublicTrade);
   }
 
   async ticker(assetId: string): Promise<Ticker> {
-    return readTicker(await this.#public(`/ticker/${assetId}`));
+    return readTicker(await this.#public(`/ticker/${assetOf(assetId)}`));
   }
 
   async tickers(): Promise<readonly Ticker[]> {
@@ -459,7 +471,7 @@ export class RingbookClient {
 
   /** @returns null for a market that never had a position. */
   async openInterest(assetId: string): Promise<OpenInterest | null> {
-    return readOpenInterest(await this.#public(`/openinterest/${assetId}`)).interest;
+    return readOpenInterest(await this.#public(`/openinterest/${assetOf(assetId)}`)).interest;
   }
 
   /** By asset id. */
@@ -499,12 +511,12 @@ export class RingbookClient {
     return this.#omsStream(`/trades/user/events/${this.userId}`, (frame) => [readUserTrade(frame)], reconnect);
   }
 
-  depthDiffs(assetId: string, reconnect?: Reconnect): Promise<EventStream<Depth>> {
-    return this.#mdsStream(`/marketdepth/diff/${assetId}`, (frame) => [readDepth(frame)], reconnect);
+  async depthDiffs(assetId: string, reconnect?: Reconnect): Promise<EventStream<Depth>> {
+    return this.#mdsStream(`/marketdepth/diff/${assetOf(assetId)}`, (frame) => [readDepth(frame)], reconnect);
   }
 
-  tradeStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<PublicTrade>> {
-    return this.#mdsStream(`/trades/${assetId}`, (frame) => [readPublicTrade(frame)], reconnect);
+  async tradeStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<PublicTrade>> {
+    return this.#mdsStream(`/trades/${assetOf(assetId)}`, (frame) => [readPublicTrade(frame)], reconnect);
   }
 
   /** Public trades of all markets as they are matched, confirmed and rolled back. */
@@ -513,13 +525,13 @@ export class RingbookClient {
   }
 
   /** @param interval like `4h`; the rows of an interval are sent as they form. Seconds without one. */
-  klineStream(assetId: string, reconnect?: Reconnect, interval?: string): Promise<EventStream<Kline>> {
-    const path = `/klines/diff/${assetId}${queryText({ interval })}`;
+  async klineStream(assetId: string, reconnect?: Reconnect, interval?: string): Promise<EventStream<Kline>> {
+    const path = `/klines/diff/${assetOf(assetId)}${queryText({ interval })}`;
     return this.#mdsStream(path, (frame) => readArray(frame, 'klines', readKline), reconnect);
   }
 
-  tickerStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Ticker>> {
-    return this.#mdsStream(`/ticker/ws/${assetId}`, (frame) => [readTicker(frame)], reconnect);
+  async tickerStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Ticker>> {
+    return this.#mdsStream(`/ticker/ws/${assetOf(assetId)}`, (frame) => [readTicker(frame)], reconnect);
   }
 
   #omsStream<T>(
@@ -550,12 +562,12 @@ export class RingbookClient {
   }
 
   #marketData(): string {
-    if (this.#mdsBase === null) throw invalidArgument('market data needs the `mds` address');
+    if (this.#mdsBase === null) throw invalidArgument('market data needs the `mds` address', 'mds');
     return this.#mdsBase;
   }
 
   #accountSigners(): AccountSigners {
-    if (this.#signers === null) throw invalidArgument('this needs a key');
+    if (this.#signers === null) throw missingKey();
     return this.#signers;
   }
 
@@ -566,7 +578,7 @@ export class RingbookClient {
   }
 
   #sessionOf(): Session {
-    if (this.#session === null) throw invalidArgument('this needs a key');
+    if (this.#session === null) throw missingKey();
     return this.#session;
   }
 
@@ -585,7 +597,7 @@ export class RingbookClient {
   }
 
   #public(path: string): Promise<JsonValue> {
-    if (this.#mds === null) throw invalidArgument('market data needs the `mds` address');
+    if (this.#mds === null) throw invalidArgument('market data needs the `mds` address', 'mds');
     return this.#mds.exchange({ method: 'GET', path });
   }
 }
@@ -599,6 +611,14 @@ function signersOf({ key, account, coSigners = [] }: ClientOptions): AccountSign
   if (userId !== undefined) return { userId, master: key ?? null, coSigners };
   if (coSigners.length > 0) throw invalidArgument('co-signers sign for an account: give its user id as `account`');
   return null;
+}
+
+function missingKey(): RingbookError {
+  return invalidArgument('this needs the `key` of the account, or its `account` with co-signers', 'key');
+}
+
+function missingTerm(member: 'price' | 'quantity'): RingbookError {
+  return invalidArgument(`complete terms have a price and a quantity: ${member} is missing`, member);
 }
 
 function listOf<T>(event: T | null): readonly T[] {

@@ -9,7 +9,7 @@
  * it is closed, and calls `onReconnected` after each gap, because the missed events have to be read again (wire.md
  * 9.8). With `resume` it requests the missed events by their numbers. The end of each connection is reported to `onClosed`.
  *
- * Private streams speak v1: each envelope has the time of its event.
+ * Private streams are v1: each envelope has the time of its event.
  *
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
@@ -140,7 +140,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
           report.closed(code, reason.toString());
           this.#closed(code, reason.toString(), report.error);
         });
-        if (this.#hasEnded) socket.close();
+        if (this.#hasEnded) socket.close(1000);
       }),
     );
   }
@@ -241,7 +241,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     this.#hasEnded = true;
     this.#error = error;
     this.#reconnection.end();
-    this.#socket?.close();
+    this.#socket?.close(1000);
     if (error === null) this.#waiter?.resolve({ done: true, value: undefined });
     else this.#waiter?.reject(error);
     this.#waiter = null;

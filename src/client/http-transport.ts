@@ -86,7 +86,17 @@ export class HttpTransport {
     const start = this.#isSecure ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
       const request = start(`${this.#base}${exchange.path}`, options);
-      request.once('error', (error: NodeJS.ErrnoException) => reject(transportError(error, this.#base)));
+      let isConnected = false;
+      request.once('socket', (socket) => {
+        // One of another request before this one is connected already.
+        isConnected = !socket.connecting;
+        socket.once(this.#isSecure ? 'secureConnect' : 'connect', () => {
+          isConnected = true;
+        });
+      });
+      request.once('error', (error) =>
+        reject(isConnected ? transportError(error) : unreachable(this.#base, connectFault(error))),
+      );
       request.once('response', (response) => readBody(response).then(resolve, reject));
       request.end(body ?? undefined);
     });
@@ -96,14 +106,15 @@ export class HttpTransport {
 /**
  * The address of a service: scheme, host and port, and a path before its routes where a gateway has one.
  *
+ * @param member the caller's, for the error.
  * @returns it without a slash at its end. @throws RingbookError INVALID_ARGUMENT for anything else.
  */
-export function baseAddress(text: string): string {
+export function baseAddress(text: string, member?: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === '') {
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   }
-  throw invalidArgument(`${JSON.stringify(text)} is not an address like "http://127.0.0.1:3032"`);
+  throw invalidArgument(`${JSON.stringify(text)} is not an address like "http://127.0.0.1:3032"`, member);
 }
 
 async function readBody(response: IncomingMessage): Promise<{ status: number; body: Uint8Array }> {
@@ -118,19 +129,27 @@ async function readBody(response: IncomingMessage): Promise<{ status: number; bo
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof RingbookError ? error : transportError(error as NodeJS.ErrnoException, '');
+    throw error instanceof RingbookError ? error : transportError(error as Error);
   }
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
 }
 
-const NEVER_CONNECTED: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'];
+/** Of a request that may have been received: its outcome is unknown. */
+function transportError(error: Error): RingbookError {
+  return isTimeout(error)
+    ? new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer within ${DEADLINE_MS} ms` })
+    : new RingbookError({ code: 'CONNECTION_CLOSED', message: error.message });
+}
 
-function transportError(error: NodeJS.ErrnoException, origin: string): RingbookError {
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
-    return new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer within ${DEADLINE_MS} ms` });
-  }
-  if (NEVER_CONNECTED.includes(error.code ?? '')) return unreachable(origin, error.code ?? '');
-  return new RingbookError({ code: 'CONNECTION_CLOSED', message: error.message });
+/** Why there is no connection. Those of TLS have a code too, such as DEPTH_ZERO_SELF_SIGNED_CERT. */
+export function connectFault(error: Error & { readonly code?: string }): string {
+  if (isTimeout(error)) return `no connection within ${DEADLINE_MS} ms`;
+  if (error.code === 'EPROTO') return 'it does not answer in TLS: is its address http:// ?';
+  return error.code ?? error.message;
+}
+
+function isTimeout(error: Error): boolean {
+  return error.name === 'AbortError' || error.name === 'TimeoutError';
 }
 
 export function unreachable(origin: string, reason: string): RingbookError {

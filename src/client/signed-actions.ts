@@ -113,6 +113,7 @@ export function randomOrderId(): string {
  * @throws RingbookError INVALID_ARGUMENT when price or quantity is not a positive multiple of one raw unit below 2^53.
  */
 export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrder {
+  checkMembers(ticket, LIMIT_MEMBERS);
   const { priceDecimals, quantityDecimals } = context.decimals;
   return {
     ...common(ticket, context),
@@ -128,13 +129,32 @@ export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrd
  * @throws RingbookError INVALID_ARGUMENT as `limitOrder`.
  */
 export function marketOrder(ticket: MarketTicket, context: OrderContext): MarketOrder {
+  checkMembers(ticket, ticket.amount === undefined ? BASE_MEMBERS : QUOTE_MEMBERS);
   const raw = (text: string, what: string): number => rawOf(text, context.decimals.quantityDecimals, what);
-  const capOf = (text: string | undefined): number | null => (text === undefined ? null : raw(text, 'cap'));
+  const capOf = (text: string | undefined, what: string): number | null =>
+    text === undefined ? null : raw(text, what);
   const size: MarketSize =
     ticket.amount === undefined
-      ? { unit: 'base', quantity: raw(ticket.quantity, 'quantity'), cap: capOf(ticket.maxAmount) }
-      : { unit: 'quote', quantity: raw(ticket.amount, 'amount'), cap: capOf(ticket.maxQuantity) };
+      ? { unit: 'base', quantity: raw(ticket.quantity, 'quantity'), cap: capOf(ticket.maxAmount, 'max amount') }
+      : { unit: 'quote', quantity: raw(ticket.amount, 'amount'), cap: capOf(ticket.maxQuantity, 'max quantity') };
   return { ...common(ticket, context), size, fillOrKill: ticket.fillOrKill ?? false };
+}
+
+const COMMON_MEMBERS = ['assetId', 'side', 'trigger', 'orderId', 'target', 'maxTradingFeesRate', 'reduceOnly'];
+const LIMIT_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'price', 'quantity', 'timeInForce'];
+const BASE_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'quantity', 'maxAmount'];
+const QUOTE_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'amount', 'maxQuantity'];
+
+/**
+ * No member of a ticket is left unread: one with another name, such as a `postOnly` beside the price, would be an order that
+ * its caller does not mean. The compiler finds it in a literal only.
+ *
+ * @throws RingbookError INVALID_ARGUMENT with the member.
+ */
+export function checkMembers(ticket: object, known: readonly string[]): void {
+  const unknown = Object.entries(ticket).find(([name, value]) => value !== undefined && !known.includes(name));
+  if (unknown === undefined) return;
+  throw invalidArgument(`${unknown[0]} is no member of this ticket, which has ${known.join(', ')}`, unknown[0]);
 }
 
 function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'size' | 'fillOrKill'> {
@@ -156,6 +176,7 @@ function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'si
 
 /** A condition in raw book units. @throws RingbookError INVALID_ARGUMENT. */
 export function triggerOf({ when, price, parentOrderId }: TriggerTicket, priceDecimals: number): Trigger {
+  if (when !== 'above' && when !== 'below') throw invalidArgument('`when` is "above" or "below"', 'trigger');
   const kind = when === 'above' ? 'PriceAbove' : 'PriceBelow';
   const condition: Trigger = { kind, price: rawOf(price, priceDecimals, 'trigger') };
   return parentOrderId === undefined ? condition : { ...condition, parentOrderId };

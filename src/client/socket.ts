@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { parseJson } from '../codec/json-tree.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
-import { type SocketTarget, unreachable } from './http-transport.ts';
+import { connectFault, type SocketTarget, unreachable } from './http-transport.ts';
 
 /** Pauses between attempts to connect. */
 export const RECONNECT_MS = 100;
@@ -36,7 +36,7 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
         .then(reject, reject)
         .finally(() => socket.terminate());
     });
-    socket.on('error', (error) => reject(unreachable(target.base, error.message)));
+    socket.on('error', (error) => reject(unreachable(target.base, connectFault(error))));
     socket.once('open', () => {
       cutWhenSilent(socket);
       resolve(onOpen(socket));

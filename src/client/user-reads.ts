@@ -25,6 +25,7 @@ import {
   stringOrNull,
   type UserTrade,
 } from './replies.ts';
+import { assetOf } from './signed-actions.ts';
 
 /** All that are given must hold. */
 export interface UserHistoryQuery {
@@ -131,14 +132,14 @@ export class UserReads {
 
   /** By sub-account, asset and domain. @throws RingbookError SERVICE_UNAVAILABLE, to be repeated, for very many trades. */
   async positionBasis(query: Pick<UserHistoryQuery, 'assetId' | 'subAccount'> = {}): Promise<readonly PositionBasis[]> {
-    const market = query.assetId === undefined ? '' : `/${query.assetId}`;
+    const market = query.assetId === undefined ? '' : `/${assetOf(query.assetId)}`;
     const path = `/positions/user/${this.#link.userId()}/basis${market}`;
     const reply = await this.#exchange(`${path}${queryText({ sub_account: query.subAccount })}`);
     return readArray(reply, 'position basis', readPositionBasis);
   }
 
-  #get(kind: 'orders' | 'trades', assetId: string | undefined, members: object): Promise<JsonValue> {
-    const market = assetId === undefined ? '' : `/${assetId}`;
+  async #get(kind: 'orders' | 'trades', assetId: string | undefined, members: object): Promise<JsonValue> {
+    const market = assetId === undefined ? '' : `/${assetOf(assetId)}`;
     return this.#exchange(`/${kind}/user/${this.#link.userId()}${market}${queryText(members)}`);
   }
 

@@ -1,5 +1,9 @@
 /** What the SDK puts on the wire and what it makes of the answers, against real sockets. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer as createPlainServer } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { suite, test } from 'node:test';
 import type { LimitOrder } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
@@ -8,6 +12,7 @@ import { keyFromSeed, loadKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import { checkNonce } from '../../src/client/session.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { TLS_CERTIFICATE, TLS_KEY } from '../support/tls-pair.ts';
 import {
   type Answer,
   NONCE,
@@ -264,6 +269,35 @@ suite('REST', () => {
     });
   });
 
+  test('an order has what its fills cost, and its terms (wire.md 7.9)', async () => {
+    const [record = ''] =
+      readFileSync('docs/reference/wire.md', 'utf8').match(/^\{"order_id":"demo-order-1","base_asset".*$/m) ?? [];
+    await withServer({ answer: withLogin(() => ({ body: record })) }, async (client) => {
+      const known = await client.orderRecord('12', 'demo-order-1');
+      assert.deepEqual(known, {
+        orderId: 'demo-order-1',
+        assetId: '12',
+        side: 'Sell',
+        limitPrice: '3150.25',
+        quantity: '2.5',
+        amount: null,
+        triggerAbovePrice: null,
+        triggerBelowPrice: null,
+        parentId: null,
+        confirmedFilledQuantity: '0.5',
+        pendingFilledQuantity: '0',
+        confirmedFilledAmount: '1575.125',
+        pendingFilledAmount: '0',
+        confirmedTradingFees: '0.31',
+        pendingTradingFees: '0',
+        isReduceOnly: false,
+        goodUntilNs: null,
+        status: 'PartiallyFilled',
+        timestampNs: 1_770_000_000_001_000_000n,
+      });
+    });
+  });
+
   test('depth numbers keep every digit (G8, AMB-98)', async () => {
     const answer = (): Answer => ({
       body: '{"asks":[[9007199254740993.01,0.1]],"bids":[[3149,1]],"sequence_number":9001}',
@@ -279,7 +313,9 @@ suite('REST', () => {
 
   test('an address of another form is an error of the SDK, which names the form', () => {
     for (const oms of ['127.0.0.1:3032', 'localhost:3032', '', 'ftp://127.0.0.1', 'http://127.0.0.1:3032/?x=1']) {
-      assert.throws(() => new RingbookClient({ oms }), { name: 'RingbookError', code: 'INVALID_ARGUMENT' }, oms);
+      const refused = { name: 'RingbookError', code: 'INVALID_ARGUMENT' };
+      assert.throws(() => new RingbookClient({ oms }), { ...refused, field: 'oms' }, oms);
+      assert.throws(() => new RingbookClient({ oms: 'http://127.0.0.1', mds: oms }), { ...refused, field: 'mds' }, oms);
     }
   });
 
@@ -299,13 +335,110 @@ suite('REST', () => {
         ['orderId', ''],
         ['orderId', 7],
         ['timeInForce', 'IOC'],
+        ['timeInForce', { kind: 'GTD' }],
         ['trigger', { when: 'above', price: '' }],
+        ['trigger', { when: 'over', price: '3150' }],
+        ['postOnly', true],
       ] as const) {
         const send = async () => client.create(await client.order({ ...ticket, [member]: wrong } as never));
         await assert.rejects(send(), { name: 'RingbookError', code: 'INVALID_ARGUMENT', field: member }, String(wrong));
       }
       assert.throws(() => client.signCancel(undefined as never, 'o-1'), { code: 'INVALID_ARGUMENT', field: 'assetId' });
       assert.throws(() => client.signCancel('12', undefined as never), { code: 'INVALID_ARGUMENT', field: 'orderId' });
+    });
+  });
+
+  test('a mistake in any other call is an error of the SDK with the member at fault, and nothing is sent', async () => {
+    const answer = withLogin(() => ({
+      body: '{"asset_id":"12","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","maker_fee_rate":-5,"taker_fee_rate":450,"status":"Active"}',
+    }));
+    await withServer({ answer }, async (client, server) => {
+      await client.market('12');
+      const order = { assetId: '12', orderId: 'o-1' };
+      const market = { assetId: '12', side: 'Buy' } as const;
+      const transfer = {
+        sourceIndex: 0,
+        targetIndex: 1,
+        assetId: '0',
+        amount18: 1n,
+        nonce: 1n,
+        targetAccountType: null,
+      };
+      const calls: readonly (readonly [string, () => unknown])[] = [
+        ['maxAmount', () => client.marketOrder({ ...market, quantity: '1', maxAmount: 'x' })],
+        ['maxQuantity', () => client.marketOrder({ ...market, amount: '1', maxQuantity: '-1' })],
+        ['maxAmount', () => client.marketOrder({ ...market, amount: '1', maxAmount: '1' } as never)],
+        ['timeInForce', () => client.marketOrder({ ...market, amount: '1', timeInForce: { kind: 'IOC' } } as never)],
+        ['price', () => client.signReplace({ ...order, quantity: '1', isComplete: true })],
+        ['quantity', () => client.signReplace({ ...order, price: '1', isComplete: true })],
+        ['newPrice', () => client.signReplace({ ...order, newPrice: '1' } as never)],
+        ['expectedRevisionNs', () => client.amend({ ...order, quantity: '1' } as never)],
+        ['assetId', () => client.market('ETH')],
+        ['assetId', () => client.depth('../tickers')],
+        ['assetId', () => client.tradeStream('1?x=y')],
+        ['assetId', () => client.orderRecord('1/2', 'o-1')],
+        ['assetId', () => client.history.trades({ assetId: '1/2' })],
+        ['amount18', () => client.account.transfer({ ...transfer, amount18: 0n } as never)],
+        ['amount18', () => client.account.transfer({ ...transfer, amount18: '1' } as never)],
+        ['assetId', () => client.account.transfer({ ...transfer, assetId: undefined } as never)],
+        ['nonce', () => client.account.transfer({ ...transfer, nonce: 1 } as never)],
+        ['key', () => new RingbookClient({ oms: server.base }).orders()],
+        ['mds', () => new RingbookClient({ oms: server.base }).tickers()],
+      ];
+      const before = server.requests.length;
+      for (const [index, [field, call]] of calls.entries()) {
+        const refused = { name: 'RingbookError', code: 'INVALID_ARGUMENT', field };
+        await assert.rejects(async () => call(), refused, `${index} ${field}`);
+      }
+      assert.equal(server.requests.length, before);
+      assert.equal(server.upgrades.length, 0);
+    });
+  });
+
+  test('a request that was not sent is UNREACHABLE with the reason; one that may have been received is not', async () => {
+    const sockets = new Set<Socket>();
+    const secure = createServer({ cert: TLS_CERTIFICATE, key: TLS_KEY }, (_request, response) => response.end('[]'));
+    // It answers what arrives first, and ends the connection of what comes next on it.
+    const plain = createPlainServer((request, response) => {
+      if (sockets.has(request.socket)) request.socket.destroy();
+      else response.end('[]');
+      sockets.add(request.socket);
+    });
+    const at = async (server: Server): Promise<string> => {
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    const [secureAt, plainAt] = [await at(secure), await at(plain)];
+    const refused = { code: 'UNREACHABLE', retryable: true };
+    try {
+      for (const [base, message] of [
+        [`https://${secureAt}`, /DEPTH_ZERO_SELF_SIGNED_CERT/],
+        [`https://${plainAt}`, /TLS/],
+        ['http://127.0.0.1:1', /ECONNREFUSED/],
+      ] as const) {
+        const client = new RingbookClient({ oms: base, mds: base });
+        await assert.rejects(client.markets(), { ...refused, message });
+        await assert.rejects(client.marketFeed(), { ...refused, message });
+      }
+      const client = new RingbookClient({ oms: `http://${plainAt}` });
+      const calls = await Promise.allSettled(Array.from({ length: 17 }, () => client.systemTime()));
+      const codes = calls.map((call) => (call.status === 'rejected' ? (call.reason as RingbookError).code : ''));
+      assert.equal(codes.filter((code) => code === 'INVALID_RESPONSE').length, 16);
+      assert.equal(codes.at(-1), 'CONNECTION_CLOSED');
+      client.close();
+    } finally {
+      plain.close();
+      secure.close();
+    }
+  });
+
+  test('a stream that its reader closes reports 1000', async () => {
+    await withServer({ socket: () => undefined }, async (client) => {
+      const codes: number[] = [];
+      const stream = await client.tradeEvents({ onClosed: ({ code }) => void codes.push(code) });
+      stream.close();
+      while (codes.length === 0) await new Promise((done) => setTimeout(done, 5));
+      assert.deepEqual(codes, [1000]);
     });
   });
 
@@ -510,7 +643,7 @@ suite('/control', () => {
     });
   });
 
-  test('with onShutdown it speaks v1; the announcement and the end of the connection are reported', async () => {
+  test('with onShutdown it is v1; the announcement and the end of the connection are reported', async () => {
     const socket: WireHandlers['socket'] = (ws) => {
       ws.send(event('null', 'server_shutdown'));
       ws.close(1001, 'shutdown');
@@ -567,6 +700,7 @@ suite('streams', () => {
         ['Pending', 'Confirmed'],
       );
       assert.equal(seen[0]?.timestampNs, 1_770_000_004_000_000_001n);
+      assert.equal(seen[0]?.subAccount, 1);
       assert.equal(server.upgrades[0]?.path, `/trades/user/events/${KEY.userId}`);
       assert.equal(server.upgrades[0]?.headers['sec-websocket-protocol'], 'svc.ws.v1');
     });
