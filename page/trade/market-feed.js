@@ -16,6 +16,8 @@ const CANDLES_READ = 500;
 const CANDLES_KEPT = 2 * CANDLES_READ;
 /** Diffs that wait for the snapshot; with more the snapshot is too late and is read again. */
 const DIFFS_WAITING_MAX = 2_000;
+/** Streams of a market: its book, its trades, its candles. */
+const STREAMS = 3;
 const RETRY_MS = 1_000;
 
 /** The intervals of the chart: name, spelling of the API, seconds. */
@@ -52,7 +54,11 @@ export class MarketFeed {
   trades = [];
   /** Ascending. @type {Map<number, Candle>} */
   candles = new Map();
+  /** Whether every stream of the market is open. */
   isLive = false;
+  isBookLive = false;
+  /** @type {Set<string>} */
+  #open = new Set();
   #market = '';
   #width = 60;
   #spelling = '1m';
@@ -84,15 +90,13 @@ export class MarketFeed {
         connect: () => new WebSocket(`${MARKET_STREAMS}/marketdepth/diff/${market}`),
         opened: () => this.#readBook(),
         frame: (frame) => this.#onDepth(frame),
-        changed: (state) => {
-          this.isLive = state === 'live';
-          this.#changed('state');
-        },
+        changed: (state) => this.#follow('book', state),
       }),
       new Stream({
         connect: () => new WebSocket(`${MARKET_STREAMS}/trades/${market}`),
         opened: () => void this.#readTrades(),
         frame: (frame) => this.#onTrade(frame),
+        changed: (state) => this.#follow('trades', state),
       }),
     ];
     this.openCandles(interval);
@@ -117,7 +121,18 @@ export class MarketFeed {
         this.candles = new Map([...this.candles].sort(([left], [right]) => left - right).slice(-CANDLES_READ));
         this.#changed('candles');
       },
+      changed: (state) => this.#follow('candles', state),
     });
+  }
+
+  /** @param {string} name of a stream @param {import('./stream.js').StreamState} state */
+  #follow(name, state) {
+    if (state === 'live') this.#open.add(name);
+    // Another interval opens another stream of candles: nothing was lost.
+    else if (name !== 'candles' || state === 'waiting') this.#open.delete(name);
+    this.isBookLive = this.#open.has('book');
+    this.isLive = this.#open.size === STREAMS;
+    this.#changed('state');
   }
 
   end() {
@@ -127,7 +142,9 @@ export class MarketFeed {
     this.#candleStream = null;
     this.#waiting = [];
     this.#asked += 1;
+    this.#open = new Set(['candles']);
     this.isLive = false;
+    this.isBookLive = false;
   }
 
   async #readBook() {
@@ -139,29 +156,36 @@ export class MarketFeed {
       this.book.load(snapshot);
       const waiting = this.#waiting;
       this.#waiting = [];
-      for (const diff of waiting) this.#apply(diff);
+      // A snapshot that is older than the first diff after it is read again, not at once: the next one may be as old.
+      const gap = waiting.findIndex((diff) => this.book.apply(diff) === 'gap');
+      if (gap >= 0) {
+        this.#waiting = waiting.slice(gap);
+        this.#readBookAgain(asked);
+      }
       this.#changed('book');
     } catch {
-      setTimeout(() => {
-        if (asked === this.#asked) this.#readBook();
-      }, RETRY_MS);
+      this.#readBookAgain(asked);
     }
+  }
+
+  /** @param {number} asked the read before */
+  #readBookAgain(asked) {
+    setTimeout(() => {
+      if (asked === this.#asked) this.#readBook();
+    }, RETRY_MS);
   }
 
   /** @param {Plain} frame */
   #onDepth(frame) {
     if (frame.sequence_number === undefined) return;
     const diff = depthOf(frame);
-    if (this.book.isCurrent) this.#apply(diff);
-    else if (this.#waiting.length < DIFFS_WAITING_MAX) this.#waiting.push(diff);
+    if (!this.book.isCurrent) {
+      if (this.#waiting.length < DIFFS_WAITING_MAX) this.#waiting.push(diff);
+    } else if (this.book.apply(diff) === 'gap') {
+      this.#waiting = [diff];
+      this.#readBook();
+    }
     this.#changed('book');
-  }
-
-  /** @param {ReturnType<typeof depthOf>} diff */
-  #apply(diff) {
-    if (this.book.apply(diff) !== 'gap') return;
-    this.#waiting = [diff];
-    this.#readBook();
   }
 
   async #readTrades() {
@@ -178,7 +202,9 @@ export class MarketFeed {
 
   /** @param {Plain} frame */
   #onTrade(frame) {
-    if (frame.trade_id === undefined) return;
+    // A read after the opening of the stream may have had it already.
+    const isKnown = this.trades.some(({ trade_id: id }) => id === frame.trade_id);
+    if (frame.trade_id === undefined || isKnown) return;
     this.trades.unshift(frame);
     if (this.trades.length > TRADES_KEPT) this.trades.pop();
     this.#changed('trades');

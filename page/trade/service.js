@@ -7,6 +7,9 @@
 import { parseJsonText } from '../../src/client/page/json-text.js';
 import { JsonFraction } from '../../src/codec/json-tree.js';
 
+/** The node answers each request within 15 seconds, or with a fault (wire.md 1). */
+const REQUEST_MS_MAX = 20_000;
+
 /** @typedef {any} Plain a reply: objects, arrays, strings, bigints, booleans, null */
 
 /** @param {any} value @returns {Plain} */
@@ -53,7 +56,7 @@ export async function request(url, init = {}) {
   /** @type {string} */
   let text;
   try {
-    response = await fetch(url, init);
+    response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_MS_MAX), ...init });
     text = await response.text();
   } catch {
     throw unreachable();
