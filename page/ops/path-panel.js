@@ -40,6 +40,10 @@ const DECADES = AXIS.length - 1;
 
 export class PathPanel {
   #action = 'create';
+  /** Until one is chosen, an action that was seen in the window is on display. */
+  #isChosen = false;
+  /** @type {Map<string, HTMLInputElement>} */
+  #inputs = new Map();
   #total = element('span', { class: 'total' });
   #strip = element('div', { class: 'strip', role: 'img' });
   #table = new Table(
@@ -58,8 +62,10 @@ export class PathPanel {
     const labels = ACTIONS.map(([name = '', label = '']) => {
       const input = /** @type {HTMLInputElement} */ (element('input', { type: 'radio', name: 'action', value: name }));
       input.checked = name === this.#action;
+      this.#inputs.set(name, input);
       input.addEventListener('change', () => {
         this.#action = name;
+        this.#isChosen = true;
         this.#changed();
       });
       return element('label', {}, input, label);
@@ -75,6 +81,7 @@ export class PathPanel {
 
   /** @param {Metrics} metrics @param {number} windowMs */
   update(metrics, windowMs) {
+    if (!this.#isChosen) this.#follow(metrics, windowMs);
     const action = this.#action;
     const whole = metrics.quantiles('ringbook_action_seconds', { action }, QUANTILES, windowMs);
     const [p50 = null, p99 = null] = whole.values;
@@ -99,6 +106,18 @@ export class PathPanel {
       }),
     );
     this.#showAfter(metrics, windowMs);
+  }
+
+  /** The action on display stays as long as the window has any of it; then it is the one that the window has most of. */
+  #follow(/** @type {Metrics} */ metrics, /** @type {number} */ windowMs) {
+    const seen = (/** @type {string} */ action) =>
+      metrics.increase('ringbook_action_seconds_count', { action }, windowMs) ?? 0;
+    if (seen(this.#action) > 0) return;
+    const [most] = [...this.#inputs.keys()].sort((one, other) => seen(other) - seen(one));
+    const input = this.#inputs.get(most ?? '');
+    if (most === undefined || input === undefined || seen(most) === 0) return;
+    this.#action = most;
+    input.checked = true;
   }
 
   /** @param {readonly { stage: string, median: number }[]} parts */

@@ -168,6 +168,36 @@ suite('the page of operators in a browser', browserOptions, () => {
     await narrow.close();
   });
 
+  test('no table is cut, from a small desktop to a wide one', async () => {
+    const wide = await open({ width: 1_280, height: 900 }, 'dark');
+    await wide.locator('#state.good').waitFor();
+    await wide.locator('#threads tbody tr').first().waitFor();
+    const cut = `[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)
+      .map((one) => one.getAttribute('aria-label'))`;
+    for (const width of [768, 1_024, 1_280, 1_440, 1_920, 2_560]) {
+      await wide.setViewportSize({ width, height: 900 });
+      assert.deepEqual(await wide.evaluate(cut), [], `${width} px`);
+    }
+    await wide.close();
+  });
+
+  test('until one is chosen, the path on display is that of an action that the window has', async () => {
+    const { page: fresh } = await openPage(browser, { viewport: { width: 1_440, height: 1_000 } });
+    await fresh.route('**/metrics', async (route) => {
+      const response = await route.fetch();
+      const text = (await response.text()).replaceAll('action="create"', 'action="no-such"');
+      await route.fulfill({ response, body: text });
+    });
+    await fresh.goto(`${node.ops}/`);
+    await fresh.locator('#path .total', { hasText: /p50 .+, p99 .+\/s$/ }).waitFor();
+    assert.equal(await fresh.locator('#path input[value=create]').isChecked(), false);
+    await fresh.getByText('Create', { exact: true }).click();
+    await fresh.locator('#path .empty', { hasText: 'No order in this window' }).waitFor();
+    await fresh.waitForTimeout(2_500);
+    assert.equal(await fresh.locator('#path input[value=create]').isChecked(), true, 'a choice stays');
+    await fresh.close();
+  });
+
   test('a node that ends is reported, what was read stays, and its next start is shown without a reload', async () => {
     const { dataDirectory, ops } = node;
     assert.equal(await stopNode(node), 0);
