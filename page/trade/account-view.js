@@ -3,7 +3,7 @@
 import { format18, parseScaled } from '../../src/core/decimal.js';
 import { button, element, fill, oncePerFrame, setText } from '../dom.js';
 import { decimalField, FieldFault, rawOf } from './fields.js';
-import { dateTime, decimalsOf, direction, figure, signed } from './format.js';
+import { decimalsOf, direction, figure, signed, timeCell } from './format.js';
 import { FundsView } from './funds-view.js';
 import { note } from './notes.js';
 import { faultText, Refusal } from './service.js';
@@ -38,7 +38,7 @@ export class AccountView {
     this.#ticket = ticket;
     this.#edit = new EditDialog(app);
     this.#funds = new FundsView(app);
-    const orderColumns = ['Time', 'Market', 'Side', '#Price', '#Size', '#Filled', 'Trigger', 'Status'];
+    const orderColumns = ['Time', 'Market', 'Side', '#Price', '#Size', '#Filled', 'Trigger', 'Status', 'Account', 'Id'];
     this.#tables = {
       orders: new KeyedTable('Open orders', orderColumns, 'No open orders.', (key) => this.#orderActions(key)),
       positions: new KeyedTable(
@@ -82,6 +82,7 @@ export class AccountView {
     app.on('session', () => {
       invite.hidden = app.session.token !== '';
       root.classList.toggle('anonymous', app.session.token === '');
+      if (app.session.token !== '' && (this.#shown === 'funds' || this.#shown === 'ended')) this.#show(this.#shown);
     });
     root.classList.add('anonymous');
     for (const what of /** @type {const} */ ([
@@ -123,7 +124,9 @@ export class AccountView {
       one.tab.tabIndex = isShown ? 0 : -1;
       one.panel.hidden = !isShown;
     }
-    if (id === 'ended') this.#app.account.readEnded().catch((error) => note(faultText(error), 'fault'));
+    if (id === 'ended' && this.#app.session.token !== '')
+      this.#app.account.readEnded().catch((error) => note(faultText(error), 'fault'));
+    if (id === 'funds' && this.#app.session.token !== '') this.#funds.open();
     this.#draw();
   }
 
@@ -186,12 +189,16 @@ export class AccountView {
     const left = this.#app.account.openQuantity(order);
     const total = parseScaled(order.quantity ?? '0', 18) ?? 0n;
     const size = order.quantity === null ? `${figure(order.amount ?? null)} USD` : figure(order.quantity, quantity);
-    const flags = [order.is_reduce_only ? 'reduce only' : '', order.is_liquidation ? 'liquidation' : ''];
+    const flags = [
+      order.is_reduce_only ? 'reduce only' : '',
+      order.is_liquidation ? 'liquidation' : '',
+      order.parent_id === null || order.parent_id === undefined ? '' : `child of ${shortId(order.parent_id)}`,
+    ];
     const status = [statusText(order), ...flags].filter((part) => part !== '').join(', ');
     return {
       key: `${order.base_asset}/${order.order_id}`,
       cells: [
-        dateTime(order.timestamp_ns),
+        timeCell(order.timestamp_ns),
         this.#app.symbolOf(order.base_asset),
         sideCell(order.side),
         order.limit_price === null ? 'Market' : figure(order.limit_price, price),
@@ -199,6 +206,8 @@ export class AccountView {
         figure(format18(total - left), quantity),
         trigger,
         status,
+        accountText(order),
+        /** @type {const} */ ([shortId(order.order_id), 'id', order.order_id]),
       ],
     };
   }
@@ -212,7 +221,7 @@ export class AccountView {
     return {
       key,
       cells: [
-        dateTime(trade.timestamp_ns),
+        timeCell(trade.timestamp_ns),
         this.#app.symbolOf(trade.asset_id),
         sideCell(trade.is_buyer ? 'Buy' : 'Sell'),
         figure(trade.price, price),
@@ -251,8 +260,8 @@ export class AccountView {
       const found = order();
       if (found !== undefined) this.#edit.open(found);
     });
-    // The size of a market order in USD cannot be changed.
-    edit.hidden = (order()?.quantity ?? null) === null;
+    // A market order that waits for its trigger cannot be replaced.
+    edit.hidden = (order()?.limit_price ?? null) === null;
     const cancel = button('Cancel', async () => {
       const found = order();
       if (found === undefined) return;
@@ -283,6 +292,16 @@ export class AccountView {
   }
 }
 
+/** An id is as long as 64 characters, and its whole text is in the title. @param {string} id */
+function shortId(id) {
+  return id.length > 8 ? `${id.slice(0, 6)}…` : id;
+}
+
+/** Whether an order moves balances or a margin position, and of which account. @param {Plain} order */
+function accountText({ account_index: index, is_spot: isSpot }) {
+  return isSpot === undefined ? '' : `${index} ${isSpot ? 'balances' : 'margin'}`;
+}
+
 /** @param {Plain} order */
 function statusText(order) {
   if (order.reason) return `${order.status}${order.reason === order.status ? '' : ` (${order.reason})`}`;
@@ -301,6 +320,7 @@ class EditDialog {
   #title = element('h2', { id: 'edit-title' });
   #price = decimalField('Price');
   #quantity = decimalField('Total size, with what is filled');
+  #trigger = decimalField('Trigger price');
   #way = element('p', { class: 'small' });
   #state = element('p', { class: 'fault', role: 'status' });
   #send = /** @type {HTMLButtonElement} */ (element('button', { type: 'submit', class: 'main' }));
@@ -317,6 +337,7 @@ class EditDialog {
       button('Close', () => this.#root.close()),
     );
     const form = element('form', { novalidate: '' }, this.#title, this.#price.root, this.#quantity.root);
+    form.append(this.#trigger.root);
     form.append(this.#way, this.#state, row);
     form.addEventListener('input', () => this.#describe());
     form.addEventListener('submit', (event) => {
@@ -337,6 +358,10 @@ class EditDialog {
     this.#price.unit = 'USD';
     this.#quantity.value = order.quantity;
     this.#quantity.unit = symbol;
+    // Once it has fired it stays as it was.
+    this.#trigger.root.hidden = order.status !== 'Untriggered';
+    this.#trigger.value = order.trigger_above_price ?? order.trigger_below_price ?? '';
+    this.#trigger.unit = 'USD';
     fill(this.#state);
     this.#describe();
     this.#root.showModal();
@@ -358,9 +383,15 @@ class EditDialog {
     };
     const price = changed(this.#price, market.book_price_decimals, order.limit_price);
     const quantity = changed(this.#quantity, market.book_quantity_decimals, order.quantity);
+    const release = order.trigger_above_price ?? order.trigger_below_price;
+    const triggerPrice = this.#trigger.root.hidden ? null : changed(this.#trigger, market.book_price_decimals, release);
+    /** @type {'PriceAbove' | 'PriceBelow'} */
+    const kind = order.trigger_above_price === null ? 'PriceBelow' : 'PriceAbove';
+    const trigger = triggerPrice === null ? null : { kind, price: triggerPrice };
     const before = parseScaled(order.quantity, Number(market.book_quantity_decimals)) ?? 0n;
-    const isAmend = order.limit_price !== null && price === null && quantity !== null && BigInt(quantity) < before;
-    return { price, quantity, reduced: isAmend ? quantity : null };
+    const isSame = price === null && trigger === null;
+    const isAmend = order.limit_price !== null && isSame && quantity !== null && BigInt(quantity) < before;
+    return { price, quantity, trigger, reduced: isAmend ? quantity : null };
   }
 
   #describe() {
@@ -381,14 +412,16 @@ class EditDialog {
   async #submit() {
     fill(this.#state);
     try {
-      const { price, quantity, reduced } = this.#changes();
+      const { price, quantity, trigger, reduced } = this.#changes();
       this.#send.disabled = true;
       if (reduced !== null) await amendOrder(this.#app, this.#order, reduced);
-      else if (price !== null || quantity !== null) await replaceOrder(this.#app, this.#order, { price, quantity });
+      else if (price !== null || quantity !== null || trigger !== null)
+        await replaceOrder(this.#app, this.#order, { price, quantity, trigger });
       this.#root.close();
     } catch (error) {
       const member = error instanceof Refusal ? error.field : '';
       if (error instanceof FieldFault) error.field.fail(error.message);
+      else if (member.includes('trigger') && !this.#trigger.root.hidden) this.#trigger.fail(faultText(error));
       else if (member.includes('price')) this.#price.fail(faultText(error));
       else if (member.includes('quantity')) this.#quantity.fail(faultText(error));
       else fill(this.#state, faultText(error));

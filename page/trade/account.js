@@ -20,6 +20,10 @@ const ENDED_KEPT = 100;
 const REREAD_MS = 300;
 const READS_MAX = 3;
 const MARKS_READ_MS = 5_000;
+/** Of orders that live, as the history reads spell it. */
+const LIVE_STATUSES = ['open', 'partial', 'untriggered'];
+const RATE_UNITS = 1_000_000n;
+const ONE_18 = 10n ** 18n;
 const ENDED = new Set(['Filled', 'Canceled', 'Expired', 'Rejected']);
 
 /** @param {Plain} order the signed object @returns {Plain} as a record of the order reads (wire.md 7.9) */
@@ -48,7 +52,15 @@ function recordOf(order) {
     trigger_above_price: shown(condition?.PriceAbove?.price, price),
     trigger_below_price: shown(condition?.PriceBelow?.price, price),
     is_reduce_only: order.reduce_only,
+    parent_id: order.trigger?.parent_order_id ?? null,
+    account_index: order.target.account,
+    is_spot: order.target.is_spot,
   };
+}
+
+/** The account of an order, and whether it moves its balances. @param {Plain} order */
+function targetOf(order) {
+  return order?.is_spot === undefined ? {} : { account_index: order.account_index, is_spot: order.is_spot };
 }
 
 /** @param {string} left @param {string} right @param {1n | -1n} sign */
@@ -70,6 +82,8 @@ export class Account {
   margin = {};
   /** The accounts of the inventory by index. @type {Record<string, Plain>} */
   inventory = {};
+  /** Withdrawals that live or ended within a day, newest first. @type {Plain[]} */
+  withdrawals = [];
   /** Whether every stream is open and everything was read. */
   isLive = false;
   /** @type {(notice: Notice) => void} */
@@ -105,6 +119,26 @@ export class Account {
       (parseDecimal18(order.confirmed_filled_quantity) ?? 0n) + (parseDecimal18(order.pending_filled_quantity) ?? 0n);
     const left = (parseDecimal18(order.quantity ?? '0') ?? 0n) - filled;
     return left < 0n ? 0n : left;
+  }
+
+  /**
+   * What the open orders of an account hold of a balance, 18 decimals: a buy its price and the taker's fee, a sale its size.
+   *
+   * @param {string} index @param {string} assetId '0' for USD @param {(assetId: string) => bigint} takerFeeOf 1e-6
+   */
+  held(index, assetId, takerFeeOf) {
+    let held = 0n;
+    for (const order of this.orders.values()) {
+      const isOf = order.is_spot === true && String(order.account_index) === index && order.status !== 'Untriggered';
+      if (!isOf || order.limit_price === null) continue;
+      const left = this.openQuantity(order);
+      if (order.side === 'Sell') held += order.base_asset === assetId ? left : 0n;
+      else if (assetId === '0') {
+        const cost = (left * (parseDecimal18(order.limit_price) ?? 0n)) / ONE_18;
+        held += cost + (cost * takerFeeOf(order.base_asset)) / RATE_UNITS;
+      }
+    }
+    return held;
   }
 
   /** One login at a time: two that race would spend each other's nonce. @returns {Promise<void>} */
@@ -171,6 +205,7 @@ export class Account {
     this.positions = [];
     this.margin = {};
     this.inventory = {};
+    this.withdrawals = [];
     this.isLive = false;
     for (const what of /** @type {const} */ (['orders', 'fills', 'positions', 'margin', 'balances', 'account-state']))
       this.#changed(what);
@@ -182,7 +217,7 @@ export class Account {
     const paths = [
       ['/orders', (data) => this.#onOrder(data)],
       [`/trades/user/events/${userId}`, (data) => this.#onTrade(data)],
-      [`/account/events/${userId}`, () => this.balancesChanged()],
+      [`/account/events/${userId}`, () => this.#onAccount()],
     ];
     for (const [path, take] of paths) {
       this.#streams.set(
@@ -237,15 +272,36 @@ export class Account {
       const eventsBefore = this.#events;
       const orders = await this.#pages(`/orders/user/${user}?open_only=true`, 'orders');
       if (user !== this.#userId) return;
-      this.orders = new Map(orders.map((order) => [`${order.base_asset}/${order.order_id}`, order]));
+      // The target of an order never changes, and only the history reads have it.
+      const known = this.orders;
+      const rows = orders.map((order) => ({ key: `${order.base_asset}/${order.order_id}`, order }));
+      this.orders = new Map(rows.map(({ key, order }) => [key, { ...targetOf(known.get(key)), ...order }]));
       if (this.#events === eventsBefore) break;
     }
     const trades = await this.request(`/trades/user/${user}?limit=100`);
     if (user !== this.#userId) return;
     this.#mergeFills(trades.trades);
     await this.#readBalances();
+    await this.#readTargets();
+    if (user !== this.#userId) return;
     this.isLive = this.#open.size === this.#streams.size;
     for (const what of /** @type {const} */ (['orders', 'fills', 'account-state'])) this.#changed(what);
+  }
+
+  /** The accounts that open orders belong to, as far as they are not known: without them what orders hold is not shown. */
+  async #readTargets() {
+    const user = this.#userId;
+    if ([...this.orders.values()].every(({ is_spot: isSpot }) => isSpot !== undefined)) return;
+    for (const status of LIVE_STATUSES) {
+      const path = `/market-data/orders/user/${user}?status=${status}`;
+      const rows = await this.#pages(path, 'orders').catch(() => []);
+      if (user !== this.#userId) return;
+      for (const row of rows) {
+        const key = `${row.base_asset}/${row.order_id}`;
+        const order = this.orders.get(key);
+        if (order !== undefined) this.orders.set(key, { ...order, ...targetOf(row) });
+      }
+    }
   }
 
   /** @param {string} path @param {string} list @returns {Promise<Plain[]>} */
@@ -273,6 +329,14 @@ export class Account {
     for (const what of /** @type {const} */ (['balances', 'margin', 'positions'])) this.#changed(what);
   }
 
+  async readWithdrawals() {
+    const user = this.#userId;
+    const rows = await this.request(`/withdrawal/queue/${user}`);
+    if (user !== this.#userId) return;
+    this.withdrawals = rows.reverse();
+    this.#changed('balances');
+  }
+
   /** Orders that ended before, for the list of finished ones. */
   async readEnded() {
     const user = this.#userId;
@@ -280,6 +344,11 @@ export class Account {
     if (user !== this.#userId) return;
     this.ended = page.orders.filter((/** @type {Plain} */ order) => ENDED.has(order.status));
     this.#changed('orders');
+  }
+
+  #onAccount() {
+    this.balancesChanged();
+    if (this.withdrawals.length > 0) this.#plan('withdrawals', () => this.readWithdrawals());
   }
 
   /** @param {Plain} data one tag (wire.md 9.4) */
@@ -293,8 +362,10 @@ export class Account {
     } else if (tag === 'Canceled' || tag === 'Removed') this.#end(key, tag, String(event.reason ?? ''));
     else if ((tag === 'Replaced' || tag === 'Amended') && order !== undefined)
       this.#plan(`order ${key}`, () => this.#rereadOrder(key));
-    else if (tag === 'Triggered' && order !== undefined) this.orders.set(key, { ...order, status: 'Open' });
-    else if (tag.endsWith('Failed')) {
+    else if (tag === 'Triggered' && order !== undefined) {
+      this.#plan(`order ${key}`, () => this.#rereadOrder(key));
+      this.orders.set(key, { ...order, status: 'Open' });
+    } else if (tag.endsWith('Failed')) {
       this.#notice(key, `${tag.replace('Failed', '')} of ${event.order_id} failed: ${event.reason ?? ''}`, false);
       this.#plan('all', () => this.#readAll());
     }
@@ -308,7 +379,7 @@ export class Account {
     const order = await this.request(`/orders/user/${this.#userId}/${asset}/${id}`);
     if (!this.orders.has(key)) return;
     if (ENDED.has(order.status)) this.orders.delete(key);
-    else this.orders.set(key, order);
+    else this.orders.set(key, { ...targetOf(this.orders.get(key)), ...order });
     this.#changed('orders');
   }
 

@@ -2,7 +2,7 @@
 /** The state of the page, and what announces its changes: parts of the page register for the changes that they show. */
 import { Session } from '../session.js';
 import { Account } from './account.js';
-import { decimalsOf } from './format.js';
+import { chainNumber, decimalsOf } from './format.js';
 import { MarketFeed } from './market-feed.js';
 import { MARKET_STREAMS, request } from './service.js';
 import { Stream } from './stream.js';
@@ -14,8 +14,7 @@ const MARKETS_READ_MS = 30_000;
 
 /** @param {string} key `<address>@<chain>` @param {Plain} token */
 function tokenName(key, token) {
-  const chain = Number.parseInt((key.split('@')[1] ?? '').slice(2), 16);
-  return `${token.symbol ?? key.slice(0, 8)} on chain ${chain}`;
+  return `${token.symbol ?? key.slice(0, 8)} on chain ${chainNumber(key.split('@')[1] ?? '')}`;
 }
 
 export class App {
@@ -28,6 +27,8 @@ export class App {
   symbols = new Map([['0', 'USD']]);
   /** Tokens that can be withdrawn: `<address>@<chain>` and a name. @type {[string, string][]} */
   tokens = [];
+  /** Vaults of the chains, `<address>@<chain>`. @type {string[]} */
+  vaults = [];
   /** By asset id. @type {Map<string, Plain>} */
   tickers = new Map();
   /** The market on display. @type {Plain} */
@@ -110,7 +111,12 @@ export class App {
   }
 
   async #readMarkets() {
-    const [markets, assets] = await Promise.all([request('/markets'), request('/registry/assets').catch(() => ({}))]);
+    const [markets, assets, vaults] = await Promise.all([
+      request('/markets'),
+      request('/registry/assets').catch(() => ({})),
+      request('/registry/vaults').catch(() => []),
+    ]);
+    this.vaults = vaults;
     this.markets = new Map(markets.map((/** @type {Plain} */ market) => [market.asset_id, market]));
     this.tokens = Object.values(assets).flatMap((tokens) =>
       Object.entries(tokens).map(([key, token]) => /** @type {[string, string]} */ ([key, tokenName(key, token)])),

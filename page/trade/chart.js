@@ -1,8 +1,8 @@
 // @ts-check
 /** Candles with their volume, by interval. Drawn by lightweight-charts; figures of the candle under the cursor as text. */
-import { CandlestickSeries, CrosshairMode, createChart, HistogramSeries } from 'lightweight-charts';
+import { CandlestickSeries, CrosshairMode, createChart, HistogramSeries, TickMarkType } from 'lightweight-charts';
 import { button, element, fill, oncePerFrame } from '../dom.js';
-import { figure } from './format.js';
+import { figure, short } from './format.js';
 import { INTERVALS } from './market-feed.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -16,6 +16,21 @@ function colour(name) {
   probe.remove();
   return value;
 }
+
+/**
+ * Times of the axis are those of the browser's time zone, as in the tables; the library would show UTC.
+ *
+ * @type {Record<number, Intl.DateTimeFormat>}
+ */
+const TICKS = {
+  [TickMarkType.Year]: new Intl.DateTimeFormat('en-GB', { year: 'numeric' }),
+  [TickMarkType.Month]: new Intl.DateTimeFormat('en-GB', { month: 'short' }),
+  [TickMarkType.DayOfMonth]: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }),
+  [TickMarkType.Time]: new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }),
+  [TickMarkType.TimeWithSeconds]: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }),
+};
+const UNDER_CURSOR = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+const UNDER_CURSOR_SECONDS = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** @param {Element} root @param {App} app */
 export function candleChart(root, app) {
@@ -33,8 +48,21 @@ export function candleChart(root, app) {
     layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', background: { color: 'transparent' } },
     crosshair: { mode: CrosshairMode.Normal },
     rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.08, bottom: 0.22 } },
-    timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 4, barSpacing: 9 },
-    localization: { locale: 'en-GB' },
+    timeScale: {
+      borderVisible: false,
+      timeVisible: true,
+      secondsVisible: false,
+      rightOffset: 4,
+      barSpacing: 9,
+      tickMarkFormatter: (/** @type {any} */ time, /** @type {number} */ type) =>
+        TICKS[type]?.format(new Date(time * 1_000)) ?? null,
+    },
+    localization: {
+      locale: 'en-GB',
+      timeFormatter: (/** @type {any} */ time) =>
+        (app.interval === '1s' ? UNDER_CURSOR_SECONDS : UNDER_CURSOR).format(new Date(time * 1_000)),
+      priceFormatter: (/** @type {number} */ price) => figure(price.toFixed(app.priceDecimals)),
+    },
   });
   const candles = chart.addSeries(CandlestickSeries, { borderVisible: false });
   const volumes = chart.addSeries(HistogramSeries, {
@@ -57,6 +85,9 @@ export function candleChart(root, app) {
   const drawAll = oncePerFrame(() => {
     const rows = all();
     none.hidden = rows.length > 0;
+    // Without candles there is nothing that a crosshair could point at.
+    for (const line of /** @type {const} */ (['vertLine', 'horzLine']))
+      chart.applyOptions({ crosshair: { [line]: { visible: rows.length > 0, labelVisible: rows.length > 0 } } });
     const { priceDecimals } = app;
     candles.applyOptions({
       priceFormat: { type: 'price', precision: priceDecimals, minMove: 10 ** -priceDecimals },
@@ -82,6 +113,9 @@ export function candleChart(root, app) {
       element('span', {}, name[0]?.toUpperCase() ?? ''),
       element('b', {}, figure(candle[name].toFixed(priceDecimals))),
     ]);
+    // The volume is there of candles of the feed, and not of those that the library gives back.
+    const volume = candle.volume ?? app.feed.candles.get(candle.time)?.volume;
+    if (volume !== undefined) parts.push(element('span', {}, 'V'), element('b', {}, short(String(volume))));
     legend.className = `legend ${candle.close >= candle.open ? 'up' : 'down'}`;
     fill(legend, ...parts);
   };

@@ -1,7 +1,7 @@
 // @ts-check
 /** Form fields with a label, a unit and a place for their error. */
 import { parseScaled } from '../../src/core/decimal.js';
-import { element } from '../dom.js';
+import { element, fill } from '../dom.js';
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
 
@@ -94,6 +94,16 @@ export function decimalField(label) {
 export function choiceField(label, options) {
   const select = element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
   return new Field(label, /** @type {HTMLSelectElement} */ (select));
+}
+
+/** Other choices, if they differ. @param {Field} field @param {readonly (readonly [string, string])[]} options */
+export function refill({ control }, options) {
+  const wanted = options.map(([value, text]) => `${value} ${text}`).join();
+  if (control.dataset['options'] === wanted) return;
+  control.dataset['options'] = wanted;
+  const chosen = control.value;
+  fill(control, ...options.map(([value, text]) => element('option', { value }, text)));
+  if (options.some(([value]) => value === chosen)) control.value = chosen;
 }
 
 /** @param {string} label */

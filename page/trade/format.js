@@ -1,6 +1,8 @@
 // @ts-check
 /** Figures as people read them. Decimal strings stay exact: digits are grouped, padded or cut, never computed as doubles. */
 
+import { formatScaled } from '../../src/core/decimal.js';
+
 const MINUS = '−';
 
 /** @param {string} digits */
@@ -39,15 +41,32 @@ export function short(text) {
   return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 }).format(Number(text));
 }
 
+/** @param {bigint} rate in units of 1e-6 */
+export function percent(rate) {
+  return `${figure(formatScaled(rate, 4))} %`;
+}
+
 /** @param {bigint} ns since the Unix epoch */
 export function clockTime(ns) {
   return new Date(Number(ns / 1_000_000n)).toLocaleTimeString('en-GB');
 }
 
 /** @param {bigint} ns since the Unix epoch */
-export function dateTime(ns) {
+function dateTime(ns) {
   const date = new Date(Number(ns / 1_000_000n));
   return `${date.toLocaleDateString('en-CA')} ${date.toLocaleTimeString('en-GB')}`;
+}
+
+/** @param {string} chainId 18 hex digits: the machine's in the first two */
+export function chainNumber(chainId) {
+  return Number.parseInt(chainId.slice(2), 16);
+}
+
+/** A cell of a table: the time alone if it is of today, with the date in its title. @param {bigint} ns */
+export function timeCell(ns) {
+  const date = new Date(Number(ns / 1_000_000n));
+  const isToday = date.toDateString() === new Date().toDateString();
+  return /** @type {const} */ ([isToday ? clockTime(ns) : dateTime(ns), '', dateTime(ns)]);
 }
 
 /** Decimal digits of a decimal string: '0.01' has 2. @param {string} text */

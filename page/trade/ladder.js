@@ -136,8 +136,9 @@ export function ladder(root, app) {
   const asks = new SideRows(true, app.pickPrice);
   const bids = new SideRows(false, app.pickPrice);
   const middle = element('div', { class: 'middle' });
-  const [last, spread] = [element('b', {}), element('span', { class: 'small' })];
-  middle.append(last, spread);
+  const last = element('b', {});
+  const [spread, share] = [element('span', { class: 'small' }), element('span', { class: 'small' })];
+  middle.append(last, spread, share);
   const grouping = /** @type {HTMLSelectElement} */ (
     element('select', { class: 'grouping', 'aria-label': 'Group prices by' })
   );
@@ -166,8 +167,8 @@ export function ladder(root, app) {
     asks.draw(askRows, shown, largest, ownBy(app, 'Sell', step), decimals);
     bids.draw(bidRows, shown, largest, ownBy(app, 'Buy', step), decimals);
     // What was read before the connection was lost stays, and is shown as old.
-    body.classList.toggle('stale', !isCurrent || !feed.isLive);
-    drawMiddle(app, last, spread);
+    body.classList.toggle('stale', !isCurrent || !feed.isBookLive);
+    drawMiddle(app, { last, spread, share });
   });
 
   const fit = () => {
@@ -207,8 +208,8 @@ function ownBy(app, side, step) {
   return own;
 }
 
-/** @param {App} app @param {HTMLElement} last @param {HTMLElement} spread */
-function drawMiddle(app, last, spread) {
+/** @param {App} app @param {Record<'last' | 'spread' | 'share', HTMLElement>} cells */
+function drawMiddle(app, { last, spread, share }) {
   const { feed } = app;
   const [newest, before] = feed.trades;
   setText(last, newest === undefined ? '–' : figure(newest.price, app.priceDecimals));
@@ -216,12 +217,16 @@ function drawMiddle(app, last, spread) {
   last.className = change > 0 ? 'up' : change < 0 ? 'down' : '';
   const ask = feed.book.isCurrent ? feed.book.asks(1)[0] : undefined;
   const bid = feed.book.isCurrent ? feed.book.bids(1)[0] : undefined;
+  setText(share, '');
   if (app.market === null) return setText(spread, '');
-  if (!feed.isLive) return setText(spread, 'not connected');
+  if (!feed.isBookLive) return setText(spread, 'not connected');
   if (ask === undefined || bid === undefined) {
     setText(spread, feed.book.isCurrent ? 'no spread' : 'reading the book …');
     return;
   }
   const gap = (parseDecimal18(ask.price) ?? 0n) - (parseDecimal18(bid.price) ?? 0n);
   setText(spread, `spread ${figure(format18(gap), app.priceDecimals)}`);
+  const bid18 = parseDecimal18(bid.price) ?? 0n;
+  // In percent of the best bid, with three digits behind the point.
+  if (bid18 > 0n) setText(share, `${figure(formatScaled((gap * 100_000n) / bid18, 3), 3)} %`);
 }

@@ -10,6 +10,7 @@ import { ladder } from './ladder.js';
 import { marketList, marketStats } from './markets.js';
 import { note } from './notes.js';
 import { MARKET_STREAMS } from './service.js';
+import { shortcuts } from './shortcuts.js';
 import { tape } from './tape.js';
 import { Ticket } from './ticket.js';
 
@@ -62,21 +63,6 @@ function linkState(app) {
   draw();
 }
 
-/** Letters outside of a field: B and S begin an order. @param {Ticket} ticket @param {(id: string) => void} show */
-function shortcuts(ticket, show) {
-  addEventListener('keydown', (event) => {
-    const { target } = event;
-    const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null)
-      return;
-    const side = event.key === 'b' ? 'Buy' : event.key === 's' ? 'Sell' : null;
-    if (side === null) return;
-    show('ticket');
-    ticket.begin(side);
-    event.preventDefault();
-  });
-}
-
 async function main() {
   themeButton(part('theme'));
   const show = views();
@@ -92,7 +78,7 @@ async function main() {
   new AccountView(part('account'), app, ticket, connect);
   const keys = new KeyDialog(dialog, /** @type {HTMLButtonElement} */ (document.getElementById('key-button')), app);
   linkState(app);
-  shortcuts(ticket, show);
+  shortcuts(part('keys'), ticket, show);
   app.account.onNotice = ({ subject, text, isGood }) => note(text, isGood ? 'good' : 'fault', subject);
   for (;;) {
     try {

@@ -6,6 +6,7 @@ import {
   orderText,
   replaceText,
   transferText,
+  withdrawalCancelText,
   withdrawalText,
 } from '../../src/client/canonical.js';
 import { Refusal, readJson } from './service.js';
@@ -43,14 +44,20 @@ export function cancelOrder(app, order) {
   return send(app, 'DELETE', '/orders/cancel', body);
 }
 
-/** @param {App} app @param {Plain} order @param {{ price: number | null, quantity: number | null }} changes raw book units */
-export function replaceOrder(app, order, { price, quantity }) {
+/**
+ * @param {App} app
+ * @param {Plain} order
+ * @param {{ price: number | null, quantity: number | null, trigger: { kind: 'PriceAbove' | 'PriceBelow', price: number } | null }} changes
+ *   raw book units; null for what stays
+ */
+export function replaceOrder(app, order, { price, quantity, trigger }) {
   const market = app.markets.get(order.base_asset);
   const text = replaceText({
     orderId: order.order_id,
     timestampNs: app.session.nowNs(),
     newLimitPrice: price,
     newQuantity: quantity,
+    newTrigger: trigger,
     priceDecimals: Number(market.book_price_decimals),
     quantityDecimals: Number(market.book_quantity_decimals),
   });
@@ -97,15 +104,17 @@ export async function amendOrder(app, order, quantity) {
   return send(app, 'PATCH', '/orders/amend', body);
 }
 
-/** @param {App} app @param {{ from: number, to: number, assetId: string, amount18: bigint }} transfer */
-export function transfer(app, { from, to, assetId, amount18 }) {
+/** @typedef {import('../../src/client/canonical.js').TargetAccountType} TargetAccountType */
+
+/** @param {App} app @param {{ from: number, to: number, assetId: string, amount18: bigint, kind: TargetAccountType }} transfer `kind` of an account that is created */
+export function transfer(app, { from, to, assetId, amount18, kind }) {
   const text = transferText({
     user: userOf(app),
     sourceIndex: from,
     targetIndex: to,
     assetId: /** @type {import('../../src/core/ids.js').AssetId} */ (assetId),
     amount18,
-    targetAccountType: null,
+    targetAccountType: kind,
     nonce: app.account.nextNonce(),
   });
   return sendInner(app, '/account/transfer/sub-account', text);
@@ -115,6 +124,18 @@ export function transfer(app, { from, to, assetId, amount18 }) {
 export function withdraw(app, { token, chainId, amount18, target }) {
   const text = withdrawalText({ user: userOf(app), token, chainId, amount18, target });
   return sendInner(app, '/withdrawal/init', text);
+}
+
+/** @param {App} app @param {Plain} withdrawal a row of the queue */
+export function cancelWithdrawal(app, { asset, nonce }) {
+  const [token = '', chainId = ''] = asset.split('@');
+  const text = withdrawalCancelText({ user: userOf(app), token, chainId, nonce: Number(nonce) });
+  return sendInner(app, '/withdrawal/cancel', text);
+}
+
+/** @param {App} app @param {number} index @param {string} name */
+export function renameAccount(app, index, name) {
+  return send(app, 'PATCH', `/account/${userOf(app)}/sub-account/${index}/name`, JSON.stringify({ name }));
 }
 
 /** @param {App} app @param {string} path @param {string} text */

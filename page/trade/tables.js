@@ -8,13 +8,23 @@ const ROWS_MAX = 250;
 /**
  * @typedef {object} Row
  * @property {string} key
- * @property {readonly (string | readonly [string, string])[]} cells text, or text and class
+ * @property {readonly (string | readonly [string, string, string?])[]} cells text, or text, class and title
  */
+
+/** @param {string} column @returns {string} its class: a name that begins with `#` is a column of figures */
+function kindOf(column) {
+  return column.startsWith('#') ? 'number' : '';
+}
+
+/** @param {string} column */
+function labelOf(column) {
+  return column.replace('#', '');
+}
 
 export class KeyedTable {
   /** @type {HTMLElement} */
   root;
-  #body = element('tbody', {});
+  #body = element('tbody', { role: 'rowgroup' });
   #none;
   #more = element('p', { class: 'none' });
   /** @type {Map<string, { row: HTMLElement, cells: HTMLElement[] }>} */
@@ -32,13 +42,15 @@ export class KeyedTable {
     this.#actionsOf = actionsOf;
     this.#columns = columns;
     const heads = columns.map((name) =>
-      element('th', { scope: 'col', class: name.startsWith('#') ? 'number' : '' }, name.replace('#', '')),
+      element('th', { scope: 'col', class: kindOf(name), 'data-label': labelOf(name) }, labelOf(name)),
     );
     if (actionsOf !== null)
       heads.push(element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions')));
     this.#none = element('p', { class: 'none' }, none);
-    const table = element('table', {}, element('caption', { class: 'hidden' }, caption));
-    table.append(element('thead', {}, element('tr', {}, ...heads)), this.#body);
+    // On a phone a row is a card: roles that stand here stay those of a table, whatever the layout.
+    const table = element('table', { role: 'table' }, element('caption', { class: 'hidden' }, caption));
+    for (const head of heads) head.setAttribute('role', 'columnheader');
+    table.append(element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...heads)), this.#body);
     this.root = element(
       'div',
       { class: 'table', tabindex: '0', role: 'region', 'aria-label': caption },
@@ -67,9 +79,10 @@ export class KeyedTable {
       cells.forEach((cell, index) => {
         const node = known.cells[index];
         if (node === undefined) return;
-        const [text, name] = typeof cell === 'string' ? [cell, ''] : cell;
+        const [text, name, title = ''] = typeof cell === 'string' ? [cell, ''] : cell;
         setText(node, text);
-        setClass(node, this.#columns[index]?.startsWith('#') ? `number ${name}` : name);
+        setClass(node, `${kindOf(this.#columns[index] ?? '')} ${name}`.trim());
+        if (node.title !== title) node.title = title;
       });
       if (known.row !== at) this.#body.insertBefore(known.row, at);
       else at = at.nextElementSibling;
@@ -82,9 +95,10 @@ export class KeyedTable {
 
   /** @param {string} key */
   #create(key) {
-    const cells = this.#columns.map(() => element('td', {}));
-    const row = element('tr', {}, ...cells);
-    if (this.#actionsOf !== null) row.append(element('td', { class: 'actions' }, ...this.#actionsOf(key)));
+    const cells = this.#columns.map((name) => element('td', { role: 'cell', 'data-label': labelOf(name) }));
+    const row = element('tr', { role: 'row' }, ...cells);
+    if (this.#actionsOf !== null)
+      row.append(element('td', { role: 'cell', class: 'actions' }, ...this.#actionsOf(key)));
     return { row, cells };
   }
 }

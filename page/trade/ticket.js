@@ -6,8 +6,8 @@
 import { orderText } from '../../src/client/canonical.js';
 import { formatScaled, parseDecimal18, parseScaled } from '../../src/core/decimal.js';
 import { button, element, fill, oncePerFrame, setText } from '../dom.js';
-import { checkField, choiceField, decimalField, FieldFault, rawOf, segments, textField } from './fields.js';
-import { figure } from './format.js';
+import { checkField, choiceField, decimalField, FieldFault, rawOf, refill, segments, textField } from './fields.js';
+import { figure, percent } from './format.js';
 import { Refusal } from './service.js';
 import { createOrder, newOrderId, readingOf, userOf } from './signing.js';
 
@@ -45,10 +45,12 @@ export class Ticket {
     ['PriceBelow', 'at or below a price'],
   ]);
   #triggerPrice = decimalField('Trigger price');
-  #parent = textField('Parent order id', { placeholder: 'none', maxlength: '64' });
+  #parent = choiceField('Parent order', [['', 'none']]);
   #fee = textField('Fees up to', { inputmode: 'decimal', value: '5' }, '%');
   #available = element('p', { class: 'available' });
   #total = element('p', { class: 'available' });
+  #status = element('p', { class: 'warn', role: 'status' });
+  #rules = element('dl', { class: 'rules' });
   #parts = element('div', { class: 'parts', role: 'group', 'aria-label': 'Part of what is available' });
   #reading = element('p', { class: 'reading' });
   #text = element('pre', { class: 'wrap' });
@@ -97,12 +99,13 @@ export class Ticket {
     const more = element('details', { class: 'more' }, element('summary', {}, 'Trigger, parent, fee limit'));
     more.append(this.#trigger.root, this.#triggerPrice.root, this.#parent.root, this.#fee.root);
     const signed = element('details', { class: 'more' }, element('summary', {}, 'What is signed'), this.#text);
+    const rules = element('details', { class: 'more' }, element('summary', {}, 'Rules of this market'), this.#rules);
     const form = element('form', { class: 'ticket-form', novalidate: '' });
     form.append(this.#side.root, this.#type.root, this.#account.root, this.#domain.root, this.#available);
     form.append(this.#price.root, this.#quantity.root, this.#unit.root, this.#parts, this.#cap.root, this.#total);
     const flags = element('div', { class: 'flags' }, this.#post.root, this.#reduce.root, this.#killable.root);
     form.append(this.#force.root, this.#until.root, flags);
-    form.append(more, this.#reading, this.#send, this.#state, signed);
+    form.append(more, this.#reading, this.#status, this.#send, this.#state, signed, rules);
     root.append(form);
     form.addEventListener('input', this.#draw);
     form.addEventListener('submit', (event) => {
@@ -115,7 +118,7 @@ export class Ticket {
       this.#price.value = price;
       this.#draw();
     };
-    for (const what of /** @type {const} */ (['market', 'session', 'balances', 'margin', 'markets']))
+    for (const what of /** @type {const} */ (['market', 'session', 'balances', 'margin', 'markets', 'orders']))
       app.on(what, this.#draw);
     // A node may have no market yet.
     this.#send.disabled = true;
@@ -183,11 +186,9 @@ export class Ticket {
       return [parseDecimal18(account.margin[index]?.available_margin ?? '0') ?? 0n, 'USD of margin', 2];
     const isBuy = this.#side.value === 'Buy';
     const asset = isBuy ? '0' : market.asset_id;
-    return [
-      parseDecimal18(own.spot[asset] ?? '0') ?? 0n,
-      this.#app.symbolOf(asset),
-      isBuy ? 2 : this.#app.quantityDecimals,
-    ];
+    const held = account.held(index, asset, (id) => this.#app.markets.get(id)?.taker_fee_rate ?? 0n);
+    const free = (parseDecimal18(own.spot[asset] ?? '0') ?? 0n) - held;
+    return [free < 0n ? 0n : free, this.#app.symbolOf(asset), isBuy ? 2 : this.#app.quantityDecimals];
   }
 
   /** The price that a size is computed with, 18 decimals; 0n when there is none. */
@@ -251,9 +252,64 @@ export class Ticket {
     const isIn = this.#app.session.token !== '';
     this.#account.root.hidden = !isIn;
     this.#parts.hidden = found === null;
+    this.#drawParents();
+    this.#drawRules();
     this.#send.className = `send ${isBuy ? 'buy' : 'sell'}`;
     setText(this.#send, isIn ? `${this.#side.value} ${symbol}` : 'Connect a key to trade');
     this.#describe();
+  }
+
+  /** Orders that a child could belong to: live limit orders of the other side, of this market and account, without a trigger. */
+  #drawParents() {
+    const { account, market, quantityDecimals, priceDecimals } = this.#app;
+    const side = this.#side.value === 'Buy' ? 'Sell' : 'Buy';
+    const rows = [...account.orders.values()].filter(
+      (order) =>
+        order.base_asset === market?.asset_id &&
+        order.side === side &&
+        order.limit_price !== null &&
+        order.trigger_above_price === null &&
+        order.trigger_below_price === null &&
+        order.account_index !== undefined &&
+        String(order.account_index) === this.#account.value,
+    );
+    const names = rows.map((order) => {
+      const terms = `${figure(order.quantity, quantityDecimals)} at ${figure(order.limit_price, priceDecimals)}`;
+      return /** @type {const} */ ([order.order_id, `${side} ${terms} (${order.order_id.slice(0, 6)})`]);
+    });
+    refill(this.#parent, [['', 'none'], ...names]);
+    this.#parent.root.hidden = this.#trigger.value === '';
+  }
+
+  #drawRules() {
+    const { market } = this.#app;
+    const { status } = market ?? {};
+    setText(
+      this.#status,
+      status === 'Halted'
+        ? 'This market is halted: it takes no orders.'
+        : status === 'CancelOnly'
+          ? 'This market takes cancels only.'
+          : '',
+    );
+    if (market === null) return;
+    const symbol = this.#app.symbolOf(market.asset_id);
+    const rows = [
+      ['Price step', `${market.tick_size} USD`],
+      ['Smallest size', `${market.min_order_size} ${symbol}`],
+      ['Fee of a maker', percent(market.maker_fee_rate)],
+      ['Fee of a taker', percent(market.taker_fee_rate)],
+      ['Leverage', market.max_leverage ? `up to ${market.max_leverage}×` : '–'],
+      ['Margin', market.isolated_only ? 'isolated accounts only' : 'cross and isolated accounts'],
+      ['Own orders that meet', market.self_trade_prevention ? 'the resting one is cancelled' : 'trade with each other'],
+    ];
+    const text = rows.flat().join();
+    if (this.#rules.dataset['shown'] === text) return;
+    this.#rules.dataset['shown'] = text;
+    fill(
+      this.#rules,
+      ...rows.map(([name = '', value = '']) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
+    );
   }
 
   #describe() {
@@ -272,8 +328,17 @@ export class Ticket {
     const quantity = parseDecimal18(this.#quantity.value);
     const price = this.#expectedPrice();
     const hasTotal = quantity !== null && quantity > 0n && price > 0n && (isLimit || this.#unit.value === 'base');
-    const total = hasTotal ? formatScaled((quantity * price) / 10n ** 18n, 18) : null;
-    setText(this.#total, total === null ? '' : `${isLimit ? 'Total' : 'Total, about'}: ${figure(total, 2)} USD`);
+    const total18 = hasTotal ? (quantity * price) / 10n ** 18n : null;
+    setText(this.#total, total18 === null ? '' : `${isLimit ? 'Total' : 'Total, about'}: ${this.#costOf(total18)}`);
+  }
+
+  /** With the fee that would be taken now, which is not what the signed limit of fees allows. @param {bigint} total18 */
+  #costOf(total18) {
+    const { market } = this.#app;
+    const isMaker = this.#type.value === 'Limit' && isChecked(this.#post);
+    const fee18 = (total18 * (isMaker ? market.maker_fee_rate : market.taker_fee_rate)) / RATE_UNITS;
+    const fee = figure(formatScaled(fee18, 18), 2);
+    return `${figure(formatScaled(total18, 18), 2)} USD, fee ${isMaker ? '' : 'at most '}${fee}`;
   }
 
   /** @param {string} orderId @returns {Order} @throws {FieldFault} */
@@ -286,8 +351,6 @@ export class Ticket {
     if (rate === null || rate < 0n) throw new FieldFault(this.#fee, 'a percentage with at most 4 decimals');
     const kind = this.#trigger.value;
     const parent = this.#parent.value;
-    if (parent !== '' && kind === '')
-      throw new FieldFault(this.#parent, 'an order with a parent needs a trigger price');
     const trigger =
       kind === ''
         ? null

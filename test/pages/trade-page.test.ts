@@ -126,7 +126,7 @@ suite('the trading page in a browser', browserOptions, () => {
     await page.getByRole('button', { name: /^Bid 1500, 2, own$/ }).waitFor();
     await order.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Price').fill('1510');
+    await dialog.getByLabel('Price', { exact: true }).fill('1510');
     await dialog.getByRole('button', { name: 'Sign and replace' }).click();
     const moved = row(page, 'Open orders', '1,510.00');
     await moved.waitFor();
