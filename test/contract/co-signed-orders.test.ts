@@ -84,8 +84,9 @@ class Orders {
     return cancelBodyOf(cancelText(this.user.userId, id), by, this.#node.nowNs);
   }
 
-  replaceBody(id: string, by: Hands): string {
-    const text = replaceText({ id, price: 410_000, timestampNs: this.#node.stamp() });
+  replaceBody(id: string, by: Hands, isComplete = false): string {
+    const terms = isComplete ? { isComplete, quantity: 900 } : {};
+    const text = replaceText({ id, price: 410_000, timestampNs: this.#node.stamp(), ...terms });
     return replaceBodyOf(this.user.userId, text, by, this.#node.nowNs);
   }
 
@@ -109,8 +110,8 @@ class Orders {
     return this.ask('DELETE', '/orders/cancel', this.cancelBody(id, by));
   }
 
-  replace(id: string, by: Hands): Promise<string> {
-    return this.ask('PATCH', '/orders/replace', this.replaceBody(id, by));
+  replace(id: string, by: Hands, isComplete = false): Promise<string> {
+    return this.ask('PATCH', '/orders/replace', this.replaceBody(id, by, isComplete));
   }
 
   /** Past the front checks that are named (operator-api.md 7.3). */
@@ -161,6 +162,24 @@ suite('co-signed orders', () => {
     const together = orders.offer();
     assert.equal(await orders.create(together, hands([SECP, P256, ED, PASSKEY], alice.key)), 'Received');
     assert.deepEqual(await orders.fill(together, bob), CONFIRMED);
+  });
+
+  test('a co-signer of each scheme replaces in both forms, the text of each signed (wire-additions.md 3.2)', async () => {
+    const text = orders.text();
+    assert.equal(await orders.create(text, hands([SECP])), 'Received');
+    for (const signer of [SECP, P256, ED, PASSKEY]) {
+      for (const master of [null, alice.key]) {
+        for (const isComplete of [false, true]) {
+          assert.equal(
+            await orders.replace(idOf(text), hands([signer], master), isComplete),
+            'Received',
+            signer.scheme,
+          );
+        }
+      }
+    }
+    const other = { ...ED, sign: (signed: string) => ED.sign(signed.replace('"base_asset":"2",', '')) };
+    assert.equal(await orders.replace(idOf(text), hands([other]), true), 'INVALID_SIGNATURE');
   });
 
   test('wire.md 9.4: `Created` has the master’s signature, or an empty one where co-signers alone signed; reads are as ever', async () => {

@@ -65,7 +65,8 @@ export function createBodyOf(text: string, hands: Hands, nowNs: bigint): string 
 }
 
 export function replaceBodyOf(user: string, text: string, hands: Hands, nowNs: bigint, asset = '2'): string {
-  const outer = `"signer":"${user}","asset_id":"${asset}"`;
+  const market = text.includes('"base_asset":') ? '' : `,"asset_id":"${asset}"`;
+  const outer = `"signer":"${user}"${market}`;
   return `{"request":${text},${outer},${signedMembers(text, hands)},"post_sign_timestamp":${nowNs}}`;
 }
 
