@@ -30,7 +30,7 @@ import {
   type TradeEntry,
 } from './runs.ts';
 import { SignedTexts } from './signed-texts.ts';
-import { readTrade, tradesAfter, tradesBefore } from './trade-blocks.ts';
+import { TradeFinder, tradesAfter, tradesBefore } from './trade-blocks.ts';
 import { RunsOverlap, tradesFrom } from './trade-ranks.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
 
@@ -94,7 +94,7 @@ export class History {
    */
   userTrades(request: HistoryRequest, ties?: Ties<TradeEntry>): HistoryPage<UserTrade> {
     return this.#reader.view(() => {
-      const rowOf = (listed: Listed<TradeEntry>): UserTrade => this.#tradeOf(listed);
+      const rowOf = this.#tradeRows();
       return this.#ranked(request, ties, rowOf) ?? this.#page(request, TRADE_RUNS, ties, rowOf);
     });
   }
@@ -111,16 +111,20 @@ export class History {
     ties: Ties<TradeEntry> | undefined,
     look: (trade: UserTrade) => boolean,
   ): void {
+    const rowOf = this.#tradeRows();
     this.#scan(request, TRADE_RUNS, ties, (listed) => {
       const { matchedNs } = listed.item;
       if (times.toNs !== null && matchedNs > times.toNs) return true;
       if (times.fromNs !== null && matchedNs < times.fromNs) return false;
-      return look(this.#tradeOf(listed));
+      return look(rowOf(listed));
     });
   }
 
-  #tradeOf({ marketIndex, item }: Listed<TradeEntry>): UserTrade {
-    return { trade: readTrade(this.#reader, marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
+  #tradeRows(): (listed: Listed<TradeEntry>) => UserTrade {
+    const trades = new TradeFinder(this.#reader);
+    return ({ marketIndex, item }) => {
+      return { trade: trades.find(marketIndex, item.tradeId), isMaker: item.side === TRADE_SIDE.maker };
+    };
   }
 
   /** The page by counting. @returns null where a filter, or runs that overlap, leave nothing but to read from the beginning. */

@@ -35,6 +35,8 @@ const SIDE_TAIL_BYTES = 24;
 const LENGTH_BYTES = 4;
 const TRADE_BYTES = SIDES_AT + 2 * (SIDE_HEAD_BYTES + LENGTH_BYTES + SIDE_TAIL_BYTES);
 const BLOCKS_PER_STEP = 16;
+/** Blocks that one finder keeps, of as many markets: some 500 KB. */
+const KEPT_BLOCKS_MAX = 64;
 
 /**
  * The blocks of trades that one checkpoint adds to a market, in the order of their ids.
@@ -66,14 +68,47 @@ function blockWrite(to: ByteWriter, keys: KeyWriter, trades: readonly TradeRow[]
   return { key, value: encodeRun(to, key, trades, TRADE.write), rule: 'once' };
 }
 
-/** The trade with that id. @throws InvariantError when it is not there. */
-export function readTrade(reader: StorageReader, marketIndex: number, tradeId: Sequence): TradeRow {
-  const block = blockAt(reader, marketIndex, tradeId);
-  const at = block === null ? -1 : placeOf(tradeId, checkFrame(block.key, block.value));
-  if (block === null || at < 0) {
-    throw new InvariantError(`storage: trade ${tradeId} of market ${marketIndex} is missing`);
+/** A block that was checked: a copy. */
+interface OpenBlock {
+  readonly body: Uint8Array;
+  /** Where in it each trade begins. */
+  readonly places: ReadonlyMap<number, number>;
+}
+
+/**
+ * Finds trades by their ids in one version of the tables. Of each market the block that it read last is kept: lists are read
+ * in the order of ids, and a block has some twenty.
+ */
+export class TradeFinder {
+  readonly #reader: Pick<StorageReader, 'range'>;
+  /** By market, in the order of their reading. */
+  readonly #kept = new Map<number, OpenBlock>();
+
+  constructor(reader: Pick<StorageReader, 'range'>) {
+    this.#reader = reader;
   }
-  return TRADE.read(new ByteReader(block.value.subarray(at)));
+
+  /** The trade with that id. @throws InvariantError when it is not there, or its block is damaged. */
+  find(marketIndex: number, tradeId: Sequence): TradeRow {
+    const { body, at } = this.#placeOf(marketIndex, tradeId);
+    return TRADE.read(new ByteReader(body.subarray(at)));
+  }
+
+  #placeOf(marketIndex: number, tradeId: Sequence): { readonly body: Uint8Array; readonly at: number } {
+    const kept = this.#kept.get(marketIndex);
+    const known = kept?.places.get(tradeId);
+    if (kept !== undefined && known !== undefined) return { body: kept.body, at: known };
+    const entry = blockAt(this.#reader, marketIndex, tradeId);
+    const block = entry === null ? null : openBlock(entry);
+    const at = block?.places.get(tradeId);
+    if (block === null || at === undefined) {
+      throw new InvariantError(`storage: trade ${tradeId} of market ${marketIndex} is missing`);
+    }
+    this.#kept.delete(marketIndex);
+    this.#kept.set(marketIndex, block);
+    if (this.#kept.size > KEPT_BLOCKS_MAX) this.#kept.delete(must(this.#kept.keys().next().value, 'one is the oldest'));
+    return { body: block.body, at };
+  }
 }
 
 /** Trades of a market, newest first. @param below only ids less than this; null for all. */
@@ -113,24 +148,26 @@ function tradesOf(block: Entry): TradeRow[] {
 }
 
 /** The last block that begins at or before that id. */
-function blockAt(reader: StorageReader, marketIndex: number, tradeId: number): Entry | null {
+function blockAt(reader: Pick<StorageReader, 'range'>, marketIndex: number, tradeId: number): Entry | null {
   const [block] = reader.range({ ...bounds(marketIndex, tradeId + 1), newestFirst: true, limit: 1 });
   return block ?? null;
 }
 
-/** @param body of a block, without its checksum. @returns where in it that trade begins; -1 when it has it not. */
-function placeOf(tradeId: Sequence, body: Uint8Array): number {
+/** @throws InvariantError unless it is as it was written. */
+function openBlock({ key, value }: Entry): OpenBlock {
+  const body = checkFrame(key, value).slice();
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const places = new Map<number, number>();
   let at = HEAD_BYTES;
   while (at < body.length) {
-    if (view.getBigUint64(at + TRADE_ID_AT) === BigInt(tradeId)) return at;
+    places.set(Number(view.getBigUint64(at + TRADE_ID_AT)), at);
     at += SIDES_AT;
     for (let side = 0; side < 2; side += 1) {
       at += SIDE_HEAD_BYTES;
       at += LENGTH_BYTES + view.getUint32(at) + SIDE_TAIL_BYTES;
     }
   }
-  return -1;
+  return { body, places };
 }
 
 /** Keys of blocks that begin below that id. */

@@ -5,7 +5,7 @@ import type { TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
-import { readTrade } from '../../src/storage/trade-blocks.ts';
+import { TradeFinder } from '../../src/storage/trade-blocks.ts';
 import { CheckpointStore, trade } from '../support/checkpoint-store.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -44,7 +44,9 @@ suite('blocks of trades', () => {
           [...rows, ...tradesOf(other, 2)].sort((a, b) => a.tradeId - b.tradeId),
           at,
         );
-        for (const row of rows) assert.deepEqual(readTrade(store.writer, 1, row.tradeId), row);
+        const finder = new TradeFinder(store.writer);
+        for (const row of rows) assert.deepEqual(finder.find(1, row.tradeId), row);
+        for (const row of [...rows].reverse()) assert.deepEqual(finder.find(1, row.tradeId), row);
         const last = rows.at(-1)?.tradeId ?? 0;
         for (const id of [0, 1, last >> 1, last, last + 1] as Sequence[]) {
           const before = { marketIndex: 1, below: id, skip: 1, limit: 60 };
@@ -52,13 +54,39 @@ suite('blocks of trades', () => {
           assert.deepEqual(store.history.marketTrades(before), older.slice(1, 61));
           const newer = rows.filter((row) => row.tradeId > id);
           assert.deepEqual(store.history.marketTradesAfter(1, id, 60), newer.slice(0, 60));
-          if (rows.every((row) => row.tradeId !== id))
-            assert.throws(() => readTrade(store.writer, 1, id), /is missing/);
+          if (rows.every((row) => row.tradeId !== id)) assert.throws(() => finder.find(1, id), /is missing/);
         }
         await store.close();
       }),
       propertyParameters(15),
     );
+  });
+
+  test('a list of many trades reads each of their blocks once, of several markets in turn too', async () => {
+    const store = new CheckpointStore();
+    const rows = [1, 2, 3].flatMap((marketIndex) =>
+      Array.from({ length: 200 }, (_, index) => trade(index + 1, { marketIndex })),
+    );
+    store.checkpoint(rows.map((row) => ({ table: 'trade', row })));
+    const keys = keyWriter();
+    const blocks = store.writer.range({
+      from: keys.table(TABLE.tradeBlock),
+      to: keys.table(TABLE.tradeBlock + 1),
+      limit: 1_000,
+    });
+    let reads = 0;
+    const finder = new TradeFinder({
+      range: (range) => {
+        reads += 1;
+        return store.writer.range(range);
+      },
+    });
+    for (let id = 200; id > 0; id -= 1) {
+      for (const market of [1, 2, 3]) assert.equal(finder.find(market, id as Sequence).tradeId, id);
+    }
+    assert.ok(blocks.length > 20, `${blocks.length} blocks`);
+    assert.equal(reads, blocks.length);
+    await store.close();
   });
 
   test('a block is about as long as a page: some twenty trades, and one whose ids are long as well', async () => {
