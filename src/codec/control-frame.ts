@@ -297,7 +297,7 @@ const CORRELATED: readonly {
 function headOfShort(text: Uint8Array): JsonHead | null {
   const members = outerMembers(text, 0, text.length, FRAME.names.length);
   const idAt = members?.get('request_id');
-  if (members === null || idAt === undefined || !isShortRequest([...members.keys()])) return null;
+  if (members === null || idAt === undefined || idAt < 0 || !isShortRequest([...members.keys()])) return null;
   const cursor = frameCursor;
   cursor.reset(text, idAt, text.length);
   const requestId = cursor.readString(REQUEST_ID_MAX);

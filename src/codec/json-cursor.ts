@@ -553,7 +553,7 @@ function isNumberByte(byte: number): boolean {
 
 /**
  * Where the values of the outermost object begin, by name. One pass over the brackets and strings, some 2 ms a MiB, whatever
- * the text is; null for more members than `most` and for one named twice.
+ * the text is, −1 for one named twice; null for more members than `most`.
  */
 export function outerMembers(
   bytes: Uint8Array,
@@ -575,8 +575,8 @@ export function outerMembers(
     } else if (byte === COLON && depth === 1) {
       count += 1;
       const name = Buffer.from(bytes.subarray(nameAt, nameEnd)).toString('latin1');
-      if (count > most || members.has(name)) return null;
-      members.set(name, at + 1);
+      if (count > most) return null;
+      members.set(name, members.has(name) ? NOTHING : at + 1);
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
   }

@@ -149,6 +149,8 @@ suite('a short request on /control', () => {
     }
     const twice = await refusal(`{"request_id":"r-13","request_id":"r-14","data":${good}}`);
     assert.deepEqual([twice.requestId, twice.details?.['field']], [null, 'request_id'], 'two ids are none');
+    const again = await refusal(`{"request_id":"r-15","data":${good},"data":${good}}`);
+    assert.deepEqual([again.requestId, again.details?.['field']], ['r-15', 'data']);
   });
 
   test('a request id has up to 64 characters, whatever their length in bytes', async () => {

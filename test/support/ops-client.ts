@@ -84,7 +84,7 @@ export class OpsFixture {
             status: response.statusCode ?? 0,
             headers: response.headers,
             text: reply,
-            json: (isJson ? JSON.parse(reply) : {}) as Json,
+            json: (isJson && reply !== '' ? JSON.parse(reply) : {}) as Json,
           });
         });
       });
