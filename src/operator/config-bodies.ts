@@ -69,7 +69,8 @@ export function readChain(key: string, body: unknown): Outcome<ChangeOf<'chain'>
   const kind = reader.word('kind', ['simulated', 'evm'], undefined);
   if (kind === 'evm' && !chainId.startsWith('00')) reader.fail('chain_id', 'an evm chain has the routing id 00');
   const foreign = kind === 'evm' ? ['block_time_ms', 'auto_mine', 'providers'] : ['rpc_urls'];
-  for (const name of foreign) if (reader.has(name)) reader.fail(name, `a chain of kind ${kind} does not have this member`);
+  for (const name of foreign)
+    if (reader.has(name)) reader.fail(name, `a chain of kind ${kind} does not have this member`);
   const own = kind === 'evm' ? readRpc(reader) : readSimulation(reader);
   const given = readConfirmations(reader.raw('confirmations') ?? {});
   const value = {

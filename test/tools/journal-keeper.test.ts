@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { snapshotsIn } from '../../src/storage/data-files.ts';
 import { auditData, replayData } from '../../src/tools/audit-data.ts';
+import { JournalKeeper } from '../../src/tools/journal-keeper.ts';
 import { metricOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PRUNES = 2;
@@ -66,5 +69,26 @@ suite('a journal that is kept short', () => {
       await stopNode(node, 'SIGKILL');
       removeDirectory(home);
     }
+  });
+
+  test('a snapshot that fails is counted with its reason, removes nothing, and the next one is tried', async () => {
+    const home = temporaryDirectory();
+    const entry = join(home, 'fails.mjs');
+    writeFileSync(entry, "console.log('prune 7'); console.log('failed the disk is full'); process.exitCode = 1;\n");
+    const reasons: string[] = [];
+    const keeper = new JournalKeeper({
+      directory: home,
+      entry: pathToFileURL(entry),
+      keep: 1,
+      prune: async () => assert.fail('nothing is pruned'),
+      told: () => assert.fail('there is no snapshot'),
+      failed: (reason) => reasons.push(reason),
+    });
+    keeper.start(10);
+    await eventually(() => reasons.length >= 2);
+    keeper.stop();
+    assert.deepEqual(reasons.slice(0, 2), ['the disk is full', 'the disk is full']);
+    assert.deepEqual(keeper.counts, { made: 0, failed: reasons.length });
+    removeDirectory(home);
   });
 });
