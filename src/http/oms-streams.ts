@@ -471,7 +471,13 @@ function numberingOf(head: RequestHead): Outcome<Numbering | null> {
   if (!isWanted.ok) return isWanted;
   if (from.value === null && !isWanted.value) return accepted(null);
   if (versionOf(head) === 0) {
-    return rejected(reject('INVALID_REQUEST', 'sequence numbers are told on svc.ws.v1 only', 'sequence'));
+    return rejected(
+      reject(
+        'INVALID_REQUEST',
+        'sequence numbers are on version 1 alone: offer a subprotocol that ends in .ws.v1',
+        'sequence',
+      ),
+    );
   }
   return accepted({ from: from.value === null ? null : Number(from.value) });
 }
