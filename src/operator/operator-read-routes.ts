@@ -90,15 +90,11 @@ async function prices(parts: OpsParts): Promise<Reply> {
   return accepted({ prices: Object.fromEntries(views) });
 }
 
-/** The accounts with the smallest maintenance surplus; `limit` is 100 if left out. */
+/** The accounts with the smallest maintenance surplus; `limit` is 100 if left out, the cap where it is above. */
 function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
-  const limit = query.whole('limit');
-  if (!limit.ok) return limit;
-  const count = limit.value === null ? ACCOUNTS_AT_RISK : Number(limit.value);
-  if (count < 1 || count > ACCOUNTS_AT_RISK_MAX) {
-    return rejected(reject('INVALID_REQUEST', `limit is 1 to ${ACCOUNTS_AT_RISK_MAX}`, 'limit'));
-  }
-  return parts.ask({ kind: 'accountsAtRisk', limit: count });
+  const page = query.page({ limitDefault: ACCOUNTS_AT_RISK, limitMax: ACCOUNTS_AT_RISK_MAX });
+  if (!page.ok) return page;
+  return parts.ask({ kind: 'accountsAtRisk', limit: page.value.limit });
 }
 
 /**

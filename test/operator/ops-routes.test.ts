@@ -464,8 +464,12 @@ describe('reads', () => {
     ]);
     assert.ok(text.startsWith(`{"timestamp_ns":${T0},"accounts_at_risk":2,"shielded_accounts":0,"accounts":[`), text);
     assert.equal(((await fixture.ok('GET', path))['accounts'] as unknown as readonly unknown[]).length, 2);
-    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=1']) {
-      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', `${path}?${query}`), 'limit');
+    for (const above of ['1001', '9'.repeat(400)]) {
+      assert.equal((await fixture.ok('GET', `${path}?limit=${above}`))['accounts_at_risk'], 2, 'the cap');
+    }
+    for (const query of ['limit=0', 'limit=-1', 'limit=x', 'limit=1&limit=1', 'page=1']) {
+      const field = query.split('=')[0];
+      assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'GET', `${path}?${query}`), field);
     }
   });
 });
