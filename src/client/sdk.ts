@@ -6,6 +6,7 @@
 
 // The root of a published package is the one place that re-exports: its callers have no other path to what is inside.
 // biome-ignore-start lint/performance/noBarrelFile: the root of a published package
+export { depositConfigText, vaultKey } from './canonical.ts';
 export { RingbookClient } from './client.ts';
 export {
   assertionBytes,
@@ -23,6 +24,18 @@ export { devKey, generateSeed, keyFromSeed, loadKey, saveSeed } from './keys.ts'
 export { LiveBook } from './live-book.ts';
 export { LocalBook } from './local-book.ts';
 export { FeedBook, MarketFeed } from './market-feed.ts';
+export {
+  signMakerOrder,
+  unsignedAddSigner,
+  unsignedCancel,
+  unsignedClosePosition,
+  unsignedCreate,
+  unsignedReplace,
+  unsignedSettlement,
+  unsignedTransfer,
+  unsignedWithdrawal,
+  unsignedWithdrawalCancel,
+} from './signed-actions.ts';
 // biome-ignore-end lint/performance/noBarrelFile: the root of a published package
 
 export type * from '../codec/json-tree.ts';

@@ -137,6 +137,22 @@ suite('the package of the client', () => {
     assert.deepEqual([...new Set(imported)].toSorted(), Object.keys(dependencies).toSorted());
   });
 
+  test('every module that a page of the documentation imports is in the table of its page', () => {
+    const listed = [...readFileSync(README, 'utf8').matchAll(/^\| `(ringbook-client[\w/-]*)` \|/gm)].map(
+      ([, name]) => name,
+    );
+    const pages = ['README.md', README, ...readdirSync('docs').map((name) => join('docs', name))];
+    const imported = pages
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/(?:from '|`)(ringbook-client\/[\w/-]+)['`]/g)])
+      .map(([, name]) => name);
+    assert.ok(listed.includes('ringbook-client') && imported.length > 0, `${listed} ${imported}`);
+    assert.deepEqual(
+      imported.filter((name) => !listed.includes(name)),
+      [],
+    );
+  });
+
   test('installed with everything that it needs it takes less than 3 MB', () => {
     const taken = filesUnder(join(home, 'node_modules'))
       .map((path) => Math.ceil(statSync(path).size / BLOCK_BYTES) * BLOCK_BYTES)
