@@ -44,7 +44,8 @@ usage: ringbook <command> [options]
 
 ${lines.join('\n')}
 
-"ringbook <command> --help" lists the options of a command, with an example.
+"ringbook <command> --help" lists the options of a command, with an example;
+"ringbook --version" prints version and commit.
 `;
 }
 
@@ -52,6 +53,11 @@ async function run(argv: readonly string[]): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(await help());
+    return EXIT.done;
+  }
+  if (name === '--version' || name === '-v' || name === 'version') {
+    const { COMMIT, VERSION } = await import('../runtime/version.ts');
+    process.stdout.write(`ringbook ${VERSION}, commit ${COMMIT}\n`);
     return EXIT.done;
   }
   if (name === undefined) throw usageError(`which command?\n\n${await help()}`);

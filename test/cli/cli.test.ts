@@ -55,6 +55,16 @@ suite('help', () => {
   });
 });
 
+suite('version', () => {
+  test('version and commit are those of GET /version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    for (const option of ['--version', '-v', 'version']) {
+      const { code, stdout } = await ringbook([option], { RINGBOOK_COMMIT: 'of-the-test' });
+      assert.deepEqual([code, stdout], [0, `ringbook ${version}, commit of-the-test\n`], option);
+    }
+  });
+});
+
 suite('usage errors', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /which command/],
