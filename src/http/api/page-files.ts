@@ -80,12 +80,15 @@ function documentOf(name: string, body: Uint8Array, policy: string): StaticDocum
   return staticDocument(TYPES[extname(name)] ?? 'application/octet-stream', body, policy);
 }
 
-/** Scripts, styles and sockets of this origin only; the import map is the one script that stands in the page. */
+/**
+ * Scripts, styles and sockets of this origin only; the import map is the one script that stands in the page. Text never becomes
+ * markup or script: no sink of the browser takes it.
+ */
 function policyOf(map: string | null): string {
   const hash = map === null ? '' : ` 'sha256-${createHash('sha256').update(map).digest('base64')}'`;
   return (
     `default-src 'none'; script-src 'self'${hash}; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
   );
 }
 
