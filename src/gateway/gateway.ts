@@ -97,7 +97,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
     'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
-  readonly limits: Pick<UserLimits, 'charge' | 'chargeLogin' | 'chargeRead' | 'streamCap' | 'viewOf'>;
+  readonly limits: Pick<UserLimits, 'charge' | 'chargeRead' | 'streamCap' | 'viewOf'>;
   readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'isLive' | 'issueNonce' | 'login' | 'logout'>;
   readonly queries: Pick<
     OrderQueries,

@@ -50,8 +50,6 @@ export interface PublicRoute<Shape> extends AnyRoute<Shape> {
   readonly addressUnits?: bigint | ((shape: Shape) => bigint);
   /** True: no budget is charged, only the address. */
   readonly isFree?: boolean;
-  /** For a request of a login: its user. */
-  readonly loginOf?: (shape: Shape) => UserId;
   readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
 }
 
@@ -96,7 +94,7 @@ export class RouteKit {
 
   /** A public route: shape, rate, serve. */
   addPublic<Shape>(route: PublicRoute<Shape>): void {
-    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, loginOf, isFree = false } = route;
+    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, isFree = false } = route;
     const { services } = this;
     this.#add(route, (call, body) => {
       const shape = route.shape(partsOf(call, body));
@@ -104,11 +102,7 @@ export class RouteKit {
       call.chargeBody();
       const refusal =
         call.payAddress(typeof addressUnits === 'function' ? addressUnits(shape.value) : addressUnits) ??
-        (isFree
-          ? null
-          : loginOf === undefined
-            ? services.limits.charge(null, cost, services.nowNs())
-            : services.limits.chargeLogin(loginOf(shape.value), services.nowNs()));
+        (isFree ? null : services.limits.charge(null, cost, services.nowNs()));
       if (refusal !== null) return call.refuse(refusal);
       return route.serve(call, shape.value);
     });

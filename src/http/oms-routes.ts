@@ -69,7 +69,7 @@ function addSessionRoutes(kit: RouteKit): void {
   });
 }
 
-/** The login of a place; that of market data is below its path and costs no budget (wire-additions.md 8.1, 12). */
+/** The login of a place; that of market data is below its path. It costs no budget: the address is charged (wire-additions.md 12). */
 function addLogin(kit: RouteKit, place: LoginPlace): void {
   const { sessions } = kit.services;
   const isMarketData = place === 'market-data';
@@ -78,8 +78,7 @@ function addLogin(kit: RouteKit, place: LoginPlace): void {
     method: 'GET',
     pattern: `${below}/nonce/:user_id`,
     shape: ({ head }) => userOf(head),
-    loginOf: (user) => user,
-    isFree: isMarketData,
+    isFree: true,
     isListed: !isMarketData,
     serve: (call, user) => {
       const { value, ceNonce } = sessions.issueNonce(user, place);
@@ -91,8 +90,7 @@ function addLogin(kit: RouteKit, place: LoginPlace): void {
     pattern: `${below}/auth`,
     shape: ({ body }) => decodeAuth(body, 0, body.length),
     addressUnits: ({ additionalSigners }) => LOGIN_UNITS * BigInt(Math.max(1, additionalSigners.length)),
-    loginOf: ({ userId }) => userId,
-    isFree: isMarketData,
+    isFree: true,
     isListed: !isMarketData,
     bodyBytesMax: ACTION_BYTES_MAX,
     serve: async (call, request) => {

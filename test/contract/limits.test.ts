@@ -113,6 +113,20 @@ suite('budgets', () => {
     assert.equal((await alice.create()).status, 200);
   });
 
+  test('a login costs no budget at either listener, and goes on when it is empty (wire-additions.md 12)', async () => {
+    await limit(10, { units_per_second: 4, capacity: 4 });
+    for (let asked = 0; asked < 3; asked += 1) {
+      assert.equal((await alice.get(`/nonce/${alice.id}`, {})).status, 200);
+      assert.equal((await alice.market(`/nonce/${alice.id}`)).status, 200);
+    }
+    assert.equal((await alice.auth(await alice.nonce())).status, 200);
+    assert.equal((await alice.market('/marketdepth/2')).status, 200);
+    assert.equal((await alice.get('/markets', {})).status, 200, 'all four units were there');
+    assert.equal(toldBy(await alice.get('/markets', {})), '429 RATE_LIMITED');
+    assert.equal((await alice.auth(await alice.nonce())).status, 200);
+    await limit(100);
+  });
+
   test('funding history is not served; what needs a session on market data are reads of users (LIM-05, LIM-12, PAG-05, AMB-40)', async () => {
     for (const path of ['/funding/2', '/funding-history/2', `/funding/user/${alice.id}`, '/positions-basis/2']) {
       assert.equal(toldBy(await alice.market(path)), '404 NOT_FOUND', path);

@@ -134,15 +134,10 @@ suite('an honest user beside strangers, on production limits', () => {
   });
 
   test('nonces of a user, requested by strangers, keep that user out of nothing (SES-04)', async () => {
-    await operator(node, 'PUT', '/operator/rate-limits', SMALL);
-    const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`), 429);
-    const refused = await makerAtWork(asking);
-    assert.deepEqual(
-      refused.filter((line) => !line.startsWith('login')),
-      [],
-    );
+    const asking = flood((stranger) => stranger.call('GET', `/nonce/${honest.key.userId}`));
+    assert.deepEqual(await makerAtWork(asking), []);
+    assert.ok(((await asking).get(200) ?? 0) > ENOUGH);
     assert.equal((await honest.login()).status, 200);
-    await operator(node, 'PUT', '/operator/rate-limits', {});
   });
 
   test('dead-man timers of free keys are refused by a reason, and an honest one is started, ended and started again', async () => {

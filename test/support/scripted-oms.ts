@@ -126,7 +126,6 @@ export class ScriptedOms implements GatewayServices {
 
   readonly limits: GatewayServices['limits'] = {
     charge: (user, cost) => this.#charge(user, cost),
-    chargeLogin: () => this.#charge(null, 'publicRead'),
     chargeRead: (user, cost) => this.#charge(user, cost),
     streamCap: () => this.cap,
     viewOf: () => ({

@@ -9,18 +9,9 @@ import type { UserId } from '../../core/ids.ts';
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../../core/limits.ts';
 import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import type { BucketSize } from './bucket.ts';
-import { type Cost, isCancel, PRICE_NAMES, UNIT } from './costs.ts';
-import { KeyedBuckets } from './keyed-buckets.ts';
+import { type Cost, isCancel, PRICE_NAMES } from './costs.ts';
 import { type RateLimits, TIER_NAME, type Tier } from './rate-limits.ts';
 import type { Part } from './shared-budget.ts';
-
-/**
- * Login requests per user that may use the part kept for users with funds: user ids are public, so requests of other
- * clients for such a user's nonces are soon charged to the public part. In units of one request.
- */
-const LOGINS: BucketSize = { unitsPerSecond: 10n, capacity: 50n };
-const LOGIN_USERS_MAX = 16_384;
 
 /** Concurrent streams of the order service, by tier. */
 export type StreamCaps = Readonly<Record<Tier, number>>;
@@ -37,7 +28,6 @@ export class UserLimits {
   /** In memory only; a lower cap closes no open stream (LIM-21). */
   streamCaps: StreamCaps = STANDARD_STREAM_CAPS;
   readonly #makers = new Set<UserId>();
-  readonly #logins = new KeyedBuckets(LOGINS, LOGIN_USERS_MAX);
 
   constructor(rates: RateLimits) {
     this.rates = rates;
@@ -67,15 +57,6 @@ export class UserLimits {
     // mutant: reads-of-makers
     const owner = this.tierOf(user) === 'marketMaker' ? (`${user}/reads` as const) : user;
     return this.rates.charge(owner, 'default', cost, now, this.partOf(user, cost));
-  }
-
-  /**
-   * Charges a nonce request or a login of this user as a public read. @returns RATE_LIMITED, or null after the charge.
-   */
-  chargeLogin(user: UserId, now: TimestampNs): Reject | null {
-    const isKept = this.isFunded(user) && this.#logins.level(user, now) >= UNIT;
-    if (isKept) this.#logins.charge(user, UNIT, now, 0n);
-    return this.rates.charge(null, 'default', 'publicRead', now, isKept ? 'cancel' : 'public');
   }
 
   /** The part of the shared budget for a request of this user. */

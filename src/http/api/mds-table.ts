@@ -118,9 +118,7 @@ function basisRoute(isOneMarket: boolean): RouteDoc {
 /** Logins and reads of users, which the gateway answers (wire-additions.md 8). */
 const USER_ROUTES: readonly RouteDoc[] = [
   ...[NONCE_ROUTE, AUTH_ROUTE].flatMap((route) =>
-    route === undefined
-      ? []
-      : [{ ...route, cost: 'free', description: `${route.description}${AT_THIS_LISTENER}` } as const],
+    route === undefined ? [] : [{ ...route, description: `${route.description}${AT_THIS_LISTENER}` } as const],
   ),
   ...[false, true].flatMap(userPages),
   ...[false, true].map(basisRoute),

@@ -16,7 +16,7 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     path: '/nonce/{user_id}',
     area: 'Session',
     auth: 'public',
-    cost: 'publicRead',
+    cost: 'free',
     summary: 'Get a nonce to sign',
     description:
       'Your user id is your Ed25519 public key; there is no registration. The nonce is valid for five minutes and the same for every request until it is used. ' +
@@ -29,7 +29,7 @@ export const OMS_OPEN_ROUTES: readonly RouteDoc[] = [
     path: '/auth',
     area: 'Session',
     auth: 'public',
-    cost: 'publicRead',
+    cost: 'free',
     summary: 'Log in',
     description:
       'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes. Co-signers sign the same bytes; then `signature` may be empty, and their weight must reach the threshold `low`. There is no refresh and no rotation of keys: log in again when the token has expired.',

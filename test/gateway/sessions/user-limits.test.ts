@@ -35,7 +35,7 @@ suite('users without funds share what is public', () => {
     for (const cost of asked) assert.equal(limits.charge(MAKER, cost, START), null, JSON.stringify(cost));
   });
 
-  test('cancels, mass cancels, timers and logins of a funded user go on when others with funds have taken all', () => {
+  test('cancels, mass cancels and timers of a funded user go on when others with funds have taken all', () => {
     const rich = Array.from({ length: 101 }, (_, index) => keyAt(index + 1));
     const limits = limitsOf(MAKER, ...rich);
     for (const user of rich) while (limits.charge(user, 'action', START) === null);
@@ -43,20 +43,6 @@ suite('users without funds share what is public', () => {
     for (const cost of ['cancel', 'cancelAll', { bulkCancel: 50 }, 'deadMan'] as const) {
       assert.equal(limits.charge(MAKER, cost, START), null, JSON.stringify(cost));
     }
-    assert.equal(limits.chargeLogin(MAKER, START), null);
-    assert.equal(limits.chargeLogin(keyAt(999), START)?.details?.['bucket'], 'global');
-  });
-
-  test('a client that requests nonces of a funded user over and over is soon charged as public, and takes no more than that', () => {
-    const limits = limitsOf(MAKER);
-    flood(limits, START);
-    let paid = 0;
-    while (limits.chargeLogin(MAKER, START) === null) paid += 1;
-    assert.equal(paid, 50);
-    const later = (START + 1_000_000n * 100n) as TimestampNs;
-    flood(limits, later);
-    assert.equal(limits.chargeLogin(MAKER, later), null);
-    assert.equal(limits.charge(MAKER, 'cancelAll', later), null);
   });
 });
 
