@@ -11,8 +11,10 @@ import { suite, test } from 'node:test';
 import { accepted } from '../../src/core/outcome.ts';
 import type { HttpCall } from '../../src/http/uws-http.ts';
 import { MDS_LAG } from '../../src/http/uws-socket.ts';
+import { frameBytes, OPCODE, RawSocket } from '../fuzz/raw-socket.ts';
 import { ask, askUpgrade } from '../support/edge-client.ts';
 import { listenWith, RouteListener } from '../support/listeners.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /** The first version of Node's binary interface with the correction in its native server. */
 const CORRECTED_SINCE = 127;
@@ -184,5 +186,41 @@ suite('the version of the WebSocket protocol', () => {
     }
     const plain = await ask(listener.port, '/stream');
     assert.deepEqual([plain.status, plain.headers.upgrade], [426, 'websocket']);
+  });
+});
+
+suite('a message of a socket that is not completed', () => {
+  const MESSAGE_BYTES_MAX = 2_097_152;
+
+  async function open(): Promise<RawSocket> {
+    const socket = await RawSocket.open(listener.port, '/stream', []);
+    assert.ok(socket !== null);
+    return socket;
+  }
+
+  test('is held up to 2 MiB; a longer one closes its socket with its head, before its bytes have come', async () => {
+    const within = await open();
+    const beyond = await open();
+    const text = { opcode: OPCODE.text };
+    within.write(frameBytes(new Uint8Array(1_000), { ...text, announced: BigInt(MESSAGE_BYTES_MAX) }));
+    beyond.write(frameBytes(new Uint8Array(0), { ...text, announced: BigInt(MESSAGE_BYTES_MAX + 1) }));
+    assert.ok(await beyond.until(() => beyond.isClosed, PATIENCE_MS));
+    assert.equal(within.isClosed, false);
+    within.destroy();
+  });
+
+  test('in pieces is held up to the same length', async () => {
+    const socket = await open();
+    const piece = new Uint8Array(500_000);
+    socket.write(frameBytes(piece, { opcode: OPCODE.text, isFinal: false }));
+    for (let count = 0; count < 3; count += 1) {
+      socket.write(frameBytes(piece, { opcode: OPCODE.continuation, isFinal: false }));
+    }
+    // The pong shows that 2,000,000 bytes were read.
+    socket.write(frameBytes(new Uint8Array(0), { opcode: OPCODE.ping }));
+    assert.ok(await socket.until(() => socket.frames.some(({ opcode }) => opcode === OPCODE.pong), PATIENCE_MS));
+    assert.equal(socket.isClosed, false);
+    socket.write(frameBytes(piece, { opcode: OPCODE.continuation, isFinal: false }));
+    assert.ok(await socket.until(() => socket.isClosed, PATIENCE_MS));
   });
 });
