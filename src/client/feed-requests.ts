@@ -2,7 +2,7 @@
  * Requests of a feed on the multiplexed market-data socket: combined into frames, sent no faster than the service reads
  * them, each answered once (wire-additions.md 10.1, 10.5).
  *
- *   ask ─▶ waiting ── the next ones of one type, ITEMS_MAX ──▶ frame ─▶ pending ── answer or error ─▶ resolved, rejected
+ *   add ─▶ waiting ── the next ones of one type, ITEMS_MAX ──▶ frame ─▶ pending ── answer or error ─▶ resolved, rejected
  *             │ connection lost                                            │ connection lost
  *             └────────────────────────────────────────────────────────────┴─────────────────────▶ rejected
  *
@@ -60,7 +60,7 @@ export class FeedRequests {
   }
 
   /** Without a connection it has no effect. @returns what the item was refused for. */
-  ask(type: RequestType, item: JsonItem): Promise<FeedItemError | null> {
+  add(type: RequestType, item: JsonItem): Promise<FeedItemError | null> {
     if (this.#send === null) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ type, item, resolve, reject });

@@ -89,6 +89,8 @@ export interface BookOptions {
   readonly checksumEvery?: number;
   /** Called after each change. */
   readonly onChange?: (book: FeedBook) => void;
+  /** Called when the book is no longer current: the next change has a new one. */
+  readonly onStale?: (book: FeedBook) => void;
 }
 
 export interface FeedOptions {
@@ -118,12 +120,18 @@ interface Entry extends Subscriber {
 }
 
 interface Subscriber {
-  /** @returns false when the subscription must begin anew. */
-  readonly receive: (frame: FeedFrame) => boolean;
+  readonly receive: (frame: FeedFrame) => Received;
   /** Called when what was received is no longer current. */
   readonly lost: () => void;
   /** Called when nothing more is received: it was ended, refused or replaced. */
   readonly ended: (error: RingbookError) => void;
+}
+
+interface Received {
+  /** False when the subscription must begin anew. */
+  readonly isSound: boolean;
+  /** Calls the listener of the caller, whose exceptions are not faults of a frame. */
+  readonly notify: (() => void) | null;
 }
 
 interface FeedFrame {
@@ -162,7 +170,8 @@ export class MarketFeed {
   }
 
   /**
-   * Subscribes to a channel of some assets, each of which begins with a snapshot. Subscribing again replaces the listener.
+   * Subscribes to a channel of some assets, each of which begins with a snapshot. Subscribing again replaces the listener,
+   * of which exceptions are not caught.
    *
    * @throws RingbookError with the code of the first asset that was refused; the others are subscribed. CONNECTION_CLOSED:
    *   those that the service had not confirmed are not.
@@ -173,9 +182,9 @@ export class MarketFeed {
     listener: (event: FeedEvent<Channel>) => void,
   ): Promise<void> {
     const read = READERS[channel] as (data: JsonObject) => FeedData[Channel];
-    const receive = ({ data, ...frame }: FeedFrame): boolean => {
-      listener({ ...frame, channel, data: read(objectOf(data)) });
-      return true;
+    const receive = ({ data, ...frame }: FeedFrame): Received => {
+      const event = { ...frame, channel, data: read(objectOf(data)) };
+      return { isSound: true, notify: () => listener(event) };
     };
     const nothing = (): void => undefined;
     const entries = assetIds.map((assetId) => {
@@ -195,22 +204,28 @@ export class MarketFeed {
    *
    * @throws RingbookError when it is refused.
    */
-  async book(assetId: string, { checksumEvery = 10, onChange }: BookOptions = {}): Promise<FeedBook> {
+  async book(assetId: string, { checksumEvery = 10, onChange, onStale }: BookOptions = {}): Promise<FeedBook> {
     if (!Number.isInteger(checksumEvery) || checksumEvery < 0 || checksumEvery > CHECKSUM_EVERY_MAX) {
       throw invalidArgument(`an integer from 0 to ${CHECKSUM_EVERY_MAX}`, 'checksumEvery');
     }
     const opened = deferred();
     const book = new FeedBook(() => this.#unsubscribe([entry]));
-    const receive = (frame: FeedFrame): boolean => {
+    let wasCurrent = false;
+    const receive = (frame: FeedFrame): Received => {
       const isSound = book.receive(frame.type, frame.data);
-      if (book.isCurrent) {
-        opened.resolve();
-        onChange?.(book);
-      }
-      return isSound;
+      const hasEnded = wasCurrent && !book.isCurrent;
+      wasCurrent = book.isCurrent;
+      if (wasCurrent) opened.resolve();
+      const listener = wasCurrent ? onChange : hasEnded ? onStale : undefined;
+      return { isSound, notify: listener === undefined ? null : () => listener(book) };
+    };
+    const lost = (): void => {
+      book.lost();
+      if (wasCurrent) onStale?.(book);
+      wasCurrent = false;
     };
     const item = { name: 'depth', asset_ids: [assetId] as const, checksum_every: checksumEvery };
-    const entry = this.#add(item, { receive, lost: () => book.lost(), ended: opened.reject });
+    const entry = this.#add(item, { receive, lost, ended: opened.reject });
     await Promise.all([this.#subscribe([entry]), opened.promise]);
     return book;
   }
@@ -248,7 +263,7 @@ export class MarketFeed {
   async #subscribe(entries: readonly Entry[]): Promise<void> {
     const refusals = await Promise.all(
       entries.map(async (entry) => {
-        const refusal = await this.#ask(entry);
+        const refusal = await this.#request(entry);
         if (refusal !== null) this.#remove(entry, refusal);
         return refusal;
       }),
@@ -260,13 +275,13 @@ export class MarketFeed {
   async #unsubscribe(entries: readonly Entry[]): Promise<void> {
     const known = entries.filter((entry) => this.#entries.get(entry.key) === entry);
     for (const entry of known) this.#remove(entry);
-    await Promise.all(known.map(({ item }) => this.#requests.ask('unsubscribe', item)));
+    await Promise.all(known.map(({ item }) => this.#requests.add('unsubscribe', item)));
   }
 
   /** @returns why it is not subscribed. Without a connection the next one subscribes to all entries. */
-  async #ask({ item }: Entry): Promise<RingbookError | null> {
+  async #request({ item }: Entry): Promise<RingbookError | null> {
     try {
-      const refusal = await this.#requests.ask('subscribe', item);
+      const refusal = await this.#requests.add('subscribe', item);
       return refusal === null ? null : errorOfItem(refusal);
     } catch (error) {
       if (error instanceof RingbookError) return error;
@@ -285,19 +300,21 @@ export class MarketFeed {
       this.#connectedAtMs = performance.now();
       this.#requests.open((text) => socket.send(text));
       socket.on('message', (data: Buffer) => {
+        let notify: Received['notify'] = null;
         try {
-          this.#received(data);
+          notify = this.#received(data);
         } catch (error) {
           // A frame that cannot be read: a new connection begins with snapshots.
           if (!(error instanceof RingbookError)) throw error;
           socket.close();
         }
+        if (notify !== null) notifyListener(notify);
       });
       socket.on('close', () => this.#lost(socket));
     });
   }
 
-  #received(data: Buffer): void {
+  #received(data: Buffer): Received['notify'] {
     const tree = parseJson(data, { fractions: 'text' });
     if (!tree.ok || !isJsonObject(tree.value)) throw malformed('frame', tree.ok ? NOT_OBJECT : tree.reject);
     const frame = tree.value;
@@ -305,21 +322,21 @@ export class MarketFeed {
     switch (frame.get('type')) {
       case 'snapshot':
       case 'update':
-        this.#deliver(frame);
-        return;
+        return this.#deliver(frame);
       case 'subscriptions':
         if (typeof id === 'string') this.#requests.answered(id, itemErrors(frame));
-        return;
+        return null;
       case 'error': {
         const error = errorOfEnvelope(frame, null);
         if (error !== null) this.#requests.failed(typeof id === 'string' ? id : null, error);
-        return;
+        return null;
       }
       default:
+        return null;
     }
   }
 
-  #deliver(object: JsonObject): void {
+  #deliver(object: JsonObject): Received['notify'] {
     const frame = readObject(object, 'frame', (reader) => ({
       type: reader.string('type') === 'snapshot' ? ('snapshot' as const) : ('update' as const),
       channel: reader.string('channel'),
@@ -331,17 +348,19 @@ export class MarketFeed {
     }));
     const key = `${frame.channel} ${frame.width} ${frame.assetId}`;
     const entry = this.#entries.get(key);
-    if (entry === undefined) return;
+    if (entry === undefined) return null;
     const isFirst = frame.type === 'snapshot' && frame.sequence === 1;
     // Behind a renewal, frames of the subscription before it may still arrive.
-    if (entry.sequence === 0 && !isFirst) return;
+    if (entry.sequence === 0 && !isFirst) return null;
     if (!isFirst && frame.sequence !== entry.sequence + 1) {
       this.#renew(entry);
-      return;
+      return null;
     }
     entry.sequence = frame.sequence;
     if (isFirst) entry.refusals = 0;
-    if (!entry.receive(frame)) this.#renew(entry);
+    const { isSound, notify } = entry.receive(frame);
+    if (!isSound) this.#renew(entry);
+    return notify;
   }
 
   /** Subscribes again: at once, and again after a while when it was renewed just before. */
@@ -353,15 +372,15 @@ export class MarketFeed {
     const waitMs = Math.max(0, entry.renewedAtMs + spacingMs - performance.now());
     entry.renewal = setTimeout(() => {
       entry.renewal = null;
-      void this.#askAgain(entry);
+      void this.#requestAgain(entry);
     }, waitMs);
   }
 
   /** Of a subscription that was confirmed before: it is repeated until it is confirmed again. */
-  async #askAgain(entry: Entry): Promise<void> {
+  async #requestAgain(entry: Entry): Promise<void> {
     const socket = this.#socket;
     entry.renewedAtMs = performance.now();
-    const refusal = await this.#ask(entry);
+    const refusal = await this.#request(entry);
     // The next connection subscribes to all entries.
     if (refusal === null || socket !== this.#socket) return;
     entry.refusals += 1;
@@ -390,7 +409,7 @@ export class MarketFeed {
   #reconnected(): void {
     if (this.#isClosed) return;
     this.#options.onReconnected?.();
-    for (const entry of this.#entries.values()) void this.#askAgain(entry);
+    for (const entry of this.#entries.values()) void this.#requestAgain(entry);
   }
 }
 
@@ -466,6 +485,17 @@ export class FeedBook extends BookView {
 
 function lostError(): RingbookError {
   return new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection of the feed ended', retryable: true });
+}
+
+/** An exception of a listener is uncaught, as one of an event emitter, but the socket that reads is not interrupted. */
+function notifyListener(notify: () => void): void {
+  try {
+    notify();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }
 
 interface Deferred {

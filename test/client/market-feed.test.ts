@@ -418,6 +418,55 @@ suite('a book of the SDK when something is lost on the way', () => {
     feed.close();
   });
 
+  test('an exception of a listener is the caller’s, and no fault of the connection', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const before = service.connections;
+    const book = await feed.book('12', { checksumEvery: 1 });
+    const bids: string[] = [];
+    await feed.subscribe('bbo', { assetIds: ['12'] }, () => bids.push(book.bids()[0]?.price ?? ''));
+    const best = '"bid":{"price":"3149.75","size":"1"},"ask":null,"sequence_number":9001';
+    const bbo = (type: string, sequence: number): string =>
+      `{"type":"${type}","channel":"bbo","asset_id":"12","sequence":${sequence},"timestamp_ns":1,"data":{${best}}}`;
+    service.send(bbo('snapshot', 1));
+    await until(() => bids.length === 1);
+    // Between a wrong checksum and the new snapshot the book is not current: reading it throws, in the listener.
+    const thrown: unknown[] = [];
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error) => thrown.push(error));
+    try {
+      service.send(update(2, 9_002, 1));
+      service.send(bbo('update', 2));
+      await until(() => thrown.length === 1);
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    }
+    assert.match(String(thrown[0]), /RESYNC_REQUIRED/);
+    await until(() => book.isCurrent);
+    service.send(bbo('update', 3));
+    await until(() => bids.length === 2);
+    assert.equal(service.connections, before, 'the same connection');
+    feed.close();
+  });
+
+  test('a caller is notified when the book is no longer current, once each time', async () => {
+    const feed = await MarketFeed.open(service.base);
+    const seen: string[] = [];
+    const book = await feed.book('12', {
+      checksumEvery: 1,
+      onChange: ({ sequenceNumber }) => seen.push(`${sequenceNumber}`),
+      onStale: ({ isCurrent }) => seen.push(`stale ${isCurrent}`),
+    });
+    service.send(update(2, 9_002, 1));
+    await until(() => seen.length === 3);
+    service.socket?.terminate();
+    await until(() => seen.length === 5);
+    await book.close();
+    feed.close();
+    assert.deepEqual(seen, ['9001', 'stale false', '9001', 'stale false', '9001', 'stale false']);
+  });
+
   test('a number of updates between checksums that the service would refuse is not sent', async () => {
     const feed = await MarketFeed.open(service.base);
     for (const checksumEvery of [-1, 1.5, 1_001]) {
