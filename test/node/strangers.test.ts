@@ -13,8 +13,8 @@ import { removeDirectory, temporaryDirectory } from '../support/temporary-direct
 
 /** Of user A of the dev seed, who has funds (operator-api.md 9). */
 const DEV_SEED = new Uint8Array(32).fill(1);
-/** A tenth of the global budget, and reads at five times their price: what a test can send in a second or two. */
-const SMALL = { global: { units_per_second: 2_000 }, costs: { public_read: 10 } };
+/** A tenth of the global budget, and reads at fifty times their price: what a test can send on a crowded machine too. */
+const SMALL = { global: { units_per_second: 2_000 }, costs: { public_read: 100 } };
 const ADDRESSES = 24;
 const FLOOD_MS = 1_500;
 const FLOOD_MS_MAX = 10_000;
