@@ -53,6 +53,12 @@ export type AccountEvent =
       readonly timestampNs: bigint;
     };
 
+/** What a sub-account was called, by its given or its default name, and is called now. */
+export interface Renaming {
+  readonly oldName: string;
+  readonly newName: string;
+}
+
 /** A withdrawal of the queue; an approved one has what the vault asks for. */
 export interface Withdrawal {
   /** `<token>@<chain id>`. */
@@ -222,10 +228,14 @@ export class AccountClient {
     return reply.map(readWithdrawal);
   }
 
-  /** Names a sub-account that the user created: 1 to 32 characters. */
-  async rename(subAccount: number, name: string): Promise<void> {
+  /** Names a sub-account that the user created: 1 to 32 characters. @returns the name before, given or default, and now. */
+  async rename(subAccount: number, name: string): Promise<Renaming> {
     const path = `/account/${this.#user}/sub-account/${subAccount}/name`;
-    await this.#parts.exchange({ method: 'PATCH', path, body: JSON.stringify({ name }) });
+    const reply = await this.#parts.exchange({ method: 'PATCH', path, body: JSON.stringify({ name }) });
+    return readObject(reply, 'renaming', (reader) => ({
+      oldName: reader.string('old_name'),
+      newName: reader.string('new_name'),
+    }));
   }
 
   /** The signers of an account and what they weigh; an account without a configuration has the default one. */

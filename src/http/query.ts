@@ -7,6 +7,8 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 
 const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,19})$/;
+/** Too long to be in any range. */
+const LONG_FORM = /^[1-9][0-9]{20,}$/;
 const DIGITS_FORM = /^[0-9]+$/;
 const NUMBER_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 /** The latest time that a query may have, in nanoseconds. */
@@ -75,8 +77,9 @@ export class Query {
   whole(key: string): Outcome<bigint | null> {
     const text = this.one(key);
     if (!text.ok || text.value === null) return text.ok ? accepted(null) : text;
-    if (!WHOLE_FORM.test(text.value)) return rejected(reject('INVALID_REQUEST', `${key} is not a whole number`, key));
-    return accepted(BigInt(text.value));
+    if (WHOLE_FORM.test(text.value)) return accepted(BigInt(text.value));
+    const fault = LONG_FORM.test(text.value) ? 'is out of range' : 'is not a whole number';
+    return rejected(reject('INVALID_REQUEST', `${key} ${fault}`, key));
   }
 
   /** A time in nanoseconds from 0 to 2^63−1; null when the key is absent. */

@@ -278,6 +278,8 @@ suite('lengths and numbers', () => {
     for (const time of ['9223372036854775808', '9'.repeat(30), '-1']) {
       const answer = await ask(portOf('market-data'), `/klines/1?end_timestamp_ns=${time}`);
       assertRefused(answer, 'end_timestamp_ns', time);
+      const fault = time === '-1' ? /is not a whole number/ : /is at most 2\^63-1|is out of range/;
+      assert.match(answer.text, fault, 'the fault of a long number is its size');
     }
     assert.equal((await ask(portOf('market-data'), '/klines/1?end_timestamp_ns=9223372036854775807')).status, 200);
   });

@@ -91,7 +91,8 @@ suite('SDK', () => {
     const stop = (await client.account.events()).listen((event) => told.push(event));
     await client.account.transfer(move());
     await client.account.transfer(move({ targetIndex: 2, targetAccountType: 'Spot' }));
-    await client.account.rename(2, 'Hedge book');
+    const renaming = { oldName: 'Account 2', newName: 'Hedge book' };
+    assert.deepEqual(await client.account.rename(2, 'Hedge book'), renaming);
     assert.equal((await client.inventory()).get(2)?.name, 'Hedge book');
     await assert.rejects(client.account.transfer(move({ amount18: 10n ** 40n })), code('INSUFFICIENT_INVENTORY'));
     await assert.rejects(client.account.transfer(move({ nonce: 1n })), code('INVALID_NONCE'));
