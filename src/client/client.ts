@@ -480,11 +480,11 @@ export class RingbookClient {
     return new Map(rows.map(({ assetId, interest }) => [assetId, interest]));
   }
 
-  /** The book of a market, updated until it is closed. */
+  /** The book of a market, updated until it is closed. While its connection is lost it is not current, and reading it throws. */
   liveBook(assetId: string, onChange?: (book: LiveBook) => void): Promise<LiveBook> {
     const source = {
       snapshot: () => this.depth(assetId),
-      diffs: (onReconnected: () => void) => this.depthDiffs(assetId, { onReconnected }),
+      diffs: (connection: Reconnect) => this.depthDiffs(assetId, connection),
     };
     return LiveBook.open(source, onChange);
   }

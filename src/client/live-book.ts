@@ -1,6 +1,11 @@
 /**
  * A LocalBook that stays current: it subscribes to the diffs first, then reads a snapshot, applies the diffs received
  * meanwhile, and reads a new snapshot after every gap (MD-03, MD-04; wire.md 9.8).
+ *
+ *   syncing ──snapshot──▶ current ──gap──▶ syncing
+ *      ▲                    └──connection lost──▶ not current ──connected again──▶ syncing
+ *
+ * While it is not current, reading it throws: no reader takes an old book for the market.
  */
 import type { RingbookError } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
@@ -10,9 +15,9 @@ import type { Depth } from './replies.ts';
 export interface DepthSource {
   snapshot(): Promise<Depth>;
   /**
-   * A stream that reconnects automatically and reports it: diffs may have been missed without a later one as evidence.
+   * A stream that reconnects automatically and reports both: diffs may have been missed without a later one as evidence.
    */
-  diffs(onReconnected: () => void): Promise<EventStream<Depth>>;
+  diffs(connection: { onClosed(): void; onReconnected(): void }): Promise<EventStream<Depth>>;
 }
 
 /** Diffs kept while a snapshot is being read; beyond it the snapshot is read again. */
@@ -26,6 +31,9 @@ export class LiveBook extends BookView {
   #waiting: Depth[] = [];
   #stream: EventStream<Depth> | null = null;
   #isSyncing = false;
+  /** The connection was lost since the snapshot was asked for, which may be older than what was missed. */
+  #isOutdated = false;
+  #isConnected = false;
   #resyncs = -1;
   #retryTimer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -41,9 +49,8 @@ export class LiveBook extends BookView {
   /** @param onChange called after every snapshot and diff. @throws RingbookError when the first snapshot fails. */
   static async open(source: DepthSource, onChange: (book: LiveBook) => void = () => {}): Promise<LiveBook> {
     const live = new LiveBook(source, onChange);
-    live.#stream = await source.diffs(() => live.#resync());
     live.#isSyncing = true;
-    live.#stream.listen((diff) => live.#receive(diff));
+    await live.#subscribe();
     try {
       await live.#load();
     } catch (error) {
@@ -64,6 +71,47 @@ export class LiveBook extends BookView {
     this.#stream?.close();
   }
 
+  async #subscribe(): Promise<void> {
+    const stream = await this.#source.diffs({
+      onClosed: () => this.#lost(),
+      onReconnected: () => this.#connected(),
+    });
+    if (this.#isClosed) {
+      stream.close();
+      return;
+    }
+    this.#stream = stream;
+    this.#isConnected = true;
+    // A frame that cannot be read ends a stream: another one takes its place.
+    stream.listen(
+      (diff) => this.#receive(diff),
+      () => this.#subscribeAgain(),
+    );
+  }
+
+  #subscribeAgain(): void {
+    if (this.#isClosed) return;
+    this.#lost();
+    this.#retryTimer = setTimeout(() => {
+      this.#subscribe().then(
+        () => this.#resync(),
+        () => this.#subscribeAgain(),
+      );
+    }, RETRY_MS);
+  }
+
+  #lost(): void {
+    if (this.#isClosed) return;
+    this.#isConnected = false;
+    this.#isOutdated = true;
+    this.#book.drop();
+  }
+
+  #connected(): void {
+    this.#isConnected = true;
+    this.#resync();
+  }
+
   #receive(diff: Depth): void {
     if (this.#isSyncing) {
       if (this.#waiting.length < WAITING_MAX) this.#waiting.push(diff);
@@ -75,7 +123,7 @@ export class LiveBook extends BookView {
   }
 
   #resync(): void {
-    if (this.#isClosed || this.#isSyncing) return;
+    if (this.#isClosed || this.#isSyncing || !this.#isConnected) return;
     this.#isSyncing = true;
     this.#load().catch((_error: RingbookError) => {
       // The service may be restarting; the book is not current until the next snapshot.
@@ -89,12 +137,16 @@ export class LiveBook extends BookView {
     let hasGap = true;
     while (hasGap && !this.#isClosed) {
       this.#waiting = [];
+      this.#isOutdated = false;
       const snapshot = await this.#source.snapshot();
       this.#resyncs += 1;
       this.#book.load(snapshot);
-      hasGap = this.#waiting.some((diff) => this.#book.apply(diff) === 'gap');
+      const isBehind = this.#waiting.some((diff) => this.#book.apply(diff) === 'gap');
+      hasGap = isBehind || (this.#isOutdated && this.#isConnected);
     }
     this.#isSyncing = false;
-    if (!this.#isClosed) this.#onChange(this);
+    // The next connection begins with a snapshot.
+    if (!this.#isConnected) this.#book.drop();
+    else if (!this.#isClosed) this.#onChange(this);
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import type { WebSocket } from 'ws';
 import { RingbookClient } from '../../src/client/client.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { LocalBook } from '../../src/client/local-book.ts';
@@ -150,6 +151,42 @@ suite('live book', () => {
       assert.deepEqual(seen, [5, 6, 9]);
       assert.equal(book.resyncs, 1);
       book.close();
+    } finally {
+      client.close();
+      await server.close();
+    }
+  });
+
+  test('without its connection it is not current, whatever ended it, and it is current again afterwards', async () => {
+    let isUp = true;
+    const sockets: WebSocket[] = [];
+    const server = await startWireServer({
+      answer: () => (isUp ? { body: depthText(5 + sockets.length, `10${sockets.length}`) } : { status: 503, body: '' }),
+      refuse: () => (isUp ? null : { status: 503, body: '' }),
+      socket: (socket) => void sockets.push(socket),
+    });
+    const client = new RingbookClient({ oms: server.base, mds: server.base });
+    const until = async (isMet: () => boolean): Promise<void> => {
+      while (!isMet()) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    try {
+      const book = await client.liveBook('12');
+      assert.equal(book.asks()[0]?.price, '101');
+      isUp = false;
+      sockets[0]?.terminate();
+      await until(() => !book.isCurrent);
+      assert.throws(() => book.asks(), { code: 'RESYNC_REQUIRED', retryable: true });
+      isUp = true;
+      await until(() => book.isCurrent);
+      assert.equal(book.asks()[0]?.price, '102');
+      sockets[1]?.send('{"asks":');
+      await until(() => !book.isCurrent);
+      await until(() => book.isCurrent);
+      assert.equal(book.asks()[0]?.price, '103');
+      book.close();
+      await until(() => sockets[2]?.readyState === sockets[2]?.CLOSED);
+      assert.equal(book.asks()[0]?.price, '103');
+      assert.equal(sockets.length, 3);
     } finally {
       client.close();
       await server.close();
