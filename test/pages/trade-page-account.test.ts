@@ -252,6 +252,16 @@ suite('the account on the trading page', browserOptions, () => {
     }
   });
 
+  test('notes do not cover the ticket, where an order is being entered', async () => {
+    const { page } = await opened();
+    for (const width of [768, 1_024, 1_280, 2_560]) {
+      await page.setViewportSize({ width, height: 720 });
+      const edges = `['#notes', '#ticket'].map((part) => document.querySelector(part).getBoundingClientRect())`;
+      const isBeside = await page.evaluate<boolean>(`(([notes, ticket]) => notes.right <= ticket.left)(${edges})`);
+      assert.ok(isBeside, `${width} px`);
+    }
+  });
+
   test('every part is on display at every width: none is lost between a phone and a wide screen', async () => {
     const { page } = await opened();
     for (const width of [720, 768, 1_024, 1_200, 1_280, 2_560]) {
