@@ -38,11 +38,11 @@ export class StallingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Reads no more from the sockets of this path. @returns how many there are. */
+  /** Reads no more from the sockets of this path that are open; once more for later ones. @returns how many there are. */
   stall(path: string): number {
     this.#stalled = [...this.#upstreams].filter(([, requested]) => requested === path).map(([upstream]) => upstream);
     for (const upstream of this.#stalled) upstream.pause();
-    this.#pings = setInterval(() => {
+    this.#pings ??= setInterval(() => {
       for (const upstream of this.#stalled) if (upstream.writable) upstream.write(ping());
     }, PING_MS);
     return this.#stalled.length;
@@ -50,6 +50,7 @@ export class StallingProxy {
 
   resume(): void {
     if (this.#pings !== null) clearInterval(this.#pings);
+    this.#pings = null;
     for (const upstream of this.#stalled) upstream.resume();
     this.#stalled = [];
   }
