@@ -12,6 +12,7 @@ import { byId, bytes, count, duration, figure, percent, rate, share, Table } fro
 const P50_P99 = [0.5, 0.99];
 const P99 = [0.99];
 const MARKETS_SHOWN = 10;
+const PRICES_SHOWN = 24;
 /** From where a ring is high, and full: a full ring holds back or refuses what is written to it. */
 const RING_LIMITS = { high: 0.5, full: 0.9 };
 
@@ -349,7 +350,7 @@ export function riskPanel() {
 /** @returns {Panel} */
 export function chainsPanel() {
   const chains = new Table('Chains', ['Chain', 'State', 'Behind', 'Providers', 'Last poll'], 'No chain is configured.');
-  const prices = new Table('Prices', ['Asset', 'Oracle', 'Mark', 'Vaults'], 'No asset has a price.');
+  const prices = new Table('Prices', ['Asset', 'Oracle price', 'Mark', 'Vaults'], 'No asset has a price.');
   into('chains', chains, prices);
   const word = (/** @type {boolean} */ isBad, /** @type {string} */ bad, /** @type {string} */ good) =>
     element('span', { class: isBad ? 'fault' : 'good' }, isBad ? bad : good);
@@ -374,24 +375,33 @@ export function chainsPanel() {
         ...metrics.labelValues('ringbook_breaker_open', 'asset'),
         ...metrics.labelValues(DEVIATION, 'asset'),
       ];
-      prices.show(
-        [...new Set(assets)]
-          .sort((one, other) => Number(one) - Number(other))
-          .map((asset) => {
-            const oracle = metrics.value('ringbook_breaker_open', { asset, source: 'oracle' });
-            const mark = metrics.value('ringbook_breaker_open', { asset, source: 'mark' });
+      const rows = [...new Set(assets)].map((asset) => {
+        const oracle = metrics.value('ringbook_breaker_open', { asset, source: 'oracle' });
+        const mark = metrics.value('ringbook_breaker_open', { asset, source: 'mark' });
+        const age = metrics.value('ringbook_oracle_age_seconds', { asset });
+        const off = metrics.value(DEVIATION, { asset });
+        const isBroken = oracle === 1;
+        const isOff = off !== null && off !== 0;
+        return {
+          key: asset,
+          isUrgent: isBroken || isOff,
+          cells: [
+            asset,
+            oracle === null || age === null
+              ? 'no price'
+              : word(isBroken, `broken, ${duration(age)} old`, duration(age)),
             // A market without a trade for a minute is ordinary: its mark is the oracle's price then.
-            const states = [
-              oracle === null ? '–' : word(oracle === 1, 'broken', 'usable'),
-              mark === null ? '–' : mark === 1 ? 'as the oracle' : 'last trade',
-            ];
-            const off = metrics.value(DEVIATION, { asset });
-            return {
-              key: asset,
-              cells: [asset, ...states, off === null ? '–' : word(off !== 0, figure(off), 'as the ledger')],
-            };
-          }),
+            mark === null ? '–' : mark === 1 ? 'as the oracle' : 'last trade',
+            off === null ? '–' : word(isOff, figure(off), 'as the ledger'),
+          ],
+        };
+      });
+      rows.sort(
+        (one, other) => Number(other.isUrgent) - Number(one.isUrgent) || Number(one.key) - Number(other.key) || 0,
       );
+      const hidden = rows.length - PRICES_SHOWN;
+      const more = hidden > 0 ? [{ key: 'more', cells: [`${hidden} more`, '', '', ''] }] : [];
+      prices.show([...rows.slice(0, PRICES_SHOWN), ...more]);
     },
   };
 }

@@ -235,7 +235,7 @@ function readDetail(value: JsonValue): RejectionDetail {
     code: reader.string('code'),
     field: stringOrNull(reader, 'field'),
     message: reader.string('message'),
-    ...(reader.has('authorization_revision')
+    ...(reader.has('authorization_revision') || reader.isNull('authorization_revision')
       ? { authorizationRevision: u64OrNull(reader, 'authorization_revision') }
       : {}),
   }));

@@ -181,6 +181,31 @@ suite('the page of operators in a browser', browserOptions, () => {
     await wide.close();
   });
 
+  test('prices: an asset without one is not usable, broken ones are first, and many are cut short', async () => {
+    const { page: fresh } = await openPage(browser, { viewport: { width: 1_440, height: 1_000 } });
+    const others = Array.from({ length: 30 }, (_, index) => 900 + index);
+    await fresh.route('**/metrics', async (route) => {
+      const response = await route.fetch();
+      const breaker = others.map((asset) => `ringbook_breaker_open{asset="${asset}",source="oracle"}`);
+      const lines = breaker.map((name, index) => `${name} ${index === 29 ? 1 : 0}`);
+      lines.push('ringbook_oracle_age_seconds{asset="929"} 4000');
+      await route.fulfill({ response, body: `${await response.text()}${lines.join('\n')}\n` });
+    });
+    await fresh.goto(`${node.ops}/`);
+    const textOf = async (name: string): Promise<string> => {
+      const row = fresh.locator('#chains tbody tr', { has: fresh.getByRole('rowheader', { name, exact: true }) });
+      return (await row.allInnerTexts()).join('\n');
+    };
+    await fresh.getByRole('rowheader', { name: '929', exact: true }).waitFor();
+    assert.match(await textOf('929'), /broken, 4,000 s old/);
+    assert.match(await textOf('900'), /no price/);
+    assert.match(await textOf('1'), /\d s|\d ms/);
+    const names = await fresh.locator('#chains tbody th').allInnerTexts();
+    assert.ok(names.indexOf('929') < names.indexOf('1'), names.join(' '));
+    assert.match(names.at(-1) ?? '', /^\d+ more$/);
+    await fresh.close();
+  });
+
   test('until one is chosen, the path on display is that of an action that the window has', async () => {
     const { page: fresh } = await openPage(browser, { viewport: { width: 1_440, height: 1_000 } });
     await fresh.route('**/metrics', async (route) => {
