@@ -88,8 +88,9 @@ export class HttpTransport {
       const request = start(`${this.#base}${exchange.path}`, options);
       let isConnected = false;
       request.once('socket', (socket) => {
-        // One of another request before this one is connected already.
+        // One that another request had is connected already, and would keep a listener for each request.
         isConnected = !socket.connecting;
+        if (isConnected) return;
         socket.once(this.#isSecure ? 'secureConnect' : 'connect', () => {
           isConnected = true;
         });
