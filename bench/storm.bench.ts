@@ -119,7 +119,10 @@ class Flow {
       const cancel = this.#client.signCancel(ASSET, orderId);
       const dueMs = startMs + number * PACE_MS[road];
       await sleep(Math.max(0, dueMs - performance.now()));
-      pairs.push(this.#pair(road, [create, cancel], dueMs));
+      const pair = this.#pair(road, [create, cancel], dueMs);
+      // It is thrown where the flow is stopped, with what the node has logged.
+      pair.catch(() => undefined);
+      pairs.push(pair);
     }
     await Promise.all(pairs);
   }
@@ -260,6 +263,9 @@ async function storm(count: number, scale: Scale): Promise<BenchRow[]> {
       ...waitRows(name(IDLE.storm), waits),
       ...stepRows,
     ];
+  } catch (error) {
+    const how = node.child.exitCode ?? node.child.signalCode ?? 'still running';
+    throw new Error(`storm: the node is ${how}; its log: ${node.stderr()}`, { cause: error });
   } finally {
     for (const client of clients) client.close();
     admin.close();
