@@ -276,14 +276,7 @@ async function storm(count: number, scale: Scale): Promise<BenchRow[]> {
 
 export async function run(scale: Scale): Promise<BenchResult> {
   const rows: BenchRow[] = [];
-  for (const count of TRIGGERS[scale]) {
-    // Of some forty storms two lost a connection (1006), unexplained: the first loss is printed, a second one fails.
-    const found = await storm(count, scale).catch((error: unknown) => {
-      console.error('storm: once more after', error);
-      return storm(count, scale);
-    });
-    rows.push(...found);
-  }
+  for (const count of TRIGGERS[scale]) rows.push(...(await storm(count, scale)));
   return {
     name: 'storm',
     rows,

@@ -260,6 +260,14 @@ export class HttpRoutes {
     );
   }
 
+  /** Handles a request without a body in the pass that read it, whatever that pass has done: for upgrades, which may not wait. */
+  now(call: HttpCall, handle: () => void): void {
+    call.bodyArrived();
+    call.bodyRead(0);
+    this.turns.note(0);
+    this.turns.timed(handle);
+  }
+
   /** Ends tracking of the call. */
   end(call: HttpCall): void {
     this.#pending.delete(call);

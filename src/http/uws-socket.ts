@@ -483,7 +483,10 @@ export class SocketHub {
         const call = this.#routes.begin(response, request, route, parameterCount);
         if (call === null) return;
         const upgrade = (data: T): void => this.#open101(route, totals, call, data, { response, key, context });
-        this.#routes.inTurn(call, () => this.#decide(route, call, version, { admit, upgrade }));
+        // Not in a later pass: the server closes some connections that are upgraded after their handler has returned, without
+        // a close frame (decision 0027, issue 1929 of uWebSockets). What an upgrade costs is paid before this.
+        // mutant: upgrade-at-once
+        this.#routes.now(call, () => this.#decide(route, call, version, { admit, upgrade }));
       },
       open: (raw) => {
         const { socket, publicEntry } = raw.getUserData();

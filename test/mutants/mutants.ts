@@ -1694,6 +1694,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/http/passed-sockets',
   },
   {
+    breaks: 'an upgrade is decided in the pass that read it',
+    site: 'upgrade-at-once',
+    change: swap(/routes\.now/, 'routes.inTurn'),
+    caughtBy: 'test/http/late-upgrades',
+  },
+  {
     breaks: 'a passed read waits behind the orders, as others do',
     site: 'passed-reads-in-turn',
     change: condition('false'),
