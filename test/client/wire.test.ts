@@ -248,6 +248,21 @@ suite('REST', () => {
     });
   });
 
+  test('a connection that is kept gets no listener for each of its requests', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', note);
+    const answer = withLogin(() => ({
+      status: 503,
+      body: '{"error":{"code":"SERVICE_UNAVAILABLE","message":"busy"}}',
+    }));
+    await withServer({ answer }, async (client) => {
+      for (let index = 0; index < 30; index += 1) await assert.rejects(client.create(order(`o-${index}`)));
+    });
+    process.off('warning', note);
+    assert.deepEqual(warnings, []);
+  });
+
   test('a refusal prints as plain JSON with code, field, message and details (wire.md 5.1)', async () => {
     const answer = withLogin(() => ({
       status: 400,
