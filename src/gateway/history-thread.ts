@@ -15,8 +15,8 @@ import type { HistoryAnswer, HistoryAsk } from './orders/history-ask.ts';
 import type { BasisAnswer, BasisAsk } from './orders/position-basis.ts';
 
 /** Words that the thread writes and the gateway watches. */
-export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1 } as const;
-export const HISTORY_WORDS = 2;
+export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1, isOpen: 2 } as const;
+export const HISTORY_WORDS = 3;
 
 export interface HistorySettings {
   readonly dataDirectory: string;
@@ -68,7 +68,7 @@ export class HistoryThread implements PageReader {
         {
           lastHeartbeat: () => Atomics.load(life, HISTORY_WORD.heartbeat),
           kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
-          isWatched: () => !this.#isClosing && !this.isLoading,
+          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.heartbeat) !== 0,
         },
       ],
       threadTimes(),
@@ -81,6 +81,7 @@ export class HistoryThread implements PageReader {
     });
     this.#ended = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
+        Atomics.store(life, HISTORY_WORD.isOpen, 1);
         if (!this.#isClosing || fault !== null) onDeath(fault ?? new Error(`the thread ended with ${code}`));
         resolve();
       });
@@ -109,9 +110,10 @@ export class HistoryThread implements PageReader {
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
   }
 
-  /** Whether it has not loaded its modules yet. */
+  /** Whether it has not loaded its modules and opened the tables yet: LMDB aborts the process when the thread is ended meanwhile. */
   get isLoading(): boolean {
-    return Atomics.load(this.#life, HISTORY_WORD.heartbeat) === 0;
+    // mutant: history-is-loading
+    return Atomics.load(this.#life, HISTORY_WORD.isOpen) === 0;
   }
 
   /** The kernel's id; UNKNOWN_THREAD until it has started. */

@@ -32,6 +32,7 @@ export function runHistoryThread(): void {
   const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
   const cycle = new DutyCycle(heartbeat);
   const reader = openReader(dataDirectory, { mapBytes });
+  Atomics.store(life, HISTORY_WORD.isOpen, 1);
   const history = new TableHistory(reader, () => cycle.done());
   const basis = new BasisFolds();
   port.on('message', (message: ToHistory) => {

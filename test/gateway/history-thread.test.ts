@@ -141,6 +141,25 @@ suite('history thread', () => {
     assert.deepEqual(deaths, []);
   });
 
+  test('it is loading until it has opened the tables, not until its first heartbeat, or has ended', async () => {
+    const opened = open(directory);
+    await opened.read(ORDERS);
+    assert.equal(opened.isLoading, false);
+    await opened.close();
+    // A thread with a heartbeat that never opens them.
+    const program = `import { parentPort, workerData } from 'node:worker_threads';
+      Atomics.store(new Int32Array(workerData.words), 0, 1);
+      Atomics.store(new Int32Array(workerData.words), 1, 7);
+      parentPort.once('message', () => process.exit());`;
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    const thread = new HistoryThread({ dataDirectory: directory, mapBytes: MAP_BYTES }, assert.fail, entry);
+    await eventually(() => thread.kernelThread() === 7);
+    const { isLoading } = thread;
+    await thread.close();
+    assert.equal(isLoading, true);
+    assert.equal(thread.isLoading, false);
+  });
+
   test('a thread that cannot read reports it and ends', async () => {
     const nowhere = temporaryDirectory();
     const thread = open(nowhere);

@@ -1694,6 +1694,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/http/passed-sockets',
   },
   {
+    breaks: 'the thread of history is loading until it has opened the tables',
+    site: 'history-is-loading',
+    change: swap(/isOpen/, 'heartbeat'),
+    caughtBy: 'test/gateway/history-thread',
+  },
+  {
     breaks: 'an upgrade is decided in the pass that read it',
     site: 'upgrade-at-once',
     change: swap(/routes\.now/, 'routes.inTurn'),
