@@ -361,14 +361,17 @@ suite('streams of market data', () => {
     const [one, all] = [await alice.marketStream('/ticker/ws/2'), await alice.marketStream('/tickers/ws')];
     await Promise.all([one.frame(), all.frame()]);
     await node.trade(alice, alice, 1_000);
-    const frame = await one.frame();
+    // The maker's order alone changes the best levels: on a busy machine a second ends between it and its trade.
+    const frames = [await one.frame()];
+    while (frames.at(-1) !== (await alice.market('/ticker/2')).text) frames.push(await one.frame());
+    assert.ok(frames.length < 5, frames.join('\n'));
+    const frame = frames.at(-1) ?? '';
     const shape = new RegExp(
       `^\\{"asset_id":"2","last_price":"3000","open":"3000","high":"3000","low":"3000","volume":"[0-9.]+","price_change":"0","price_change_percent":"0","timestamp_ns":${NS},"volume_24h":"[0-9.]+",.*\\}$`,
     );
     assert.match(frame, shape);
     const [told] = JSON.parse(await all.frame()) as { asset_id: string }[];
     assert.equal(told?.asset_id, '2');
-    assert.equal((await alice.market('/ticker/2')).text, frame);
     assert.match(
       (await alice.market('/tickers')).text,
       /^\[\{"asset_id":"1","last_price":null,"open":null,.*"volume":"0",/,
