@@ -3,7 +3,7 @@
  * clients silently drop a record that lacks one. Amounts are decimal strings in human units (AMB-133). A member is listed
  * twice, in the type and in the shape, which the compiler holds to each other; the writer follows from the shape.
  */
-import { Type } from '@sinclair/typebox';
+
 import { ORDER_FLAG, ORDER_STATUSES, type OrderStatus, revisionOf } from '../core/order-terms.ts';
 import {
   ASSET_ID,
@@ -19,6 +19,7 @@ import {
   SUB_ACCOUNT,
   words,
 } from './shapes/shape-kit.ts';
+import { Type } from './shapes/type-builder.ts';
 
 /** The record with the names it has on the wire. */
 export interface OrderRecordView {

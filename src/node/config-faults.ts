@@ -5,10 +5,10 @@
  *   threads.marketShards is 0: give a whole number from 1 to 64
  *   there is no member "hoooks": did you mean "hooks"?
  *
- * It walks the same shape that validates (config-shape.ts), so a member is described once.
+ * It walks the shape of the configuration (config-shape.ts), in which a member is described once; a test holds it to
+ * TypeBox's own check.
  */
 import type { TSchema } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
 import { nearestName } from '../core/nearest-name.ts';
 
 /** The parts of a shape that define what is allowed, as JSON schema has them. */
@@ -25,6 +25,9 @@ interface Shape extends TSchema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
   readonly writeOnly?: boolean;
   readonly description?: string;
 }
@@ -40,26 +43,54 @@ export function faultsOf(shape: TSchema, value: unknown): readonly string[] {
 }
 
 function faultsAt(shape: Shape, value: unknown, path: string, root: Shape): readonly string[] {
-  if (accepts(shape, value)) return [];
-  if (shape.anyOf !== undefined) {
-    const objects = shape.anyOf.filter(({ type }) => type === 'object');
-    const [only] = objects;
-    return isMembers(value) && only !== undefined && objects.length === 1
-      ? faultsAt(only, value, path, root)
-      : [wrong(shape, value, path)];
-  }
+  if (shape.anyOf !== undefined) return unionFaults(shape, shape.anyOf, value, path, root);
   if (shape.properties !== undefined && isMembers(value)) return memberFaults(shape, value, path, root);
   if (shape.patternProperties !== undefined && isMembers(value)) return entryFaults(shape, value, path, root);
   if (shape.items !== undefined && Array.isArray(value) && isLengthAllowed(shape, value)) {
     const { items } = shape;
     return value.flatMap((item, index) => faultsAt(items, item, `${path}.${index}`, root));
   }
-  return [wrong(shape, value, path)];
+  return isPlainAllowed(shape, value) ? [] : [wrong(shape, value, path)];
 }
 
-/** Not a type predicate: what is refused is looked at afterwards. */
-function accepts(shape: Shape, value: unknown): boolean {
-  return Value.Check(shape, value);
+function unionFaults(
+  shape: Shape,
+  options: readonly Shape[],
+  value: unknown,
+  path: string,
+  root: Shape,
+): readonly string[] {
+  if (options.some((option) => faultsAt(option, value, path, root).length === 0)) return [];
+  const objects = options.filter(({ type }) => type === 'object');
+  const [only] = objects;
+  return isMembers(value) && only !== undefined && objects.length === 1
+    ? faultsAt(only, value, path, root)
+    : [wrong(shape, value, path)];
+}
+
+/** Whether the shape is of a value without parts, and this is one of its values. */
+function isPlainAllowed(shape: Shape, value: unknown): boolean {
+  if (shape.const !== undefined) return value === shape.const;
+  switch (shape.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'null':
+      return value === null;
+    case 'integer':
+      return Number.isInteger(value) && isWithin(value as number, shape.minimum, shape.maximum);
+    case 'string':
+      return typeof value === 'string' && isTextAllowed(shape, value);
+    default:
+      return false;
+  }
+}
+
+function isTextAllowed({ minLength, maxLength, pattern }: Shape, text: string): boolean {
+  return isWithin(text.length, minLength, maxLength) && (pattern === undefined || new RegExp(pattern).test(text));
+}
+
+function isWithin(value: number, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY): boolean {
+  return value >= least && value <= most;
 }
 
 function memberFaults(shape: Shape, value: Members, path: string, root: Shape): readonly string[] {
@@ -86,7 +117,8 @@ function entryFaults(shape: Shape, value: Members, path: string, root: Shape): r
       ? faultsAt(member, entry, inside(path, name), root)
       : [`${path} has the entry ${given(name)}: each is named ${shape.description ?? pattern}`],
   );
-  return faults.length > 0 ? faults : [`${path} has ${entries.length} entries: give up to ${shape.maxProperties}`];
+  if (faults.length > 0 || isWithin(entries.length, 0, shape.maxProperties)) return faults;
+  return [`${path} has ${entries.length} entries: give up to ${shape.maxProperties}`];
 }
 
 function unknownMember(name: string, path: string, siblings: Readonly<Record<string, Shape>>, root: Shape): string {
@@ -110,11 +142,8 @@ function pathsOf(shape: Shape, path: string): readonly string[] {
   return [...below, ...own];
 }
 
-function isLengthAllowed(
-  { minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Shape,
-  list: readonly unknown[],
-): boolean {
-  return list.length >= minItems && list.length <= maxItems;
+function isLengthAllowed({ minItems, maxItems }: Shape, list: readonly unknown[]): boolean {
+  return isWithin(list.length, minItems, maxItems);
 }
 
 function wrong(shape: Shape, value: unknown, path: string): string {

@@ -4,7 +4,8 @@
  *
  * `description` of a shape is the end of the sentence "give …". A member that is `writeOnly` is a secret: its value is never printed.
  */
-import { type TSchema, Type } from '@sinclair/typebox';
+import type { TSchema } from '@sinclair/typebox';
+import { Type } from '../codec/shapes/type-builder.ts';
 
 import { SESSIONS_MAX } from '../core/limits.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';

@@ -1,5 +1,5 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
-import { Type } from '@sinclair/typebox';
+
 import type { InventoryView } from '../inventory-reply.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
@@ -32,6 +32,7 @@ import {
   WHOLE,
   words,
 } from './shape-kit.ts';
+import { Type } from './type-builder.ts';
 
 const INDEX_NAME = '^(?:0|[1-9][0-9]{0,2})$';
 const ASSET_NAME = ASSET_ID['pattern'] as string;

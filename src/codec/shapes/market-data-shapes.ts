@@ -1,5 +1,5 @@
 /** Public market data: REST replies and stream payloads (wire.md 8, 9.6, 9.7). */
-import { Type } from '@sinclair/typebox';
+
 import { pageOf } from './order-reply-shapes.ts';
 import {
   ASSET_ID,
@@ -17,6 +17,7 @@ import {
   TEXT,
   words,
 } from './shape-kit.ts';
+import { Type } from './type-builder.ts';
 
 const LEVEL: Shape = listOf(Type.Number(), { minItems: 2, maxItems: 2 });
 const LEVELS = described(listOf(LEVEL), '[price, quantity], human units, best first');

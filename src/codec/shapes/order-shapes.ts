@@ -5,7 +5,7 @@
  * compares readers and shapes. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate
  * (AMB-91).
  */
-import { Type } from '@sinclair/typebox';
+
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
@@ -36,6 +36,7 @@ import {
   USER_ID_GIVEN,
   words,
 } from './shape-kit.ts';
+import { Type } from './type-builder.ts';
 
 const TIME_IN_FORCE: Shape = named(
   'TimeInForce',

@@ -1,5 +1,5 @@
 /** Markets and the registry (wire.md 7.2, 7.3). */
-import { Type } from '@sinclair/typebox';
+
 import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
 import { pageOf } from './order-reply-shapes.ts';
@@ -23,6 +23,7 @@ import {
   WHOLE,
   words,
 } from './shape-kit.ts';
+import { Type } from './type-builder.ts';
 
 const INDEX_NAME = '^(?:0|[1-9][0-9]{0,4})$';
 const MAKER_RATE = Type.Integer({ description: '1e-6 of notional; negative is a rebate' });

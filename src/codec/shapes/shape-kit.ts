@@ -15,7 +15,8 @@
  *
  * Integers beyond 2^53 are `bigint`, marked by `format`: `uint64` or `int64`. Never convert them to a double.
  */
-import { type TObject, type TOptional, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
+import { Type } from './type-builder.ts';
 
 /** A schema of values of type `T`. */
 export type Shape<T = unknown> = TSchema & { readonly static: T };

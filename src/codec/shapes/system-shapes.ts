@@ -1,6 +1,7 @@
 /** Service status and a user's limits. */
-import { Type } from '@sinclair/typebox';
+
 import { COUNT, described, FLAG, mapOf, NANOSECONDS, named, type Shape, TEXT, words } from './shape-kit.ts';
+import { Type } from './type-builder.ts';
 
 const UNITS: Shape<number> = Type.Number({ minimum: 0, description: 'units; at most three decimals' });
 

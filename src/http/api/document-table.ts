@@ -1,6 +1,7 @@
 /** The documents themselves, on both services (DOC-01 to DOC-04). */
-import { Type } from '@sinclair/typebox';
+
 import { mapOf, named, type Shape } from '../../codec/shapes/shape-kit.ts';
+import { Type } from '../../codec/shapes/type-builder.ts';
 import type { RouteDoc } from './api-table.ts';
 
 const DOCUMENT: Shape = named('Document', 'A JSON document', mapOf('.', Type.Unsafe({})));

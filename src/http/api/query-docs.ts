@@ -1,6 +1,7 @@
 /** Query keys common to several routes (wire.md 6.1). */
-import { Type } from '@sinclair/typebox';
+
 import { COUNT, NANOSECONDS, type Shape, SUB_ACCOUNT, words } from '../../codec/shapes/shape-kit.ts';
+import { Type } from '../../codec/shapes/type-builder.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import type { QueryDoc } from './api-table.ts';
 
