@@ -35,9 +35,7 @@ suite('shapes', () => {
   });
 
   test('the sources take types of TypeBox, and nothing that is loaded', () => {
-    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.ts'),
-    );
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     for (const file of files) {
       const text = readFileSync(join('src', file), 'utf8');
       const imports = text.match(/^import .*'@sinclair\/typebox[^']*';$/gm) ?? [];

@@ -3,7 +3,7 @@
  * invariant holds after every command and both books hash alike, also when rebuilt from what clearing keeps.
  *
  * A command is three random words; what they mean depends on the state only where a command needs something that exists
- * (an undecided trade, an order to be released). 1,000,000 commands by default, more with RINGBOOK_PROPERTY_RUNS. A failure
+ * (an undecided trade, an order to be released). 500,000 commands by default, more with RINGBOOK_PROPERTY_RUNS. A failure
  * prints its seed at once; with RINGBOOK_PROPERTY_SEED set to it, the failing commands are shrunk, which takes minutes.
  */
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { propertyParameters } from '../support/property.ts';
 
 const COMMANDS_PER_RUN_MAX = 1_100;
 const WORDS_PER_COMMAND = 3;
-const PARAMETERS = propertyParameters(1_800);
+const PARAMETERS = propertyParameters(900);
 /** Events that a run must have seen at least once. */
 const EVERYTHING: readonly string[] = [
   'accepted',

@@ -1,4 +1,4 @@
-/** Short histories, their shrinking, and what they have found. Long ones: long-first-half.test.ts. */
+/** Short histories, their shrinking, and what they have found. Long ones: long-histories.test.ts. */
 import assert from 'node:assert/strict';
 import { mock, suite, test } from 'node:test';
 import { PARKED_CANCEL_NS } from '../../src/core/limits.ts';

@@ -72,9 +72,8 @@ function environment(options: NodeOptions, dataDirectory: string): NodeJS.Proces
 export async function startNode(options: NodeOptions = {}): Promise<NodeProcess> {
   const dataDirectory = options.dataDirectory ?? temporaryDirectory();
   const startedAt = performance.now();
-  const engine = ['--enable-source-maps', ...(options.engine ?? [])];
   const nice = options.nice === undefined ? [] : ['nice', '-n', `${options.nice}`];
-  const command = [...nice, process.execPath, ...engine, options.program ?? CLI, 'start'];
+  const command = [...nice, process.execPath, ...(options.engine ?? []), options.program ?? CLI, 'start'];
   const limit = `ulimit -f ${options.fileKiBMax ?? 'unlimited'} && exec "$@"`;
   const [program = '', ...args] =
     options.fileKiBMax === undefined ? command : ['bash', '-c', limit, 'bash', ...command];

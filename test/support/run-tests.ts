@@ -20,8 +20,7 @@ const FILE_MS_MAX = 720_000;
 /** Longest first, as measured on two cores; everything else takes less than 11 s and goes by name. */
 const LONGEST = [
   'node/failing-threads',
-  'simulation/long-first-half',
-  'simulation/long-second-half',
+  'simulation/long-histories',
   'node/evm-chain',
   'node/evm-withdrawals',
   'node/start-check',
