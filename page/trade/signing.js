@@ -122,7 +122,8 @@ export function transfer(app, { from, to, assetId, amount18, kind }) {
 
 /** @param {App} app @param {{ token: string, chainId: string, amount18: bigint, target: string }} withdrawal */
 export function withdraw(app, { token, chainId, amount18, target }) {
-  const text = withdrawalText({ user: userOf(app), token, chainId, amount18, target });
+  // The page does not know the node's setting `amount_text`: with the prefix no other amount can be read.
+  const text = withdrawalText({ user: userOf(app), token, chainId, amount18, target, amountText: '0x' });
   return sendInner(app, '/withdrawal/init', text);
 }
 

@@ -125,8 +125,11 @@ export interface WithdrawalRequest {
   readonly target: string;
   /** Of the vault's counter; null: the smallest one that is free. */
   readonly nonce?: number | null;
-  /** As the node's setting `amount_text`. */
-  readonly amountText?: 'hex' | 'decimal';
+  /**
+   * As the node's setting `amount_text`; hex without it. `0x` is hex with its prefix, for a signer that does not know the
+   * setting: a node with `decimal` refuses it, where it would read hex without a letter as another amount.
+   */
+  readonly amountText?: 'hex' | '0x' | 'decimal';
 }
 
 /** A settlement of a sub-account with the vault of a chain: `out` leaves the account, `in` comes. */
@@ -307,7 +310,8 @@ export function withdrawalText(request: WithdrawalRequest): string {
   checkAmount(request.amount18, 'amount18');
   const nonce = request.nonce ?? null;
   if (nonce !== null) checkCount(nonce, 'nonce');
-  const amount = request.amount18.toString((request.amountText ?? 'hex') === 'hex' ? 16 : 10);
+  const form = request.amountText ?? 'hex';
+  const amount = `${form === '0x' ? '0x' : ''}${request.amount18.toString(form === 'decimal' ? 10 : 16)}`;
   return (
     `{"tplus_user":"${request.user}","asset":"${tokenText(request)}","amount":"${amount}","nonce":${nonce},` +
     `"target":"${addressText(request.target)}"}`

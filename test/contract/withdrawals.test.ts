@@ -158,6 +158,7 @@ suite('withdrawals', () => {
     done(await request(String(10n ** 18n)));
     assert.equal((await queue()).at(-1)?.amount, String(10n ** 18n));
     assert.equal(toldBy(await request('ff')), '400 INVALID_REQUEST');
+    assert.equal(toldBy(await request('0x1000')), '400 INVALID_REQUEST', 'hex by its prefix');
     await node.operate('PATCH', '/operator/settings', { amount_text: 'hex' });
     assert.equal((await queue()).at(-1)?.amount, hex(1));
   });

@@ -215,8 +215,16 @@ suite('the account on the trading page', browserOptions, () => {
     await queued.getByRole('button', { name: 'Cancel' }).click();
     await row(page, 'Withdrawals', 'cancelled').waitFor();
     await row(page, 'Balances', '0 · Spot').filter({ hasText: '500' }).waitFor();
-    await operator(node, 'POST', '/operator/clearing', { release: true });
     assert.deepEqual(complaints, []);
+    // Hex without a letter would be a whole other amount to a node that reads base 10.
+    await operator(node, 'PATCH', '/operator/settings', { amount_text: 'decimal' });
+    assert.match((18n * 10n ** 14n).toString(16), /^[0-9]+$/);
+    await withdrawal.getByLabel('Amount').fill('0.0018');
+    await withdrawal.getByRole('button').click();
+    await withdrawal.getByText('an amount above zero in the number format of this node').waitFor();
+    await operator(node, 'PATCH', '/operator/settings', { amount_text: 'hex' });
+    await row(page, 'Balances', '0 · Spot').filter({ hasText: '500' }).waitFor();
+    await operator(node, 'POST', '/operator/clearing', { release: true });
   });
 
   test('long and hostile symbols are text, and push nothing off the screen, from a phone to a wide screen', async () => {
