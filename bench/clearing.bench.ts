@@ -25,9 +25,9 @@ import { type BenchResult, type BenchRow, interleave, median, type Scale } from 
 import { ETH, FILLS_PER_BATCH, T0, USD, world } from './clearing-fixture.ts';
 import type { FixtureRound, FixtureSetUp } from './clearing-fixture-task.ts';
 
-const BATCHES: Readonly<Record<Scale, number>> = { small: 8, full: 60 };
-const ROUNDS: Readonly<Record<Scale, number>> = { small: 3, full: 9 };
-const TICKS: Readonly<Record<Scale, number>> = { small: 20, full: 200 };
+const BATCHES: Readonly<Record<Scale, number>> = { small: 3, full: 60 };
+const ROUNDS: Readonly<Record<Scale, number>> = { small: 1, full: 9 };
+const TICKS: Readonly<Record<Scale, number>> = { small: 5, full: 200 };
 const HOLDERS = 10_000;
 
 export async function run(scale: Scale): Promise<BenchResult> {

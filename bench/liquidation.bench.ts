@@ -23,8 +23,8 @@ import { isAtRisk } from '../src/risk/at-risk.ts';
 import { type BenchResult, type BenchRow, median, percentile, type Scale } from './bench-kit.ts';
 import { ETH, T0, USD, world } from './clearing-fixture.ts';
 
-const ACCOUNTS: Readonly<Record<Scale, readonly number[]>> = { small: [1_000, 5_000], full: [10_000, 100_000] };
-const TICKS: Readonly<Record<Scale, number>> = { small: 10, full: 8 };
+const ACCOUNTS: Readonly<Record<Scale, readonly number[]>> = { small: [1_000, 2_000], full: [10_000, 100_000] };
+const TICKS: Readonly<Record<Scale, number>> = { small: 4, full: 8 };
 const WARM_UP_TICKS = 3;
 const PRICE = 2_000n;
 /** A turn below this has found nothing to do. */

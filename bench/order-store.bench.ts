@@ -11,7 +11,7 @@ import { OrderStore } from '../src/order/order-store.ts';
 import { OrderRecord } from '../src/schema/generated/messages.ts';
 import type { BenchResult, BenchRow, Scale } from './bench-kit.ts';
 
-const ORDERS: Readonly<Record<Scale, number>> = { small: 50_000, full: 1_000_000 };
+const ORDERS: Readonly<Record<Scale, number>> = { small: 10_000, full: 1_000_000 };
 const USERS = 50_000;
 const MARKETS = 20;
 const STEP = 7_919;
