@@ -97,8 +97,6 @@ const JSON_TYPE = 'application/json';
 const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const CONNECTIONS_MAX = 256;
 const HEAD_BYTES_MAX = 16_384;
-/** What node:http names a longer one. */
-const HEAD_OVERFLOW = 'HPE_HEADER_OVERFLOW';
 const HEAD_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 30_000;
 const IDLE_MS_MAX = 10_000;
@@ -113,6 +111,16 @@ const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too
 const RECOVERING: Reject = reject('SERVICE_UNAVAILABLE', 'the node is recovering');
 const HEAD_TOO_LONG: Reject = reject('HEADERS_TOO_LARGE', `a head has at most ${HEAD_BYTES_MAX} bytes`);
 const NO_HTTP: Reject = reject('INVALID_REQUEST', 'this is no HTTP request');
+/** Also where the node had no processor time to read it: the request may be sound, so it is not called invalid. */
+const NOT_ARRIVED: Reject = reject(
+  'TIMEOUT',
+  `the head did not arrive within ${HEAD_MS_MAX / 1_000} s, or the request within ${REQUEST_MS_MAX / 1_000} s`,
+);
+/** By the code of node:http's error; any other is NO_HTTP. */
+const UNREAD: Readonly<Record<string, Reject>> = {
+  HPE_HEADER_OVERFLOW: HEAD_TOO_LONG,
+  ERR_HTTP_REQUEST_TIMEOUT: NOT_ARRIVED,
+};
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
@@ -144,7 +152,7 @@ export class OpsHttp {
     );
     this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      refuseSocket(socket, error.code === HEAD_OVERFLOW ? HEAD_TOO_LONG : NO_HTTP);
+      refuseSocket(socket, UNREAD[error.code ?? ''] ?? NO_HTTP);
     });
   }
 

@@ -198,13 +198,10 @@ describe('conventions of the operator API', () => {
   });
 });
 
-test('what is no HTTP, or too long a head, is answered with an envelope and cut', async () => {
+test('what is no HTTP, too long a head, or one that does not arrive is answered with an envelope and cut', async () => {
   const fixture = await new OpsFixture().open();
-  for (const [bytes, status, code] of [
-    ['nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
-    [`GET /livez HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(16_384)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
-  ] as const) {
-    const text = await new Promise<string>((resolve, reject) => {
+  const answerTo = (bytes: string): Promise<string> =>
+    new Promise((resolve, reject) => {
       const socket = connect(fixture.port, '127.0.0.1', () => socket.write(bytes));
       let seen = '';
       socket.on('data', (chunk) => {
@@ -213,6 +210,14 @@ test('what is no HTTP, or too long a head, is answered with an envelope and cut'
       socket.on('close', () => resolve(seen));
       socket.on('error', reject);
     });
+  const head = 'GET /livez HTTP/1.1\r\nHost: a\r\n';
+  const cases = [
+    ['nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
+    [`${head}X-Long: ${'a'.repeat(16_384)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    [head, 504, 'TIMEOUT'],
+  ] as const;
+  for (const [index, text] of (await Promise.all(cases.map(([bytes]) => answerTo(bytes)))).entries()) {
+    const [, status, code] = cases[index] ?? assert.fail();
     assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
     assert.ok(text.includes(`"code":"${code}"`), text);
   }
