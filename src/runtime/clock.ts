@@ -18,6 +18,29 @@ export interface ClockStart {
   readonly notBeforeNs: bigint;
 }
 
+/** A pair of clocks is read so often at most, until no more than this lies between. */
+const READINGS_MAX = 16;
+const APART_NS_MAX = 5_000n;
+
+/**
+ * Reads another clock and the monotonic one at the same moment. On a busy machine a thread can lose its processor between two
+ * readings, for milliseconds, and whatever is computed with their difference stays wrong by that; so of several pairs
+ * the closest counts.
+ */
+export function readTogether(other: () => number): { readonly ns: bigint; readonly other: number } {
+  let closest = { ns: 0n, other: 0, apartNs: -1n };
+  for (let count = 0; count < READINGS_MAX; count += 1) {
+    const beforeNs = process.hrtime.bigint();
+    const value = other();
+    const apartNs = process.hrtime.bigint() - beforeNs;
+    if (closest.apartNs < 0n || apartNs < closest.apartNs) {
+      closest = { ns: beforeNs + apartNs / 2n, other: value, apartNs };
+    }
+    if (apartNs <= APART_NS_MAX) break;
+  }
+  return closest;
+}
+
 /** Cells of the shared memory. In system mode the value is added to the monotonic clock. */
 const VALUE = 0;
 const IS_MANUAL = 1;
@@ -27,9 +50,10 @@ export function createClock({ mode, notBeforeNs }: ClockStart): SharedArrayBuffe
   const memory = new SharedArrayBuffer(16);
   const cells = new BigInt64Array(memory);
   cells[IS_MANUAL] = mode === 'manual' ? 1n : 0n;
-  const wallNs = BigInt(Date.now()) * 1_000_000n;
+  const { ns, other: wallMs } = readTogether(() => Date.now());
+  const wallNs = BigInt(wallMs) * 1_000_000n;
   const startNs = wallNs > notBeforeNs ? wallNs : notBeforeNs;
-  cells[VALUE] = mode === 'manual' ? notBeforeNs : startNs - process.hrtime.bigint();
+  cells[VALUE] = mode === 'manual' ? notBeforeNs : startNs - ns;
   return memory;
 }
 
@@ -69,7 +93,8 @@ export class MonotonicMs {
   readonly #offsetMs: number;
 
   constructor() {
-    this.#offsetMs = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now();
+    const { ns, other } = readTogether(() => performance.now());
+    this.#offsetMs = Number(ns / 1_000n) / 1_000 - other;
   }
 
   now(): number {

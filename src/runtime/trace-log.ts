@@ -11,6 +11,7 @@
  *   Invariant   a reader gets whole records in their order, and the number of those it missed.
  */
 import { must } from '../core/assert.ts';
+import { readTogether } from './clock.ts';
 import { ThreadPauses } from './thread-pauses.ts';
 
 /** Codes of the runtime; their value is microseconds before the end. Other codes begin at FIRST_HOP. */
@@ -72,7 +73,8 @@ export class TraceLog {
     this.#count = new Int32Array(memory, 0, 1);
     this.#cells = new Float64Array(memory, DATA_AT);
     this.#next = Atomics.load(this.#count, 0);
-    this.#offsetUs = Number(process.hrtime.bigint() - zeroNs) / 1_000 - performance.now() * 1_000;
+    const { ns, other } = readTogether(() => performance.now());
+    this.#offsetUs = Number(ns - zeroNs) / 1_000 - other * 1_000;
     this.#lastUs = this.nowUs();
   }
 

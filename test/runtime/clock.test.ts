@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { InvariantError } from '../../src/core/assert.ts';
-import { createClock, SharedClock } from '../../src/runtime/clock.ts';
+import { createClock, readTogether, SharedClock } from '../../src/runtime/clock.ts';
 
 suite('clock (AMB-113, AMB-141)', () => {
   test('manual time stands still, moves when told, and never backwards', () => {
@@ -31,6 +31,19 @@ suite('clock (AMB-113, AMB-141)', () => {
     assert.equal(clock.setTo(later - 1n), false);
     assert.equal(clock.setTo(later + 3_600_000_000_000n), true);
     assert.ok(clock.nowNs() >= later + 3_600_000_000_000n);
+  });
+
+  test('two clocks are read at the same moment, also when the thread loses its processor between the readings', () => {
+    let readings = 0;
+    const { ns, other } = readTogether(() => {
+      const atMs = Number(process.hrtime.bigint()) / 1e6;
+      readings += 1;
+      // Three times it gets its processor back 20 ms after a reading.
+      while (readings <= 3 && Number(process.hrtime.bigint()) / 1e6 - atMs < 20);
+      return atMs;
+    });
+    assert.ok(readings > 3, `${readings} readings`);
+    assert.ok(Math.abs(Number(ns) / 1e6 - other) < 5, `${Number(ns) / 1e6 - other} ms apart`);
   });
 
   test('a clock does not start before the last time of the process before it', () => {
