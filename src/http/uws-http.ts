@@ -295,11 +295,15 @@ export class HttpCall {
     this.#response.close();
   }
 
-  /** Becomes a WebSocket: this call is complete without a reply. */
-  handOver(upgrade: () => void): void {
+  /**
+   * Becomes a WebSocket: this call is complete without a reply. Never in a cork of its own response, after which the server
+   * may close what was upgraded (decision 0027); in that of another socket it prints no warning.
+   */
+  handOver(upgrade: () => void, other: { cork(work: () => void): unknown } | null): void {
     assert(this.open, 'only an open call is upgraded');
     this.#state = 'done';
-    this.#response.cork(upgrade);
+    if (other === null) upgrade();
+    else other.cork(upgrade);
   }
 
   /** Replies 500 and reports the exception to the owner of the listener. */

@@ -304,6 +304,12 @@ export class StreamSocket<T> {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
   }
 
+  /** @internal Does something while the server collects what this socket is sent. */
+  cork(work: () => void): void {
+    if (this.#raw === null) work();
+    else this.#raw.cork(work);
+  }
+
   /** @internal Called when a part of the queue was written. */
   drained(): void {
     if (this.#state === 'closed') return;
@@ -363,7 +369,7 @@ export class StreamSocket<T> {
 const nowMs = (): number => performance.now();
 
 /** A socket of any stream. */
-type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'backlogOf'>;
+type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'cork' | 'backlogOf'>;
 
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
@@ -601,7 +607,9 @@ export class SocketHub {
     const protocol = selectSubprotocol(head.headers['sec-websocket-protocol']);
     const socket = new StreamSocket(data, { address, protocol }, route, totals, this.#observer);
     const publicEntry = route.isKept?.(data) === false ? new ListEntry<AnySocket>(socket) : null;
-    call.handOver(() => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context));
+    const [other] = this.#open.keys();
+    const upgrade = (): void => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context);
+    call.handOver(upgrade, other ?? null);
   }
 
   /**
