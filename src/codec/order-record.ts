@@ -3,7 +3,6 @@
  * clients silently drop a record that lacks one. Amounts are decimal strings in human units (AMB-133). A member is listed
  * twice, in the type and in the shape, which the compiler holds to each other; the writer follows from the shape.
  */
-
 import { ORDER_FLAG, ORDER_STATUSES, type OrderStatus, revisionOf } from '../core/order-terms.ts';
 import {
   ASSET_ID,

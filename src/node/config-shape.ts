@@ -6,7 +6,6 @@
  */
 import type { TSchema } from '@sinclair/typebox';
 import { Type } from '../codec/shapes/type-builder.ts';
-
 import { SESSIONS_MAX } from '../core/limits.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
 import { PROFILES } from './config-file.ts';

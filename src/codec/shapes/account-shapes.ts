@@ -1,5 +1,4 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
-
 import type { InventoryView } from '../inventory-reply.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';

@@ -1,5 +1,4 @@
 /** Public market data: REST replies and stream payloads (wire.md 8, 9.6, 9.7). */
-
 import { pageOf } from './order-reply-shapes.ts';
 import {
   ASSET_ID,

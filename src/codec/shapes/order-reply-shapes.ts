@@ -2,7 +2,6 @@
  * Replies of the order routes: operation responses, order records, user trades and their pages (wire.md 6.2, 7.4 to
  * 7.10).
  */
-
 import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { ORDER_RECORD, USER_ORDER_RECORD } from '../order-record.ts';
 import {

@@ -5,7 +5,6 @@
  * compares readers and shapes. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate
  * (AMB-91).
  */
-
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,

@@ -1,5 +1,4 @@
 /** Markets and the registry (wire.md 7.2, 7.3). */
-
 import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
 import { pageOf } from './order-reply-shapes.ts';

@@ -1,5 +1,4 @@
 /** Frames of the private streams and of `/control`, and the error envelope (wire.md 5, 9, 10). */
-
 import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
 import { OPERATION_RESPONSE } from './order-reply-shapes.ts';

@@ -1,5 +1,4 @@
 /** Service status and a user's limits. */
-
 import { COUNT, described, FLAG, mapOf, NANOSECONDS, named, type Shape, TEXT, words } from './shape-kit.ts';
 import { Type } from './type-builder.ts';
 

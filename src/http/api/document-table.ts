@@ -1,5 +1,4 @@
 /** The documents themselves, on both services (DOC-01 to DOC-04). */
-
 import { mapOf, named, type Shape } from '../../codec/shapes/shape-kit.ts';
 import { Type } from '../../codec/shapes/type-builder.ts';
 import type { RouteDoc } from './api-table.ts';

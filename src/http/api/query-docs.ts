@@ -1,5 +1,4 @@
 /** Query keys common to several routes (wire.md 6.1). */
-
 import { COUNT, NANOSECONDS, type Shape, SUB_ACCOUNT, words } from '../../codec/shapes/shape-kit.ts';
 import { Type } from '../../codec/shapes/type-builder.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
