@@ -21,7 +21,8 @@ import { Piscina } from 'piscina';
 import sodium from 'sodium-native';
 import { keyFromSeed } from '../src/client/keys.ts';
 import { assert, must } from '../src/core/assert.ts';
-import { PUBLIC_KEY_BYTES, verify, verifyRange } from '../src/crypto/ed25519.ts';
+import { verify, verifyRange } from '../src/crypto/ed25519.ts';
+import { PUBLIC_KEY_BYTES } from '../src/crypto/ed25519-sizes.ts';
 import { VerifyPool } from '../src/crypto/verify-pool.ts';
 import {
   type BenchResult,

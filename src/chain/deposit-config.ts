@@ -16,7 +16,8 @@ import { SCHEMES, type SignerKey } from '../codec/signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
-import { SIGNATURE_BYTES, verifyLong } from '../crypto/ed25519.ts';
+import { verifyLong } from '../crypto/ed25519.ts';
+import { SIGNATURE_BYTES } from '../crypto/ed25519-sizes.ts';
 import { type ChainLog, DEPOSITED_WITH_CONFIG_TOPIC, type DepositEvent, decodeDeposit } from './chain-events.ts';
 
 /** Signers of an event that are read; with more there is no configuration. Each costs its depositor gas. */

@@ -10,6 +10,8 @@ import { OperatorClient } from '../client/operator.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { hostOfUrl, reachableHost } from '../node/addresses.ts';
 import type { NodeConfig } from '../node/config.ts';
+import { serverFault } from '../node/native-server.ts';
+import { libraryFault, type NativeHost, nativeHost } from '../runtime/c-library.ts';
 import { type Command, EXIT, type Listener, parseOptions, portVariableOf } from './command.ts';
 
 interface Finding {
@@ -29,6 +31,15 @@ function nodeVersion(): Finding {
   return { what: 'Node.js', isGood, detail };
 }
 
+function cLibrary(host: NativeHost): Finding {
+  const fault = libraryFault(host);
+  return {
+    what: 'C library',
+    isGood: fault === null,
+    detail: fault ?? (host.glibc === null ? 'of the system' : `glibc ${host.glibc}`),
+  };
+}
+
 const NATIVE_MODULES: readonly { readonly name: string; load(): Promise<unknown> }[] = [
   { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
   { name: 'lmdb', load: () => import('lmdb') },
@@ -36,8 +47,11 @@ const NATIVE_MODULES: readonly { readonly name: string; load(): Promise<unknown>
   { name: 'tiny-secp256k1', load: () => import('tiny-secp256k1') },
 ];
 
-async function nativeModule(module: (typeof NATIVE_MODULES)[number]): Promise<Finding> {
+async function nativeModule(module: (typeof NATIVE_MODULES)[number], host: NativeHost): Promise<Finding> {
   try {
+    // What a start refuses to load is not loaded here either.
+    const fault = module.name === 'uWebSockets.js' ? serverFault(host) : null;
+    if (fault !== null) return { what: module.name, isGood: false, detail: fault };
     await module.load();
     return { what: module.name, isGood: true, detail: 'loads' };
   } catch (error) {
@@ -133,7 +147,7 @@ export const doctorCommand: Command = {
   summary: 'check this machine, and the node that runs on it',
   help: `usage: ringbook doctor
 
-Checks the Node.js version, the native modules, the configuration in the environment, the ports (or the running node), the
+Checks the Node.js version, the C library, the native modules, the configuration in the environment, the ports (or the running node), the
 data directory and the cores; of a configuration that a start would refuse it prints why, and checks neither ports nor directory.
 Exits with 1 when something needs attention; each line says what to do.
 
@@ -143,9 +157,11 @@ example:
   async run(argv) {
     parseOptions(argv, {});
     const { finding, config } = await configuration();
+    const host = nativeHost();
     const findings = [
       nodeVersion(),
-      ...(await Promise.all(NATIVE_MODULES.map(nativeModule))),
+      cLibrary(host),
+      ...(await Promise.all(NATIVE_MODULES.map((module) => nativeModule(module, host)))),
       finding,
       // Where they are is unknown while the configuration is refused.
       ...(config === null ? [] : [...(await listeners(config)), dataDirectory(config)]),

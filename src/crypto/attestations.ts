@@ -15,7 +15,7 @@ import { assert } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { Attestation } from '../schema/generated/messages.ts';
-import { PUBLIC_KEY_BYTES } from './ed25519.ts';
+import { PUBLIC_KEY_BYTES } from './ed25519-sizes.ts';
 
 /** Of each verifier thread: 21,000 attestations, more than a second of its work while clearing takes none. */
 const RING_BYTES = 1_048_576;

@@ -12,9 +12,7 @@
 import { createRequire } from 'node:module';
 import { assert } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
-
-export const SIGNATURE_BYTES = 64;
-export const PUBLIC_KEY_BYTES = 32;
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
 
 /** A range of bytes; may lie in shared memory. */
 export interface ByteRange {

@@ -20,7 +20,8 @@ import { TraceLog, type TraceMemory } from '../runtime/trace-log.ts';
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
 import { AttestationWriter } from './attestations.ts';
 import { verifyCoSignatures } from './co-signature.ts';
-import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyRange } from './ed25519.ts';
+import { verifyRange } from './ed25519.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
 import type { WebAuthnPolicy } from './webauthn.ts';
 
 /** Jobs between two checks of the stop word. */

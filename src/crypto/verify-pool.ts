@@ -20,7 +20,7 @@ import type { Watchable } from '../runtime/heartbeat.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import type { TraceMemory } from '../runtime/trace-log.ts';
 import { Verdict, VerifyJob } from '../schema/generated/messages.ts';
-import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
 import { VERIFY_WORD, VERIFY_WORDS, type VerifyThread } from './verify-loop.ts';
 import type { WebAuthnPolicy } from './webauthn.ts';
 

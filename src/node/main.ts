@@ -5,13 +5,14 @@
  */
 import { writeSync } from 'node:fs';
 import { ConfigError } from '../core/config-error.ts';
-import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
+import { nativeHost } from '../runtime/c-library.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type Listening, reachableUrl, welcomeOf } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
 import { DemoThread, demoSettings } from './demo-thread.ts';
+import { serverFault } from './native-server.ts';
 import { DEMO, NodeThreads, workerEntry } from './node-threads.ts';
 import { Signals } from './signals.ts';
 
@@ -62,8 +63,8 @@ export async function main(
 function begunThreads(wishes: StartWishes, entryOf: (thread: string) => URL): NodeThreads {
   try {
     const config = loadConfig(process.env, wishes);
-    // Before any thread loads it.
-    const fault = binaryFault(packageFolder());
+    // Before any thread loads a native module.
+    const fault = serverFault(nativeHost());
     if (fault !== null) throw new ConfigError(fault);
     const threads = new NodeThreads(config, entryOf);
     threads.begin();
