@@ -1,3 +1,4 @@
+// tier: quick
 /** `npm test` beside a running node: what is removed from the build, and what is not. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +46,8 @@ suite('a build with outputs of removed sources', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
-    assert.equal(scripts['test'], 'npm run -s build && node dist/test/support/run-tests.js');
+    assert.equal(scripts['test'], 'npm run -s build && node dist/test/support/run-tests.js --tier quick');
+    assert.equal(scripts['test:all'], 'npm run -s build && node dist/test/support/run-tests.js');
     assert.doesNotMatch(`${scripts['build']} ${scripts['test']}`, /\brm(?:Sync)?\b|--clean/);
   });
 });

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The rules of the source tree: which module may import which, which words are banned where. They are ordinary tests, so
  * a broken rule is a red build.

@@ -1,3 +1,4 @@
+// tier: quick
 /** The approval signer: the vectors of wire.md 13, one live approval for a counter, limits, and files of keys. */
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';

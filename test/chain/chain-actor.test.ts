@@ -1,3 +1,4 @@
+// tier: quick
 /** Simulated chains against a real clearing state: deposits are credited exactly once, whatever is killed when. */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';

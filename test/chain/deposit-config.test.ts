@@ -1,3 +1,4 @@
+// tier: quick
 /** The configuration of a deposit's event: its ABI form against another encoder, the signed text, and hostile data. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

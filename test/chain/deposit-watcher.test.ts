@@ -1,3 +1,4 @@
+// tier: quick
 /** The deposit watcher: majority, confirmations, canonical blocks, order, once. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** One provider over HTTP: faults are values, answers are bounded and of their form or no answers. */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';

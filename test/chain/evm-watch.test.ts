@@ -1,3 +1,4 @@
+// tier: quick
 /** The watch of an EVM chain over plain providers: majority, finality, once, restarts, gaps, reorganisations. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

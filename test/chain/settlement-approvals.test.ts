@@ -1,3 +1,4 @@
+// tier: quick
 /** Signatures of settlements and approvals that lapse: what is repeated, what a refusal ends, what waits. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

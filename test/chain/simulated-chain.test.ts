@@ -1,3 +1,4 @@
+// tier: quick
 /** The simulated chain and its vault. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

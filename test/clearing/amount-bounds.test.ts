@@ -1,3 +1,4 @@
+// tier: quick
 /** No request of a client or an operator makes an amount that rows and messages cannot hold (AMB-116, I16). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

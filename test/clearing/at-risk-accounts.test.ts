@@ -1,3 +1,4 @@
+// tier: quick
 /** What clearing publishes of the accounts at risk, in which steps, and what operators read of them (AMB-45, AMB-62). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a question about margin costs, counted in orders looked at and not in time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Lines as bytes equal template strings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

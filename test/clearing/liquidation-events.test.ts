@@ -1,3 +1,4 @@
+// tier: quick
 /** What operators count of liquidations follows from the effects of a batch and the state after it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

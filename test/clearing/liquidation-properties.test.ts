@@ -1,3 +1,4 @@
+// tier: full, 7 s
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Fills of margin orders: legs, margin, reduce-only, prices, caps. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

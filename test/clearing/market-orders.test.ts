@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ORDER_KIND, ROLLBACK_REASON, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Time that passes on markets in which nothing happens (KLN-05, AMB-99). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 30 s
 /**
  * What a whole node leaves behind, however it ends under load: what was reported as confirmed is there, once, and
  * everything adds up. A share of what `node dist/test/reliability/run.js node-kills`, `drain` and `full-disk` try.
@@ -6,9 +7,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { crashAtFlush, drainUnderLoad, fillTheDisk, killAcknowledged, killNodes } from '../support/node-campaigns.ts';
 import { startNode, stopNode } from '../support/node-process.ts';
+import { shareOf } from '../support/shares.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const KILLS = 2;
+const KILLS = shareOf('kills of a whole node');
 const SEED = 20_261_121;
 
 suite('recovery of a whole node', () => {

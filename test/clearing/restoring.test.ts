@@ -1,3 +1,4 @@
+// tier: quick
 /** What every actor gets after a start, and in which order (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** No trade makes money: what a margin account may lose ends where it has nothing left (docs/decisions/0014). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** A state that comes out of its tables, at any moment, against the one that never stopped. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

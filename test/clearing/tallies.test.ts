@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 35 s
 /** `ringbook bench` against a real node: every flow, its files, the users it makes and those it is given. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// tier: full, 36 s
 /** The `ringbook` command as its users meet it: child processes, their output and their exit codes. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** `ringbook signers` and `ringbook cosign` against a whole node: keys from files, a withdrawal that three machines sign. */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /** The progress that long commands print. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

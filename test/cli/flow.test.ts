@@ -1,3 +1,4 @@
+// tier: quick
 /** Flow files and synthetic flows: what is written is read back, what is made keeps the promises of the format. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: full
 /** The replay itself, against a far end that keeps a plain book: mapping, order, comparison, and stopping at a fault. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

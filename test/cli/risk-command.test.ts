@@ -1,3 +1,4 @@
+// tier: full
 /** `ringbook risk` and `ringbook demo`: tables of what the operator API answers, and their usage errors. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

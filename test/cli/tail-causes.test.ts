@@ -1,3 +1,4 @@
+// tier: quick
 /** Attribution of late answers, over made-up traces: paths are joined by their keys, and every microsecond has one cause. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

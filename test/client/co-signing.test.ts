@@ -1,3 +1,4 @@
+// tier: quick
 /** Co-signers in the SDK: what they sign, how it is sent, key files, and an action that travels in a file. */
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick
 /** A planned stop of a node on every kind of connection of the SDK: announced, then closed. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** LocalBook against a plain book under random diffs, gaps and replays; LiveBook over a real socket. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** The SDK's feed against a real listener: channels, books with checksums, renewals, reconnection (wire-additions.md 10). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a page draws of `/metrics`: rates, increases and quantiles between reads. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 12 s
 /**
  * The package `ringbook-client` as its users get it: packed, installed by npm into an empty folder without a network,
  * compiled against in new projects, and trading with a real node.

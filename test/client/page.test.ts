@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * What the reference page does between the published documents and a request: it reads them, rebuilds the signed bytes
  * from their schemas, and signs. Compared with the node's own readers, which are independent of it.

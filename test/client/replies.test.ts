@@ -1,3 +1,4 @@
+// tier: quick
 /** The SDK reads whatever the shapes of the service's replies admit: what is documented is what clients can read. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Signed texts against the vectors of wire.md 13 and examples.md, and key files. */
 import assert from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What the SDK puts on the wire and what it makes of the answers, against real sockets. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

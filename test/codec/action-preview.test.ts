@@ -1,3 +1,4 @@
+// tier: quick
 /** The preview of a frame names what its decoded form names, and never throws. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ControlFrame, decodeControlFrame, type MalformedFrame } from '../../src/codec/control-frame.ts';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The bounds of bodies and frames let every legal request through, and an unrequested part costs no memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The bodies of batches (wire.md 7.7, G5, AMB-26). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** All signatures of an order in one piece of bytes. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Canonical texts as bytes, and ids that are found again by their bytes. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Shapes are TypeBox's, although no start loads it (docs/decisions/0039-no-start-loads-typebox.md). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

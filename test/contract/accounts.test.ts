@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Registry, transfers, names, multisig reads and account events (wire.md 7.2, 7.3, 7.17, 7.20, 9.5; REG, TRF, SUB, NON). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

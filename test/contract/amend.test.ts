@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Amends over REST and `/control`, and their events (wire-additions.md 4). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Batches over REST (wire.md 7.7, 7.8; BAT, CAN). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 19 s
 /** The powers of the simulated chains over the operator API: reorganisations, faults of providers, replayed logs (DEP, AMB-74, AMB-84). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Co-signatures of every scheme at the public API of a whole node, through the SDK: what is accepted, and each single thing that makes one
  * invalid (wire.md 4.4, G10, G26; MSG-16 to MSG-29).

@@ -1,3 +1,4 @@
+// tier: full, 11 s
 /** Orders, replaces and cancels by co-signers at the public API (wire.md 4.4, 7.4 to 7.7, 9.4, 10; ORD-17, ORD-18, MSG, AMB-136). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

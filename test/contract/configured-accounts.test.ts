@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** Accounts that a deposit has configured: what counts, what is ignored, and what follows for actions and logins (wire.md 12.2; MSG-04 to 10). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

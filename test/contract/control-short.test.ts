@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** `/control` in short requests, and the subprotocols that select version 1 (wire-additions.md 2). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

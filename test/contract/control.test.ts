@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** `/control` in both versions: frames, correlation, what is held, and what ends the socket (wire.md 10; CTL). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** Deposits at the public API and at the operator's: caps, isolated lots, rebalancing, unclaimed ones (operator-api.md 4.1, 4.4, 4.7, 6). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 11 s
 /** The escape hatch of simulated vaults: heartbeat, silence, forced withdrawals, and starts (WDR-24, AMB-85; operator-api.md 7.3, 8). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

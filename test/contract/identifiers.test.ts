@@ -1,3 +1,4 @@
+// tier: quick
 /** Ids, assets, amounts: how they are written and what is tolerated (wire.md 2; IDN, AMT). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Budgets as a client meets them (wire.md 5.3, G23; ERR-07, ERR-08, LIM), and what is reserved and not served. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Pages of markets with the names of assets, and parameters of netting (wire-additions.md 5, 9.5). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

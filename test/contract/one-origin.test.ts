@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Logins at the market-data listener, names of sub-accounts there, and market data at the order listener's origin
  * (wire-additions.md 8.1 to 8.4, 9.3).

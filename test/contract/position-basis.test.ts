@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /** What positions cost, on a whole node, at both listeners, and again after a restart (wire-additions.md 8.3, 8.4). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

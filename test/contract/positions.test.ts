@@ -1,3 +1,4 @@
+// tier: full, 5 s
 /** Positions and margin as a client reads them (wire.md 7.11 to 7.16; QRY-05 to QRY-10, PAG-04, SIM, STR-03, STR-04). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

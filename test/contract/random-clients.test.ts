@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /**
  * Random clients over REST and `/control` in both versions on a real node: orders of every kind, replaces, cancels,
  * batches, faults of clearing, sockets that come and go. In the end each one's view by events alone equals what REST
@@ -9,7 +10,7 @@ import { Dice } from '../fuzz/dice.ts';
 import type { SocketReader } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
 import type { PlainClient } from '../support/plain-client.ts';
-import { propertyParameters } from '../support/property.ts';
+import { shareOf } from '../support/shares.ts';
 import { TestNode } from '../support/test-node.ts';
 import { FOK, GTC, IOC, type OrderWords, POST_ONLY } from '../support/wire-texts.ts';
 import { OrderFold, viewOfRecords } from './order-fold.ts';
@@ -17,7 +18,7 @@ import { OrderFold, viewOfRecords } from './order-fold.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 const CLIENTS = 4;
-const ROUNDS = 40 * propertyParameters(1).numRuns;
+const ROUNDS = shareOf('rounds of random clients');
 const DECIMALS: Readonly<Record<string, readonly [number, number]>> = { '1': [1, 5], '2': [2, 4] };
 /** Centre and step of prices, and of quantities, raw. */
 const FIGURES: Readonly<Record<string, readonly [number, number, number, number]>> = {

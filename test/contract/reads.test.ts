@@ -1,3 +1,4 @@
+// tier: quick
 /** Reads of one's own: order records, trades, inventory, pages and their order (wire.md 6, 7.9 to 7.13; QRY, PAG). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

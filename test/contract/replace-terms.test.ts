@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Replaces with complete terms over REST and `/control` (wire-additions.md 3). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Every requirement and every decision is named by a test, except decisions on what is not offered. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

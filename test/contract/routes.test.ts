@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Every route and stream that wire.md lists resolves, answers its method, demands what its auth column requires, and
  * refuses everything else in one envelope (wire.md 1, 5, 7.1, 8, 9; GEN, ERR, VER). The lists are read from the

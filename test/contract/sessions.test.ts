@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Sessions and credentials on a whole node, byte for byte (wire.md 3, 9.1; SES, AUT). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 12 s
 /** Settlements at the public API of a whole node: approvals, the vault's rules, events, nonces, stream (wire.md 7.19, 12; STL). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

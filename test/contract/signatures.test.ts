@@ -1,3 +1,4 @@
+// tier: quick
 /** Which bytes are signed and what follows when they are not (wire.md 4; SIG, ORD-13, VER-04). */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** Signers of accounts at the public API: add-signer, co-signed actions, login by co-signers, reads (wire.md 3, 4.4, 7.20; MSG). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /**
  * Readers that stall or are slow, among steady ones, on a whole node: the steady ones receive everything in order, what
  * is kept for the others stays bounded and ends as the contract requires, and a reader that reconnects and reads again

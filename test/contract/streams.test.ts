@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** The one-way streams of a whole node: handshake, welcome, envelopes, pings, and each event letter by letter (wire.md 9). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

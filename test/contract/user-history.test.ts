@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** A user's orders and trades as market data shows them: form, filters, one origin, costs (wire-additions.md 8.2 to 8.5). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The plain client produces the vectors of wire.md 13, so the rest of the suite may rely on it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** Withdrawals at the public API: requests, locks, the queue and cancels (wire.md 7.18; WDR, AMT, AMB-11). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The hash of ids beside a plain map, while it grows and while ids leave it (AMB-08). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The figures that the service promises, in numbers: tests of what happens at a bound take the bound from the source, and
  * would follow it wherever it goes.

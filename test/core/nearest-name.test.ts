@@ -1,3 +1,4 @@
+// tier: quick
 /** The nearest known name: what a misspelt setting was meant to be, and no guess where nothing is near. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

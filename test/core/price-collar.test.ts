@@ -1,3 +1,4 @@
+// tier: quick
 /** The mark and the bounds that a collar makes of it, in plain numbers (AMB-39, AMB-43). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

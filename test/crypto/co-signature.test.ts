@@ -1,3 +1,4 @@
+// tier: quick
 /** Co-signatures of the four schemes: what is accepted, and every single thing that makes one invalid. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

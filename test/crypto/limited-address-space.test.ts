@@ -1,3 +1,4 @@
+// tier: quick
 /** Under a limit of address space no co-signature of secp256k1 is valid, and none ends the process. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

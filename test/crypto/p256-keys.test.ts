@@ -1,3 +1,4 @@
+// tier: quick
 /** The keys that P-256 keeps in OpenSSL's form: a bounded number, and a verdict that does not depend on them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

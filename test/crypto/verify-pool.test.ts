@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { getPublicKeyAsync, signAsync } from '@noble/ed25519';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The vectors of C2SP/wycheproof (Apache-2.0; commit and digests of the sources are in the fixture) for every scheme of
  * co-signers: each is judged exactly as the vectors say.

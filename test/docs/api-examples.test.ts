@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /**
  * Every example of `/api-doc.json` and `/async-api.json`, on a running dev node: requests are sent, signed from the
  * published schemas alone, and replies and frames are held against them.

@@ -1,3 +1,4 @@
+// tier: full, 14 s
 /** The documentation is correct: its examples run against a real node, its links lead somewhere, its codes exist. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

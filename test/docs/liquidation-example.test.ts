@@ -1,3 +1,4 @@
+// tier: quick
 /** The worked example of liquidation in docs/margin.md: every figure of its table, computed (LIQ-03, LIQ-06, BKS-03, ADL-05). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

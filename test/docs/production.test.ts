@@ -1,3 +1,4 @@
+// tier: full, 13 s
 /**
  * docs/production.md does what it says: its commands, in their order and in one shell, lead from an empty directory to a production
  * node with an EVM chain, a confirmed trade, a backup, a restore and an orderly end.

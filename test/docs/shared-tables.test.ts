@@ -1,3 +1,4 @@
+// tier: quick
 /** The page of shared tables: every row is complete, and names tests that exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The documents for developers name files: each of them is there. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,13 +1,15 @@
-/** The readers of client input against 60,000 texts that are nearly right, from a seed. */
+// tier: quick, 14 s
+/** The readers of client input against texts that are nearly right, from a seed. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { checkDecoders } from './decoders.ts';
 import { Dice } from './dice.ts';
 import { mutatedJson } from './json-mutation.ts';
 import { seedBodies, seedFrames } from './seeds.ts';
 
 const SEED = 20_260_731;
-const CASES = 60_000;
+const CASES = shareOf('texts for readers of client input');
 const NOW_NS = 1_800_000_000_000_000_000n;
 
 suite('readers of client input', () => {

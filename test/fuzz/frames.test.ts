@@ -1,10 +1,12 @@
+// tier: full, 15 s
 /** The fuzzer's share of frames: what is in them, and how they are framed (see fuzz.test.ts). */
 import { after, before, suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { FuzzNode } from './fuzz-node.ts';
 import { controlCampaign, frameCampaign } from './socket-campaigns.ts';
 
-const CONTROL = 14_000;
-const FRAMES = 3_000;
+const CONTROL = shareOf('frames of control');
+const FRAMES = shareOf('frames of streams');
 
 suite('a node under nearly right frames', () => {
   let fuzzed: FuzzNode;

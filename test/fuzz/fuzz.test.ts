@@ -1,19 +1,21 @@
+// tier: full, 7 s
 /**
  * The bounded share of the fuzzer that runs with the tests; `node dist/test/fuzz/fuzz-main.js --forever` goes on. With the
- * texts of decoders.test.ts, the frames of frames.test.ts and the actions of signed.test.ts it is 100,000 inputs, however
- * long they take. First that the fuzzer finds what it should, then requests to a node.
+ * texts of decoders.test.ts, the frames of frames.test.ts and the actions of signed.test.ts it is the share of
+ * shares.ts, however long it takes. First that the fuzzer finds what it should, then requests to a node.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { type Campaign, runCampaign } from './campaign.ts';
 import { FuzzNode } from './fuzz-node.ts';
 import { bodyCampaign, headCampaign } from './http-campaigns.ts';
 import { exchange } from './http-target.ts';
 
-const BODIES = 14_000;
-const HEADS = 8_000;
+const BODIES = shareOf('bodies of requests');
+const HEADS = shareOf('heads of requests');
 const FOR_EVER_MS = Number.POSITIVE_INFINITY;
 
 suite('the fuzzer', () => {

@@ -1,12 +1,14 @@
+// tier: full, 7 s
 /** The fuzzer's share of actions that are correctly signed and carry strange values (see fuzz.test.ts). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { findingText, runCampaign } from './campaign.ts';
 import { Dice } from './dice.ts';
 import { SignedFuzz } from './signed-campaign.ts';
 
 const SEED = 20_260_731;
-const ROUNDS = 25;
+const ROUNDS = shareOf('rounds of signed actions');
 const CASES_PER_ROUND = 40;
 const FOR_EVER_MS = Number.POSITIVE_INFINITY;
 

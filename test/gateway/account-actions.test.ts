@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /**
  * Transfers, position closes and names over the wire of a whole node: who may, what clearing's refusals look like, and
  * what is published (SIG-14, TRF-01 to TRF-07, TRF-14, POS-10, NON-06, NON-07, SUB-09 to SUB-14, AMB-64, AMB-67,

@@ -1,3 +1,4 @@
+// tier: quick
 /** Metrics of actions by market: which markets have some, and how many (src/gateway/action-metrics.ts). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

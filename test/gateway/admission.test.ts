@@ -1,3 +1,4 @@
+// tier: quick
 /** When the gateway takes orders, by what the pipeline behind it still has to do. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Cancels ordered in advance are not lost, however full the rings are (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

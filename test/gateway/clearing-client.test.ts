@@ -1,3 +1,4 @@
+// tier: quick
 /** What waits for clearing beside orders is bounded, and users' actions leave capacity for operators. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The thread that reads pages: what it answers, when it is busy, and how it ends. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Orders and answers of liquidation between clearing, the gateway and a market (service spec 3.6, AMB-57). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What the gateway keeps of the subscribers of margin figures. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

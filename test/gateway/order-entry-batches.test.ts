@@ -1,3 +1,4 @@
+// tier: quick
 /** Batches at the rings and at the verify pool: what is sent is sent whole and in order (BAT-07, AMB-26, AMB-112). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Cancels without a waiting sender, at nearly full rings (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

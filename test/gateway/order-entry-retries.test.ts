@@ -1,3 +1,4 @@
+// tier: quick
 /** Idempotent retries of creates, and the connections with which their orders go (docs/trading.md, "Sending again"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

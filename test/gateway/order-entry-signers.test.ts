@@ -1,3 +1,4 @@
+// tier: quick
 /** Who may place, replace and cancel orders of an account, before any signature is verified, and what is verified then. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Releases, cancels of many and new orders at a ring that is full (AMB-28, CAN-05, CAN-11). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 6 s
 /**
  * What is no request, or only half of one, over raw sockets: a clear answer or the end of the connection, and the next
  * client is served as ever.

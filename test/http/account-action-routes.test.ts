@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /**
  * Account actions at the listener: what reaches the node, and how its verdicts are answered (wire.md 5.1, 7.17,
  * AMB-67).

@@ -1,3 +1,4 @@
+// tier: quick
 /** Account events (STR-05, wire.md 9.5) and sequence numbers with replay, which are additive and optional. */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';

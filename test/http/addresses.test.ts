@@ -1,3 +1,4 @@
+// tier: quick
 /** The limits before authentication, over real sockets (AMB-91). */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

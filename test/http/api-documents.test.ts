@@ -1,3 +1,4 @@
+// tier: quick
 /** The documents describe what the listeners do: every route and stream, every code, every example, and no more. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick
 /** `/liquidation/at_risk/ws`: one aggregate for all users, behind a session (STR-06, AMB-62, wire.md G14). */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Batches over HTTP and over `/control`, in front of a service with scripted answers. */
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';

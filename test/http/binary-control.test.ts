@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import WebSocket from 'ws';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a read over HTTP reads, by its route (src/http/edge-metrics.ts). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

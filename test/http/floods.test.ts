@@ -1,3 +1,4 @@
+// tier: quick, 6 s
 /**
  * Floods of one address against a whole node with the address limits of production, on both listeners: what a single
  * connection, many of them or many sockets send at once is bounded in each turn of the event loop, so the node lives and

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Where a request begins and ends: every cut of it between packets, lengths that can be read in two ways, versions of the
  * WebSocket protocol (wire.md 1, AMB-97; RFC 9112 6.3, 11.2; RFC 6455 4.4).

@@ -1,3 +1,4 @@
+// tier: quick
 /** Upgrades on a busy thread: the native server loses some of those that are decided after their request was read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Strangers with long bodies: how many are read in a turn, how much is held, and who pays (AMB-91, AMB-124). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Positions, margin, solvency, preview and simulation over HTTP, with the numbers of EX-03 (wire.md 7.11 to 7.16). */
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The multiplexed market-data socket: frames, subscriptions, checksums, slow readers (wire-additions.md 10). */
 import assert from 'node:assert/strict';
 import { after, beforeEach, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { SIDE } from '../../src/core/order-terms.ts';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Multisig routes at the listener: reads, add-signer's shapes, and the route that always refuses (wire.md 7.20, MSG-39 to MSG-41). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { before, beforeEach, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Full pages of one market: a client that requests 1,000 and gets fewer stops paging (wire.md 6.1, 7.9). */
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Orders that wait at the listener because the pipeline behind takes none: cancels overtake them, and those that wait too
  * long are refused unread, each with one answer that names it (docs/trading.md, overload). The gate is the test's.

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Requests that one listener passes to the thread of the other (wire-additions.md 8). */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

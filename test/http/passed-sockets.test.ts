@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Sockets at one listener with streams on the thread of another one (wire-additions.md 8.2). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';

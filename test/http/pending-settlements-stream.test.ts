@@ -1,3 +1,4 @@
+// tier: quick
 /** `/sync/pending_settlements`: for market makers, with a short buffer and no replay (STR-07, WS-17, AMB-137, wire.md G14). */
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';

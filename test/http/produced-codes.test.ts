@@ -1,3 +1,4 @@
+// tier: quick
 /** What the documents promise, against what the sources can do: codes that are produced, and patterns that others compile. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /**
  * No query member is ignored, on any route or stream of either listener (wire-additions.md 11.3); HEAD is GET without its
  * body (11.1); heads, limits, pages and times have the bounds of 11.2.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Since when the bytes that one pass of the event loop reads may have waited. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** How much is read in one turn of the event loop, and in which order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What is kept for readers of sequence numbers: never a hole, never a number twice, never more than the bounds. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Pings of the server: each so often, whatever the client sends (WS-07). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';

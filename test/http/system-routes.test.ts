@@ -1,3 +1,4 @@
+// tier: quick
 /** What the service reports about itself: its time, its status, a user's limits, and that it stops. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

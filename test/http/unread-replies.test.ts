@@ -1,3 +1,4 @@
+// tier: quick
 /** Replies that are not read: bounded in bytes for each connection and in all, and in time (AMB-124). */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The cancels that a session alone authorizes, over HTTP. */
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The binaries of the native server are those that were compared, and what else could come in is named by its hash. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 9 s
 /**
  * The Dockerfile without a builder: a linter reads it, the rules of docs/docker.md hold, and its own instructions, carried out in an
  * empty folder, give a tree that builds, and one that runs without development packages as a user who can write nothing but the data.

@@ -1,3 +1,4 @@
+// tier: quick
 /** `npm run bench`: what it lists, and what it refuses before anything runs. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

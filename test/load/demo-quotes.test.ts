@@ -1,3 +1,4 @@
+// tier: quick
 /** The demo traders' decisions: prices stay near the oracle's, ladders never cross, and a turn changes little. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Comparison of two measurements, and the verdict on a late generator. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

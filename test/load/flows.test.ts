@@ -1,3 +1,4 @@
+// tier: quick
 /** The messages of a flow are what the node reads, and every reply leads back to its message. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 5 s
 /** The load generator as a process, against servers that stall and connections that end. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Prices and open interest as public reads show them (wire-additions.md 6). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What the market-data thread makes of its messages, without a listener. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

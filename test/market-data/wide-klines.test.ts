@@ -1,3 +1,4 @@
+// tier: quick
 /** Klines by interval: spellings, rows, pages, what is no longer kept (wire-additions.md 7). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What is looked at after every batch, in production too: each kind of damage is found, and costs a few looks only. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

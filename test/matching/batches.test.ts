@@ -1,3 +1,4 @@
+// tier: quick
 /** A batch is published as one step of the depth, and otherwise equals its commands one by one (BAT-07). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Cancel-all, and cancels that come while everything is pending. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Replace, cancel, parked cancels and the memory of order ids. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Children: trigger orders that come alive as their parent fills. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

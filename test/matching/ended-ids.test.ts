@@ -1,3 +1,4 @@
+// tier: quick
 /** Ids of orders that ended in a crowd: which of them are known afterwards, and what they leave behind (AMB-08). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

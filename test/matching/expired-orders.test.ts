@@ -1,3 +1,4 @@
+// tier: quick
 /** Orders that are due in a crowd: they are removed some at a time, and until then they are not observable. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The watch on expiries: no order is missed, and no call pays for all orders at once (ORD-20). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** A market that is full answers so, whatever has ended before: no slot is missing to an order that was let in. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

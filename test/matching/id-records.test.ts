@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Records of ids found through their table, beside a plain map: while they are there, not before and not after (AMB-08, AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The keyed hash of user and order id: known answers, and ids that were made to meet (AMB-07). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The queues of a side's levels are lists: what comes, leaves or moves anywhere in them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The space for levels is bounded: a side reports it before an order rests where there is none. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Market orders: sized in base or in quote, caps, budgets, fill-or-kill, the collar. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What liquidation needs of a market: orders of the node, cancels with the reason `Liquidation`, trade ids for ADL. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The pool of orders: whatever is stored beside a record or apart from it is read as it was written. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Admission, matching, time in force and expiry. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

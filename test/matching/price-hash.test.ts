@@ -1,3 +1,4 @@
+// tier: quick
 /** The keyed hash of prices: numbers that were made to meet, and numbers in a row (I19). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

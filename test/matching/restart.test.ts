@@ -1,3 +1,4 @@
+// tier: quick
 /** A restart: what clearing kept comes back as it stood (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

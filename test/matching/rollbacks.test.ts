@@ -1,3 +1,4 @@
+// tier: quick
 /** Rollback (AMB-32, AMB-34). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

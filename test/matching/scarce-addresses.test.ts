@@ -1,3 +1,4 @@
+// tier: quick
 /** Where a process may have few addresses, arrays grow by being copied, and nothing else is different (`ulimit -v`). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

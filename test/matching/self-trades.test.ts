@@ -1,3 +1,4 @@
+// tier: quick
 /** Self-trade prevention: cancel what rests, match the others. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /**
  * Every short sequence over two users, two prices, two sizes and every kind of order; see small-scope-walk.ts for what is
  * left out and why that loses nothing. Here sequences of two commands over all of it, and of three over one price and one

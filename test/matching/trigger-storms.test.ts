@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Many triggers that one price reaches: no step grows with their number, and an order that ends meanwhile has
  * ended.

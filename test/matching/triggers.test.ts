@@ -1,3 +1,4 @@
+// tier: quick
 /** Trigger orders: when they fire, how they are released, how they are replaced. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

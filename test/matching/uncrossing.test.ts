@@ -1,3 +1,4 @@
+// tier: quick
 /** A book that is crossed by what came back: after rollbacks (AMB-32) and after a restart (AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The table of users: numbers are given once, and keys with a common prefix are distinguished. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 21 s
 /** Some of the deliberate bugs in every run: those with suites of a second. All of them: run.ts. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The deliberate bugs can be made: each site is in the program once. Whether they are caught, run.ts finds out in minutes. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

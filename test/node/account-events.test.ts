@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** Account events and numbered streams of a whole node, over kills and restarts (STR-05, wire.md 9.5). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /**
  * Actions and reads on a whole node, as `/metrics` counts and times them: every kind over REST and `/control`, by result, code and
  * stage, and by market.

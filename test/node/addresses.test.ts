@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** What a node prints to try next reaches that node: its own ports and addresses are in the commands. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

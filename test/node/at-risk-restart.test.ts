@@ -1,3 +1,4 @@
+// tier: full, 5 s
 /** After a restart what is at risk is found anew: the stream and operators see it again, though nothing has changed (STR-06). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /** Auto-reduce on a whole node: a price reduces orders, and the stream reports it (AR-01, AR-03 to AR-06). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

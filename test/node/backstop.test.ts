@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** What the book does not absorb, on a whole node: take-over, netting, clips, posting, the end of a row (BKS-01 to BKS-07). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

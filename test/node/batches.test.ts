@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Batches over the wire, through real threads and clearing, and over a restart (BAT-01 to BAT-10, AMB-26). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

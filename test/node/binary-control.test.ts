@@ -1,3 +1,4 @@
+// tier: full
 /**
  * Orders in FlatBuffers through a whole node: by the SDK, beside a client of JSON, and by the Python example with the
  * `flatbuffers` package of its registry.

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** Cancels of one, some and all, and replaces of what is gone (CAN-04 to CAN-12, RPL-09 to RPL-12, AMB-18, AMB-23). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

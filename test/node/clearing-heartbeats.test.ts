@@ -1,3 +1,4 @@
+// tier: full
 /** Clearing sends heartbeats between the steps of its longest turns: no client's sweep may look like a hang. */
 
 import assert from 'node:assert/strict';

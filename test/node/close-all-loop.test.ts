@@ -1,3 +1,4 @@
+// tier: full
 /** The close-all loop of the SDK on a whole node: preview, signed orders in a batch, fills, folding, preview again. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

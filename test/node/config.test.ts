@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Configuration errors (operator-api.md 1): each names the member or the variable, what was given and what is allowed, and for
  * one that does not exist the nearest that does. Nothing is ignored, no secret is repeated, and it is one line.

@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /** `ringbook demo crash`: the named scenario of a crash, on a real node over real sockets, by one command. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// tier: full, 10 s
 /** Auto-deleveraging on a whole node: who is closed, at which price, how far, and who sees what of it (ADL-01 to ADL-09). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

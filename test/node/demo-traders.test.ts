@@ -1,3 +1,4 @@
+// tier: full, 19 s
 /** The demo traders of a dev node: which markets move and which do not, and that the node does not depend on them. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

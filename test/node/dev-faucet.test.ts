@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /** `POST /dev/faucet`: a dev node fills up the account of any key, once; no other node has the route. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 30 s
 /**
  * The unmodified node against a real EVM chain: anvil with the vault of test/contracts, behind three JSON-RPC providers
  * that falsify what they answer on request. Deposits are credited once, when they are final, whatever a minority sends.

@@ -1,3 +1,4 @@
+// tier: full, 17 s
 /**
  * Settlements with a vault on a real EVM chain (anvil): the unmodified node signs an approval, an executor contract settles
  * it, and the node books what the chain shows, at once. Reorganisations, kills, approvals that lapse.
@@ -14,6 +15,7 @@ import { Anvil, deployVault, depositOnAnvil, padded, type Revert, type VaultOnAn
 import { contracts } from '../support/contracts.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
+import { extentOf } from '../support/shares.ts';
 
 const ADMINISTRATOR: Address = '0x5d5c99edf529335160ff180fa141dd4967fc00d2';
 /** Confirmations of deposits and withdrawals; settlements have none (DEP-23). */
@@ -237,7 +239,7 @@ for (const abi of ['v1', 'v2'] as const) {
     }
 
     /** All commits of a settlement with `RINGBOOK_KILLS=all`, otherwise some of them. */
-    const kills = process.env['RINGBOOK_KILLS'] === 'all' ? [0, 1, 2, 3] : [1, 2];
+    const kills = extentOf() === 'command' ? [0, 1, 2, 3] : [1, 2];
     for (const point of ['before_flush', 'after_flush'] as const) {
       test(`STL-04, STL-07: killed ${point} at the commits of a settlement, it is exchanged once and booked once`, async () => {
         let killed = 0;

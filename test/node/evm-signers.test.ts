@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /**
  * Configurations by the deposit overload of a real vault (anvil): what its event has is in force once the deposit is final, and an
  * event of any length neither configures too much nor stops the chain.

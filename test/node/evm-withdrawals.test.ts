@@ -1,3 +1,4 @@
+// tier: full, 26 s
 /**
  * Withdrawals from a vault on a real EVM chain (anvil): the unmodified node signs an approval of what it has locked, the
  * vault pays it once, and the node books what the chain confirms. Kills, approvals that lapse, payouts without a request.
@@ -14,6 +15,7 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { Anvil, deployVault, depositOnAnvil, padded, type Revert, type VaultOnAnvil } from '../support/anvil.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
+import { extentOf } from '../support/shares.ts';
 
 const ADMINISTRATOR: Address = '0x5d5c99edf529335160ff180fa141dd4967fc00d2';
 const TARGET: Address = `0x${'7c'.repeat(20)}`;
@@ -210,7 +212,7 @@ suite('EVM withdrawals', () => {
   }
 
   /** All commits of a withdrawal with `RINGBOOK_KILLS=all`, otherwise some of them. */
-  const kills = process.env['RINGBOOK_KILLS'] === 'all' ? [0, 1, 2, 3, 4, 5, 6] : [1, 3];
+  const kills = extentOf() === 'command' ? [0, 1, 2, 3, 4, 5, 6] : [1, 3];
   for (const point of ['before_flush', 'after_flush'] as const) {
     test(`WDR-07, WDR-09: killed ${point} at the commits of a withdrawal, it is paid once and booked once`, async () => {
       let killed = 0;

@@ -1,3 +1,4 @@
+// tier: full, 74 s
 /**
  * What becomes of a whole node when one of its threads dies or freezes: the process is gone within 3 s, whichever
  * thread it was, and the next start on the same directory finds everything. Market data alone is restarted, and its

@@ -1,3 +1,4 @@
+// tier: full, 11 s
 /** Rollbacks by a user's own fault have a price, over the wire (A4, AMB-124). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 37 s
 /** Real input: a recorded order flow through a whole node, the ten best levels compared after every event. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /**
  * Keys that cost nothing leave nothing behind (C12; AMB-139, SUB-05, SUB-14): a session makes a user known as long as it
  * lives; funds and orders make it known for good.

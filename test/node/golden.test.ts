@@ -1,3 +1,4 @@
+// tier: quick
 /** Golden data: what a version of the data has left is replayed by all later code of that version to the same states. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /** An idle node is idle: its threads are woken up for heartbeats and for little else. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

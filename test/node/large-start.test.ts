@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** A start on many orders: progress is reported, and every actor has all of them when it is over (AMB-110). */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';

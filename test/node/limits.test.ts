@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /**
  * Budgets on a whole node: REST, `/control` and market data pay from the same buckets, on the node's clock, and what an
  * operator set is gone after a restart.

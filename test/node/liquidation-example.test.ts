@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /**
  * The worked example of docs/margin.md on a whole node: an account is sold out on the book, healthy again, taken over, and what is
  * left is closed against a short; with the stream of what is at risk and what operators read beside it (STR-06, AMB-62).

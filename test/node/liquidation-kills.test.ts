@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** Liquidations over a kill: an account is before a step or after it, and what follows is decided anew (AMB-57, AMB-110). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What is counted and logged of liquidations: every one is counted, and of each second a bounded number of lines written. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /**
  * The rules of liquidation on a whole node, over the public API: when an account is liquidated, what its orders cost, in which
  * order things are published (LIQ-01 to LIQ-14, CB-04 to CB-06).

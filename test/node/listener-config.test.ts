@@ -1,3 +1,4 @@
+// tier: quick
 /** What a node reports about its public listeners before it starts: one line that names the fault (AMB-114). */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';

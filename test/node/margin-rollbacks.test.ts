@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /**
  * Margin fills that clearing refuses, as users see them, and positions over a kill (FIL-06 to FIL-08, FIL-13 to
  * FIL-15).

@@ -1,3 +1,4 @@
+// tier: full
 /** Positions and account stats as streams of a whole node (STR-03, STR-04, AMB-118, wire.md 9.3). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /** Margin over the wire, through clearing: a long and a short are opened, marked, reduced, closed and folded. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

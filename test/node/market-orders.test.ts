@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** Market orders and times in force over the wire, to the unit, through clearing (ORD-14 to ORD-24, TIF-02 to TIF-07). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /**
  * Orders that the node makes, on a whole node: what their owner sees of them, what clients cannot do to them, and what a
  * market's status and a restart mean for them (LIQ-04, LIQ-05, AMB-07, AMB-57, decisions 4 to 7 on liquidation).

@@ -1,3 +1,4 @@
+// tier: quick
 /** How threads that wait for the check of the data directory learn its result. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /**
  * A node whose market or clearing does not keep up: a full queue is answered before anything has changed, a held fill
  * is reported as pending only, what fails is rolled back, and afterwards everything adds up.

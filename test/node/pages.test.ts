@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** Pages over memory and tables of a whole node, over a kill, and how little of a turn they take (QRY-01 to QRY-04, PAG-01 to PAG-03). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 20 s
 /**
  * What a production node refuses to start with (operator-api.md 1): one line on standard error, exit code 78; and that
  * the public keys of the dev seed have no account there (operator-api.md 9).

@@ -1,3 +1,4 @@
+// tier: quick
 /** When a node is at rest (operator-api.md 7.2): not after a length of time, but when every thread has looked. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

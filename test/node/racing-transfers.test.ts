@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /**
  * Transfers and orders that are sent together for the same money, over the wire of a whole node: never both (AMB-112,
  * TRF-04). Before, both succeeded in most tries, and again from the next account.

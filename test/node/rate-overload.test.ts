@@ -1,3 +1,4 @@
+// tier: full
 /**
  * Twenty times the budget, on a clock that stands still: exactly what the budget holds is done, the rest is refused
  * before anything is verified, others notice nothing, and with the clock the budget comes back.

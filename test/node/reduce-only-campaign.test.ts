@@ -1,3 +1,4 @@
+// tier: full
 /**
  * Hostile use of reduce-only orders on a whole node: keys with nothing, and with next to nothing, at the best price, and
  * honest users who meet what they could rest (MRG-22, AMB-27, AMB-61).

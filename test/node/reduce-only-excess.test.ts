@@ -1,3 +1,4 @@
+// tier: full
 /** Resting reduce-only orders beyond their position, on a whole node: they are in depth, unless the operator sets otherwise (AMB-27). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

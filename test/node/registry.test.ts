@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /** The public registry, and markets that any user may create (REG-01 to REG-09, IDN-02 to IDN-06, AMB-130). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /**
  * The path of an order through a whole node: real threads, real sockets, real LMDB, the dev profile as a new user has
  * it.

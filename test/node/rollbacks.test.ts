@@ -1,3 +1,4 @@
+// tier: full
 /** Fills that clearing refuses, each for its cause, as users see it (FIL-09 to FIL-11, FIL-14 to FIL-16). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

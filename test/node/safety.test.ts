@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /**
  * What traders arrange for when things go wrong, on a whole node: orders that go with their connection, the dead-man
  * timer, creates that are sent again, and the times of each hop (docs/trading.md).

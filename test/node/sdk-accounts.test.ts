@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** The SDK on a whole node: accounts, registry, trade events, and streams that go on where they were. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// tier: full
 /** Self-trade prevention over the wire (STP-01 to STP-06, AMB-38). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

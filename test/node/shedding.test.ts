@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /**
  * A node whose market does not keep up, with a bound on the wait of orders: what cannot be sent in time is refused unread,
  * leaves nothing behind and is accepted later as it is; cancels are served meanwhile.

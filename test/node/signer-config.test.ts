@@ -1,3 +1,4 @@
+// tier: quick
 /** The members of the configuration that concern signers: what is accepted, and what is derived from them. */
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';

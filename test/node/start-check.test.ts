@@ -1,3 +1,4 @@
+// tier: full, 37 s
 /** What a start refuses before anything listens: one line on standard error and 78. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

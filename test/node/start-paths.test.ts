@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /**
  * A checkout and a data directory at a path with a space, `é`, `%` and `#`: all that a node does with paths works there. And a check
  * that could not run is not called damage: an operator would restore a backup over sound data.

@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** A start on tables alone, and one that has to replay first: what comes out of them, and what does not (AMB-110). */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';

@@ -1,8 +1,9 @@
+// tier: full, 22 s
 /**
  * Nodes that get next to no CPU: eight processes that compute run beside an idle node and a loaded one, all at a higher
  * priority; beside a node whose main thread alone gets the CPU that nothing else wants, while its watchers run
  * normally; and beside one of which all other threads do. A starved thread has not failed (AMB-111), so all live on and
- * answer. The time is a small share of the campaign: RINGBOOK_STARVED_SECONDS=300 node dist/test/support/run-tests.js
+ * answer. The time is a small share of the campaign: RINGBOOK_SHARE=command node dist/test/support/run-tests.js
  * node/starved
  */
 import assert from 'node:assert/strict';
@@ -15,11 +16,12 @@ import { devKey } from '../../src/client/keys.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { type NodeProcess, startNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
+import { shareOf } from '../support/shares.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
 const BUSY = fileURLToPath(new URL('../support/busy-process.js', import.meta.url));
 const BUSY_PROCESSES = 8;
-const SECONDS = Number(process.env['RINGBOOK_STARVED_SECONDS'] ?? 12);
+const SECONDS = shareOf('seconds of starved nodes');
 /** A process of niceness 0 gets nine times what one of 10 gets. */
 const NICE = 10;
 const ETH = '2' as AssetId;

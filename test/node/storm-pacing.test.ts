@@ -1,3 +1,4 @@
+// tier: quick
 /** A storm of triggers waits while its market's words are unread, so that an answer never stands behind all of it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

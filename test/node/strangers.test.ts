@@ -1,3 +1,4 @@
+// tier: quick, 5 s
 /**
  * Strangers from many addresses on the limits of `config/production.json`: what they read, log in and hold leaves an
  * honest user with funds what that user needs.

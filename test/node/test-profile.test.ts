@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /**
  * The `test` profile over a whole node (operator-api.md 1, 7.1, 8): a clock that stands still until it is moved, chains
  * that mine on request, no seeded user; everything with a meaning happens by that clock alone.

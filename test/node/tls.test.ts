@@ -1,3 +1,4 @@
+// tier: full, 9 s
 /**
  * A node of the `production` profile behind its own certificate: both public listeners accept TLS and nothing else
  * (GEN-02, AMB-114).

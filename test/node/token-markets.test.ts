@@ -1,3 +1,4 @@
+// tier: full, 3 s
 /** Markets of a token on its chain: an asset without an index, oracle or risk row (operator-api.md 4.3, IDN-04, AMB-66, AMB-108). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 6 s
 /** A traced node, whole: every single action has its path over all threads, and a node that is not traced says so. */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';

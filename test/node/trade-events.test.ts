@@ -1,3 +1,4 @@
+// tier: full, 5 s
 /** Public trade events of a whole node: pending, confirmed and rolled back, in that order (wire.md 9.7). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

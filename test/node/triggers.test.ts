@@ -1,3 +1,4 @@
+// tier: full, 11 s
 /** Trigger orders and children over the wire, through confirmed prices and restarts (TRG-01 to TRG-08, AMB-28, AMB-29). */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full
 /** Rollbacks that cross a book, through the whole node: no innocent order is lost, and no turn is long (AMB-32, AMB-111). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

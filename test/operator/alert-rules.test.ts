@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Alert rules and dashboard: they use metrics that a node has, each alert has what to do and a case in which it fires, and
  * the metrics page follows the rules of `promtool check metrics`. Where promtool is installed it judges all of it too.

@@ -1,3 +1,4 @@
+// tier: quick
 /** compose.yaml, as far as it can be judged without Docker: what it mounts, publishes and runs exists. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: quick, 4 s
 /** Settings that markets and market data act on, changed while the node runs and after a kill (operator-api.md 4.10). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

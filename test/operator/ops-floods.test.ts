@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /**
  * The ops listener is open to every address that reaches its port: what a stranger sends there takes no thread and no
  * memory of the node.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Test hooks and simulated chains (operator-api.md 7, 8) as the ops listener serves them. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Rate limits and stream caps as operators see them (operator-api.md 4.8, 4.9). */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick, 6 s
 /** The ops listener over real HTTP: conventions, open routes, metrics (operator-api.md 2, 3). */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What operators configure and read (operator-api.md 4 to 6), over a real clearing state. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';

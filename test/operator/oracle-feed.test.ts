@@ -1,3 +1,4 @@
+// tier: quick
 /** The dev profile's feeder (operator-api.md 1), against the node's own commands, questions and encoding. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

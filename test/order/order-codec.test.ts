@@ -1,3 +1,4 @@
+// tier: quick
 /** A create as its message: to a market a command, from there an input of the clearing engine. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The order store beside plain maps and lists, step by step. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

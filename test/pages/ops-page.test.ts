@@ -1,3 +1,4 @@
+// tier: full, 19 s
 /**
  * The page of operators in a browser: figures of a node that trades, reads with the token, a node that ends and starts again,
  * contrast, keyboard and narrow screens. Skipped with a message where there is no Chromium.

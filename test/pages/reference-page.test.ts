@@ -1,3 +1,4 @@
+// tier: full, 4 s
 /**
  * The reference page in a browser: a trade by nothing but clicks. Skipped with a message where there is no Chromium.
  */

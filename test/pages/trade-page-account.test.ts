@@ -1,3 +1,4 @@
+// tier: full, 19 s
 /**
  * What a user of the trading page does beyond a first trade: the keyboard alone, child orders, triggers, accounts and
  * withdrawals; and what the page shows of hostile or long names, of frames that come twice, and of a connection that fell silent.

@@ -1,3 +1,4 @@
+// tier: full, 11 s
 /**
  * The streams of the trading page in a browser: a reader that lags, and a book that changes a hundred times a second.
  * Skipped with a message where there is no Chromium.

@@ -1,3 +1,4 @@
+// tier: full
 /**
  * The page to watch and to trade, in a browser, against a whole node: a newcomer's trade by nothing but clicks and keys,
  * refusals at their fields, own orders, a node that ends. Skipped with a message where there is no

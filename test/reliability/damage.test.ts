@@ -1,9 +1,11 @@
+// tier: full
 /** Damaged files, a share of what `node dist/test/reliability/run.js damage` tries. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { damageCampaign } from '../support/damage-campaign.ts';
+import { shareOf } from '../support/shares.ts';
 
-const IMAGES = 400;
+const IMAGES = shareOf('damaged images');
 const SEED = 20_261_121;
 
 suite('damaged files', () => {

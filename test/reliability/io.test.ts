@@ -1,14 +1,16 @@
+// tier: full, 11 s
 /** Power losses and failing calls, a share of what `node dist/test/reliability/run.js power-loss` and `io` try. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
+import { shareOf } from '../support/shares.ts';
 
 const SEED = 20_261_121;
-const IMAGES = 200;
-const LIES = 40;
-const POINTS = 100;
+const IMAGES = shareOf('power losses');
+const LIES = shareOf('lying disks');
+const POINTS = shareOf('failing calls');
 
 suite('what a disk can do to a commit', () => {
   const shim = buildShim();

@@ -1,12 +1,14 @@
+// tier: quick, 9 s
 /** Kills of a living process, a share of what `node dist/test/reliability/run.js kills` tries. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { killCampaign } from '../support/kill-campaign.ts';
+import { shareOf } from '../support/shares.ts';
 
 /** The fifth or so of its starts restores a crossed book over several batches. */
 const SEED = 7;
-const KILLS = 12;
-const DOUBLE_KILLS = 8;
+const KILLS = shareOf('kills');
+const DOUBLE_KILLS = shareOf('double kills');
 
 suite('kill -9', () => {
   for (const { title, plan } of [

@@ -1,9 +1,11 @@
+// tier: full, 10 s
 /** A map that is damaged under a running node, a share of what `node dist/test/reliability/run.js live-damage` tries. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { liveDamageCampaign } from '../support/live-damage-campaign.ts';
+import { shareOf } from '../support/shares.ts';
 
-const RUNS = 2;
+const RUNS = shareOf('damage under a running node');
 /** Its second run cuts the file in its first half, where pages are in use whatever else happens. */
 const SEED = 20_261_122;
 

@@ -1,10 +1,12 @@
+// tier: full, 14 s
 /** Kills of commands that change a data directory, a share of what `run.js upgrade` and `run.js prune` try. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { killPrunes, killUpgrades } from '../support/tool-kills.ts';
 
 const SEED = 20_261_121;
-const KILLS = 4;
+const KILLS = shareOf('kills of a command');
 
 suite('kill -9 of a command', () => {
   for (const [name, campaign] of [

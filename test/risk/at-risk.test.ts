@@ -1,3 +1,4 @@
+// tier: quick
 /** Accounts at risk: who is, at which price they are liquidated, and the sums of a side (AMB-62, wire.md G14). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

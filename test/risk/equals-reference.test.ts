@@ -1,3 +1,4 @@
+// tier: quick
 /** Figures and pressure against fractions, over random accounts. More runs by command: RINGBOOK_PROPERTY_RUNS. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Netting against a plain recount: the queue's running sum equals a walk over all orders after every change. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The gateway before and clearing for good: over random orders, fills and prices their answers are the same wherever
  * nothing is pending. One story goes to both; clearing's effects go to the gateway as they would in a node.

@@ -1,3 +1,4 @@
+// tier: quick
 /** Figures of liquidation, backstop and auto-deleveraging: the worked examples digit by digit, and against fractions. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

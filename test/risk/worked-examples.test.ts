@@ -1,3 +1,4 @@
+// tier: quick
 /** The worked examples of margin, digit by digit. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

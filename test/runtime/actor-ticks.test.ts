@@ -1,3 +1,4 @@
+// tier: quick
 /** When actors tick: soon after a poll, when they need it, and rarely otherwise. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Long jobs in units: results, heartbeats and slices. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

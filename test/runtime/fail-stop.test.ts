@@ -1,3 +1,4 @@
+// tier: quick
 /** How long a fail-stop waits for workers to end; its ends are in supervisor.test.ts, each in a process of its own. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { HEARTBEAT_LOST_MS, WATCH_MS } from '../../src/core/limits.ts';

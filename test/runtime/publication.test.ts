@@ -1,3 +1,4 @@
+// tier: quick
 /** The four answers to a full ring. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The same three actors by hand, in a simulation, and on two threads. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Real threads: what the ring and the doorbell promise when two processors look at them at once. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

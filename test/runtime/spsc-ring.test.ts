@@ -1,3 +1,4 @@
+// tier: quick
 /** The ring on one thread against a plain queue: sizes, wraps, the reserve, hold-back, index wrap, corruption. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: full, 19 s
 /**
  * The end of a node, each in a process of its own. A market's death is the node's death; data's death is its own; what
  * freezes is noticed from the other side. See fail-stop.ts for why some ends are an exit and some a signal.

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a thread records about itself, and the time of all threads of the process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The trace of a thread: whole records in order, the number of lost ones, and pauses found after a gap. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The generated accessors of a record: in place, as a plain value, as a view and field by field they are one thing. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// tier: full, 5 s
 /**
  * A day of which every venue has had one: leveraged longs, a price 40 % lower at once, a thin book. The whole node on one
  * thread; after every tenth of a second all that must hold is checked, and at the end each dollar is somewhere.

@@ -1,11 +1,13 @@
+// tier: quick, 5 s
 /** Short histories of deposits and withdrawals over simulated chains with faults. Long ones: `reliability/run.js funds`. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { shareOf } from '../support/shares.ts';
 import { playAll } from './histories.ts';
 import { Tally } from './playing.ts';
 
 const SEEDS = 4;
-const OPERATIONS = Number(process.env['RINGBOOK_SIMULATION_OPERATIONS'] ?? 50_000) / 140;
+const OPERATIONS = shareOf('operations of a history of funds');
 
 /** What short histories must have had. */
 const HAPPENINGS = [

@@ -1,3 +1,4 @@
+// tier: quick, 10 s
 /** Short histories, their shrinking, and what they have found. Long ones: long-histories.test.ts. */
 import assert from 'node:assert/strict';
 import { mock, suite, test } from 'node:test';
@@ -5,6 +6,7 @@ import { PARKED_CANCEL_NS } from '../../src/core/limits.ts';
 import { DepthReplica } from '../../src/market-data/depth-replica.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { cancelRequest } from '../support/order-fixture.ts';
+import { shareOf } from '../support/shares.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { operationsOf } from './actions.ts';
@@ -15,7 +17,7 @@ import { Tally } from './playing.ts';
 import { parseScript, scriptText } from './script.ts';
 import { invariantOf, shrink } from './shrinking.ts';
 
-const OPERATIONS = 4_000;
+const OPERATIONS = shareOf('operations of a history');
 
 suite('histories of a node', () => {
   test('invariants hold over some short ones (FIL-02 to 05, STR-01 to 05, AMB-08, AMB-23, AMB-28, AMB-32, AMB-52, AMB-110)', async () => {

@@ -1,3 +1,4 @@
+// tier: quick
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { suite, test } from 'node:test';

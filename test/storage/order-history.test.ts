@@ -1,3 +1,4 @@
+// tier: quick, 3 s
 /** The rows of orders that are in memory too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Deep pages of trades, found by counting (PAG-01, PAG-03, QRY-03). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Rows of older layouts as today's, one by one; whole directories are upgraded in test/tools/upgrade.test.ts. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,8 +1,9 @@
 /**
- * How a property test runs: few cases by default, more by `RINGBOOK_PROPERTY_RUNS`; always the same ones, so that a change
+ * How a property test runs: few cases by default (shares.ts), more by `RINGBOOK_PROPERTY_RUNS`; always the same ones, so that a change
  * and nothing else makes one fail, unless `RINGBOOK_PROPERTY_SEED` is a seed of your own or `random`. fast-check prints it.
  */
 import fc from 'fast-check';
+import { shareOf } from './shares.ts';
 
 export interface PropertyParameters {
   readonly numRuns: number;
@@ -11,10 +12,11 @@ export interface PropertyParameters {
 
 const SEED = 20_261_121;
 
-/** @param fewer the number of runs without the variable. */
-export function propertyParameters(fewer = 50): PropertyParameters {
+/** @param runs the number of runs in CI, without the variable. */
+export function propertyParameters(runs = 50): PropertyParameters {
   const wanted = numberOf('RINGBOOK_PROPERTY_RUNS');
-  return { numRuns: wanted !== null && wanted > 0 ? wanted : fewer, seed: propertySeed() };
+  const share = Math.ceil(runs * shareOf('times the runs of a property'));
+  return { numRuns: wanted !== null && wanted > 0 ? wanted : share, seed: propertySeed() };
 }
 
 function propertySeed(): number {

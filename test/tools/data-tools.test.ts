@@ -1,3 +1,4 @@
+// tier: full, 8 s
 /** The commands about data directories, beside a node that runs and on what it leaves. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

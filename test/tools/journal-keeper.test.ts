@@ -1,3 +1,4 @@
+// tier: full, 7 s
 /** A node that keeps its journal short while it trades, is killed, and goes on. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

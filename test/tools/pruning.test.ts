@@ -1,3 +1,4 @@
+// tier: full
 /** Snapshots and the journal below them: what goes, what stays possible, what is refused. */
 import assert from 'node:assert/strict';
 import {

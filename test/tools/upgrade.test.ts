@@ -1,3 +1,4 @@
+// tier: full, 5 s
 /** Data of older versions, made by the nodes that wrote it, as today's node finds it after `ringbook upgrade`. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

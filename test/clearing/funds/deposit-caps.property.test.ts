@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Deposits, lots, conversions and withdrawals against a plain ledger: any order of them, with clock moves, caps and rates that
  * change, and kills. After each step every balance, every lot and the ledger are what the plain one has.

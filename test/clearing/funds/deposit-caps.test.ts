@@ -1,3 +1,4 @@
+// tier: quick
 /** Deposits over their caps, isolated lots, and what withdrawals take of them; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Forced withdrawals in clearing (AMB-85): once, exact, below zero if need be; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

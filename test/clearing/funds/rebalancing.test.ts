@@ -1,3 +1,4 @@
+// tier: quick
 /** What deposits pay or earn by how they shift a vault from its target weight, to the digit, and where it is booked. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Settlements in clearing: states, nonces, vault units, margin, events; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Sub-accounts, transfers in and out of margin, closing positions. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

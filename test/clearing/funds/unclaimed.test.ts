@@ -1,3 +1,4 @@
+// tier: quick
 /** Deposits that credit nothing when they come: kept, listed, credited once by an operator, bounded. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Payouts and settlements that a reorganisation has dropped, in clearing: taken back once, exactly; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

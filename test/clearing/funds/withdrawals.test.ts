@@ -1,3 +1,4 @@
+// tier: quick
 /** Withdrawals in clearing: figures, states, queue, nonces, payout; every step is checked by a full recount. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The backstop under random trades, prices, pauses, starts and reloads. After every command the ledger adds up
  * (ClearingWorld); here: each step that is due leads on, no row rests below its initial margin, and the rows of a checkpoint

@@ -1,3 +1,4 @@
+// tier: quick
 /** The backstop: what it takes over, nets, sells in clips, deleverages, posts and returns. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Auto-deleveraging in a market with more positions than a step looks at: they are searched in slices, before the step. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Auto-deleveraging: who is closed, in which order, how much of it, at which price, and what is left of it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Detection finds exactly the accounts that are to be liquidated, and looks at few others (LIQ-01 to LIQ-03). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

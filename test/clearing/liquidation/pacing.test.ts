@@ -1,3 +1,4 @@
+// tier: quick
 /** When detection works and steps are made: in pieces, spaced, and until nothing is left (LIQ-01, LIQ-02). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The rounds of a liquidation: what each input makes of an account below maintenance (LIQ-03 to LIQ-07, AMB-57). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Clearing's own decision about signers: who signed is judged again, and what add-signer leaves in state and tables. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a deposit configures, in clearing: once, by the rules, and never at the expense of its credit. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

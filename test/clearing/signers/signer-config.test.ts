@@ -1,3 +1,4 @@
+// tier: quick
 /** Who may sign for an account, as tables and against a plain reference; which configurations an account may have. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

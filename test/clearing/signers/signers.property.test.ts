@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Lives of accounts with signers: deposits that configure, signers that are added, actions of every tier by any hands, time that
  * passes, checkpoints that are loaded again. Clearing answers and keeps what the plain judge says.

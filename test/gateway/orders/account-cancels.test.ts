@@ -1,3 +1,4 @@
+// tier: quick
 /** An account in liquidation is cleared of its orders, in bounded steps and completely (LIQ-04, AMB-57). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

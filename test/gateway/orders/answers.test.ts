@@ -1,3 +1,4 @@
+// tier: quick
 /** Answers to requests, a restart, and inventory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Auto-reduce (AR-01 to AR-06, AMB-61): who gives way, how much, and who is left alone. EX-17 by its numbers. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Pending cancels, self-trade prevention and cancels of many at the gateway. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

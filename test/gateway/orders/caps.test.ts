@@ -1,3 +1,4 @@
+// tier: quick
 /** Protocol caps at order entry: what raises a measure of all users above its cap is refused, what reduces passes (CAP-01 to CAP-10, AMB-112). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Children at the gateway: what is let through as a parent fills, and what is held for it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

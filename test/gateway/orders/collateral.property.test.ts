@@ -1,3 +1,4 @@
+// tier: quick
 /** What all margin accounts own of an asset, as order entry sums it, beside a plain recount after every step (CAP-08, AMB-54). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What a connection takes with it, whatever happens to the orders (docs/trading.md, "When you may go away"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

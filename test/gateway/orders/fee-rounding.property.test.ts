@@ -1,3 +1,4 @@
+// tier: quick
 /** What an order was accepted with pays for its fills, however it is split into them and each fee rounded up (issue A6). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

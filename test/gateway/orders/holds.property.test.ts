@@ -1,3 +1,4 @@
+// tier: quick
 /** Holds under every event that a market may send: they equal the sum over the orders after every word (AMB-112). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What an account in liquidation may still do: reduce, and receive (AMB-57, decision 7 on liquidation). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Orders that leave memory while a request or a page still points at their records (AMB-110, AMB-142, PAG-01). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Margin pre-flight: who is admitted, by the figures of the worked examples (MRG-12 to 26, ORD-26, TIF-08, TIF-09). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

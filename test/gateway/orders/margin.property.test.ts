@@ -1,3 +1,4 @@
+// tier: quick
 /** Pressure and capacity under everything clients, markets and clearing may do: equal to a plain recount after every step. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Market orders at the gateway: budgets, holds, records and ends. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

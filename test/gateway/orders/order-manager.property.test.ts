@@ -1,3 +1,4 @@
+// tier: quick, 5 s
 /** Properties of the order manager under random legal interleavings of clients, market and clearing. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

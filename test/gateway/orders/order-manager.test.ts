@@ -1,3 +1,4 @@
+// tier: quick
 /** Holds, fills, order events and answers at the gateway. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The list that pages of orders are made of, against a sorted array (PAG-01, PAG-02, QRY-01). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

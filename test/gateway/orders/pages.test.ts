@@ -1,3 +1,4 @@
+// tier: quick
 /** Pages of a user with thousands of live orders, between which finished ones of the tables lie (PAG-01, PAG-02, QRY-01). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

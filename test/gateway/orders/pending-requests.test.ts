@@ -1,3 +1,4 @@
+// tier: quick
 /** Requests on their way: what one user may have of the table that all share (AMB-111), and who may hold cancels (AMB-25). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What positions cost: against a plain recomputation, in exact fractions too, and however the trades are cut into pieces. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

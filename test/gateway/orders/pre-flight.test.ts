@@ -1,3 +1,4 @@
+// tier: quick
 /** What the gateway refuses before the signature, and in which order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * Reduce-only orders at order entry: what matches at once must shrink its position (TIF-08, TIF-09, AMB-27, AMB-28), and of
  * what may rest only that is free of margin which shrinks it (MRG-22).

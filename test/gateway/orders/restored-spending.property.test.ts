@@ -1,3 +1,4 @@
+// tier: quick
 /** What balances hold for the orders of a start: the sum of what each reserves, whenever it is read (AMB-52, AMB-110). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Which orders of the tables a filtered page looks at, and which of them it copies (wire-additions.md 8.3). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Orders and actions that race for the same money (A5; AMB-112, TRF-04): never both, and nothing set aside is forgotten. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

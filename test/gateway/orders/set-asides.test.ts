@@ -1,3 +1,4 @@
+// tier: quick
 /** What actions set aside of margin accounts, and for a quote leg that is folded (AMB-65, AMB-69, AMB-112, TRF-08). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Simulated trades and the preview of a close where there is little to go by: no account, no price, no order so large. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Triggers at the gateway: what they hold, when they are let go, and a restart. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Accounts that hold more than they own after a booking lose their youngest orders, and only then (AMB-112). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** What follows from all orders of a user is made at its first use: it is the same whenever that is (PAG-02, AMB-124). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

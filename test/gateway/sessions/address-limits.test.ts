@@ -1,3 +1,4 @@
+// tier: quick
 /** What an address may cost before it has logged in (AMB-91). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

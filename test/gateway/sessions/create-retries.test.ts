@@ -1,3 +1,4 @@
+// tier: quick
 /** Idempotent retries of creates (docs/trading.md, "Sending again"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

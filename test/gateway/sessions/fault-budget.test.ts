@@ -1,3 +1,4 @@
+// tier: quick
 /** Rollbacks by a user's own fault have a budget (AMB-124). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /** Budgets: what fits, what is refused, and that nothing is taken twice or lost. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

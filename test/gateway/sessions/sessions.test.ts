@@ -1,3 +1,4 @@
+// tier: quick
 /** Nonces, tokens and logging in. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,3 +1,4 @@
+// tier: quick
 /**
  * The budget that threads share: nothing is lost or given twice, whichever thread read the clock when (LIM-02,
  * LIM-06).

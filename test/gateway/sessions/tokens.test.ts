@@ -1,3 +1,4 @@
+// tier: quick
 /** Strangers who log in and request nonces, on the bounds of a node: whom they displace (SES-09, AMB-86, AMB-87). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

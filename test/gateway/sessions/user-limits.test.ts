@@ -1,3 +1,4 @@
+// tier: quick
 /** Keys cost nothing: what users without funds may take of what all share (LIM-02, LIM-06, LIM-14). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
