@@ -9,7 +9,7 @@ import { selectFiles, testFiles } from './support/test-files.ts';
 /** Of `npm test` on two cores: estimated seconds of its files, at the share of CI. */
 const QUICK_SECONDS_MAX = 420;
 /** What no file of the quick tier may need: a newcomer has neither. */
-const TOOLS = /support\/(?:anvil|browser|trade-page|promtool)\.ts'/;
+const TOOLS = /support\/(?:anvil|browser|trade-page)\.ts'/;
 
 suite('tiers of test files', () => {
   const files = testFiles('test');

@@ -1,4 +1,4 @@
-// tier: quick
+// tier: full
 /**
  * The vault of test/contracts on anvil: selectors, events, errors and digests are those of wire.md 12 and 13, and the
  * digests of src/chain, of the Solidity code and of viem are the same.
