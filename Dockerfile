@@ -14,10 +14,8 @@ COPY workers workers
 COPY schemas schemas
 COPY config config
 RUN npm run build
-# Only what runs: no development packages, no compiler (viem names it as an optional peer), not the client's package, and of the forty
-# uWebSockets.js binaries the one for this Node and CPU.
-RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/typescript node_modules/@typescript node_modules/ringbook-client \
- && node -e "const fs=require('fs'),dir='node_modules/uWebSockets.js';const keep='uws_'+process.platform+'_'+process.arch+'_'+process.versions.modules+'.node';if(!fs.existsSync(dir+'/'+keep))throw new Error('no binary '+keep);for(const f of fs.readdirSync(dir))if(f.endsWith('.node')&&f!==keep)fs.rmSync(dir+'/'+f)"
+# Only what runs: no development packages, not the client's package, and of the native binaries those for this Node and CPU.
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/ringbook-client && node dist/src/cli/main.js slim
 
 FROM ${NODE_IMAGE}
 # The address of a container's own network; the program alone listens on 127.0.0.1.

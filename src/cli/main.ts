@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import('./bench-command.ts')).benchCommand,
   ready: async () => (await import('./ready-command.ts')).readyCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
+  slim: async () => (await import('./slim-command.ts')).slimCommand,
   verify: async () => (await import('./data-commands.ts')).verifyCommand,
   replay: async () => (await import('./data-commands.ts')).replayCommand,
   backup: async () => (await import('./data-commands.ts')).backupCommand,

@@ -28,7 +28,7 @@ export function binaryFault(folder: string, name: string = binaryName()): string
   try {
     bytes = readFileSync(join(folder, name));
   } catch (error) {
-    return `uWebSockets.js cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return `uWebSockets.js cannot be read: ${error instanceof Error ? error.message : String(error)}; install again with npm ci`;
   }
   const found = createHash('sha256').update(bytes).digest('hex');
   return found === expected

@@ -1,4 +1,5 @@
 /** Whether the native server may be loaded: its C library is here, and its binary is the compared one. Loads nothing. */
+
 import { binaryFault, packageFolder } from '../http/uws-integrity.ts';
 import { libraryFault, type NativeHost } from '../runtime/c-library.ts';
 

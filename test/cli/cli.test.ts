@@ -27,6 +27,7 @@ const COMMANDS = [
   'bench',
   'ready',
   'doctor',
+  'slim',
 ];
 
 suite('the command', () => {
