@@ -4,7 +4,8 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { PriceSource } from '../risk/prices.ts';
+import type { PriceSources } from '../risk/asset-terms.ts';
+import type { MarkRule } from '../risk/prices.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
 import { isLive } from './funds/withdrawal-book.ts';
 import { type HooksView, hooksView } from './hooks.ts';
@@ -19,7 +20,7 @@ type View = Readonly<Record<string, unknown>>;
 
 /** Both sources by asset id, of assets that ever had one. */
 export interface KnownPrices {
-  readonly [assetId: string]: { readonly oracle: PriceSource | null; readonly mark: PriceSource | null };
+  readonly [assetId: string]: PriceSources & { readonly markRule: MarkRule };
 }
 
 /** What each question is answered with. */
@@ -104,7 +105,9 @@ export function* answerQuery<Query extends ClearingQuery>(
 
 function knownPrices(state: ClearingState): KnownPrices {
   const priced = [...state.risks.values()].filter(({ oracle, mark }) => oracle !== null || mark !== null);
-  return Object.fromEntries(priced.map(({ asset, oracle, mark }) => [asset, { oracle, mark }]));
+  return Object.fromEntries(
+    priced.map(({ asset, oracle, mark, risk: { markRule } }) => [asset, { oracle, mark, markRule }]),
+  );
 }
 
 /** All orders are walked once. */

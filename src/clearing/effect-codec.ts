@@ -117,6 +117,8 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
         const { definition } = effect.change.row;
         writeNews(effect, to.market(definition.marketIndex));
         writeNews(effect, to.data);
+      } else if (effect.change.table === 'asset') {
+        writeNews(effect, to.data);
       } else if (effect.change.table === 'config' && effect.change.row.kind === 'settings') {
         for (const sink of [to.data, ...to.shards]) writeNews(effect, sink);
       }

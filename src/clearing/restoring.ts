@@ -111,7 +111,7 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
     writeNews({ kind: 'signersChanged', row, configNonce }, door);
   });
   for (const row of state.assets.values()) {
-    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, door);
+    writeEffect({ kind: 'registryChanged', change: { table: 'asset', row } }, to);
   }
   yield* inParts(allBalances(state), sent, (slot) => {
     if (slot.owned !== 0n || slot.locked !== 0n) writeBalance(slot, door);
@@ -173,10 +173,13 @@ function writeRisk(state: ClearingState, { assetId, marketIndex }: MarketDefinit
   writeMarketRisk({ marketIndex, mark, credits, borrows }, sink);
 }
 
-/** Everything that market data has from clearing beside trades: settings, markets, their figures, oracle prices. */
+/** Everything that market data has from clearing beside trades: settings, assets, markets, their figures, oracle prices. */
 export function sendMarketFigures(state: ClearingState, sink: RecordSink): void {
   const settings = state.configs.get(configKey('settings', ''));
   if (settings !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row: settings } }, sink);
+  for (const row of state.assets.values()) {
+    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, sink);
+  }
   for (const market of state.markets) {
     writeNews({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
     writeRisk(state, market.definition, sink);

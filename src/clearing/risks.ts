@@ -14,11 +14,10 @@ import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.ts';
 import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
-import { imFactor, NO_ROW_TERMS, termsOfRow } from '../risk/risk-terms.ts';
+import { imFactor, NO_ROW_TERMS, type RiskTerms } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { WatchList } from './liquidation/watch-list.ts';
-import { parseRisk } from './registry/risk-parameters.ts';
-import type { AssetRow, MarkRow, PriceRow } from './rows.ts';
+import type { MarkRow, PriceRow } from './rows.ts';
 import type { ClearingState, RiskSlot } from './state.ts';
 
 const NEVER = -1n as TimestampNs;
@@ -50,10 +49,10 @@ export function borrowsOf(state: ClearingState, asset: AssetId): Amount18 {
   return asset === USD ? state.usdBorrows : (state.risks.get(asset)?.borrows ?? ZERO_18);
 }
 
-/** An asset row is in force. */
-export function placeRisk(state: ClearingState, row: AssetRow): void {
-  const slot = riskSlot(state, row.assetId);
-  slot.risk = termsOfRow(row.assetId, row.riskJson === null ? null : parseRisk(row.riskJson));
+/** An asset row is in force, or the settings that its terms are made with. */
+export function placeRisk(state: ClearingState, asset: AssetId, risk: RiskTerms): void {
+  const slot = riskSlot(state, asset);
+  slot.risk = risk;
   slot.terms = null;
   state.detection.weightsChanged(slot);
 }
@@ -95,9 +94,9 @@ export function moveMark(
   const { terms, termsNs } = slot;
   changeMark(state, slot, nextSource(slot.mark, price, matchedNs, { staleNs: MARK_STALE_NS, recoveryUpdates, nowNs }));
   // Most trades are at the price of the one before, at which the terms were made.
-  if (terms !== null && termsNs === nowNs && samePrices(terms.prices, assetPrices(slot.oracle, slot.mark, nowNs))) {
-    slot.terms = terms;
-  }
+  if (terms === null || termsNs !== nowNs) return;
+  const prices = assetPrices(slot.oracle, slot.mark, slot.risk.markRule, nowNs);
+  if (samePrices(terms.prices, prices)) slot.terms = terms;
 }
 
 function samePrices(a: AssetPrices, b: AssetPrices): boolean {

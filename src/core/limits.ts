@@ -85,6 +85,8 @@ export const MINIMUM_NOTIONAL = 10_000_000_000_000_000n;
 export const ORDER_LIFE_NS = 2_592_000_000_000_000n;
 export const CLOCK_SKEW_NS = 5_000_000_000n;
 export const POST_SIGN_AGE_MAX_NS = 60_000_000_000n;
+/** Default of `mark_band_age_ms`: an oracle price older than this binds no mark [MON-06]. */
+export const MARK_BAND_AGE_NS = 120_000_000_000n;
 // mutant: stale-match-age
 export const STALE_MATCH_NS = 300_000_000_000n;
 /** Sessions [SES-03, SES-05, SES-09, AMB-87]. */

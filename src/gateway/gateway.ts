@@ -11,16 +11,17 @@
  */
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { parseRisk } from '../clearing/registry/risk-parameters.ts';
+import { riskTermsOf } from '../clearing/registry/registry-assets.ts';
+import { readMarkBandAge } from '../clearing/registry/stored-settings.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import { ActionHops, type ActionMeter, type HopLog } from '../codec/hop-times.ts';
 import { HOP } from '../core/hops.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
+import { MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { AtRisk } from '../core/market-figures.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
-import { termsOfRow } from '../risk/risk-terms.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
 import { AutomaticCancels } from './automatic-cancels.ts';
@@ -149,6 +150,7 @@ export class Gateway implements OrderSink {
 
   readonly #parts: GatewayParts;
   readonly #faults: FaultCooldowns;
+  #markBandAgeNs = MARK_BAND_AGE_NS;
   readonly #releases: ReleaseQueue;
   /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
   readonly #known = new Set<UserId>();
@@ -266,8 +268,7 @@ export class Gateway implements OrderSink {
 
   assetChanged(row: AssetRow): void {
     this.registry.assetChanged(row);
-    const risk = row.riskJson === null ? null : parseRisk(row.riskJson);
-    this.orders.margin.onRiskChanged(row.assetId, termsOfRow(row.assetId, risk));
+    this.orders.margin.onRiskChanged(row.assetId, riskTermsOf(row, this.#markBandAgeNs));
   }
 
   /** @param sequence where clearing stands; matters until the market opens. */
@@ -281,9 +282,19 @@ export class Gateway implements OrderSink {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
     const { settings, faults, amountText } = readSettings(row.json);
+    this.#markBandAgeChanged(readMarkBandAge(row.json));
     this.#faults.settings = faults;
     this.withdrawals.form = amountText;
     this.orders.onSettingsChanged(settings);
+  }
+
+  /** The terms of assets follow from a setting too (MON-06). */
+  #markBandAgeChanged(ageNs: bigint): void {
+    if (ageNs === this.#markBandAgeNs) return;
+    this.#markBandAgeNs = ageNs;
+    for (const row of this.registry.assetRows.values()) {
+      this.orders.margin.onRiskChanged(row.assetId, riskTermsOf(row, ageNs));
+    }
   }
 
   atRiskChanged(view: AtRisk): void {

@@ -12,7 +12,8 @@
 import type { AssetId } from '../core/ids.ts';
 import type { OpenInterest, ShownPrices } from '../core/market-figures.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
-import { type PriceSource, shownPrices } from '../risk/prices.ts';
+import { type MarkRule, type PriceSource, shownPrices } from '../risk/prices.ts';
+import { NO_ROW_TERMS } from '../risk/risk-terms.ts';
 
 /** The figures of one market as clearing sends them. */
 export interface MarketRisk {
@@ -27,6 +28,11 @@ export class AssetFigures {
   readonly #oracles = new Map<AssetId, PriceSource>();
   readonly #trades = new Map<AssetId, PriceSource>();
   readonly #interests = new Map<AssetId, OpenInterest>();
+  readonly #rules = new Map<AssetId, MarkRule>();
+
+  markRuleChanged(asset: AssetId, rule: MarkRule): void {
+    this.#rules.set(asset, rule);
+  }
 
   oracleAccepted(asset: AssetId, oracle: PriceSource): void {
     this.#oracles.set(asset, oracle);
@@ -49,7 +55,8 @@ export class AssetFigures {
   }
 
   prices(asset: AssetId, nowNs: TimestampNs): ShownPrices {
-    return shownPrices(this.#oracles.get(asset) ?? null, this.#trades.get(asset) ?? null, nowNs);
+    const rule = this.#rules.get(asset) ?? NO_ROW_TERMS.markRule;
+    return shownPrices(this.#oracles.get(asset) ?? null, this.#trades.get(asset) ?? null, rule, nowNs);
   }
 
   /** Null for a market that never had a position. */

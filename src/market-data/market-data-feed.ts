@@ -7,8 +7,12 @@
  */
 
 import { type NodeNews, readMark, readNews } from '../clearing/effect-codec.ts';
-import { readTapeTrades } from '../clearing/registry/stored-settings.ts';
+import { riskTermsOf } from '../clearing/registry/registry-assets.ts';
+import { readMarkBandAge, readTapeTrades } from '../clearing/registry/stored-settings.ts';
+import type { AssetRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
+import type { AssetId } from '../core/ids.ts';
+import { MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
@@ -101,6 +105,9 @@ export class MarketDataFeed {
   readonly #early = new Map<number, readonly (() => void)[]>();
   /** Markets with older trades in the tables than were read, by the last one that was. */
   readonly #unread = new Map<number, OldestRead>();
+  /** By asset, for what binds its mark. */
+  readonly #assets = new Map<AssetId, AssetRow>();
+  #markBandAgeNs = MARK_BAND_AGE_NS;
   #nextOlderNs = 0n;
   #history: TradeHistory | null = null;
   #readsTables = false;
@@ -267,7 +274,9 @@ export class MarketDataFeed {
     if (news.kind === 'registryChanged' && news.change.table === 'market') this.#upsert(news.change.row.definition);
     if (news.kind === 'registryChanged' && news.change.table === 'config') {
       this.data.setTapeTrades(readTapeTrades(news.change.row.json));
+      this.#markBandAgeChanged(readMarkBandAge(news.change.row.json));
     }
+    if (news.kind === 'registryChanged' && news.change.table === 'asset') this.#onAsset(news.change.row);
     if (news.kind === 'priceAccepted') {
       const { asset, price, publishNs: timeNs, isTripped, goodUpdates } = news.row;
       this.data.oracleAccepted(asset, { price, timeNs, isTripped, goodUpdates });
@@ -280,6 +289,17 @@ export class MarketDataFeed {
     }
     if (!this.#readsTables) this.#readOlder(OLDER_AT_START_NS);
     this.#readsTables = true;
+  }
+
+  #onAsset(row: AssetRow): void {
+    this.#assets.set(row.assetId, row);
+    this.data.markRuleChanged(row.assetId, riskTermsOf(row, this.#markBandAgeNs).markRule);
+  }
+
+  #markBandAgeChanged(ageNs: bigint): void {
+    if (ageNs === this.#markBandAgeNs) return;
+    this.#markBandAgeNs = ageNs;
+    for (const row of this.#assets.values()) this.#onAsset(row);
   }
 
   #upsert(definition: MarketDefinition): void {

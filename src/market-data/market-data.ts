@@ -42,7 +42,7 @@ import {
   type Sequence,
   type TimestampNs,
 } from '../core/units.ts';
-import type { PriceSource } from '../risk/prices.ts';
+import type { MarkRule, PriceSource } from '../risk/prices.ts';
 import { AssetFigures, type MarketRisk } from './asset-figures.ts';
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
@@ -225,6 +225,11 @@ export class MarketData {
   /** An oracle price was accepted, or was there at the start. */
   oracleAccepted(asset: AssetId, oracle: PriceSource): void {
     this.#figures.oracleAccepted(asset, oracle);
+  }
+
+  /** What binds the mark of an asset (MON-06). */
+  markRuleChanged(asset: AssetId, rule: MarkRule): void {
+    this.#figures.markRuleChanged(asset, rule);
   }
 
   /** The last trade and the open interest of a market. @param nowNs null for figures as they were at the start. */

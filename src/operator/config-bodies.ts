@@ -207,6 +207,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   auto_reduce_cooldown_ms: integer(DAY_MS),
   reduce_only_excess_cancel: flag,
   market_order_band: decimal(FRACTION),
+  mark_band_age_ms: integer(DAY_MS),
   liquidation_interval_ms: integer(INTERVAL_MS),
   liquidation_rounds: integer(COUNT),
   backstop_clip_fraction: decimal(FRACTION),

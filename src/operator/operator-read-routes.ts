@@ -11,13 +11,15 @@ import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Query } from '../http/query.ts';
 import {
-  assetPrices,
+  isUsable,
   MARK_STALE_NS,
+  markInUse,
   ORACLE_STALE_NS,
   type PriceSource,
   STORED_PRICE_NS,
   sourceState,
 } from '../risk/prices.ts';
+import { NO_ROW_TERMS } from '../risk/risk-terms.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
@@ -125,13 +127,15 @@ const NOT_A_NEXT = reject('INVALID_REQUEST', 'since is "next" of an earlier repl
 const NOT_TRACED = reject('INVALID_REQUEST', 'the node records no trace: start it with RINGBOOK_TRACE=1');
 
 /** The prices of an asset that never had any. */
-const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null };
+const NOT_PRICED: KnownPrices[string] = { oracle: null, mark: null, markRule: NO_ROW_TERMS.markRule };
 
-function pricesView({ oracle, mark }: KnownPrices[string], nowNs: TimestampNs): View {
+/** The mark is the last trade as it is in use: within its band (MON-06). */
+function pricesView({ oracle, mark, markRule }: KnownPrices[string], nowNs: TimestampNs): View {
+  const inUse = mark === null ? null : { ...mark, price: markInUse(mark.price, oracle, markRule, nowNs) };
   return {
     oracle: sourceView(oracle, 'publish_time_ns', ORACLE_STALE_NS, nowNs),
-    mark: sourceView(mark, 'timestamp_ns', MARK_STALE_NS, nowNs),
-    circuit_broken: assetPrices(oracle, mark, nowNs).isBroken,
+    mark: sourceView(inUse, 'timestamp_ns', MARK_STALE_NS, nowNs),
+    circuit_broken: !isUsable(oracle, ORACLE_STALE_NS, nowNs),
   };
 }
 

@@ -2,6 +2,7 @@
  * Assets, risk parameters and markets (operator-api.md 4.1 to 4.3). commands.ts parses the bodies; reads use the
  * gateway's copy of the registry.
  */
+import type { Logger } from 'pino';
 import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-assets.ts';
 import { marketView } from '../clearing/registry/registry-markets.ts';
 import { riskView } from '../clearing/registry/risk-parameters.ts';
@@ -14,8 +15,9 @@ import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { publicAccounts } from './own-accounts.ts';
 
-export function registryRoutes(parts: OpsParts): readonly OpsRoute[] {
-  return [...assetRoutes(parts), ...riskRoutes(parts), ...marketRoutes(parts)];
+/** @param log receives a warning for each asset whose mark is bound by nothing. */
+export function registryRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[] {
+  return [...assetRoutes(parts, log), ...riskRoutes(parts), ...marketRoutes(parts)];
 }
 
 /** The `{asset_id}` of a path, in its normal form. */
@@ -30,12 +32,16 @@ function objectRoutes(
   pattern: string,
   kind: 'putAsset' | 'putRisk' | 'putMarket',
   read: (assetId: AssetId) => OpsReply,
+  changed: (view: Readonly<Record<string, unknown>>) => void = () => undefined,
 ): readonly OpsRoute[] {
   const put = (method: 'put' | 'patch') => async (call: OpsCall) => {
     const id = assetParam(call);
     const refused = kind === 'putMarket' ? withoutAccounts(parts) : null;
     if (refused !== null) return refused;
-    return id.ok ? request(parts, { kind, method, assetId: id.value, body: call.body }) : id;
+    if (!id.ok) return id;
+    const reply = await request(parts, { kind, method, assetId: id.value, body: call.body });
+    if (reply.ok) changed(reply.value);
+    return reply;
   };
   const get = (call: OpsCall): OpsReply => {
     const id = assetParam(call);
@@ -66,7 +72,7 @@ function assetOf(parts: OpsParts, id: AssetId): Outcome<AssetRow> {
   return row === undefined ? rejected(assetNotFound(id)) : accepted(row);
 }
 
-function assetRoutes(parts: OpsParts): readonly OpsRoute[] {
+function assetRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[] {
   const read = (id: AssetId): OpsReply => {
     const row = assetOf(parts, id);
     return row.ok ? accepted(assetView(row.value)) : row;
@@ -77,7 +83,10 @@ function assetRoutes(parts: OpsParts): readonly OpsRoute[] {
       pattern: '/operator/assets',
       handler: () => accepted({ assets: assetsInOrder(parts).map(assetView) }),
     },
-    ...objectRoutes(parts, '/operator/assets/{asset_id}', 'putAsset', read),
+    ...objectRoutes(parts, '/operator/assets/{asset_id}', 'putAsset', read, (view) => {
+      if (view['mark_band'] !== 'none') return;
+      log.warn({ asset: view['asset_id'] }, 'the mark of this asset is bound by no oracle: mark_band is none');
+    }),
   ];
 }
 

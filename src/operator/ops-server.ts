@@ -38,7 +38,7 @@ export class OpsServer {
         deviations: chains()?.lastDeviations() ?? new Map(),
       })),
       ...pageRoutes(),
-      ...registryRoutes(parts),
+      ...registryRoutes(parts, log),
       ...configRoutes(parts),
       ...chainRoutes(parts, chains),
       ...limitRoutes(parts),

@@ -42,9 +42,13 @@ const WORD = { min: 0n, max: NO_CAP };
 /** Rates are clamped when they are applied; any fraction may be configured. */
 const ANY_RATE = { min: -ONE_18, max: ONE_18 };
 
+const ASSET_MEMBERS = ['symbol', 'max_adl', 'rebalancing', 'tokens', 'name', 'asset_class', 'mark_band'];
+/** A mark below zero is none. */
+const MARK_BAND = { min: 0n, max: ONE_18 - 1n };
+
 /** @returns INVALID_REQUEST with the failing member. */
 export function readAsset(body: unknown): Outcome<AssetChange> {
-  const reader = new BodyReader(body, ['symbol', 'max_adl', 'rebalancing', 'tokens', 'name', 'asset_class']);
+  const reader = new BodyReader(body, ASSET_MEMBERS);
   const symbol = reader.textOrNull('symbol', null);
   if (symbol !== null && !SYMBOL_FORM.test(symbol)) reader.fail('symbol', '1 to 32 visible characters are expected');
   const maxAdl = reader.decimalOrNull('max_adl', NOT_NEGATIVE, null);
@@ -53,6 +57,7 @@ export function readAsset(body: unknown): Outcome<AssetChange> {
   const name = reader.textOrNull('name', null);
   if (name !== null && !NAME_FORM.test(name)) reader.fail('name', '1 to 64 printable characters are expected');
   const assetClass = readAssetClass(reader);
+  const markBand = readMarkBand(reader);
   if (rebalancing?.ok === false) return rebalancing;
   return (
     reader.failure ??
@@ -63,8 +68,16 @@ export function readAsset(body: unknown): Outcome<AssetChange> {
       ...(reader.has('tokens') ? { tokens: tokens.map(({ definition }) => definition), ...symbolsOf(tokens) } : {}),
       ...(reader.has('name') ? { name } : {}),
       ...(reader.has('asset_class') ? { asset_class: assetClass } : {}),
+      ...(reader.has('mark_band') ? { mark_band: markBand } : {}),
     })
   );
+}
+
+/** A fraction, `none`, or null (MON-06). */
+function readMarkBand(reader: BodyReader): string | null {
+  if (reader.raw('mark_band') === 'none') return 'none';
+  const fraction = reader.decimalOrNull('mark_band', MARK_BAND, null);
+  return fraction === null ? null : format18(fraction);
 }
 
 function readAssetClass(reader: BodyReader): AssetClass | null {

@@ -75,7 +75,7 @@ export function termsInForce(
   interest: Interest,
   nowNs: TimestampNs,
 ): AssetTerms {
-  return assetTerms(risk, assetPrices(oracle, mark, nowNs), factorInForce(risk, interest));
+  return assetTerms(risk, assetPrices(oracle, mark, risk.markRule, nowNs), factorInForce(risk, interest));
 }
 
 export const USD_ASSET: AssetTerms = assetTerms(USD_TERMS, USD_PRICES, FACTOR_ONE);

@@ -19,7 +19,7 @@ import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampN
 import type { InitialSums, MarginSums } from './account.ts';
 import { type AssetTerms, equityLeg, legAtMark, type PriceSources, weighedLeg } from './asset-terms.ts';
 import { type Legs, magnitude } from './position.ts';
-import { isUsable, MARK_STALE_NS, ORACLE_STALE_NS } from './prices.ts';
+import { isUsable, ORACLE_STALE_NS, usableMark } from './prices.ts';
 import type { RiskTerms } from './risk-terms.ts';
 
 /** A weight of 1 in percent, and the midpoint of two of them. */
@@ -33,15 +33,19 @@ type Decimals = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals'>;
 // ---- the order of a liquidation, and a clip
 
 /**
- * The price that an order of the node is derived from (LIQ-07 to LIQ-09): of the last trade and the oracle the usable one
+ * The price that an order of the node is derived from (LIQ-07 to LIQ-09): of the mark in use and the oracle the usable one
  * that reaches deeper into the book, the lower for a sell and the higher for a buy. A source is usable while it is neither
  * stale nor tripped; a mark that recovers is none. A sale is never priced without an oracle: then the asset is
  * circuit-broken collateral (AMB-126).
  *
  * @param side of the order. @returns USD for one unit, 18 decimals; null without a usable price: no order.
  */
-export function liquidationReference(side: Side, { oracle, mark }: PriceSources, nowNs: TimestampNs): Amount18 | null {
-  const fromMark = isUsable(mark, MARK_STALE_NS, nowNs) ? mark.price : null;
+export function liquidationReference(
+  side: Side,
+  { oracle, mark, risk }: PriceSources & { readonly risk: Pick<RiskTerms, 'markRule'> },
+  nowNs: TimestampNs,
+): Amount18 | null {
+  const fromMark = usableMark(oracle, mark, risk.markRule, nowNs);
   const fromOracle = isUsable(oracle, ORACLE_STALE_NS, nowNs) ? oracle.price : null;
   if (fromOracle === null) return side === SIDE.buy ? fromMark : null;
   if (fromMark === null) return fromOracle;

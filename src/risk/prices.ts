@@ -6,12 +6,14 @@
  *
  *   healthy ──an update comes when the last one is stale──▶ tripped ──enough good updates in a row──▶ healthy
  *
- * A source is usable while it is neither stale nor tripped. Without a usable mark the oracle stands in for it. The asset
- * is circuit-broken when its oracle is not usable or there never was one: then its collateral counts nothing, and
+ * A source is usable while it is neither stale nor tripped. Without a usable mark the oracle stands in for it. A usable one is
+ * taken into a band around the oracle of that moment, while the oracle is young enough (MON-06): whatever two accounts of one
+ * trader pay each other, it moves what others are worth by no more than the band. The asset is circuit-broken when its oracle is not usable or there never was one: then its collateral counts nothing, and
  * borrows count at the last stored price, however old it is.
  *
  * Staleness is a matter of time alone and needs no timer: that a source was stale is found when its next update comes.
  */
+import { larger, mulDivCeil, mulDivFloor, smaller } from '../core/arithmetic.ts';
 import type { ShownPrices } from '../core/market-figures.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 
@@ -72,6 +74,39 @@ export function isUsable(source: PriceSource | null, staleNs: bigint, nowNs: Tim
   return source !== null && !source.isTripped && !isStale(source.timeNs, staleNs, nowNs);
 }
 
+/** How far a mark may be from the oracle, and for how long the oracle binds it (MON-06). */
+export interface MarkRule {
+  /** Fraction of the oracle, 18 decimals, at least 0 and below 1; null: the operator wants no band. */
+  readonly band: bigint | null;
+  /** An oracle that was published longer ago binds nothing. */
+  readonly bandAgeNs: bigint;
+}
+
+/**
+ * The mark in use for a last trade at `trade`: the nearest price within the band. Its ends are rounded into it, so that a mark
+ * is never further from the oracle than the fraction says.
+ */
+export function markInUse(trade: Amount18, oracle: PriceSource | null, rule: MarkRule, nowNs: TimestampNs): Amount18 {
+  const { band, bandAgeNs } = rule;
+  // mutant: mark-band-age
+  if (band === null || oracle === null || isStale(oracle.timeNs, bandAgeNs, nowNs)) return trade;
+  const highest = mulDivFloor(oracle.price, ONE_18 + band, ONE_18);
+  const lowest = mulDivCeil(oracle.price, ONE_18 - band, ONE_18);
+  // mutant: mark-band
+  return larger(smaller(trade, highest), lowest) as Amount18;
+}
+
+/** The usable mark as it is in use; null without one. */
+export function usableMark(
+  oracle: PriceSource | null,
+  mark: PriceSource | null,
+  rule: MarkRule,
+  nowNs: TimestampNs,
+): Amount18 | null {
+  // mutant: stale-mark
+  return isUsable(mark, MARK_STALE_NS, nowNs) ? markInUse(mark.price, oracle, rule, nowNs) : null;
+}
+
 /** How a source stands (operator-api.md 5): `recovering` has good updates, but not enough of them yet. */
 export type SourceState = 'none' | 'healthy' | 'stale' | 'recovering';
 
@@ -97,24 +132,34 @@ export const USD_PRICES: AssetPrices = { oracle: ONE_18, mark: ONE_18, isBroken:
  * The prices in force at `nowNs`. An asset that never had an oracle price is broken; a usable mark, or else the last
  * one, stands in for the price of its borrows, and 0 where there never was any.
  */
-export function assetPrices(oracle: PriceSource | null, mark: PriceSource | null, nowNs: TimestampNs): AssetPrices {
-  // mutant: stale-mark
-  const usableMark = isUsable(mark, MARK_STALE_NS, nowNs) ? mark.price : null;
+export function assetPrices(
+  oracle: PriceSource | null,
+  mark: PriceSource | null,
+  rule: MarkRule,
+  nowNs: TimestampNs,
+): AssetPrices {
   const isBroken = !isUsable(oracle, ORACLE_STALE_NS, nowNs);
   const stored = oracle?.price ?? mark?.price ?? ZERO_18;
-  return { oracle: stored, mark: usableMark ?? stored, isBroken };
+  return { oracle: stored, mark: usableMark(oracle, mark, rule, nowNs) ?? stored, isBroken };
 }
 
 /**
- * The mark is a usable last trade, or else the oracle (AMB-43); the last trade, usable or not, where there never was an
- * oracle, as for margin. Nothing is shown that is older than two hours (LIQ-10).
+ * The mark in use: a usable last trade, taken into its band (MON-06), or else the oracle (AMB-43); the last trade, usable or
+ * not, where there never was an oracle, as for margin. Nothing is shown that is older than two hours (LIQ-10).
  */
-export function shownPrices(oracle: PriceSource | null, trade: PriceSource | null, nowNs: TimestampNs): ShownPrices {
+export function shownPrices(
+  oracle: PriceSource | null,
+  trade: PriceSource | null,
+  rule: MarkRule,
+  nowNs: TimestampNs,
+): ShownPrices {
   const stored = shown(oracle, nowNs);
   const last = shown(trade, nowNs);
   const isTrade = last !== null && (isUsable(trade, MARK_STALE_NS, nowNs) || oracle === null);
   // mutant: shown-mark
-  const mark = isTrade ? { ...last, source: 'trade' as const } : stored && { ...stored, source: 'oracle' as const };
+  const mark = isTrade
+    ? { ...last, price: markInUse(last.price, oracle, rule, nowNs), source: 'trade' as const }
+    : stored && { ...stored, source: 'oracle' as const };
   return { mark, oracle: stored };
 }
 

@@ -4,9 +4,13 @@
  *
  * Not here: whether a row is valid (clearing, when it is put).
  */
+
+import { parseDecimal18 } from '../core/decimal.ts';
 import { USD } from '../core/ids.ts';
-import type { Amount18 } from '../core/units.ts';
+import { MARK_BAND_AGE_NS } from '../core/limits.ts';
+import { type Amount18, ONE_18 } from '../core/units.ts';
 import { type Interest, netInterest } from './caps.ts';
+import type { MarkRule } from './prices.ts';
 
 /** The members of a public risk row that margin needs; amounts are integer texts in 18 decimals. */
 export interface RiskRow {
@@ -45,6 +49,41 @@ export interface RiskTerms {
   readonly isIsolatedOnly: boolean;
   /** USD, 0 for none. */
   readonly minSubAccountBalance: Amount18;
+  readonly markRule: MarkRule;
+}
+
+/** What binds the mark of an asset beside its row (operator-api.md 4.1, 4.10, MON-06). */
+export interface MarkTerms {
+  /** A fraction as a decimal; null: as the factors have it; 'none': no band. */
+  readonly markBand: string | null;
+  readonly bandAgeNs: bigint;
+}
+
+export const DEFAULT_MARK_TERMS: MarkTerms = { markBand: null, bandAgeNs: MARK_BAND_AGE_NS };
+
+/**
+ * The widest band at which no account at maintenance has negative equity at the oracle (MON-06): min(1/CF − 1,
+ * 1 − 1/(2 − LF)), floored at 18 decimals. CF 0 bounds nothing: such a credit counts nothing.
+ */
+export function markBandMax({
+  collateralFactor,
+  liabilityWeight,
+}: Pick<RiskTerms, 'collateralFactor' | 'liabilityWeight'>): bigint {
+  const ofBorrows = ((liabilityWeight - PERCENT_ONE) * ONE_18) / liabilityWeight;
+  if (collateralFactor === 0n) return ofBorrows;
+  const ofCredits = ((PERCENT_ONE - collateralFactor) * ONE_18) / collateralFactor;
+  // mutant: mark-band-max
+  return ofCredits < ofBorrows ? ofCredits : ofBorrows;
+}
+
+/** @param terms.markBand valid for the factors when it was stored. */
+function markRuleOf(
+  factors: Pick<RiskTerms, 'collateralFactor' | 'liabilityWeight'>,
+  { markBand, bandAgeNs }: MarkTerms,
+): MarkRule {
+  if (markBand === 'none') return { band: null, bandAgeNs };
+  const given = markBand === null ? null : parseDecimal18(markBand);
+  return { band: given ?? markBandMax(factors), bandAgeNs };
 }
 
 function capOf(text: string): Amount18 | null {
@@ -52,10 +91,15 @@ function capOf(text: string): Amount18 | null {
   return cap === NO_CAP ? null : (cap as Amount18);
 }
 
-export function riskTerms(row: RiskRow): RiskTerms {
-  return {
+/** @param mark as configured; its defaults if left out. */
+export function riskTerms(row: RiskRow, mark: MarkTerms = DEFAULT_MARK_TERMS): RiskTerms {
+  const factors = {
     collateralFactor: BigInt(row.collateral_factor),
     liabilityWeight: 2n * PERCENT_ONE - BigInt(row.liability_factor),
+  };
+  return {
+    ...factors,
+    markRule: markRuleOf(factors, mark),
     clamps: row.initial_margin_clamps.map(BigInt),
     factors: row.initial_margin_factors.map((factor) => (factor === NEARLY_ONE ? FACTOR_ONE : BigInt(factor))),
     maxCollateral: capOf(row.max_collateral),
@@ -70,10 +114,11 @@ export function riskTerms(row: RiskRow): RiskTerms {
 export const USD_TERMS: RiskTerms = plainTerms(PERCENT_ONE);
 export const NO_ROW_TERMS: RiskTerms = plainTerms(0n);
 
-function plainTerms(collateralFactor: bigint): RiskTerms {
+function plainTerms(collateralFactor: bigint, mark: MarkTerms = DEFAULT_MARK_TERMS): RiskTerms {
+  const factors = { collateralFactor, liabilityWeight: PERCENT_ONE };
   return {
-    collateralFactor,
-    liabilityWeight: PERCENT_ONE,
+    ...factors,
+    markRule: markRuleOf(factors, mark),
     clamps: [0n],
     factors: [FACTOR_ONE],
     maxCollateral: null,
@@ -85,9 +130,9 @@ function plainTerms(collateralFactor: bigint): RiskTerms {
 }
 
 /** @param row null for an asset without one. */
-export function termsOfRow(asset: string, row: RiskRow | null): RiskTerms {
+export function termsOfRow(asset: string, row: RiskRow | null, mark: MarkTerms = DEFAULT_MARK_TERMS): RiskTerms {
   if (asset === USD) return row === null ? USD_TERMS : { ...riskTerms(row), ...FIXED_FOR_USD };
-  return row === null ? NO_ROW_TERMS : riskTerms(row);
+  return row === null ? plainTerms(0n, mark) : riskTerms(row, mark);
 }
 
 /** The service spec fixes these (MRG-02). */

@@ -280,6 +280,7 @@ suite('prices and breakers', () => {
 
   test('the mark is the last confirmed trade for a minute, then the oracle, and comes back with the third trade (CB-02, AMB-43)', () => {
     const world = funded();
+    world.put('putAsset', ETH, { mark_band: 'none' }, 'patch');
     const small = { buyer: A, seller: B, price: 2100, quantity: 0.01 };
     const equityPerEth = (): string => {
       const { equity } = world.figures(ALICE);

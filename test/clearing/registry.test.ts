@@ -40,6 +40,7 @@ suite('assets', () => {
       symbol: null,
       max_adl: null,
       rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0' },
+      mark_band: null,
       tokens: [],
     });
     const token = { token: '5a'.repeat(20), chain_id: CHAIN, decimals: 6 };
@@ -53,6 +54,7 @@ suite('assets', () => {
       symbol: 'SOL',
       max_adl: '10.5',
       rebalancing: { mode: 'curve', k: '0.05', target_weights: { [CHAIN]: '0.5' } },
+      mark_band: null,
       tokens: [
         {
           token: TOKEN,
@@ -109,7 +111,14 @@ suite('decimals of tokens (operator-api.md 4.1 IMMUTABLE_FIELD)', () => {
     }
     // It goes to another asset, is dropped there too, and comes home: its decimals are the same all the way.
     const shown = acceptedValue(world.put('putAsset', ETH, { tokens: [token] }));
-    assert.deepEqual(Object.keys(shown).sort(), ['asset_id', 'max_adl', 'rebalancing', 'symbol', 'tokens']);
+    assert.deepEqual(Object.keys(shown).sort(), [
+      'asset_id',
+      'mark_band',
+      'max_adl',
+      'rebalancing',
+      'symbol',
+      'tokens',
+    ]);
     acceptedValue(world.put('putAsset', ETH, { symbol: 'ETH' }));
     assert.equal(codeOf(world.put('putAsset', SOL, { tokens: [other] })), 'IMMUTABLE_FIELD');
     acceptedValue(world.put('putAsset', SOL, { tokens: [token] }));

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { termsOf } from '../../src/clearing/risks.ts';
 import { must } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
-import type { RawPrice } from '../../src/core/units.ts';
+import { ONE_18, type RawPrice } from '../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/risk/prices.ts';
 import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
 import { e18, MarginWorld, type Side18 } from '../support/margin-world.ts';
@@ -143,14 +143,14 @@ const step = fc.oneof(
 );
 type Trade = typeof trade extends fc.Arbitrary<infer T> ? T : never;
 
-/** Σ over the owner's accounts of what each is worth at a price, where debts of one do not count for another. */
+/** In 10^-36 USD: Σ over the owner's accounts of what each is worth at a price, where debts of one do not count for another. */
 function worth(world: MarginWorld, price: bigint): bigint {
   let sum = 0n;
   for (const { user, subAccount = 1 } of OWN) {
     const account = must(world.state.users.get(user)?.subAccounts.get(subAccount), 'an account of the owner');
     const legs = account.positions.get(ETH)?.legs;
     const base = world.owned(user, ETH, subAccount) + (legs?.base ?? 0n);
-    const value = (base * price) / 10n ** 18n + world.owned(user, USD, subAccount) + (legs?.quote ?? 0n);
+    const value = base * price + (world.owned(user, USD, subAccount) + (legs?.quote ?? 0n)) * ONE_18;
     if (value > 0n) sum += value;
   }
   return sum;

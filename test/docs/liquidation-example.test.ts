@@ -92,7 +92,7 @@ function computed(): readonly string[] {
   const before = sumsOf(usd, bought, at('2000')).maintenance;
   const threshold = zeroSurplusPrice(at('2000'), { base: bought.base, spot: ZERO_18 }, before);
   const price1850 = { price: e18('1850'), timeNs: NOW, isTripped: false, goodUpdates: 0 };
-  const reference = liquidationReference(SIDE.sell, { oracle: price1850, mark: price1850 }, NOW);
+  const reference = liquidationReference(SIDE.sell, { oracle: price1850, mark: price1850, risk: RISK }, NOW);
   assert.ok(reference !== null && threshold !== null);
   const limit = liquidationPrice(SIDE.sell, reference, RISK, MARKET);
   const left = filled(bought, -1n, 1_840, 0.4);

@@ -8,7 +8,7 @@ import { SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { AssetFigures } from '../../src/market-data/asset-figures.ts';
 import { MarketData, type MarketDataSink } from '../../src/market-data/market-data.ts';
-import { type PriceSource, shownPrices } from '../../src/risk/prices.ts';
+import { type MarkRule, type PriceSource, shownPrices } from '../../src/risk/prices.ts';
 import { marketOf, SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 
 const ONE = 10n ** 18n;
@@ -24,9 +24,11 @@ function sourceOf(price: bigint, agoSeconds: bigint, isTripped = false): PriceSo
   };
 }
 
+const NO_BAND: MarkRule = { band: null, bandAgeNs: 0n };
+
 /** The mark as `price source`, and the oracle price. */
-function shown(oracle: PriceSource | null, trade: PriceSource | null): string {
-  const { mark, oracle: index } = shownPrices(oracle, trade, NOW);
+function shown(oracle: PriceSource | null, trade: PriceSource | null, rule: MarkRule = NO_BAND): string {
+  const { mark, oracle: index } = shownPrices(oracle, trade, rule, NOW);
   const text = (price: bigint | undefined): string => (price === undefined ? 'none' : String(price / ONE));
   return `${text(mark?.price)} ${mark?.source ?? '-'} ${text(index?.price)}`;
 }

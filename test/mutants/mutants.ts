@@ -757,8 +757,26 @@ const MARGIN: readonly Mutant[] = [
   {
     breaks: 'a mark that is old is not used',
     site: 'stale-mark',
-    change: assigns('mark?.price ?? null'),
+    change: returns('mark === null ? null : markInUse(mark.price, oracle, rule, nowNs)'),
     caughtBy: 'test/clearing/margin-fills',
+  },
+  {
+    breaks: 'a mark is within its band around the oracle',
+    site: 'mark-band',
+    change: returns('trade'),
+    caughtBy: 'test/risk/mark-band',
+  },
+  {
+    breaks: 'an oracle that is too old binds no mark',
+    site: 'mark-band-age',
+    change: condition('band === null || oracle === null'),
+    caughtBy: 'test/risk/mark-band',
+  },
+  {
+    breaks: 'the band is so narrow that no account at maintenance owes more than it has',
+    site: 'mark-band-max',
+    change: returns('ofCredits < ofBorrows ? ofBorrows : ofCredits'),
+    caughtBy: 'test/risk/mark-band',
   },
   {
     breaks: 'a breaker recovers after so many good prices',
@@ -1003,7 +1021,7 @@ const MARKET_DATA: readonly Mutant[] = [
   {
     breaks: 'a mark is the last trade for a minute only',
     site: 'shown-mark',
-    change: swap(/isTrade \?/, 'last !== null ?'),
+    change: swap(/isTrade\s+\?/, 'last !== null ?'),
     caughtBy: 'test/market-data/asset-figures',
   },
   {

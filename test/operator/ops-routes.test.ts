@@ -79,6 +79,7 @@ describe('assets', () => {
       symbol: 'ETH',
       max_adl: null,
       rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0' },
+      mark_band: null,
       tokens: [
         { ...token, token: TOKEN_64, max_1hr_deposits: null, min_weight: '0', min_first_deposit_base_units: '0' },
       ],

@@ -76,7 +76,7 @@ function priceOf(
   row = risk(),
   market = MARKET,
 ): string | null {
-  const reference = liquidationReference(side, sources, NOW);
+  const reference = liquidationReference(side, { ...sources, risk: row }, NOW);
   if (reference === null) return null;
   const raw = liquidationPrice(side, reference, row, market);
   return format18((BigInt(raw) * 10n ** BigInt(18 - market.priceDecimals)) as Amount18);

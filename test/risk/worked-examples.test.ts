@@ -262,6 +262,7 @@ suite('margin: factors and breakers', () => {
   });
 
   const HOUR = ORACLE_STALE_NS;
+  const NO_BAND = { band: null, bandAgeNs: 0n };
   const price = usd('2000');
 
   function feed(times: readonly bigint[], last: PriceSource | null = null): PriceSource | null {
@@ -275,7 +276,7 @@ suite('margin: factors and breakers', () => {
 
   test('an oracle is broken after an hour, and heals with the third update in a row (CB-01, CB-03, AMB-44)', () => {
     const broken = (source: PriceSource | null, now: bigint): boolean =>
-      assetPrices(source, null, now as TimestampNs).isBroken;
+      assetPrices(source, null, NO_BAND, now as TimestampNs).isBroken;
     assert.equal(broken(null, 1n), true);
     assert.equal(broken(feed([1n]), 1n + HOUR), false);
     assert.equal(broken(feed([1n]), 2n + HOUR), true);
@@ -301,7 +302,7 @@ suite('margin: factors and breakers', () => {
     const mark: PriceSource = { price: usd('1995'), timeNs: 10n as TimestampNs, isTripped: false, goodUpdates: 0 };
     const oracle = feed([10n]);
     const at = (now: bigint, of: PriceSource | null, by: PriceSource | null): readonly string[] => {
-      const prices = assetPrices(of, by, now as TimestampNs);
+      const prices = assetPrices(of, by, NO_BAND, now as TimestampNs);
       return [format18(prices.oracle), format18(prices.mark), String(prices.isBroken)];
     };
     assert.deepEqual(at(10n + MARK_STALE_NS, oracle, mark), ['2000', '1995', 'false']);

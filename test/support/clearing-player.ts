@@ -1,11 +1,13 @@
 /** Plays random days of a market and its users on a clearing world and on the plain ledger beside it. */
 import assert from 'node:assert/strict';
+import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ASSETS, type Step, type StepOf, USERS } from './clearing-steps.ts';
 import { CHAIN, ClearingWorld, ETH, effectsOf, TOKEN, USD } from './clearing-world.ts';
 import { PlainClearing, type PlainFill } from './plain-clearing.ts';
+import { widestBand } from './plain-risk.ts';
 
 /** Drives a world and, when there is one, the plain ledger beside it. */
 export class Player {
@@ -46,7 +48,7 @@ export class Player {
   }
 
   #setRisk({ kind: _, ...row }: StepOf<'risk'>): void {
-    this.plain.risk.row = row;
+    assert.ok(this.world.put('putAsset', ETH, { mark_band: null }, 'patch').ok);
     const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
     const body = {
       collateral_factor: row.cf,
@@ -60,6 +62,13 @@ export class Player {
       min_sub_account_balance: row.minimum.toString(),
     };
     assert.ok(this.world.put('putRisk', ETH, body).ok);
+    // A band wider than the factors permit is refused, and what follows from them stays (MON-06).
+    const { band } = row;
+    const widest = widestBand(row);
+    const isTaken = band === null || band === 'none' || band.n * widest.d <= widest.n * band.d;
+    const given = band === null || band === 'none' ? band : format18(((band.n * 10n ** 18n) / band.d) as Amount18);
+    assert.equal(this.world.put('putAsset', ETH, { mark_band: given }, 'patch').ok, isTaken);
+    this.plain.risk.row = { ...row, band: isTaken ? band : null };
   }
 
   #close({ user, account }: StepOf<'close'>): void {

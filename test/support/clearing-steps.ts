@@ -201,6 +201,14 @@ const risk = fc.record({
   collateralCap: cap,
   isolatedOnly: fc.constantFrom(false, false, false, true),
   minimum: fc.constantFrom(0n, 0n, 3n * 10n ** 18n),
+  band: fc.constantFrom<PlainRow['band']>(
+    null,
+    null,
+    'none',
+    { n: 0n, d: 1n },
+    { n: 2n, d: 100n },
+    { n: 30n, d: 100n },
+  ),
 });
 
 /** What only orders do. */

@@ -14,7 +14,7 @@ import type { LiveOrder } from '../../src/gateway/orders/live-order.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
-import { type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
+import { DEFAULT_MARK_TERMS, type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import { ImitationMarket } from './imitation-market.ts';
 import {
   ALICE,
@@ -125,8 +125,9 @@ export class MarginFixture {
     this.price(BTC, 50_000);
   }
 
-  risk(asset: AssetId, row: RiskRow): void {
-    this.manager.margin.onRiskChanged(asset, riskTerms(row));
+  /** @param markBand as an asset has it. */
+  risk(asset: AssetId, row: RiskRow, markBand: string | null = null): void {
+    this.manager.margin.onRiskChanged(asset, riskTerms(row, { ...DEFAULT_MARK_TERMS, markBand }));
   }
 
   /** Oracle, and a mark if there is one. */

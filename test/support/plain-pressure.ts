@@ -16,6 +16,7 @@ import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { moveOf, pickOf } from './imitation-market.ts';
 import { BTC, ETH, MARKETS, MarginFixture, riskRow, usd } from './margin-fixture.ts';
 import { ALICE, BOB } from './order-fixture.ts';
+import { widestBand } from './plain-risk.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 const ASSETS: readonly AssetId[] = [ETH, BTC];
@@ -326,8 +327,13 @@ export class PlainPressure {
   }
 
   #terms(asset: AssetId): AssetTerms {
-    const [oracle = 0n, mark = 0n] = this.#prices.get(asset) ?? [];
-    const risk = riskTerms(RISKS[asset as keyof typeof RISKS] ?? assert.fail());
+    const [oracle = 0n, trade = 0n] = this.#prices.get(asset) ?? [];
+    const row = RISKS[asset as keyof typeof RISKS] ?? assert.fail();
+    const risk = riskTerms(row);
+    // A trade is a mark within the band that the factors permit (MON-06).
+    const { n, d } = widestBand({ cf: row.collateral_factor, lf: row.liability_factor });
+    const away = (oracle * n) / d;
+    const [, mark = 0n] = [oracle - away, trade, oracle + away].sort((a, b) => (a < b ? -1 : 1));
     const prices = { oracle: oracle as Amount18, mark: mark as Amount18, isBroken: false };
     return assetTerms(risk, prices, risk.factors[0] ?? 0n);
   }

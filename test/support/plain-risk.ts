@@ -2,10 +2,12 @@
  * Prices, breakers and the risk row of one asset as a child would keep them: every price ever published, searched from
  * the first one at every query.
  */
-import type { PlainAsset } from './plain-margin.ts';
+import type { Fraction, PlainAsset } from './plain-margin.ts';
 
 const HOUR = 3_600_000_000_000n;
 const MINUTE = 60_000_000_000n;
+/** An oracle that is older binds no mark. */
+const BAND_AGE = 2n * MINUTE;
 
 /** A price, the time it is of, and when it came. */
 interface Told {
@@ -24,6 +26,8 @@ export interface PlainRow {
   readonly collateralCap: bigint | null;
   readonly isolatedOnly: boolean;
   readonly minimum: bigint;
+  /** Fraction of the oracle within which a trade is a mark (MON-06); null: as the factors have it; 'none': any trade is. */
+  readonly band: Fraction | 'none' | null;
 }
 
 export const PLAIN_ROW: PlainRow = {
@@ -36,7 +40,16 @@ export const PLAIN_ROW: PlainRow = {
   collateralCap: null,
   isolatedOnly: false,
   minimum: 0n,
+  band: null,
 };
+
+/** The smaller of 1/CF − 1 and 1 − 1/(2 − LF), the rest of 18 decimals dropped. */
+export function widestBand({ cf, lf }: Pick<PlainRow, 'cf' | 'lf'>): Fraction {
+  const one = 10n ** 18n;
+  const ofBorrow = (one * BigInt(100 - lf)) / BigInt(200 - lf);
+  const ofCredit = cf === 0 ? one : (one * BigInt(100 - cf)) / BigInt(cf);
+  return { n: ofCredit < ofBorrow ? ofCredit : ofBorrow, d: one };
+}
 
 const NO_TRIPS: ReadonlySet<number> = new Set();
 
@@ -87,12 +100,24 @@ export class PlainRisk {
   usable(now: bigint): readonly bigint[] {
     const trade = this.#trades.at(-1);
     const oracle = this.usableOracle(now);
-    return [...(trade !== undefined && this.#isMarked(now) ? [trade.price] : []), ...(oracle === null ? [] : [oracle])];
+    const marks = trade !== undefined && this.#isMarked(now) ? [this.#bound(trade.price, now)] : [];
+    return [...marks, ...(oracle === null ? [] : [oracle])];
   }
 
   usableOracle(now: bigint): bigint | null {
     const oracle = this.#oracles.at(-1);
     return oracle !== undefined && isUsable(this.#oracles, HOUR, now) ? oracle.price : null;
+  }
+
+  /** A trade's price, brought within the band of the oracle of now: towards the oracle a rest is dropped. */
+  #bound(price: bigint, now: bigint): bigint {
+    const oracle = this.#oracles.at(-1);
+    const { band } = this.row;
+    if (band === 'none' || oracle === undefined || now - oracle.of > BAND_AGE) return price;
+    const { n, d } = band ?? widestBand(this.row);
+    const away = (oracle.price * n) / d;
+    if (price > oracle.price + away) return oracle.price + away;
+    return price < oracle.price - away ? oracle.price - away : price;
   }
 
   #isMarked(now: bigint): boolean {
@@ -113,7 +138,7 @@ export class PlainRisk {
       credits: legs.filter((leg) => leg > 0n).reduce((a, b) => a + b, 0n),
       borrows: legs.filter((leg) => leg < 0n).reduce((a, b) => a - b, 0n),
       oracle,
-      mark: isMarked ? (this.#trades.at(-1)?.price ?? 0n) : oracle,
+      mark: isMarked ? this.#bound(this.#trades.at(-1)?.price ?? 0n, now) : oracle,
       broken: !isUsable(this.#oracles, HOUR, now),
     };
   }

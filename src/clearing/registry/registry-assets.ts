@@ -7,11 +7,12 @@
  * Not here: what a risk row may hold (risk-parameters.ts), shapes of requests (src/operator/registry-bodies.ts).
  */
 import { must } from '../../core/assert.ts';
-import { parseDecimal18 } from '../../core/decimal.ts';
+import { format18, parseDecimal18 } from '../../core/decimal.ts';
 import { type AssetId, USD } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { Amount18 } from '../../core/units.ts';
+import { markBandMax, type RiskTerms, termsOfRow } from '../../risk/risk-terms.ts';
 import type { Effect } from '../effects.ts';
 import type { PutAsset, PutRisk } from '../inputs.ts';
 import { placeRisk } from '../risks.ts';
@@ -26,6 +27,7 @@ import {
   riskView,
   USD_RISK,
 } from './risk-parameters.ts';
+import { markBandAgeNs } from './stored-settings.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -48,6 +50,8 @@ export interface AssetChange {
   readonly tokenSymbols?: Readonly<Record<string, string>>;
   readonly name?: string | null;
   readonly asset_class?: AssetClass | null;
+  /** A decimal, 'none', or null: as the factors have it (MON-06). */
+  readonly mark_band?: string | null;
 }
 
 /** How an asset and its tokens are called; a member that is not configured is left out. */
@@ -61,6 +65,8 @@ interface AssetNames {
 interface AssetSettings extends AssetNames {
   readonly max_adl: string | null;
   readonly rebalancing: Rebalancing;
+  /** Left out where it follows from the factors. */
+  readonly mark_band?: string;
   /** Decimals of tokens that the asset no longer has, by `tokenKey`; not shown, left out when there are none. */
   readonly dropped?: Readonly<Record<string, number>>;
 }
@@ -77,6 +83,32 @@ const DROPPED_MAX = 1_024;
 export function maxAdlOf({ settingsJson }: AssetRow): Amount18 | null {
   const { max_adl: cap } = JSON.parse(settingsJson) as AssetSettings;
   return cap === null ? null : (must(parseDecimal18(cap), 'settings hold decimals') as Amount18);
+}
+
+/** `mark_band` as it was given. */
+function markBandOf({ settingsJson }: AssetRow): string | null {
+  return (JSON.parse(settingsJson) as AssetSettings).mark_band ?? null;
+}
+
+/** What margin has of an asset. @param bandAgeNs the setting `mark_band_age_ms`. */
+export function riskTermsOf(row: AssetRow, bandAgeNs: bigint): RiskTerms {
+  const risk = row.riskJson === null ? null : parseRisk(row.riskJson);
+  return termsOfRow(row.assetId, risk, { markBand: markBandOf(row), bandAgeNs });
+}
+
+/** A band that is wider than the factors permit, or of an asset whose mark nothing reads (MON-06, MON-10). */
+function markBandFault(row: AssetRow): Reject | null {
+  const given = markBandOf(row);
+  if (given === null) return null;
+  if (row.assetId === USD) return reject('INVALID_REQUEST', 'USD has no mark', 'mark_band');
+  if (given === 'none') return null;
+  const widest = markBandMax(termsOfRow(row.assetId, riskOf(row)));
+  if (must(parseDecimal18(given), 'settings hold decimals') <= widest) return null;
+  return reject(
+    'INVALID_REQUEST',
+    `the factors of the asset permit a band of at most ${format18(widest)}`,
+    'mark_band',
+  );
 }
 
 export function tokenKey(token: string, chainId: string): string {
@@ -143,9 +175,11 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
   if (fault !== null) return rejected(fault);
   const settings = JSON.parse(keeps?.settingsJson ?? DEFAULT_SETTINGS_JSON) as AssetSettings;
   const { symbol = keeps?.symbol ?? null, max_adl = settings.max_adl, rebalancing = settings.rebalancing } = change;
+  const { mark_band = settings.mark_band ?? null } = change;
   const next: AssetSettings = {
     max_adl,
     rebalancing,
+    ...(mark_band === null ? {} : { mark_band }),
     ...droppedAfter(now, tokens),
     ...namesAfter(settings, change),
   };
@@ -153,7 +187,9 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
     return rejected(reject('INVALID_REQUEST', `an asset drops at most ${DROPPED_MAX} tokens in its life`, 'tokens'));
   }
   const riskJson = now?.riskJson ?? (assetId === USD ? JSON.stringify(USD_RISK) : null);
-  return accepted({ assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson });
+  const row = { assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson };
+  const bandFault = markBandFault(row);
+  return bandFault === null ? accepted(row) : rejected(bandFault);
 }
 
 /** The rebalancing rates of an asset, as given. */
@@ -176,7 +212,12 @@ export function placeAsset(state: ClearingState, row: AssetRow): void {
   for (const [key, decimals] of droppedTokens(row)) state.tokenDecimals.set(key, decimals);
   state.assets.set(row.assetId, row);
   state.lots.capsChanged();
-  placeRisk(state, row);
+  placeTerms(state, row);
+}
+
+/** The terms of an asset follow from its row and from a setting. */
+export function placeTerms(state: ClearingState, row: AssetRow): void {
+  placeRisk(state, row.assetId, riskTermsOf(row, markBandAgeNs(state.settings)));
 }
 
 function changeAsset(state: ClearingState, row: AssetRow, effects: Effect[]): void {
@@ -204,7 +245,10 @@ export function applyPutRisk(state: ClearingState, input: PutRisk, effects: Effe
   if (asset.assetId === USD && !keepsUsdFixed(outcome.value)) {
     return rejected(reject('IMMUTABLE_FIELD', 'the factors of USD are fixed', 'collateral_factor'));
   }
-  changeAsset(state, { ...asset, riskJson: JSON.stringify(outcome.value) }, effects);
+  const row = { ...asset, riskJson: JSON.stringify(outcome.value) };
+  const bandFault = markBandFault(row);
+  if (bandFault !== null) return rejected(bandFault);
+  changeAsset(state, row, effects);
   return accepted(riskView(outcome.value));
 }
 
@@ -248,6 +292,7 @@ export function assetView(row: AssetRow): View {
     symbol: row.symbol,
     max_adl: settings.max_adl,
     rebalancing: settings.rebalancing,
+    mark_band: settings.mark_band ?? null,
     tokens: row.tokens.map((token) => ({
       token: token.token,
       chain_id: token.chainId,

@@ -10,6 +10,7 @@ import type { Effect } from '../effects.ts';
 import type { Method, PutConfig } from '../inputs.ts';
 import type { ConfigRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
+import { placeTerms } from './registry-assets.ts';
 import { changedSettings, DEFAULT_SETTINGS, parseSettings, type Settings } from './settings.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -130,7 +131,10 @@ export function withdrawalDelayOf(state: Configs): WithdrawalDelay {
 export function placeConfig(state: ClearingState, row: ConfigRow): void {
   state.configs.set(configKey(row.kind, row.key), row);
   if (row.kind !== 'settings') return;
+  const bandAgeMs = state.settings.mark_band_age_ms;
   state.settings = parseSettings(row.json);
+  if (state.settings.mark_band_age_ms !== bandAgeMs)
+    for (const asset of state.assets.values()) placeTerms(state, asset);
 }
 
 function changeConfig(state: ClearingState, row: ConfigRow, effects: Effect[]): void {

@@ -5,6 +5,7 @@
  */
 import type { UserId } from '../../core/ids.ts';
 import {
+  MARK_BAND_AGE_NS,
   OPEN_ORDERS_MARKET_MAKER_MAX,
   OPEN_ORDERS_MAX,
   OPEN_ORDERS_NODE_MAX,
@@ -13,6 +14,7 @@ import {
 } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
+import { MILLISECOND_NS } from '../../core/units.ts';
 
 /** Rollbacks by a user's fault in a window before new orders are refused for the cool-down (AMB-124). */
 interface FaultSettings {
@@ -36,6 +38,8 @@ export interface Settings extends FaultSettings {
   readonly reduce_only_excess_cancel: boolean;
   /** Fraction. */
   readonly market_order_band: string;
+  /** An oracle price older than this binds no mark (MON-06). */
+  readonly mark_band_age_ms: number;
   readonly liquidation_interval_ms: number;
   readonly liquidation_rounds: number;
   /** Fraction. */
@@ -72,6 +76,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auto_reduce_cooldown_ms: 1_000,
   reduce_only_excess_cancel: false,
   market_order_band: '0.1',
+  mark_band_age_ms: Number(MARK_BAND_AGE_NS / MILLISECOND_NS),
   liquidation_interval_ms: 1_000,
   liquidation_rounds: 3,
   backstop_clip_fraction: '0.1',

@@ -150,7 +150,9 @@ export class AssetRisks {
   #put(asset: AssetId, risk: RiskTerms, marks: AssetMarks): void {
     this.#assets.set(asset, entryOf(risk, marks, this.#nowNs));
     this.#version += 1;
-    const ends = [endOf(marks.oracle, ORACLE_STALE_NS), endOf(marks.mark, MARK_STALE_NS)];
+    const { oracle, mark } = marks;
+    const bandEnd = endOf(oracle, risk.markRule.bandAgeNs);
+    const ends = [endOf(oracle, ORACLE_STALE_NS), endOf(mark, MARK_STALE_NS), bandEnd];
     for (const end of ends) if (end >= this.#nowNs && end < this.#untilNs) this.#untilNs = end;
   }
 }

@@ -417,8 +417,9 @@ suite('fills of liquidation orders', () => {
     assert.deepEqual(reasons, ['CounterpartyAtFault', 'InvalidOrder']);
   });
 
-  test('LIQ-12: a mark that two traders have set far from the oracle sells nothing to them, and what the oracle allows passes', () => {
+  test('LIQ-12: where no band binds it, a mark that two traders have set far from the oracle sells nothing to them, and what the oracle allows passes', () => {
     const world = MarginWorld.make();
+    world.put('putAsset', ETH, { mark_band: 'none' }, 'patch');
     world.fund(ALICE, USD, '220', 1);
     world.fund(BOB, USD, '100000', 1);
     world.fund(CAROL, USD, '1000');

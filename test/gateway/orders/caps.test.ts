@@ -20,11 +20,11 @@ import { BOB, codeOf } from '../../support/order-fixture.ts';
 const { buy, sell } = SIDE;
 const CAP = 'PROTOCOL_CAP_EXCEEDED';
 
-/** Alice and Bob with money, and ETH at 2000 with this cap of its risk row. */
-function fixture(cap: object): MarginFixture {
+/** Alice and Bob with money, and ETH at 2000 with this cap of its risk row, and this band of its mark. */
+function fixture(cap: object, markBand: string | null = null): MarginFixture {
   const made = new MarginFixture();
   for (const user of [ALICE, BOB]) made.spot(USD, 1_000_000, 1, user);
-  made.risk(ETH, riskRow(90, 95, 1_000_000, cap));
+  made.risk(ETH, riskRow(90, 95, 1_000_000, cap), markBand);
   return made;
 }
 
@@ -90,7 +90,7 @@ suite('protocol caps at order entry', () => {
   });
 
   test('a cap in USD is at oracle and at mark (CAP-03)', () => {
-    const world = fixture(OPEN);
+    const world = fixture(OPEN, 'none');
     world.price(ETH, 2_000, 2_500);
     assert.equal(world.verdict({ side: buy, quantity: 8.0001 }), CAP);
     assert.equal(world.verdict({ side: buy, quantity: 8 }), 'ok');

@@ -109,6 +109,7 @@ suite('margin pre-flight', () => {
     const verdict = (oracle: number, mark: number) => {
       const fixture = new MarginFixture();
       fixture.spot(USD, 100);
+      fixture.risk(ETH, riskRow(90, 95, 1_000_000), 'none');
       fixture.position(ETH, -1, 2_000);
       fixture.price(ETH, oracle, mark);
       return fixture.verdict({ side: sell, quantity: 0.1, price: 1_800 });

@@ -1,0 +1,137 @@
+// tier: quick
+/** What a wash trade of two accounts of one owner does to others (MON-06): figures without a band and with it. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { riskSlot, termsOf } from '../../src/clearing/risks.ts';
+import { format18 } from '../../src/core/decimal.ts';
+import { SIDE } from '../../src/core/order-terms.ts';
+import { adlPrice, liquidationReference } from '../../src/risk/liquidation.ts';
+import { MARK_STALE_NS } from '../../src/risk/prices.ts';
+import { ALICE, acceptedValue, BOB, CAROL, codeOf, ETH, reply, USD } from '../support/clearing-world.ts';
+import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
+
+const A = { user: ALICE };
+const B = { user: BOB };
+/** The attacker has 100 USD and 0.01 ETH: he sells to himself. */
+const SELF = { user: CAROL, subAccount: 0, isSpot: true };
+
+/** Alice is long 1 ETH at 2000 with 1000 USD behind it, Bob short with 100,000. */
+function world(markBand: string | null, risk: Readonly<Record<string, unknown>> = {}): MarginWorld {
+  const made = MarginWorld.make(risk);
+  acceptedValue(made.put('putAsset', ETH, { mark_band: markBand }, 'patch'));
+  made.fund(ALICE, USD, '1000', 1);
+  made.fund(BOB, USD, '100000', 1);
+  made.fund(CAROL, USD, '100');
+  made.fund(CAROL, ETH, '0.01');
+  assert.equal(made.trade({ buyer: A, seller: B, price: 2000, quantity: 1 }), 'confirmed');
+  return made;
+}
+
+/** 0.01 ETH for 0.10 USD in all: Carol to Carol. */
+function wash(of: MarginWorld, price = 10): void {
+  assert.equal(of.trade({ buyer: SELF, seller: SELF, price, quantity: 0.01 }), 'confirmed');
+}
+
+function bandAge(of: MarginWorld, ms: number): void {
+  const value = { mark_band_age_ms: ms };
+  const change = { config: 'settings' as const, method: 'patch' as const, value };
+  acceptedValue(reply(of.send({ kind: 'putConfig', request: of.request(), change })));
+}
+
+suite('a trade of 0.10 USD with oneself', () => {
+  test('MON-06: moves equity and initial margin of others by the band, before by all that they have', () => {
+    const figures = (markBand: string | null): readonly string[] => {
+      const one = world(markBand);
+      wash(one);
+      const { equity, initialSurplus, unrealizedPnl } = one.figures(ALICE);
+      return [equity, initialSurplus, unrealizedPnl].map(format18);
+    };
+    assert.deepEqual(figures('none'), ['-991', '-992', '-1991']);
+    // 2000 / 1.05 = 1904.76…: 95.24 USD and not 1990.
+    assert.deepEqual(figures(null), ['903.761904761904762', '713.2857142857142858', '-96.238095238095238']);
+  });
+
+  test('MON-06: no bankrupt account hides behind it', () => {
+    // Bob is short 1 ETH with 100 USD of his own left when the oracle doubles; the trade at 10 makes the debt look small.
+    const isFound = (markBand: string | null): boolean => {
+      const one = world(markBand);
+      one.fund(BOB, USD, '-99900', 1);
+      one.prices({ [ETH]: '4000' });
+      wash(one);
+      return one.figures(BOB).isLiquidatable;
+    };
+    assert.equal(isFound('none'), false);
+    assert.equal(isFound(null), true);
+  });
+
+  test('MON-06: prices of liquidation orders and of deleveraging stay near the oracle', () => {
+    const prices = (markBand: string | null): readonly string[] => {
+      const one = world(markBand);
+      wash(one);
+      const slot = riskSlot(one.state, ETH);
+      const reference = liquidationReference(SIDE.sell, slot, one.nowNs);
+      assert.ok(reference !== null);
+      const deleveraged = adlPrice(SIDE.buy, termsOf(slot, one.nowNs).prices, { priceDecimals: 2 });
+      return [format18(reference), String(deleveraged / 100)];
+    };
+    assert.deepEqual(prices('none'), ['10', '10']);
+    assert.deepEqual(prices(null), ['1904.761904761904762', '1904.76']);
+  });
+
+  test('MON-06: a cap in USD is not used up by it', () => {
+    const cap = { max_total_open_interest_notional: e18('5000').toString() };
+    const others = { buyer: A, seller: B, price: 2000, quantity: 0.1 };
+    for (const [markBand, expected] of [
+      ['none', ['ProtocolCapBreach', 'ProtocolCapBreach']],
+      [null, 'confirmed'],
+    ] as const) {
+      const one = world(markBand, cap);
+      one.fund(CAROL, USD, '1000');
+      wash(one, 100_000);
+      assert.deepEqual(one.trade(others), expected);
+    }
+  });
+
+  test('MON-06: the band ends with the age of the oracle, by the setting', () => {
+    const one = world(null);
+    bandAge(one, 1_000);
+    one.pass(1_000_000_000n);
+    wash(one);
+    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
+    one.pass(1n);
+    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '10');
+    bandAge(one, 120_000);
+    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
+    one.pass(MARK_STALE_NS);
+    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '2000');
+  });
+});
+
+suite('mark_band of an asset (operator-api.md 4.1)', () => {
+  test('MON-06: a band wider than the factors permit is refused with its member, given with the asset or with the factors', () => {
+    const one = MarginWorld.make();
+    const fault = (markBand: unknown, asset = ETH): readonly (string | undefined)[] => {
+      const answer = one.put('putAsset', asset, { mark_band: markBand }, 'patch');
+      return answer.ok ? [] : [answer.reject.code, answer.reject.field];
+    };
+    const refused = ['INVALID_REQUEST', 'mark_band'];
+    assert.deepEqual(fault('0.047619047619047619'), []);
+    assert.deepEqual(fault('0.04761904761904762'), refused);
+    for (const malformed of ['-0.01', '1', 'None', 0.01, '0.0000000000000000001', '']) {
+      assert.deepEqual(fault(malformed), refused, String(malformed));
+    }
+    assert.deepEqual(fault('0.04'), []);
+    assert.deepEqual(fault('0.04', USD), refused, 'nothing reads a mark of USD');
+    // 1 − 1/1.04 is 0.038…
+    const narrow = one.put('putRisk', ETH, { liability_factor: 96 }, 'patch');
+    assert.deepEqual(narrow.ok ? [] : [codeOf(narrow), narrow.reject.field], refused);
+    acceptedValue(one.put('putAsset', ETH, { mark_band: null }, 'patch'));
+    acceptedValue(one.put('putRisk', ETH, { liability_factor: 96 }, 'patch'));
+    assert.equal(acceptedValue(one.put('putAsset', BTC, { symbol: 'BTC', mark_band: 'none' }))['mark_band'], 'none');
+    assert.equal(
+      acceptedValue(one.put('putAsset', BTC, { symbol: 'BTC' }))['mark_band'],
+      null,
+      'a PUT has its default',
+    );
+  });
+});
