@@ -16,6 +16,7 @@ import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
+import type { LogMemory } from '../runtime/log-buffer.ts';
 import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
 import type { AmountLimits, KeySigner, Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
@@ -81,6 +82,7 @@ export interface ChainActorParts {
     /** The program of the thread that watches EVM chains. */
     readonly entry: URL;
     readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    readonly logs: LogMemory;
     /** Files of approval keys; null: the key of dev and test. */
     readonly approvalKeys: readonly string[] | null;
     /** As the signer's. */

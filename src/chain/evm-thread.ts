@@ -17,6 +17,7 @@ import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
+import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
@@ -32,6 +33,7 @@ const HEAP_MIB = 2_048;
 export interface EvmWorkerData {
   readonly dataDirectory: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly logs: LogMemory;
   /** Files of approval keys; null: the key of dev and test. */
   readonly approvalKeys: readonly string[] | null;
   /** Base units an hour, by `<token>@<chain id>`: at most so much of a token is approved. */
@@ -209,11 +211,11 @@ export class EvmThread {
   }
 
   #begin(): void {
-    const { dataDirectory, logLevel, approvalKeys, approvalLimits, entry } = this.#parts;
+    const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, entry } = this.#parts;
     // The new thread counts anew; readings of before are not compared.
     for (const chainId of this.#held.keys()) this.#messages.set(chainId, Number.POSITIVE_INFINITY);
     const worker = new Worker(entry, {
-      workerData: { dataDirectory, logLevel, approvalKeys, approvalLimits } satisfies EvmWorkerData,
+      workerData: { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } satisfies EvmWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.#worker = worker;

@@ -10,6 +10,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { KeySigner } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
@@ -257,8 +258,8 @@ function countOf(
 export function runEvmWorker(): void {
   assert(!isMainThread, 'EVM chains are watched on their own thread');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, logLevel, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
-  const logger = createLogger({ name: 'chain', level: logLevel });
+  const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
+  const logger = createLogger({ name: 'chain', level: logLevel, stream: new LogLane(logs, 'chain') });
   const store = new EvmCursorStore(dataDirectory);
   const signer = new KeySigner(
     approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],

@@ -32,6 +32,7 @@ import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
 import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
+import { SpareCork } from './spare-cork.ts';
 import { SUBSCRIPTION_FRAMES } from './subscription-reader.ts';
 import { MARKET_DATA_PATH } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
@@ -78,6 +79,7 @@ export class OmsServer {
   readonly #services: GatewayServices;
   readonly #control: ControlConnections;
   readonly #sessionCheck: NodeJS.Timeout;
+  readonly #spare = new SpareCork();
   #hasListened = false;
   #isClosed = false;
 
@@ -92,7 +94,7 @@ export class OmsServer {
     this.streams = new UserStreams(services, sequencesAfter);
     this.#services = services;
     this.#routes = new HttpRoutes(this.#app, listener);
-    this.#hub = new SocketHub(this.#app, this.#routes, listener);
+    this.#hub = new SocketHub(this.#app, this.#routes, listener, { spare: this.#spare });
     this.#addStreams();
     this.#control = new ControlConnections({
       ...{ services, streams: this.streams, gate, turns, orders },
@@ -131,9 +133,12 @@ export class OmsServer {
    * @param at.port 0 lets the system choose.
    * @returns the open port. Rejects if it is not available.
    */
-  listen(at: { readonly host: string; readonly port: number }): Promise<number> {
+  async listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
     this.#hasListened = true;
+    await this.#spare.open();
+    // Closed meanwhile.
+    if (this.#isClosed) this.#spare.close();
     return listenExclusively(this.#app, at);
   }
 
@@ -158,6 +163,7 @@ export class OmsServer {
     this.#passed.close();
     this.#passedSockets.close();
     this.#routes.stop();
+    this.#spare.close();
     this.#app.close();
   }
 

@@ -149,6 +149,8 @@ export interface HubBounds {
    */
   readonly pressedBytes?: number;
   readonly backlogBytesMax?: number;
+  /** Where upgrades are corked while no socket is open (spare-cork.ts). */
+  readonly spare?: { readonly target: { cork(work: () => void): unknown } | null };
 }
 
 /** Common state of the sockets of a hub. */
@@ -381,6 +383,7 @@ export class SocketHub {
   /** The open sockets, each with its ping group. */
   readonly #open = new Map<AnySocket, Set<AnySocket>>();
   readonly #pings: SocketPings<AnySocket>;
+  readonly #spare: HubBounds['spare'] | null;
   /** Sockets of users without funds, in the order of opening, where users with funds have reserved places. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
@@ -391,6 +394,7 @@ export class SocketHub {
 
   constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
     const { pingMs, pressedBytes = SOCKETS_LAG_BYTES_PRESSED, backlogBytesMax = SOCKETS_LAG_BYTES_MAX } = bounds;
+    this.#spare = bounds.spare ?? null;
     this.#app = app;
     this.#routes = routes;
     this.#listener = listener;
@@ -609,7 +613,7 @@ export class SocketHub {
     const publicEntry = route.isKept?.(data) === false ? new ListEntry<AnySocket>(socket) : null;
     const [other] = this.#open.keys();
     const upgrade = (): void => response.upgrade<UserData<T>>({ socket, publicEntry }, key, protocol, '', context);
-    call.handOver(upgrade, other ?? null);
+    call.handOver(upgrade, other ?? this.#spare?.target ?? null);
   }
 
   /**

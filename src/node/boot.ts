@@ -75,6 +75,12 @@ const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
 const NO_KEYS: ReadonlySet<string> = new Set();
 
+/** What a stop had to do. */
+export interface StopReport {
+  readonly in_flight: number;
+  readonly unanswered: number;
+}
+
 export class RingbookNode {
   readonly config: NodeConfig;
   readonly #log: NodeThreads['log'];
@@ -143,6 +149,7 @@ export class RingbookNode {
       prune: (below) => this.#clearingClient.hook({ kind: 'prune', below }),
       told: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
       failed: (reason) => this.#log.error({ reason }, 'no snapshot, nothing is pruned'),
+      printed: (line) => threads.printed('keep-data', line),
     });
   }
 
@@ -179,8 +186,13 @@ export class RingbookNode {
     };
   }
 
-  /** Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay. */
-  async stop(): Promise<void> {
+  /**
+   * Drains and ends every thread: nothing that was acknowledged is lost, and the next start needs no replay.
+   *
+   * @returns for the log: actions that were in flight when it began, and those that were not answered in time.
+   */
+  async stop(): Promise<StopReport> {
+    const inFlight = this.#openGateway?.actionsInFlight ?? 0;
     // Not ready any more: what sends requests here looks for another node.
     this.#isStopping = true;
     this.#waiting.add('market_data').add('chains');
@@ -190,12 +202,14 @@ export class RingbookNode {
     await this.#chains?.stop();
     this.#oms?.stopAccepting();
     await this.#when(() => this.#openGateway === null || this.#openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
+    const unanswered = this.#openGateway?.actionsInFlight ?? 0;
     await this.#verifier.close();
     await this.#history?.close();
     await this.#supervisor.stop(STOP_MS_MAX);
     this.#threads.release();
     this.#oms?.close();
     await this.#ops?.close();
+    return { in_flight: inFlight, unanswered };
   }
 
   /** Ends every thread of a start that is refused, or that a signal ends. */
@@ -378,6 +392,7 @@ export class RingbookNode {
       evm: {
         entry: this.#threads.entryOf(EVM),
         logLevel: config.logLevel,
+        logs: this.#plan.logs,
         approvalKeys: config.approval_keys ?? (config.profile === 'production' ? [] : null),
         approvalLimits: approvalLimits(config),
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),

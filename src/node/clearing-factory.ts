@@ -10,6 +10,7 @@ import type { Amount18 } from '../core/units.ts';
 import { Attestations } from '../crypto/attestations.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
 import { LiquidationMonitor } from './liquidation-monitor.ts';
@@ -30,7 +31,8 @@ function createClearing(wiring: ActorWiring): ClearingActor {
   const checkpointRows = wiring.metrics.counter('checkpoint_rows');
   const checkpointSequence = wiring.metrics.gauge('checkpoint_sequence');
   const ledgerDifference = wiring.metrics.gauge('ledger_difference');
-  const log = createLogger({ name: CLEARING, level: settings.logLevel });
+  const stream = new LogLane(settings.logs, 'clearing');
+  const log = createLogger({ name: CLEARING, level: settings.logLevel, stream });
   const monitor = new LiquidationMonitor(wiring.metrics, log, () => performance.now());
   const attestations = new Attestations(settings.attestations);
   const dropped = wiring.metrics.counter('attestations_dropped');

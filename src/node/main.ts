@@ -1,13 +1,14 @@
 /**
  * The process of a node: start, one ready line on standard output, signals, exit codes (operator-api.md 1).
  *
- *   0 drained after SIGTERM or SIGINT │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
+ *   0 drained after SIGTERM, SIGINT or SIGHUP │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
-import { writeSync } from 'node:fs';
 import { ConfigError } from '../core/config-error.ts';
 import { nativeHost } from '../runtime/c-library.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
+import { LogLane, type LogMemory, writeLastLine } from '../runtime/log-buffer.ts';
+import { unblockStandardStreams } from '../runtime/standard-streams.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type Listening, reachableUrl, welcomeOf } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
@@ -28,11 +29,16 @@ export async function main(
   signals: Signals = new Signals(),
   entryOf: (thread: string) => URL = workerEntry,
 ): Promise<void> {
+  unblockStandardStreams();
   tuneCompiler();
   const threads = begunThreads(wishes, entryOf);
   // Before the node is ready nothing was acknowledged, so nothing has to be kept.
   let abandon = (): Promise<void> => threads.abandon(() => false);
-  signals.stop = () => abandon();
+  signals.stop = (why) => {
+    threads.log.warn({ event: 'stopped', why, ready: false }, 'the start is abandoned');
+    return abandon();
+  };
+  signals.exit = (code) => endProcess(threads, code);
   try {
     // Workers load their modules meanwhile, and the data directory is checked.
     const { RingbookNode } = await import('./boot.ts');
@@ -43,18 +49,22 @@ export async function main(
     if (signals.isStopping) return;
     const { profile, isDemo } = node.config;
     const demo = isDemo ? startDemo(threads, open) : null;
-    signals.stop = async () => {
+    signals.stop = async (why) => {
+      const beganMs = performance.now();
       await demo?.stop();
-      await node.stop();
+      const left = await node.stop();
+      const ms = Math.round(performance.now() - beganMs);
+      threads.log.warn({ event: 'stopped', why, ready: true, ms, ...left }, 'stopped');
     };
-    writeSync(1, `${JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid })}\n`);
-    if (profile !== 'production') writeSync(2, welcomeOf(open, isDemo));
+    const ready = JSON.stringify({ event: 'ready', profile, ...open, pid: process.pid });
+    new LogLane(threads.plan.logs, 'output').write(`${ready}\n`);
+    if (profile !== 'production') threads.lane.write(welcomeOf(open, isDemo));
   } catch (error) {
     // An abandoned start may fail anywhere.
     if (signals.isStopping) return;
     if (isRefusal(error)) {
-      say(error.message);
-      await abandon().finally(() => process.exit(EXIT_REFUSED));
+      say(threads.plan.logs, error.message);
+      await abandon().finally(() => endProcess(threads, EXIT_REFUSED));
     }
     threads.supervisor.fail(diedOf(null, error instanceof Error ? (error.stack ?? error.message) : String(error)));
   }
@@ -71,7 +81,7 @@ function begunThreads(wishes: StartWishes, entryOf: (thread: string) => URL): No
     return threads;
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    say(error.message);
+    say(null, error.message);
     // No thread has begun, so the process may end at once.
     process.exit(EXIT_REFUSED);
   }
@@ -81,8 +91,14 @@ function isRefusal(error: unknown): error is ConfigError | StorageError {
   return error instanceof ConfigError || error instanceof StorageError;
 }
 
-function say(reason: string): void {
-  writeSync(2, `ringbook does not start: ${reason}\n`);
+function say(logs: LogMemory | null, reason: string): void {
+  writeLastLine(logs, `ringbook does not start: ${reason}\n`);
+}
+
+/** The lines that wait are written, as far as they are read; a writer that is blocked in the kernel would hold up an exit. */
+async function endProcess({ logs }: NodeThreads, code: number): Promise<void> {
+  if (await logs.end()) process.exit(code);
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Clients of this node, on a thread of their own. */

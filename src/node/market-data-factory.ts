@@ -10,6 +10,7 @@ import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
@@ -55,6 +56,7 @@ interface Served {
 function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Served): MdsServer {
   const settings = settingsOf(wiring);
   const budget = new SharedBudget(settings.budget);
+  const lane = new LogLane(settings.logs, 'market-data');
   return new MdsServer({
     marketData,
     streams,
@@ -66,7 +68,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
         counted.answered(pattern, status, isRead, ms);
       },
       refused: (code) => counted.refused(code),
-      failed: marketDataFailed,
+      failed: (where, error) => lane.write(failureLine(where, error)),
       lagged: () => counted.lagged(),
     },
     budget,
@@ -78,7 +80,8 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
 }
 
 /** An error on one socket closes that socket; the thread logs it and goes on. */
-function marketDataFailed(where: string, error: unknown): void {
+function failureLine(where: string, error: unknown): string {
   const reason = error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`${JSON.stringify({ level: 'error', event: 'edge-failed', where, reason })}\n`);
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level: 'error', time, name: MARKET_DATA, event: 'edge-failed', where, reason })}\n`;
 }

@@ -18,6 +18,9 @@ import { StartProgress, type StartStep } from '../operator/start-progress.ts';
 import { SharedClock } from '../runtime/clock.ts';
 import type { Ending } from '../runtime/ending.ts';
 import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
+import { takeStandardError } from '../runtime/foreign-lines.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
+import { LogThread } from '../runtime/log-thread.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { ThreadContext } from '../runtime/thread-context.ts';
@@ -34,11 +37,13 @@ export const VERIFY = 'verify';
 export const HISTORY = 'history';
 export const EVM = 'evm';
 export const DEMO = 'demo';
+const LOG = 'log';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
   'keep-data': 'keep-data.js',
+  [LOG]: 'log-writer.js',
   [HISTORY]: 'history.js',
   [EVM]: 'evm.js',
   [DEMO]: 'demo.js',
@@ -53,6 +58,9 @@ export function workerEntry(name: string): URL {
 export class NodeThreads {
   readonly config: NodeConfig;
   readonly log: ReturnType<typeof createLogger>;
+  /** What `log` writes to; it takes lines for people as well. */
+  readonly lane: LogLane;
+  readonly logs: LogThread;
   readonly words: NodeWords = new NodeWords();
   readonly budget: SharedBudget = new SharedBudget();
   /** Never leaves the process, so no client can choose order ids with colliding hashes. */
@@ -78,10 +86,12 @@ export class NodeThreads {
   constructor(config: NodeConfig, entryOf: (thread: string) => URL = workerEntry) {
     this.config = config;
     this.entryOf = entryOf;
-    this.log = createLogger({ name: 'ringbook', level: config.logLevel });
     this.attestations = Array.from({ length: config.threads.verifyThreads }, createAttestationRing);
     const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
     this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
+    this.lane = new LogLane(this.plan.logs, 'main');
+    this.log = createLogger({ name: 'ringbook', level: config.logLevel, stream: this.lane });
+    this.logs = new LogThread(this.plan.logs, workerEntry(LOG));
     this.clock = new SharedClock(this.plan.clock);
     this.context = new ThreadContext(this.plan, 'main');
     this.runner = new EventLoopRunner(this.context, () => undefined);
@@ -92,6 +102,7 @@ export class NodeThreads {
       settings: this.settings(),
       restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
       failing: (ending) => this.#distrust(ending),
+      endLogs: () => this.logs.end(),
     });
     this.progress = new StartProgress(() => this.#recoveryStep(), {
       step: (step) => this.log.info(step, 'starting'),
@@ -107,11 +118,14 @@ export class NodeThreads {
   begin(): void {
     const { dataDirectory } = this.config;
     this.#lock = lockDirectory(dataDirectory);
+    this.logs.start();
+    takeStandardError((line) => this.printed('node', line));
     this.words.setEpoch(this.#lock.epoch);
     // mutant: check-before-start
-    this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), (done, of) =>
-      this.progress.verifying(done, of),
-    );
+    this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), {
+      progress: (done, of) => this.progress.verifying(done, of),
+      printed: (line) => this.printed('check-data', line),
+    });
     // whenPolling() rejects with its failure; until that is called, the failure is not an unhandled rejection.
     this.#check.catch(() => undefined);
     this.supervisor.start();
@@ -155,6 +169,11 @@ export class NodeThreads {
     this.#lock?.release();
   }
 
+  /** What a thread or a child printed to standard error by other means than a logger. */
+  printed(by: string, line: string): void {
+    this.log.warn({ by, printed: line }, 'printed to standard error');
+  }
+
   settings(): WorkerSettings {
     const { config } = this;
     return {
@@ -172,6 +191,7 @@ export class NodeThreads {
       hashSeed: this.hashSeed,
       webauthn: webauthnPolicy(config),
       logLevel: this.config.logLevel,
+      logs: this.plan.logs,
     };
   }
 

@@ -1,29 +1,49 @@
 /**
  * What ends a node in order. Handlers are in place before the modules of a node are loaded: in a container the node is process 1, for
  * which the kernel drops a signal that has no handler.
+ *
+ *   SIGTERM, SIGINT   drain and end
+ *   SIGHUP            the same: the terminal of a node was closed (MCH-03)
+ *   SIGUSR1           nothing: without a handler Node would open its debugger on a port
  */
-import { writeSync } from 'node:fs';
+import { writeLastLine } from '../runtime/log-buffer.ts';
 
 const EXIT_BROKEN = 70;
+const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
-/** The first SIGTERM or SIGINT ends the process in order; further ones change nothing. */
+/** The first signal that ends a node ends the process in order; further ones change nothing. */
 export class Signals {
   isStopping = false;
-  /** Until something has begun that has to be ended, there is nothing to do. */
-  stop: () => Promise<void> = () => Promise.resolve();
+  /** Until something has begun that has to be ended, there is nothing to do. @param why the name of the signal. */
+  stop: (why: string) => Promise<void> = () => Promise.resolve();
+  /** Ends the process, with what has to be ended last. */
+  exit: (code: number) => Promise<void> = (code) => process.exit(code);
 
   constructor() {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#take());
+    for (const signal of ENDING) process.on(signal, () => this.#take(signal));
+    process.on('SIGUSR1', () => undefined);
   }
 
-  #take(): void {
+  /** As if a signal had come. @param code of the exit after an orderly stop. */
+  end(why: string, code: number): void {
+    this.#take(why, code);
+  }
+
+  #take(why: string, code = 0): void {
     if (this.isStopping) return;
     this.isStopping = true;
-    this.stop().then(
-      () => process.exit(0),
+    this.stop(why).then(
+      () => this.exit(code),
       (error: unknown) => {
-        writeSync(2, `ringbook did not stop in order: ${String(error)}\n`);
-        process.exit(EXIT_BROKEN);
+        const line = {
+          level: 'fatal',
+          time: new Date().toISOString(),
+          event: 'stop-failed',
+          why,
+          reason: String(error),
+        };
+        writeLastLine(null, `${JSON.stringify(line)}\n`);
+        return this.exit(EXIT_BROKEN);
       },
     );
   }

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseHex } from '../core/hex.ts';
+import { foreignLines } from '../runtime/foreign-lines.ts';
 import { CHAINS, EVM_CURSORS, SNAPSHOTS } from '../storage/data-files.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
@@ -31,14 +32,21 @@ const DAMAGE_FORM = /^damaged (.*)$/;
 const UNCHECKED_FORM = /^unchecked (.*)$/;
 const REFUSAL_FORM = /^refused (.*)$/;
 
+export interface CheckObserver {
+  readonly progress: (pagesRead: number, pages: number) => void;
+  /** A line that the child prints to its standard error: it died. */
+  readonly printed: (line: string) => void;
+}
+
 /** @throws StorageError when the directory is damaged, or cannot be checked. */
 export async function checkBeforeStart(
   directory: string,
   entry: URL,
-  progress: (pagesRead: number, pages: number) => void,
+  { progress, printed }: CheckObserver,
 ): Promise<void> {
   if (!existsSync(join(directory, MAP_FILE_NAME))) return mustBeNew(directory);
-  const child = spawn(process.execPath, [fileURLToPath(entry), directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [fileURLToPath(entry), directory], { stdio: ['ignore', 'pipe', 'pipe'] });
+  foreignLines(child.stderr, printed);
   const heard: Heard = { mark: null, damage: null, unchecked: null, refusal: null };
   const ended = endOf(child);
   if (child.stdout !== null) {

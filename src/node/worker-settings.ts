@@ -3,6 +3,7 @@
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
+import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { NodeConfig } from './config.ts';
 
 /** Given to every worker; a structured clone. */
@@ -15,6 +16,8 @@ export interface WorkerSettings {
   readonly shards: number;
   readonly mdsListener: ListenerSettings;
   readonly logLevel: NodeConfig['logLevel'];
+  /** What a thread logs goes through its lane. */
+  readonly logs: LogMemory;
   readonly words: SharedArrayBuffer;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;

@@ -9,6 +9,7 @@ import { assert } from '../core/assert.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { ASSETS, pageFiles } from '../http/api/page-files.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { METRICS_CONTENT_TYPE, type MeasuredElsewhere, metricsPage } from './metrics-page.ts';
 import { chainHookRoutes, chainRoutes } from './operator-chain-routes.ts';
@@ -59,8 +60,8 @@ export class OpsServer {
   }
 }
 
-function logger({ config }: OpsParts): Logger {
-  return createLogger({ name: 'ops', level: config.logLevel });
+function logger({ config, plan }: OpsParts): Logger {
+  return createLogger({ name: 'ops', level: config.logLevel, stream: new LogLane(plan.logs, 'ops') });
 }
 
 // The page that shows the metrics, without a token like them: what needs one is requested with the token that is entered there.

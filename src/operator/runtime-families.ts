@@ -5,6 +5,7 @@
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { must } from '../core/assert.ts';
+import { droppedLines, isLogWaiting } from '../runtime/log-buffer.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
 import { type RingDepth, ringDepth } from '../runtime/spsc-ring.ts';
 import { MAIN_CHANNEL, type Plan } from '../runtime/topology.ts';
@@ -16,6 +17,7 @@ import {
   histogramOf,
   type Labelled,
   numberOf,
+  plainCounter,
   plainGauge,
   RECORDS,
   type Recorded,
@@ -35,6 +37,16 @@ export function* runtimeFamilies(parts: OpsParts, recorded: readonly Recorded[])
     'ringbook_verifier_signatures',
     'Requests whose signatures wait in the verifier pool or are being verified.',
     parts.unverified(),
+  );
+  yield plainCounter(
+    'ringbook_log_lines_dropped_total',
+    'Lines of the log that were not written, because standard error was not read or refused them.',
+    droppedLines(plan.logs),
+  );
+  yield plainGauge(
+    'ringbook_log_waiting',
+    '1 while lines of the log wait because standard error is not read.',
+    isLogWaiting(plan.logs) ? 1 : 0,
   );
   yield gauge('ringbook_build_info', 'The version of this node; always 1.', [{ value: 1, labels: build }]);
 }

@@ -1,7 +1,7 @@
 /** The reason why a process ends, as its last log line states it: thread, cause, time and advice. */
 
-import { writeSync } from 'node:fs';
 import type { Hang, HangCause } from './hang-detection.ts';
+import { type LogMemory, writeLastLine } from './log-buffer.ts';
 
 /** `died`: the thread ended, or an error was not caught. */
 export type EndCause = HangCause | 'died';
@@ -55,8 +55,12 @@ export function lineOf(event: string, ending: Ending, more: Readonly<Record<stri
 
 // Ends the process without the cooperation of any thread.
 
-/** Writes one line to standard error and kills this process; callable from any thread. */
-export function killProcess(ending: Ending): void {
-  writeSync(2, `${lineOf('process-killed', ending)}\n`);
+/**
+ * Writes one line to standard error, for which it waits LAST_LINE_MS at most, and kills this process; callable from any thread.
+ *
+ * @param logs of the process; null where there are none.
+ */
+export function killProcess(ending: Ending, logs: LogMemory | null): void {
+  writeLastLine(logs, `${lineOf('process-killed', ending)}\n`);
   process.kill(process.pid, 'SIGKILL');
 }

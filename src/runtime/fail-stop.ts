@@ -1,7 +1,7 @@
 /**
  * Ends the process when a thread of the fail-stop core dies or hangs: within 3 s, without a partly working state.
  *
- *   one line on standard error
+ *   one line on standard error, for whose reader it waits 200 ms at most
  *     → halt: every thread ends at once; the actors of the main thread close their sockets
  *     → FAIL_STOP_HALT_MS later: remaining threads without a listener are terminated
  *     → all ended: exit with 70
@@ -18,11 +18,11 @@
  *     process.exit would wait for it indefinitely.
  * Hence the exit code is 70 only when every other thread has ended; otherwise only a signal is safe.
  */
-import { writeSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
 import { diedOf, type Ending, killProcess, lineOf } from './ending.ts';
 import { Starvation } from './hang-detection.ts';
+import { type LogMemory, writeLastLine } from './log-buffer.ts';
 import { threadTimes } from './thread-times.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
@@ -38,18 +38,32 @@ export interface RunningWorker {
   readonly hasEnded: () => boolean;
 }
 
-/** Ends the process. `halt` sends the command to every thread and must not wait. */
-export async function failStop(ending: Ending, halt: () => void, workers: readonly RunningWorker[]): Promise<void> {
-  writeSync(2, `${lineOf('fail-stop', ending, { exit_code: EXIT_BROKEN })}\n`);
+/** What a fail-stop ends beside the workers. */
+export interface ProcessLogs {
+  readonly memory: LogMemory;
+  /** Ends the thread that writes the lines. @returns false when it is blocked in the kernel. */
+  readonly end: () => Promise<boolean>;
+}
+
+/** Ends the process. `halt` sends the command to every thread and must not wait. @param exitCode of an end in which all threads ended. */
+export async function failStop(
+  ending: Ending,
+  halt: () => void,
+  workers: readonly RunningWorker[],
+  logs: ProcessLogs,
+  exitCode: number = EXIT_BROKEN,
+): Promise<void> {
+  writeLastLine(logs.memory, `${lineOf('fail-stop', ending, { exit_code: exitCode })}\n`);
   try {
     halt();
     const starvation = new Starvation(threadTimes());
     await allEnded(workers, FAIL_STOP_HALT_MS, starvation);
     for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
-    if (await allEnded(workers, FAIL_STOP_TERMINATE_MS, starvation)) process.exit(EXIT_BROKEN);
-    killProcess(diedOf(null, 'a thread did not end'));
+    const haveEnded = await allEnded(workers, FAIL_STOP_TERMINATE_MS, starvation);
+    if ((await logs.end()) && haveEnded) process.exit(exitCode);
+    killProcess(diedOf(null, 'a thread did not end'), logs.memory);
   } catch (error) {
-    killProcess(diedOf(null, `the fail-stop failed: ${String(error)}`));
+    killProcess(diedOf(null, `the fail-stop failed: ${String(error)}`), logs.memory);
   }
 }
 

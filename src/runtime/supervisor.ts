@@ -38,6 +38,8 @@ export interface SupervisorOptions {
   readonly restarted: (thread: string, reason: string) => void;
   /** Called once before the process ends, with the reason, to record it for the next start. Must not throw. */
   readonly failing: (ending: Ending) => void;
+  /** Ends the thread that writes the log. @returns false when it is blocked in the kernel. By default there is none. */
+  readonly endLogs?: () => Promise<boolean>;
 }
 
 interface Child {
@@ -137,7 +139,8 @@ export class Supervisor {
     this.#failing = true;
     this.#options.failing(ending);
     const workers = this.#children.flatMap((child) => child.running ?? []);
-    void failStop(ending, () => this.#halt(), workers);
+    const { context, endLogs = () => Promise.resolve(true) } = this.#options;
+    void failStop(ending, () => this.#halt(), workers, { memory: context.plan.logs, end: endLogs });
   }
 
   /**

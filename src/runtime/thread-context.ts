@@ -65,7 +65,7 @@ export class ThreadContext {
    */
   watchMain(): void {
     const lost = this.#mainWatch.lost();
-    if (lost !== null && this.#main.claimEnd()) killProcess(hungOf('main', lost.hang));
+    if (lost !== null && this.#main.claimEnd()) killProcess(hungOf('main', lost.hang), this.plan.logs);
   }
 
   /** Receives the letters of a plain thread, which does not run its event loop. */

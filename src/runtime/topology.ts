@@ -8,6 +8,7 @@
 import { assert } from '../core/assert.ts';
 import { type ClockStart, createClock } from './clock.ts';
 import { createThreadBlocks } from './heartbeat.ts';
+import { createLogs, type LogMemory } from './log-buffer.ts';
 import { createMetrics, type MetricDefinition, type MetricsPlan } from './metrics.ts';
 import type { FullPolicy } from './publication.ts';
 import { createRing } from './spsc-ring.ts';
@@ -87,6 +88,8 @@ export interface Plan {
   /** In the order of `threads` (thread-metrics.ts). */
   readonly threadMetrics: readonly MetricsPlan[];
   readonly clock: SharedArrayBuffer;
+  /** Lines of all threads on their way to standard error (log-buffer.ts). */
+  readonly logs: LogMemory;
   /** Null while the node is not traced. */
   readonly trace: readonly TraceMemory[] | null;
 }
@@ -123,6 +126,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
     threadBlocks: createThreadBlocks(topology.threads.length),
     threadMetrics: topology.threads.map(() => createMetrics(THREAD_METRICS)),
     clock: createClock(clock),
+    logs: createLogs(),
     trace: tracedBeside === undefined ? null : createTrace([...threads.map(({ name }) => name), ...tracedBeside]),
   };
 }

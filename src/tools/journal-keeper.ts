@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../core/outcome.ts';
 import type { Sequence } from '../core/units.ts';
+import { foreignLines } from '../runtime/foreign-lines.ts';
 import { forgetSnapshots } from '../storage/data-files.ts';
 
 const PRUNE_FORM = /^prune ([1-9][0-9]{0,15})$/;
@@ -27,6 +28,8 @@ export interface KeeperParts {
   readonly prune: (below: Sequence) => Promise<Outcome<unknown>>;
   readonly told: (below: Sequence) => void;
   readonly failed: (reason: string) => void;
+  /** A line that the child prints to its standard error: it died. */
+  readonly printed: (line: string) => void;
 }
 
 export class JournalKeeper {
@@ -79,8 +82,9 @@ export class JournalKeeper {
   async #run(): Promise<Sequence | null> {
     const { directory, entry, keep, prune } = this.#parts;
     const child = spawn(process.execPath, [fileURLToPath(entry), directory, String(keep)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    foreignLines(child.stderr, this.#parts.printed);
     this.#child = child;
     const ended = new Promise<number | string>((resolve) => {
       child.once('error', (error) => resolve(error.message));

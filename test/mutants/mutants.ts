@@ -1241,6 +1241,18 @@ const WIRE: readonly Mutant[] = [
 
 const RING_AND_BOOK: readonly Mutant[] = [
   {
+    breaks: 'a line of the log that is dropped is counted',
+    site: 'log-drop-counted',
+    change: removed,
+    caughtBy: 'test/runtime/log-buffer',
+  },
+  {
+    breaks: 'the end of the process waits for its last line',
+    site: 'last-line-waits',
+    change: removed,
+    caughtBy: 'test/runtime/log-buffer',
+  },
+  {
     breaks: 'a thread without a CPU has the time to end before the process is killed',
     site: 'starved-end',
     change: swap(/ \* countedShare\(starvation, nowMs\)/, ''),

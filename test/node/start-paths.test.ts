@@ -68,7 +68,7 @@ suite('odd paths', () => {
       const entry = join(root, ODD_NAME, `check ${what}.mjs`);
       if (text !== null) writeFileSync(entry, text);
       await assert.rejects(
-        checkBeforeStart(dataDirectory, pathToFileURL(entry), () => undefined),
+        checkBeforeStart(dataDirectory, pathToFileURL(entry), { progress: () => undefined, printed: () => undefined }),
         (error: Error) => {
           assert.match(error.message, /could not be checked: .*; nothing was found damaged: remove the cause/);
           assert.doesNotMatch(error.message, /is damaged/);

@@ -20,6 +20,7 @@ import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import { createLogs } from '../../src/runtime/log-buffer.ts';
 import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import type { FundsAction } from './actions.ts';
@@ -161,6 +162,7 @@ export class LifeChains {
       evm: {
         entry: new URL('file:///nowhere'),
         logLevel: 'error',
+        logs: createLogs(),
         approvalKeys: null,
         approvalLimits: new Map(),
         died: fail,

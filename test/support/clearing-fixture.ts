@@ -9,6 +9,7 @@ import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { SEED_ASSETS, SEED_CHAINS, SEED_USER_A } from '../../src/operator/seed-data.ts';
+import { createLogs } from '../../src/runtime/log-buffer.ts';
 import type { Asked } from './asked.ts';
 import { acceptedValue, ClearingWorld, effectsOf, reply } from './clearing-world.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -64,6 +65,7 @@ export class ClearingFixture {
       evm: {
         entry: new URL('file:///none'),
         logLevel: 'error',
+        logs: createLogs(),
         approvalKeys: null,
         approvalLimits: new Map(),
         died: (reason) => this.failures.push(reason),

@@ -84,6 +84,7 @@ suite('a journal that is kept short', () => {
       prune: async () => assert.fail('nothing is pruned'),
       told: () => assert.fail('there is no snapshot'),
       failed: (reason) => reasons.push(reason),
+      printed: () => undefined,
     });
     keeper.start(10);
     await eventually(() => reasons.length >= 2);
