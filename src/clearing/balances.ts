@@ -99,6 +99,7 @@ export function totalsOf(state: ClearingState, asset: AssetId): AssetTotals {
       faucet: ZERO_18,
       backstopCredits: ZERO_18,
       rebalancingPool: ZERO_18,
+      rebalancingUnpaid: ZERO_18,
       claims: ZERO_18,
     };
     state.totals.set(asset, totals);

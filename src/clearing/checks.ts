@@ -51,6 +51,17 @@ export function assertConserved(totals: AssetTotals): void {
   assert(differenceOf(totals) === 0n, `asset ${totals.asset} adds up`);
 }
 
+/**
+ * Rebates are paid of what fees brought in (MON-03). Of what a batch touched: data of before version 14 may have less, until its
+ * first start has filled it.
+ *
+ * @throws InvariantError
+ */
+export function assertPoolCovered({ asset, rebalancingPool }: AssetTotals): void {
+  // mutant: pool-below-zero
+  assert(rebalancingPool >= 0n, `the rebalancing pool of asset ${asset} is not below zero`);
+}
+
 /** Recounts claims, holds and signs from the rows. @throws InvariantError at the first thing that does not agree. */
 export function checkLedger(state: ClearingState): void {
   checkSums(state);

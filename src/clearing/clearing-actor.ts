@@ -39,6 +39,7 @@ import {
 } from './effect-codec.ts';
 import type { Effect } from './effects.ts';
 import { lotsDueNs } from './funds/deposit-caps.ts';
+import { type OutdatedRebalancing, outdatedRebalancing } from './funds/rebalancing.ts';
 import type { ClearingInput, Verdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
@@ -111,6 +112,8 @@ export interface ClearingOptions {
   readonly ledgerDifference?: (amount: bigint) => void;
   /** Called after each pass over the accounts at risk. */
   readonly atRiskCounts?: (counts: AtRiskCounts) => void;
+  /** Called at a start with what of rebalancing was stored by rules of before and counts otherwise now (MON-03). */
+  readonly rebalancingAtStart?: (outdated: OutdatedRebalancing) => void;
   /** Called with the progress of a recovery. */
   readonly recovering?: RecoveryProgress;
   /** Test hooks: waits, and the end of the process. */
@@ -256,6 +259,7 @@ export class ClearingActor implements Actor {
     this.#checkpointed = boot.checkpointed;
     this.#checkpointedAtMs = this.#options.elapsedMs();
     for (const { definition } of boot.state.markets) this.#openMarkets.add(definition.marketIndex);
+    this.#options.rebalancingAtStart?.(outdatedRebalancing(boot.state));
   }
 
   /** What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter. */

@@ -14,7 +14,7 @@ import { ORDER_FLAG, SIGNATURE_VERDICT } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
-import { assertConserved } from './checks.ts';
+import { assertConserved, assertPoolCovered } from './checks.ts';
 import type { Effect } from './effects.ts';
 import { applyClosePosition } from './funds/close-position.ts';
 import { convertLots } from './funds/deposit-caps.ts';
@@ -180,7 +180,10 @@ export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]
 export function settleBatch(state: ClearingState, timeNs: TimestampNs, effects: Effect[]): void {
   // Fills of a batch move the same balances many times: published when all are applied, or before the reply to a request.
   publishChanged(state, effects);
-  for (const totals of state.touchedTotals) assertConserved(totals);
+  for (const totals of state.touchedTotals) {
+    assertConserved(totals);
+    assertPoolCovered(totals);
+  }
   state.touchedTotals.clear();
   flushTouchedRisks(state, effects);
   for (const market of state.touchedMarkets) {

@@ -11,6 +11,7 @@
  *   holds and faults             gone
  *   oracle prices                none has been updated since the start
  *   liquidations                 begin their round anew; orders of the node are over (liquidation/rounds.ts)
+ *   rebalancing pools            those below zero, of before version 14, are filled (MON-03)
  *   marks                        tripped: stale until enough fresh ones came in a row
  */
 import { assert } from '../core/assert.ts';
@@ -20,6 +21,7 @@ import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import { tripped } from '../risk/prices.ts';
 import { hasLiveParent } from './children.ts';
 import type { Effect } from './effects.ts';
+import { fillShortPools } from './funds/rebalancing.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
 import { restartBackstop } from './liquidation/backstop.ts';
@@ -60,6 +62,7 @@ export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'c
   }
   restartLiquidations(state);
   restartBackstop(state);
+  fillShortPools(state);
 }
 
 /**

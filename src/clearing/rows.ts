@@ -354,8 +354,17 @@ export interface UnclaimedRow {
   readonly credited: boolean;
 }
 
-/** Fees of rebalancing less rebates, signed; 0 is the same fact as none (AMB-75). */
+/** Fees of rebalancing less rebates; two times 0 is the same fact as none (MON-03). Below 0 in data of before version 14 alone. */
 export interface RebalancingPoolRow {
+  readonly asset: AssetId;
+  readonly amount: Amount18;
+  /** What the potential rose by without being paid for, 0 at least. */
+  readonly unpaid: Amount18;
+}
+
+/** What deposits of an asset brought to a chain less what withdrawals took there, signed (MON-03). Key: (chain, asset). */
+export interface NetDepositRow {
+  readonly chainId: ChainId;
   readonly asset: AssetId;
   readonly amount: Amount18;
 }
@@ -523,6 +532,7 @@ export interface Tables {
   pooledCredits: PooledCreditsRow;
   unclaimed: UnclaimedRow;
   rebalancingPool: RebalancingPoolRow;
+  netDeposit: NetDepositRow;
   settlement: SettlementRow;
   settlementCounter: SettlementCounterRow;
 }

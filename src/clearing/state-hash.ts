@@ -139,11 +139,17 @@ function* registryLines(state: ClearingState): Generator<string> {
 /** Vault holdings by asset. */
 function* totalsLines(state: ClearingState): Generator<string> {
   for (const [asset, totals] of sorted(state.totals)) {
-    const { vaultHoldings, faucet, backstopCredits, rebalancingPool } = totals;
+    const { vaultHoldings, faucet, backstopCredits, rebalancingPool, rebalancingUnpaid } = totals;
     if (vaultHoldings !== 0n || faucet !== 0n || backstopCredits !== 0n) {
       yield `totals|${asset}|${vaultHoldings}|${faucet}|${backstopCredits}`;
     }
     if (rebalancingPool !== 0n) yield `rebalancing pool|${asset}|${rebalancingPool}`;
+    if (rebalancingUnpaid !== 0n) yield `rebalancing unpaid|${asset}|${rebalancingUnpaid}`;
+  }
+  for (const [asset, chains] of sorted(state.netDeposits)) {
+    for (const [chain, amount] of sorted(chains)) {
+      if (amount !== 0n) yield `net deposits|${asset}|${chain}|${amount}`;
+    }
   }
 }
 

@@ -13,7 +13,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
-import type { AssetId, UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { type HashKey, hashKeyOf } from '../core/key-words.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { Side } from '../core/order-terms.ts';
@@ -89,6 +89,8 @@ export interface AssetTotals {
   backstopCredits: Amount18;
   /** Fees of rebalancing less rebates, signed. */
   rebalancingPool: Amount18;
+  /** What the potential of the curve rose by without being paid for (MON-03). */
+  rebalancingUnpaid: Amount18;
   /** Sum of owned, locked and margin legs: kept with each change, recounted by checks.ts. */
   claims: Amount18;
 }
@@ -257,6 +259,8 @@ export interface Dirty {
   readonly pooledHours: Set<AssetId>;
   readonly unclaimed: Set<string>;
   readonly rebalancingPools: Set<AssetTotals>;
+  /** By `<asset>/<chain>`. */
+  readonly netDeposits: Set<string>;
   /** By `<user>/<place>`: a place may be used again before a checkpoint. */
   readonly settlements: Map<string, SettlementRow>;
   readonly settlementCounters: Set<string>;
@@ -299,6 +303,8 @@ export interface ClearingState {
   readonly withdrawals: WithdrawalBook;
   /** By `token@chain`. */
   readonly vaultTokens: Map<string, VaultTokenRow>;
+  /** What deposits brought less what withdrawals took, by asset and chain (MON-03). */
+  readonly netDeposits: Map<AssetId, Map<ChainId, Amount18>>;
   /** Executed withdrawals by `<chain>/<user>`. */
   readonly withdrawalCounters: Map<string, number>;
   /** Forced withdrawals by `<chain>/<user>`. */
@@ -364,6 +370,7 @@ function emptyDirty(): Dirty {
     pooledHours: new Set(),
     unclaimed: new Set(),
     rebalancingPools: new Set(),
+    netDeposits: new Set(),
     settlements: new Map(),
     settlementCounters: new Set(),
     finishedOrders: new FinishedOrders(),
@@ -417,6 +424,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     adlUsage: new Map(),
     withdrawals: new WithdrawalBook(),
     vaultTokens: new Map(),
+    netDeposits: new Map(),
     withdrawalCounters: new Map(),
     forcedCounters: new Map(),
     debtors: new Map(),

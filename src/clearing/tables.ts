@@ -10,7 +10,7 @@
  */
 import { add18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
-import type { ChainId, UserId } from '../core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, SPOT_ACCOUNT, totalsOf } from './balances.ts';
 import { depositCounterKey } from './funds/deposits.ts';
@@ -122,11 +122,23 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       }),
   },
   rebalancingPool: {
-    load: (state, { asset, amount }) => {
-      totalsOf(state, asset).rebalancingPool = amount;
+    load: (state, { asset, amount, unpaid }) => {
+      Object.assign(totalsOf(state, asset), { rebalancingPool: amount, rebalancingUnpaid: unpaid });
     },
     takeChanged: ({ dirty }) =>
-      taken(dirty.rebalancingPools, ({ asset, rebalancingPool: amount }) => ({ asset, amount })),
+      taken(dirty.rebalancingPools, ({ asset, rebalancingPool: amount, rebalancingUnpaid: unpaid }) => {
+        return { asset, amount, unpaid };
+      }),
+  },
+  netDeposit: {
+    load: ({ netDeposits }, { chainId, asset, amount }) => {
+      netDeposits.set(asset, (netDeposits.get(asset) ?? new Map()).set(chainId, amount));
+    },
+    takeChanged: ({ dirty, netDeposits }) =>
+      taken(dirty.netDeposits, (key) => {
+        const [asset, chainId] = key.split('/') as [AssetId, ChainId];
+        return { chainId, asset, amount: must(netDeposits.get(asset)?.get(chainId), 'dirty net deposits exist') };
+      }),
   },
   tally: {
     load: (state, row) => state.tallies[row.name].restore(row),

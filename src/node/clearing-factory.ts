@@ -1,6 +1,7 @@
 /** The clearing engine, made from its wiring and the node's settings; workers/clearing.ts boots it. */
 
 import { ClearingActor } from '../clearing/clearing-actor.ts';
+import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
 import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
@@ -59,6 +60,19 @@ function createClearing(wiring: ActorWiring): ClearingActor {
       // The main thread claimed the directory before there were threads, and gives it free when they have ended.
       lock: { epoch: words.epoch(), release: () => undefined },
     }),
+    rebalancingAtStart: ({ pools, curves }) => {
+      for (const { asset, missing } of pools) {
+        log.warn(
+          { asset, missing: format18(missing) },
+          'a rebalancing pool below zero is filled from the fee account, then from the capital of the backstop',
+        );
+      }
+      for (const { asset, k, isAboveMax, hasOtherSum } of curves) {
+        if (isAboveMax)
+          log.warn({ asset, k, counts: format18(CURVE_K_MAX as Amount18) }, 'k of a rebalancing curve is too large');
+        if (hasOtherSum) log.warn({ asset }, 'target weights do not add up to 1 and count in relation to their sum');
+      }
+    },
     recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
     takeAttestations: () => dropped.add(attestations.drain()),
     verifyOrder: (order) => verifyOrder(order, verifiers),

@@ -4,6 +4,7 @@
  *
  * Not here: rules that depend on the current registry (src/clearing/registry).
  */
+import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
 import {
   ASSET_CLASSES,
   type AssetChange,
@@ -37,6 +38,7 @@ const TOKEN_DECIMALS = { min: 0, max: 77 };
 const SYMBOL_FORM = /^[!-~]{1,32}$/;
 const NAME_FORM = /^[!-~](?:[ -~]{0,62}[!-~])?$/;
 const NOT_NEGATIVE = { min: 0n };
+const CURVE_K = { min: 0n, max: CURVE_K_MAX };
 /** Caps and weights are members of the public rows (wire.md 7.3) and keep their encoding: integers of 256 bits. */
 const WORD = { min: 0n, max: NO_CAP };
 /** Rates are clamped when they are applied; any fraction may be configured. */
@@ -135,14 +137,19 @@ function readRebalancing(body: unknown): Outcome<Rebalancing> {
     );
   }
   const reader = new BodyReader(body, ['mode', 'k', 'target_weights'], path);
-  const k = format18(reader.decimal('k', NOT_NEGATIVE, undefined));
+  const k = format18(reader.decimal('k', CURVE_K, undefined));
   const chains = Object.keys((reader.raw('target_weights') ?? {}) as object);
   const weights = new BodyReader(reader.raw('target_weights'), chains, `${path}target_weights.`);
+  let sum = 0n;
   const targets = chains.map((chain): [string, string] => {
     const id = parseChainId(chain);
     if (id === null) weights.fail(chain, `${CHAIN_ID_WORDS} is expected`);
-    return [id ?? chain, format18(weights.decimal(chain, { min: 0n, max: ONE_18 }, undefined))];
+    const weight = weights.decimal(chain, { min: 0n, max: ONE_18 }, undefined);
+    sum += weight;
+    return [id ?? chain, format18(weight)];
   });
+  if (weights.failure === null && sum !== ONE_18)
+    reader.fail('target_weights', 'weights that add up to 1 are expected');
   return (
     mode.failure ??
     reader.failure ??

@@ -70,6 +70,7 @@ export const TABLE = {
   pooledCredits: 0x18,
   rebalancingPool: 0x19,
   forcedCounter: 0x1a,
+  netDeposit: 0x1b,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
@@ -244,6 +245,14 @@ export class KeyWriter {
     this.#begin(table);
     this.#writer.hex(chainId, 9);
     this.#writer.hex(name, 32);
+    return this.#writer.end();
+  }
+
+  /** Of an asset on a chain. */
+  assetOnChain(table: Table, chainId: ChainId, asset: AssetId): Uint8Array {
+    this.#begin(table);
+    this.#writer.hex(chainId, 9);
+    this.#writer.ascii(asset);
     return this.#writer.end();
   }
 

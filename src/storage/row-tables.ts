@@ -373,7 +373,12 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
   rebalancingPool: {
     table: TABLE.rebalancingPool,
     key: (keys, row) => keys.named(TABLE.rebalancingPool, row.asset),
-    layout: struct<Tables['rebalancingPool']>({ asset: text, amount: i128 }),
+    layout: struct<Tables['rebalancingPool']>({ asset: text, amount: i128, unpaid: i128 }),
+  },
+  netDeposit: {
+    table: TABLE.netDeposit,
+    key: (keys, row) => keys.assetOnChain(TABLE.netDeposit, row.chainId, row.asset),
+    layout: struct<Tables['netDeposit']>({ chainId: hex9, asset: text, amount: i128 }),
   },
   settlement: {
     table: TABLE.settlement,

@@ -16,17 +16,20 @@
  *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; units of tokens in their vaults are
  *             summed up from the deposits; the other new tables are empty
  *   12 ─▶ 13 a withdrawal has what of it is locked of isolated lots, nothing; the new tables are empty
+ *   13 ─▶ 14 a rebalancing pool has what the potential rose by unpaid, nothing; what deposits brought to a chain less what
+ *            withdrawals took begins with what its vault has, as nothing older is kept
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
  */
 
-import type { OrderRow, Tables, VaultTokenRow } from '../clearing/rows.ts';
+import { droppedTokens } from '../clearing/registry/registry-assets.ts';
+import type { NetDepositRow, OrderRow, Tables, VaultTokenRow } from '../clearing/rows.ts';
 import { mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
-import { ONE_18, type Sequence, type TimestampNs } from '../core/units.ts';
+import { type Amount18, ONE_18, type Sequence, type TimestampNs } from '../core/units.ts';
 import type { OrderRecordFields } from '../schema/generated/messages.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -73,6 +76,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 10, convert: () => withRecords, added: signedTextsOf10 },
   { from: 11, convert: () => withLiquidation, added: vaultTokensOf11 },
   { from: 12, convert: () => withIsolated },
+  { from: 13, convert: () => to14, added: addedIn14 },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -420,6 +424,49 @@ function withIsolated({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8A
   });
 }
 
+/** Tables of version 13 whose rows have another layout in version 14, and how a row is converted. */
+const TABLES_14: ReadonlyMap<number, Convert> = new Map([[TABLE.rebalancingPool, withUnpaid]]);
+
+function to14(entry: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  return TABLES_14.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
+}
+
+/** Entries of the tables that are new in version 14, in the order of their keys. */
+function* addedIn14(source: StorageReader): Generator<Entry, void, undefined> {
+  yield* netDepositsOf13(source);
+}
+
+/** The new member is the last one of its row. */
+function withUnpaid({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    to.i128(0n);
+  });
+}
+
+/** What vaults have of each asset, by chain: of deposits and payouts longer ago than a day nothing else is kept. */
+function* netDepositsOf13(source: StorageReader): Generator<Entry, void, undefined> {
+  const decimals = new Map<string, number>();
+  for (const row of rowsOf(source, 'asset')) {
+    for (const [token, digits] of droppedTokens(row)) decimals.set(token, digits);
+    for (const { token, chainId, decimals: digits } of row.tokens) decimals.set(`${token}@${chainId}`, digits);
+  }
+  const rows = new Map<string, NetDepositRow>();
+  for (const { token, chainId, asset, baseUnits } of rowsOf(source, 'vaultToken')) {
+    const digits = must(decimals.get(`${token}@${chainId}`), 'storage: the decimals of a token are kept for ever');
+    const amount = mulDivFloor(baseUnits, ONE_18, powerOfTen(digits));
+    const key = `${chainId}/${asset}`;
+    rows.set(key, { chainId, asset, amount: ((rows.get(key)?.amount ?? 0n) + amount) as Amount18 });
+  }
+  const to = new ByteWriter(TEXT_CHUNK_BYTES);
+  const entries = [...rows.values()].map((row) => {
+    const key = Uint8Array.from(keyWriter().assetOnChain(TABLE.netDeposit, row.chainId, row.asset));
+    return { key, value: Uint8Array.from(encodeRow(to, 'netDeposit', key, row)) };
+  });
+  yield* entries.sort((a, b) => Buffer.compare(a.key, b.key));
+}
+
 /**
  * What the deposits brought, by token. A deposit of version 11 names its asset and chain, not its token: of several tokens of
  * an asset on one chain the first has all.
@@ -448,7 +495,7 @@ function* vaultTokensOf11(source: StorageReader): Generator<Entry, void, undefin
 }
 
 /** Rows of a table whose layout is that of today. */
-function* rowsOf<T extends 'asset' | 'deposit'>(source: StorageReader, table: T): Generator<Tables[T]> {
+function* rowsOf<T extends 'asset' | 'deposit' | 'vaultToken'>(source: StorageReader, table: T): Generator<Tables[T]> {
   const from = keyWriter().table(TABLE[table]);
   for (const { key, value } of source.entries({ from, to: endOf(from), perStep: ENTRIES_PER_STEP })) {
     yield decodeRow(table, key, value);

@@ -47,13 +47,13 @@ suite('assets', () => {
     const body = {
       symbol: 'SOL',
       max_adl: '10.50',
-      rebalancing: { mode: 'curve', k: '0.05', target_weights: { [CHAIN]: '0.5' } },
+      rebalancing: { mode: 'curve', k: '0.0125', target_weights: { [CHAIN]: '1' } },
     };
     assert.deepEqual(acceptedValue(world.put('putAsset', SOL, { ...body, tokens: [token] })), {
       asset_id: '7',
       symbol: 'SOL',
       max_adl: '10.5',
-      rebalancing: { mode: 'curve', k: '0.05', target_weights: { [CHAIN]: '0.5' } },
+      rebalancing: { mode: 'curve', k: '0.0125', target_weights: { [CHAIN]: '1' } },
       mark_band: null,
       tokens: [
         {
@@ -81,6 +81,15 @@ suite('assets', () => {
     const token = { token: TOKEN, chain_id: CHAIN, decimals: 6, decimal: 6 };
     assert.equal(fieldOf(world.put('putAsset', SOL, { tokens: [token] })), 'tokens[0].decimal');
     assert.equal(fieldOf(world.put('putAsset', SOL, { rebalancing: { mode: 'fixed', k: '1' } })), 'rebalancing.k');
+    const curve = (k: string, ...weights: readonly string[]): string | undefined => {
+      const target_weights = Object.fromEntries(weights.map((weight, at) => [`${CHAIN.slice(1)}${at}`, weight]));
+      return fieldOf(world.put('putAsset', SOL, { rebalancing: { mode: 'curve', k, target_weights } }));
+    };
+    // The potential of MON-03 bounds its rates only so.
+    assert.equal(curve('0.012500000000000001', '1'), 'rebalancing.k');
+    assert.equal(curve('0.0125', '0.5', '0.4'), 'rebalancing.target_weights');
+    assert.equal(curve('0.0125', '0.5', '0.500000000000000001'), 'rebalancing.target_weights');
+    assert.equal(curve('0.0125'), 'rebalancing.target_weights');
     assert.equal(codeOf(world.put('putAsset', SOL, [])), 'INVALID_REQUEST');
     assert.equal(world.state.assets.size, 0);
   });

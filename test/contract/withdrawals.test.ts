@@ -255,7 +255,7 @@ suite('withdrawals', () => {
       };
       return assets['0'] ?? {};
     };
-    const { fees = '', locks } = await figures();
+    const { rebalancing_pool: pool = '', fees, locks } = await figures();
     await rate('0.01');
     done(await carol.withdraw({ asset: USD, amount: hex(100), target: TARGET }));
     await rate('0.02');
@@ -263,14 +263,19 @@ suite('withdrawals', () => {
     assert.equal(Number(locked['locks']) - Number(locks), 101);
     await node.advance(31n * SECOND);
     await node.advance(1n * SECOND);
-    assert.equal((await figures())['fees'], fees, 'nothing is charged before the chain has paid');
+    assert.equal((await figures())['rebalancing_pool'], pool, 'nothing is charged before the chain has paid');
     const paid = await node.operate('POST', `/operator/chains/${CHAIN}/withdrawals/execute`, {
       user: carol.id,
       nonce: 0,
     });
     assert.equal(paid['revert'], null);
     const after = await figures();
-    assert.deepEqual([Number(after['fees']) - Number(fees), after['locks'], after['difference']], [1, locks, '0']);
+    const charged = Number(after['rebalancing_pool']) - Number(pool);
+    assert.deepEqual(
+      [charged, after['fees'], after['locks'], after['difference']],
+      [1, fees, locks, '0'],
+      'to the pool (MON-03)',
+    );
     const { sub_accounts: accounts } = (await node.operate('GET', `/operator/users/${carol.id}`)) as {
       sub_accounts: Record<string, { balances: Record<string, { owned: string }> }>;
     };

@@ -5,10 +5,10 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderRow, Tables } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
-import type { UserId } from '../../src/core/ids.ts';
+import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
-import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ByteWriter } from '../../src/storage/byte-writer.ts';
 import { copyTables } from '../../src/storage/copy-map.ts';
 import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
@@ -277,6 +277,76 @@ suite('steps of an upgrade', () => {
       }),
       propertyParameters(50),
     );
+  });
+
+  test('13 to 14: nothing of a rebalancing pool is unpaid, and net deposits begin with what the vaults have (MON-03)', async () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 13),
+      'version 13 is upgraded',
+    );
+    const [source, target] = [openWriter(temporaryDirectory(), { version: 13 }), openWriter(temporaryDirectory())];
+    const [to, keys] = [new ByteWriter(64), keyWriter()];
+    const writes: Write[] = [];
+    const write = (key: Uint8Array, value: Uint8Array): void => {
+      writes.push({ key: Uint8Array.from(key), value: Uint8Array.from(value) });
+    };
+    const pool = { asset: '0' as AssetId, amount: -5n as Amount18, unpaid: 0n as Amount18 };
+    const poolKey = Uint8Array.from(keys.named(TABLE.rebalancingPool, pool.asset));
+    const body = checkFrame(poolKey, encodeRow(to, 'rebalancingPool', poolKey, pool)).subarray(1);
+    // The last member has 16 bytes.
+    const into = new ByteWriter(64);
+    write(
+      poolKey,
+      encodeFrame(into, poolKey, () => into.raw(body.subarray(0, body.length - 16))),
+    );
+    const [one, two] = ['000000000000000001', '000000000000000002'] as [ChainId, ChainId];
+    const tokens = ['aa', 'bb', 'cc'].map((byte) => byte.repeat(32));
+    const definition = {
+      maxDeposits: null,
+      max1hrDeposits: null,
+      minWeight: 0n as Amount18,
+      minFirstDepositBaseUnits: 0n,
+    };
+    const dropped = { [`${tokens[2]}@${two}`]: 20 };
+    const asset: Tables['asset'] = {
+      assetId: '0' as AssetId,
+      symbol: 'USD',
+      settingsJson: JSON.stringify({ max_adl: null, rebalancing: { mode: 'fixed' }, dropped }),
+      tokens: [
+        { token: tokens[0] as string, chainId: two, decimals: 6, ...definition },
+        { token: tokens[1] as string, chainId: one, decimals: 18, ...definition },
+      ] as Tables['asset']['tokens'],
+      riskJson: null,
+    };
+    const assetKey = keys.named(TABLE.asset, asset.assetId);
+    write(assetKey, encodeRow(to, 'asset', assetKey, asset));
+    for (const [at, chainId, baseUnits] of [
+      [0, two, 7_000_000n],
+      [1, one, 3n * 10n ** 18n],
+      [2, two, 250n],
+    ] as const) {
+      const row = { token: tokens[at] as string, chainId, asset: asset.assetId, baseUnits };
+      const key = keys.onChain(TABLE.vaultToken, chainId, row.token);
+      write(key, encodeRow(to, 'vaultToken', key, row));
+    }
+    writes.sort((a, b) => Buffer.compare(a.key, b.key));
+    source.commit(writes, new SumWatch(source, to));
+    const added = step.added?.(source) ?? [];
+    copyTables(source, target, { convert: step.convert(source), added, progress: () => undefined });
+    const rows = plainRows(target);
+    assert.deepEqual(
+      rows.filter(({ table }) => table === 'rebalancingPool').map(({ row }) => row),
+      [pool],
+    );
+    // Of the token with 20 decimals, 2.5 raw units of 18 are 2.
+    assert.deepEqual(
+      rows.filter(({ table }) => table === 'netDeposit').map(({ row }) => row),
+      [
+        { chainId: one, asset: '0', amount: 3n * 10n ** 18n },
+        { chainId: two, asset: '0', amount: 7n * 10n ** 18n + 2n },
+      ],
+    );
+    await Promise.all([source.close(), target.close()]);
   });
 
   test('10 to 11: an order whose record would say something else is refused', () => {

@@ -323,6 +323,8 @@ function keyOf(write: RowWrite): string {
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
+    case 'netDeposit':
+      return `${write.row.chainId}/${write.row.asset}`;
     case 'unclaimed':
       return `${write.row.chainId}/${write.row.user}/${String(write.row.counter).padStart(16, '0')}`;
     case 'pooledCredits':

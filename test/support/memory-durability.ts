@@ -51,6 +51,8 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
+    case 'netDeposit':
+      return `${row.chainId} ${row.asset}`;
     case 'unclaimed':
       return `${row.chainId} ${row.user} ${String(row.counter).padStart(16, '0')}`;
     case 'pooledCredits':

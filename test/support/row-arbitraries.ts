@@ -430,7 +430,8 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   lot: lotRow,
   pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),
   unclaimed: unclaimedRow,
-  rebalancingPool: record({ asset, amount }),
+  rebalancingPool: record({ asset, amount, unpaid: amount }),
+  netDeposit: record({ chainId: chain, asset, amount }),
 };
 
 /** A change of any table. */

@@ -38,7 +38,7 @@ import { setUpSigners } from '../signers/deposit-config.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
 import { tallyDeposit } from '../tallies.ts';
 import { mayPool, recordPooled } from './deposit-caps.ts';
-import { depositFeeOf } from './rebalancing.ts';
+import { depositFeeOf, moveFunds } from './rebalancing.ts';
 import { keepUnclaimed } from './unclaimed.ts';
 import { moveVaultUnits } from './vault-units.ts';
 import { depositLowersUsage, fillQueue } from './withdrawals.ts';
@@ -164,11 +164,7 @@ export function bookDeposit(
     moveHoldings(state, asset, net);
   }
   moveVaultUnits(state, { token, chainId, asset: index }, baseUnits, isPooled ? gross : fee);
-  if (fee !== 0n) {
-    const totals = totalsOf(state, index);
-    totals.rebalancingPool = add18(totals.rebalancingPool, fee);
-    state.dirty.rebalancingPools.add(totals);
-  }
+  moveFunds(state, { asset: index, chainId, change: gross, paid: fee });
   effects.push({ kind: 'depositLanded', row });
   fillQueue(state, index, chainId, creditedNs, effects);
 }

@@ -34,6 +34,7 @@ export interface Promised {
 }
 
 const NOTHING_PROMISED: Promised = { units: 0n, isolated: 0n };
+const NOTHING_REQUESTED: ReadonlyMap<ChainId, bigint> = new Map();
 
 export interface WithdrawalSlot {
   row: WithdrawalRow;
@@ -128,6 +129,8 @@ export class WithdrawalBook {
   /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
   readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
+  /** Amounts of live rows, isolated lots included, by asset and chain. */
+  readonly #requested = new Map<AssetId, Map<ChainId, bigint>>();
   readonly #due = new DueRows();
   #sequence = 0;
 
@@ -178,6 +181,11 @@ export class WithdrawalBook {
   /** Amounts of live rows of an asset, what is of isolated lots and fees apart. */
   pending(asset: AssetId): Amount18 {
     return this.#pending.get(asset) ?? ZERO_18;
+  }
+
+  /** Amounts of live rows of an asset by chain, those of isolated lots included, fees apart: 18 decimals (MON-03). */
+  requested(asset: AssetId): ReadonlyMap<ChainId, bigint> {
+    return this.#requested.get(asset) ?? NOTHING_REQUESTED;
   }
 
   /** A place for a new row of the user, or null: all are taken by live rows. */
@@ -279,6 +287,9 @@ export class WithdrawalBook {
       const next = { units: units + sign * row.payout, isolated: isolated + sign * row.isolated };
       this.#promised.set(`${token}@${chainId}`, next);
     }
+    const chains = this.#requested.get(asset) ?? new Map<ChainId, bigint>();
+    chains.set(chainId, (chains.get(chainId) ?? 0n) + sign * row.amount);
+    this.#requested.set(asset, chains);
     this.#pending.set(asset, ((this.#pending.get(asset) ?? ZERO_18) + sign * pooledAmount(row)) as Amount18);
   }
 }

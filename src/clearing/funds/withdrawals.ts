@@ -10,7 +10,7 @@
  *                                                                                                         executed
  *   queued, filled     amount and fee are locked, of isolated lots of the token first, then of the pool; may be cancelled
  *   signing, approved  also bound to the vault's counter and `validUntil`: an approval may exist, so only the chain ends it
- *   executed           the value of the payout left the ledger, the fee went to the fee account, the rest returned. One whose
+ *   executed           the value of the payout left the ledger, the fee went to the rebalancing pool, the rest returned. One whose
  *                      event a reorganisation dropped is approved again: it is paid, or expires (decision 0035)
  *   expired, cancelled everything returned, each part to where it came from
  *
@@ -20,24 +20,14 @@
  *
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
-import { add18, smaller, subtract18 } from '../../core/arithmetic.ts';
+import { add18, larger, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import { type AssetId, type ChainId, isPayable, type UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, HOUR_NS, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import {
-  askingUser,
-  balanceSlot,
-  ensureUser,
-  moveHoldings,
-  owesForced,
-  SPOT_ACCOUNT,
-  setFunds,
-  setOwned,
-  totalsOf,
-} from '../balances.ts';
+import { askingUser, balanceSlot, moveHoldings, owesForced, SPOT_ACCOUNT, setFunds, totalsOf } from '../balances.ts';
 import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type {
@@ -54,7 +44,7 @@ import { configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
 import { borrowsOf } from '../risks.ts';
 import type { WithdrawalRow, WithdrawalStatus } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
-import { withdrawalFeeOf } from './rebalancing.ts';
+import { moveFunds, withdrawalFeeOf } from './rebalancing.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
   type Due,
@@ -543,7 +533,7 @@ export function applyWithdrew(
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce + 1);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
   move(state, slot, 'executed', { endedNs: nowNs }, effects);
-  payOut(state, slot.row, value, effects);
+  payOut(state, slot.row, value);
   effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
   renumber(state, user, chainId, effects);
   // A place of the user is free again, and what a fee took of lots backs none any more.
@@ -595,18 +585,16 @@ function canHold(state: ClearingState, { asset, token, chainId, payout }: Withdr
   return claims + value <= AMOUNT18_MAX && vaultHoldings + value <= AMOUNT18_MAX;
 }
 
-/** Takes a payout back into the lock of its row. Of the fee returns what the fee account has available. */
+/** Takes a payout back into the lock of its row. Of the fee returns what the pool holds. */
 function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]): void {
   const { token, chainId, asset, payout, signatures } = slot.row;
   const value = payoutValue(payout, decimalsOf(state, token, chainId));
-  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
-  const available = availableOf(feeBalance);
-  const fee = available > 0n ? smaller(slot.row.fee, available) : ZERO_18;
+  const fee = smaller(slot.row.fee, larger(totalsOf(state, asset).rebalancingPool, ZERO_18));
   // Signatures are made again of a row that was paid before they were booked.
   const status = signatures.length > 0 ? 'approved' : 'signing';
   const endedNs = 0n as TimestampNs;
   move(state, slot, status, { amount: value, fee, isolated: ZERO_18, endedNs }, effects);
-  if (fee > 0n) setOwned(state, feeBalance, subtract18(feeBalance.owned, fee));
+  moveFunds(state, { asset, chainId, change: value, paid: -fee });
   const { pool } = sourcesOf(state, slot.row);
   setFunds(state, pool, { owned: pool.owned, locked: add18(pool.locked, add18(value, fee)) });
   moveVaultUnits(state, { token, chainId, asset }, payout, value);
@@ -614,9 +602,9 @@ function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]):
 
 /**
  * Books a payout and its fee: each takes what is locked of isolated lots first, then of the pool; what is over returns to where
- * it came from. A fee out of lots is pooled with that, as the fee account has the asset itself.
+ * it came from. A fee out of lots is pooled with that, as the rebalancing pool has the asset itself.
  */
-function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18, effects: Effect[]): void {
+function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18): void {
   const { token, chainId, asset, amount, fee, isolated, payout } = row;
   const { pool, lots } = sourcesOf(state, row);
   const paid = smaller(isolated, value);
@@ -624,8 +612,8 @@ function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18, effec
   const takenOfLots = add18(paid, feeOfLots);
   release(state, lots, isolated, takenOfLots);
   release(state, pool, subtract18(add18(amount, fee), isolated), subtract18(add18(value, fee), takenOfLots));
-  const feeBalance = balanceSlot(state, ensureUser(state, state.settings.fee_account, effects), SPOT_ACCOUNT, asset);
-  if (fee > 0n) setOwned(state, feeBalance, add18(feeBalance.owned, fee));
+  // mutant: withdrawal-fee-to-pool
+  moveFunds(state, { asset, chainId, change: -value, paid: fee });
   if (takenOfLots > 0n) moveHoldings(state, tokenKey(token, chainId) as AssetId, subtract18(ZERO_18, takenOfLots));
   moveVaultUnits(state, { token, chainId, asset }, -payout, subtract18(feeOfLots, subtract18(value, paid)));
 }

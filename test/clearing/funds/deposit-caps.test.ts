@@ -196,8 +196,8 @@ suite('isolated lots', () => {
     world.rates({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' });
     world.paidOut(units(50) + 5n);
     assert.deepEqual(world.funds(), ['0', '49.499999999999999999'], '0.5 and 1 raw of fee, 5 raw came back');
-    const { fees, isolated, vault_holdings: held } = world.ledger();
-    assert.deepEqual([fees, isolated, held], ['0.500000000000000001', '49.499999999999999999', '50']);
+    const { rebalancing_pool: pool, isolated, vault_holdings: held } = world.ledger();
+    assert.deepEqual([pool, isolated, held], ['0.500000000000000001', '49.499999999999999999', '50']);
   });
 
   test('what backs lots fills no withdrawal of the pool (DEP-14, WDR-05)', () => {

@@ -50,6 +50,7 @@ import {
 import { propertyParameters } from '../../support/property.ts';
 
 const E18 = ONE_18;
+const NO_UNITS = { units: new Map<string, bigint>(), requested: new Map<string, bigint>() };
 const TARGET = '7c'.repeat(20).padEnd(64, '0');
 const VAULT = `${'0d'.repeat(20).padEnd(64, '0')}@${CHAIN}`;
 const SIGNATURE = '11'.repeat(65);
@@ -195,16 +196,17 @@ suite('figures of withdrawals', () => {
     assert.equal(payoutOf((10n ** 15n) as Amount18, 6), 1_000n);
     assert.equal(payoutOf((10n ** 12n - 1n) as Amount18, 6), 0n);
     const fixed = (rate: string): bigint => {
-      const rates = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate }, CHAIN);
-      return withdrawalFee(usd(100) as Amount18, rates, { onChain: 0n, all: 0n });
+      const rates = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: rate });
+      return withdrawalFee(usd(100) as Amount18, rates, CHAIN, NO_UNITS);
     };
     assert.deepEqual([fixed('0'), fixed('0.01'), fixed('0.5'), fixed('-0.1')], [0n, usd(1), (5n * E18) / 2n, 0n]);
-    const odd = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' }, CHAIN);
-    assert.equal(withdrawalFee(101n as Amount18, odd, { onChain: 0n, all: 0n }), 2n);
-    // Half of 1,000 is here and should be; taking 100 leaves 400 of 900: 1/18 off, at k = 0.09 it is 0.5 %.
-    const curve = ratesOf({ mode: 'curve', k: '0.09', target_weights: { [CHAIN]: '0.5' } }, CHAIN);
-    const fee = withdrawalFee(usd(100) as Amount18, curve, { onChain: usd(500), all: usd(1_000) });
-    assert.equal(format18(fee), '0.5');
+    const odd = ratesOf({ mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' });
+    assert.equal(withdrawalFee(101n as Amount18, odd, CHAIN, NO_UNITS), 2n);
+    // Half of 1,000 is here and should be; taking 100 leaves 400 of 900: 0.009 · (50² + 50²) / 900 (MON-03).
+    const curve = ratesOf({ mode: 'curve', k: '0.009', target_weights: { [CHAIN]: '0.5', other: '0.5' } });
+    const units = new Map([CHAIN, 'other'].map((chain) => [chain, usd(500)]));
+    const fee = withdrawalFee(usd(100) as Amount18, curve, CHAIN, { units, requested: new Map() });
+    assert.equal(format18(fee), '0.05');
   });
 });
 
@@ -243,7 +245,7 @@ suite('withdrawals', () => {
     assert.equal(refusal(world.withdraw(usd(1_000), { nonce: 0 })), null);
   });
 
-  test('from request to payout: signed once, the value leaves the ledger, the fee goes to the fee account (WDR-07, WDR-09)', () => {
+  test('from request to payout: signed once, the value leaves the ledger, the fee goes to the rebalancing pool (WDR-07, WDR-09, MON-03)', () => {
     const world = FundsWorld.opened();
     world.put('putAsset', USD, { rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0.01' } }, 'patch');
     world.withdraw(usd(100) + 5n);
@@ -265,8 +267,8 @@ suite('withdrawals', () => {
     assert.deepEqual(acceptedValue(reply(effects)), { result: 'executed', next: 1 });
     assert.equal(effectsOf(effects, 'withdrawalCompleted')[0]?.amount, usd(100));
     assert.deepEqual(world.statuses(), ['0 executed']);
-    const fee = world.state.users.get(FEES)?.subAccounts.get(0)?.balances.get(USD)?.owned ?? ZERO_18;
-    assert.equal(format18(fee), '1.000000000000000001');
+    assert.equal(format18(world.state.totals.get(USD)?.rebalancingPool ?? ZERO_18), '1.000000000000000001');
+    assert.equal(world.state.users.get(FEES), undefined, 'none of it is of the fee account');
     assert.deepEqual(world.usd(), ['898.999999999999999999', '0']);
     assert.equal(world.state.totals.get(USD)?.vaultHoldings, usd(900));
     assert.deepEqual(acceptedValue(reply(world.withdrew(world.row(0)))), { result: 'duplicate', next: 1 });
