@@ -17,6 +17,22 @@ const LOOP_SECONDS = 0.05;
 const COMMIT_SECONDS = 0.1;
 const BACKLOG_BYTES = 4_194_304;
 
+const MAJORITY_LOST_ADVICE = 'Nothing is credited or approved on it; the log has which providers do not answer.';
+const LAST_MAJORITY_ADVICE = 'The log has which provider does not answer, or not alike.';
+
+/**
+ * How the providers of a chain stand, as RingbookChainMajorityLost and RingbookChainRedundancyLost of config/alerts.yml judge it.
+ *
+ * @param {number} configured @param {number} answering @param {number} agreeing
+ */
+export function standingOf(configured, answering, agreeing) {
+  return {
+    isLost: 2 * agreeing <= configured,
+    isLast: 2 * (agreeing - 1) <= configured && configured > 2,
+    text: `${count(agreeing)} of ${count(configured)} agree, ${count(answering)} answer`,
+  };
+}
+
 /** @param {Metrics} metrics @param {number} windowMs @returns {readonly Finding[]} */
 function findings(metrics, windowMs) {
   /** @type {Finding[]} */
@@ -40,6 +56,23 @@ function findings(metrics, windowMs) {
   for (const { labels, value: isStopped } of metrics.samples('ringbook_chain_stopped'))
     if (isStopped > 0)
       urgent(`Chain ${labels['chain']} is stopped`, 'Nothing is credited or approved on it; the log has the reason.');
+  for (const { labels, value: configured } of metrics.samples('ringbook_chain_providers_configured')) {
+    const chain = { chain: labels['chain'] ?? '' };
+    const standing = standingOf(
+      configured,
+      metrics.value('ringbook_chain_providers_answering', chain) ?? 0,
+      metrics.value('ringbook_chain_providers_agreeing', chain) ?? 0,
+    );
+    if (standing.isLost)
+      urgent(`Chain ${chain.chain}: no majority of its providers agrees (${standing.text})`, MAJORITY_LOST_ADVICE);
+    else if (standing.isLast)
+      look(
+        `Chain ${chain.chain}: one more failing provider ends its majority (${standing.text})`,
+        LAST_MAJORITY_ADVICE,
+      );
+  }
+  if (more('ringbook_chain_provider_bombs_total') > 0)
+    look('A provider sent an answer beyond its bounds', 'It rests for five minutes; the log has which one.');
   for (const { labels, value: isOpen } of metrics.samples('ringbook_breaker_open', { source: 'oracle' }))
     if (isOpen > 0)
       urgent(

@@ -1,6 +1,7 @@
 // @ts-check
 /** The panels below the path of an order: what the node does, what waits where, what is on disk, and what is at risk. */
 import { element } from '../dom.js';
+import { standingOf } from './attention.js';
 import { byId, bytes, count, duration, figure, percent, rate, share, Table } from './draw.js';
 
 /**
@@ -360,11 +361,19 @@ export function chainsPanel() {
         metrics.labelValues('ringbook_chain_stopped', 'chain').map((chain) => {
           const head = metrics.value('ringbook_chain_head', { chain }) ?? 0;
           const processed = metrics.value('ringbook_chain_processed_block', { chain }) ?? 0;
+          const providers = standingOf(
+            metrics.value('ringbook_chain_providers_configured', { chain }) ?? 0,
+            metrics.value('ringbook_chain_providers_answering', { chain }) ?? 0,
+            metrics.value('ringbook_chain_providers_agreeing', { chain }) ?? 0,
+          );
+          const isStopped = metrics.value('ringbook_chain_stopped', { chain }) === 1;
+          const isWaiting = providers.isLost || head < 0;
           const cells = [
             chain.replace(/^0+/, '0x'),
-            word(metrics.value('ringbook_chain_stopped', { chain }) === 1, 'stopped', 'credits'),
-            `${count(Math.max(0, head - processed))} blocks`,
-            count(metrics.value('ringbook_chain_providers_agreeing', { chain })),
+            word(isStopped || isWaiting, isStopped ? 'stopped' : 'waits for a majority', 'credits'),
+            // Without a head it is not known.
+            head < 0 ? 'not known' : `${count(Math.max(0, head - processed))} blocks`,
+            word(providers.isLost || providers.isLast, providers.text, providers.text),
             duration(metrics.value('ringbook_chain_poll_age_seconds', { chain })),
           ];
           return { key: chain, cells };

@@ -340,8 +340,10 @@ export class ChainLane {
       processed: sight.confirmed(Math.max(depositConfirmations, withdrawalConfirmations)),
       stopped: this.#watch.stopped,
       blockTime: sight.confirmedTime(withdrawalConfirmations),
-      agreeing: sight.views.filter((view) => view !== null && view.head >= sight.head).length,
       providers,
+      answering: sight.views.filter((view) => view !== null).length,
+      agreeing: sight.views.filter((view) => view !== null && view.head >= sight.head).length,
+      bombs: 0,
     };
   }
 

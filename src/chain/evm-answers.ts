@@ -52,9 +52,9 @@ export interface LogFilter {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A quantity of at most 2^53 − 1, `0x` and hex digits without a leading zero. */
+/** A quantity of at most 2^53 − 1: `0x` and up to 64 hex digits of any case; leading zeros, which some nodes write, are read (CHN-03). */
 export function readQuantity(value: unknown): number | null {
-  if (typeof value !== 'string' || !/^0x(?:0|[1-9a-f][0-9a-f]{0,13})$/.test(value)) return null;
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return null;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : null;
 }
@@ -69,29 +69,34 @@ export function readHeader(value: unknown, number: number): BlockHeader | null {
 }
 
 /**
- * @returns the events of the range in the order of the chain; null when a log is malformed, not of the filter, out of
- *   order, removed, or no such event in spite of its topic; `'tooMany'` beyond the bounds.
+ * What providers write differently is read: null for no logs, logs in another order, the same log twice (CHN-03).
+ *
+ * @returns the events of the range in the order of the chain; null when a log is malformed, not of the filter, removed, no such event in
+ *   spite of its topic, or contradicts another: another log in its place, or another block of its number; `'tooMany'` beyond the bounds.
  */
 export function readLogs(value: unknown, filter: LogFilter): readonly ChainLog[] | 'tooMany' | null {
-  if (!Array.isArray(value)) return null;
-  if (value.length > LOGS_MAX) return 'tooMany';
-  const logs: ChainLog[] = [];
-  let blocks = 0;
-  for (const item of value) {
+  const items = value === null ? [] : value;
+  if (!Array.isArray(items)) return null;
+  if (items.length > LOGS_MAX) return 'tooMany';
+  const places = new Map<string, ChainLog>();
+  const blocks = new Map<number, string>();
+  for (const item of items) {
     const log = readLog(item, filter);
-    const last = logs.at(-1);
-    if (log === null || (last !== undefined && !follows(last, log))) return null;
-    if (last?.blockNumber !== log.blockNumber) blocks += 1;
-    if (blocks > LOG_BLOCKS_MAX && filter.fromBlock < filter.toBlock) return 'tooMany';
-    logs.push(log);
+    if (log === null || (blocks.get(log.blockNumber) ?? log.blockHash) !== log.blockHash) return null;
+    blocks.set(log.blockNumber, log.blockHash);
+    const place = `${log.blockNumber}/${log.logIndex}`;
+    const other = places.get(place);
+    // mutant: evm-doubled-log
+    if (other !== undefined && logKey(other) !== logKey(log)) return null;
+    places.set(place, log);
   }
-  return logs;
+  if (blocks.size > LOG_BLOCKS_MAX && filter.fromBlock < filter.toBlock) return 'tooMany';
+  return [...places.values()].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** Strictly behind the last one, and of the same block when it has the same number. */
-function follows(last: ChainLog, log: ChainLog): boolean {
-  if (log.blockNumber !== last.blockNumber) return log.blockNumber > last.blockNumber;
-  return log.logIndex > last.logIndex && log.blockHash === last.blockHash;
+/** Everything that two showings of a log must have in common. */
+export function logKey(log: ChainLog): string {
+  return [log.blockNumber, log.blockHash, log.tx, log.logIndex, log.address, ...log.topics, log.data].join('|');
 }
 
 function readLog(value: unknown, filter: LogFilter): ChainLog | null {

@@ -1,19 +1,26 @@
 /**
- * One JSON-RPC provider of an EVM chain, through viem. Every request ends within a bounded time and a bounded answer, and a
+ * One JSON-RPC provider of an EVM chain. Every request ends within a bounded time and a bounded answer (rpc-client.ts), and a
  * fault of the provider is a value: no answer.
  *
  *   answered ──fault──▶ rests (0.5 s, 1 s, 2 s … 30 s, or what a 429 asks for) ──answer──▶ answered
+ *            ──an answer beyond its bounds──▶ rests for 5 minutes (CHN-03)
+ *
+ * Providers serve logs of 10 blocks, of 10,000, or of as many as have at most so many logs, and refuse more in words of their own. So a
+ * refusal of more than one block halves the width that is remembered for the provider, and a range is read in pieces of it (CHN-01):
+ *
+ *   range of 64 blocks, width 1,024 ─▶ refused ─▶ 32 + 32
  *
  * A range is read between two requests for the hash of its last block, and the block of every log is requested by its
  * number: a provider that serves one answer from several machines on different forks contradicts itself and has not
- * answered (DEP-09).
+ * answered (DEP-09). Headers and logs are requested apart.
  *
  * Addresses of providers contain keys: they are never logged, only the index.
  */
-import { createClient, type EIP1193RequestFn, type HttpTransportConfig, http } from 'viem';
 import type { ChainLog } from './chain-events.ts';
 import {
   EVENT_TOPICS,
+  LOG_BLOCKS_MAX,
+  LOGS_MAX,
   type LogFilter,
   readCounter,
   readHeader,
@@ -21,23 +28,28 @@ import {
   readQuantity,
   readUint256,
 } from './evm-answers.ts';
+import { LearntSize } from './learnt-size.ts';
 import type { RangeAnswer } from './range-verdict.ts';
+import { type RpcCall, RpcClient, RpcFault, type RpcReply } from './rpc-client.ts';
 
-const TIMEOUT_MS = 5_000;
 const WITHDRAWAL_COUNTS = '0x82ff8b1e';
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_OF = '0x70a08231';
 const SETTLEMENT_COUNTS = '0x8dff2305';
 const WORD_DIGITS = 64;
-/** 20,000 logs take some 15 MB. */
-const BODY_BYTES_MAX = 33_554_432;
-const BATCH_MAX = 64;
 /** Requests that wait for a slow provider; one more has no answer. */
 const WAITING_MAX = 2;
 const REST_MS_MIN = 500;
 const REST_MS_MAX = 30_000;
-/** `eth_getLogs` of a provider that refuses so many blocks or logs. */
-const REFUSED_CODES: ReadonlySet<unknown> = new Set([-32_000, -32_005, -32_600, -32_602, -32_603, -32_011, -32_012]);
+const BOMB_REST_MS = 300_000;
+const WIDTH_FIRST = 1_024;
+/** Blocks of one request for logs. */
+const WIDTH_MAX = 65_536;
+/** Pieces of one range: as many as the provider reads within READ_MS. */
+const PIECES_MAX = 16;
+const READ_MS = 2_000;
+/** A range that takes longer has no answer. */
+const READ_MS_MAX = 15_000;
 
 /** The last block that was processed; a provider on another fork has another hash for it. */
 export interface Anchor {
@@ -52,10 +64,14 @@ export interface Sight {
   readonly hash: string | null;
 }
 
-/** `refused`: the range has too many blocks or logs for this provider. */
+/** `refused`: the range is longer than the provider's span, or became it by a refusal. */
 export type RangeReply = RangeAnswer | 'refused' | null;
 
 export interface ChainProvider {
+  /** Blocks that one range may have now. */
+  readonly span: number;
+  /** Answers beyond their bounds since the start. */
+  readonly bombs: number;
   /** The head, and the hash of one block. null: no answer. */
   look(block: number): Promise<Sight | null>;
   /** @param anchor a provider with another hash for it gives no answer. */
@@ -81,63 +97,64 @@ export interface EvmProviderParts {
   readonly changed: (fault: string | null) => void;
 }
 
-type Request = (call: { readonly method: string; readonly params: readonly unknown[] }) => Promise<unknown>;
+type Read = Pick<RangeAnswer, 'endHash' | 'endTime' | 'logs'>;
+
+/** A reply that is no answer. */
+class NoAnswer extends Error {}
 
 export class EvmProvider implements ChainProvider {
   readonly #parts: EvmProviderParts;
-  readonly #request: Request;
+  readonly #client: RpcClient;
+  readonly #width: LearntSize = new LearntSize(WIDTH_FIRST, WIDTH_MAX);
+  /** Blocks of a whole range: those with more logs than an answer may have are shortened, whatever the provider serves. */
+  readonly #length: LearntSize = new LearntSize(WIDTH_MAX, WIDTH_MAX);
+  /** Of the last request for logs. */
+  #logsMs = 0;
   #faults = 0;
+  #bombs = 0;
   #restsUntilMs = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isChecked = false;
-  #retryAfterMs = 0;
 
   constructor(parts: EvmProviderParts) {
     this.#parts = parts;
-    const options: HttpTransportConfig = {
-      batch: { batchSize: BATCH_MAX, wait: 0 },
-      retryCount: 0,
-      timeout: TIMEOUT_MS,
-      maxResponseBodySize: BODY_BYTES_MAX,
-      fetchOptions: { redirect: 'error' },
-      onFetchResponse: (response) => this.#noteRate(response),
-    };
-    const { request } = createClient({ transport: http(parts.url, options) });
-    // Methods and answers are validated here, not by viem's types.
-    this.#request = request as EIP1193RequestFn as Request;
+    this.#client = new RpcClient(parts.url);
+  }
+
+  get span(): number {
+    const pieces = Math.max(1, Math.min(PIECES_MAX, Math.floor(READ_MS / Math.max(this.#logsMs, 1))));
+    return Math.min(this.#width.value * pieces, this.#length.value);
+  }
+
+  get bombs(): number {
+    return this.#bombs;
   }
 
   look(block: number): Promise<Sight | null> {
     return this.#guarded(async () => {
-      const [head, header] = await Promise.all([
-        this.#request({ method: 'eth_blockNumber', params: [] }),
-        this.#header(block),
-      ]);
-      const number = readQuantity(head);
-      if (number === null) throw new Error('its head is no number');
-      return { head: number, hash: readHeader(header, block)?.hash ?? null };
+      const [head, header] = await this.#client.all([HEAD, headerOf(block)]);
+      const number = readQuantity(resultOf(head));
+      if (number === null) throw new NoAnswer('its head is no number');
+      return { head: number, hash: readHeader(blockOf(header), block)?.hash ?? null };
     });
   }
 
-  async range(filter: LogFilter, anchor: Anchor): Promise<RangeReply> {
-    return this.#guarded(async () => {
-      const { toBlock } = filter;
-      const [before, atAnchor, logs] = await Promise.all([
-        this.#header(toBlock),
-        this.#header(anchor.number),
-        this.#logs(filter),
-      ]);
-      if (logs === 'refused') return logs;
-      const numbers = [...new Set(logs.map(({ blockNumber }) => blockNumber))];
-      const headers = await Promise.all([...numbers, toBlock].map((number) => this.#header(number)));
-      const hashes = new Map(
-        [...numbers, toBlock].map((number, index) => [number, readHeader(headers[index], number)?.hash]),
-      );
+  range(filter: LogFilter, anchor: Anchor): Promise<RangeReply> {
+    return this.#guarded<Read | 'refused' | null>(async () => {
+      const { fromBlock, toBlock } = filter;
+      if (toBlock - fromBlock + 1 > this.span) return 'refused';
+      const [before, atAnchor] = await this.#headers([toBlock, anchor.number]);
       const end = readHeader(before, toBlock);
-      // It lags, is on another fork, or changed the fork meanwhile: no fault, and no answer.
-      if (end === null || hashes.get(toBlock) !== end.hash) return null;
-      if (readHeader(atAnchor, anchor.number)?.hash !== anchor.hash) return null;
+      // It lags, or is on another fork: no fault, and no answer.
+      if (end === null || readHeader(atAnchor, anchor.number)?.hash !== anchor.hash) return null;
+      const logs = await this.#logs(filter);
+      if (typeof logs === 'string') return logs === 'late' ? null : logs;
+      const numbers = [...new Set(logs.map(({ blockNumber }) => blockNumber)), toBlock];
+      const headers = await this.#headers(numbers);
+      const hashes = new Map(numbers.map((number, index) => [number, readHeader(headers[index], number)?.hash]));
+      // It changed the fork meanwhile.
+      if (hashes.get(toBlock) !== end.hash) return null;
       if (logs.some(({ blockNumber, blockHash }) => hashes.get(blockNumber) !== blockHash)) return null;
       return { endHash: end.hash, endTime: end.time, logs };
     });
@@ -154,51 +171,88 @@ export class EvmProvider implements ChainProvider {
   /** The number that a view of the vault returns at a block. @param data of the call. */
   #counter(vault: string, data: string, at: Anchor): Promise<number | null> {
     return this.#guarded(async () => {
-      const call = { to: `0x${vault}`, data };
-      const [answer, header] = await Promise.all([
-        this.#request({ method: 'eth_call', params: [call, quantity(at.number)] }),
-        this.#header(at.number),
-      ]);
-      const counter = readCounter(answer);
-      if (counter === null) throw new Error('its counter is no number');
-      return readHeader(header, at.number)?.hash === at.hash ? counter : null;
+      const [answer, header] = await this.#client.all([viewOf(`0x${vault}`, data, at.number), headerOf(at.number)]);
+      if (readHeader(blockOf(header), at.number)?.hash !== at.hash) return null;
+      // A machine behind the same address may not have the block.
+      if (answer?.ok === false && answer.isMissing) return null;
+      const counter = readCounter(resultOf(answer));
+      if (counter === null) throw new NoAnswer('its counter is no number');
+      return counter;
     });
   }
 
   balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null> {
     return this.#guarded(async () => {
       const data = `${BALANCE_OF}${vault.padStart(64, '0')}`;
+      const calls = tokens.map((token) => viewOf(`0x${token.slice(0, 40)}`, data, at.number));
+      const [header, ...answers] = await this.#client.all([headerOf(at.number), ...calls]);
+      if (readHeader(blockOf(header), at.number)?.hash !== at.hash) return null;
       // A token without such a function is no fault of the provider.
-      const balances = tokens.map((token) =>
-        this.#request({
-          method: 'eth_call',
-          params: [{ to: `0x${token.slice(0, 40)}`, data }, quantity(at.number)],
-        }).then(readUint256, () => null),
-      );
-      const [header, ...units] = await Promise.all([this.#header(at.number), ...balances]);
-      return readHeader(header, at.number)?.hash === at.hash ? (units as readonly (bigint | null)[]) : null;
+      return answers.map((answer) => (answer.ok ? readUint256(answer.value) : null));
     });
   }
 
-  #header(block: number): Promise<unknown> {
-    return this.#request({ method: 'eth_getBlockByNumber', params: [quantity(block), false] });
+  async #headers(blocks: readonly number[]): Promise<readonly unknown[]> {
+    return (await this.#client.all(blocks.map(headerOf))).map(blockOf);
   }
 
-  async #logs(filter: LogFilter): Promise<readonly ChainLog[] | 'refused'> {
-    const kinds = EVENT_TOPICS[filter.event];
-    const topics = filter.user === null ? [kinds] : [kinds, `0x${filter.user}`];
+  /**
+   * The logs of a range, in pieces of the width. `refused`: the width is smaller now, and the range is longer than the span. `late`: it
+   * took too long.
+   *
+   * @throws for a fault, which is what fails for one block (CHN-01).
+   */
+  async #logs(filter: LogFilter): Promise<readonly ChainLog[] | 'refused' | 'late'> {
     const { fromBlock, toBlock } = filter;
-    const range = { address: `0x${filter.vault}`, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock), topics };
-    let answer: unknown;
-    try {
-      answer = await this.#request({ method: 'eth_getLogs', params: [range] });
-    } catch (error) {
-      if (fromBlock < toBlock && isRefusal(error)) return 'refused';
-      throw error;
+    const endMs = this.#parts.nowMs() + READ_MS_MAX;
+    const logs: ChainLog[] = [];
+    const blocks = new Set<number>();
+    for (let from = fromBlock; from <= toBlock; ) {
+      if (from > fromBlock && this.#parts.nowMs() > endMs) return 'late';
+      const to = Math.min(toBlock, from + this.#width.value - 1);
+      const piece = await this.#piece({ ...filter, fromBlock: from, toBlock: to });
+      for (const { blockNumber } of piece ?? []) blocks.add(blockNumber);
+      // What was read is read again in shorter ranges.
+      const isMuch = logs.length + (piece?.length ?? 0) > LOGS_MAX || blocks.size > LOG_BLOCKS_MAX;
+      if (isMuch && this.#length.refused(toBlock - fromBlock + 1)) return 'refused';
+      if (piece === null) {
+        this.#width.refused(to - from + 1);
+        if (toBlock - fromBlock + 1 > this.span) return 'refused';
+        continue;
+      }
+      this.#width.answered(to - from + 1);
+      logs.push(...piece);
+      from = to + 1;
     }
-    const logs = readLogs(answer, filter);
-    if (logs === null) throw new Error('its logs are malformed');
-    return logs === 'tooMany' ? 'refused' : logs;
+    this.#length.answered(toBlock - fromBlock + 1);
+    return logs;
+  }
+
+  /** @returns null when it is refused and shorter ones may not be. @throws for a fault. */
+  async #piece(filter: LogFilter): Promise<readonly ChainLog[] | null> {
+    const { fromBlock, toBlock } = filter;
+    const isOne = fromBlock === toBlock;
+    const startedMs = this.#parts.nowMs();
+    let reply: RpcReply;
+    try {
+      reply = await this.#client.one(logsOf(filter));
+    } catch (error) {
+      if (isOne || !(error instanceof RpcFault) || error.kind === 'unreachable' || error.kind === 'depth') throw error;
+      if (error.isRefusal || error.kind === 'bytes' || error.kind === 'values') return null;
+      // Gateways give up on long ranges: the next one is shorter, after the rest.
+      this.#width.refused(toBlock - fromBlock + 1);
+      throw error;
+    } finally {
+      this.#logsMs = this.#parts.nowMs() - startedMs;
+    }
+    if (!reply.ok) {
+      if (isOne || reply.isRate) this.#width.refused(toBlock - fromBlock + 1);
+      if (isOne || reply.isRate) throw new NoAnswer(`error ${reply.code}`);
+      return null;
+    }
+    const logs = readLogs(reply.value, filter);
+    if (logs === null || (logs === 'tooMany' && isOne)) throw new NoAnswer('its logs are malformed');
+    return logs === 'tooMany' ? null : logs;
   }
 
   /**
@@ -222,7 +276,8 @@ export class EvmProvider implements ChainProvider {
       this.#faults = 0;
       return result;
     } catch (error) {
-      this.#rest(error instanceof Error ? error : new Error(String(error)));
+      if (!(error instanceof RpcFault) && !(error instanceof NoAnswer)) throw error;
+      this.#rest(error);
       return null;
     } finally {
       this.#waiting -= 1;
@@ -231,43 +286,52 @@ export class EvmProvider implements ChainProvider {
 
   /** @throws Error for a provider of another chain. */
   async #checkChain(): Promise<void> {
-    const answer = await this.#request({ method: 'eth_chainId', params: [] });
-    const found = readQuantity(answer);
-    if (found === null || BigInt(found) !== this.#parts.vmId) throw new Error(`it serves chain ${found}`);
+    const found = readQuantity(resultOf(await this.#client.one(CHAIN_ID)));
+    if (found === null || BigInt(found) !== this.#parts.vmId) throw new NoAnswer(`it serves chain ${found}`);
     this.#isChecked = true;
   }
 
-  #rest(error: Error): void {
+  #rest(error: RpcFault | NoAnswer): void {
+    const isFault = error instanceof RpcFault;
     const restMs = Math.min(REST_MS_MIN * 2 ** Math.min(this.#faults, 16), REST_MS_MAX);
-    this.#restsUntilMs = this.#parts.nowMs() + Math.max(restMs, this.#retryAfterMs);
-    this.#retryAfterMs = 0;
+    const neededMs = isFault && error.isBomb ? BOMB_REST_MS : isFault ? error.retryAfterMs : 0;
+    this.#restsUntilMs = this.#parts.nowMs() + Math.max(restMs, neededMs);
     this.#isChecked = false;
     this.#faults += 1;
-    // The name of the fault alone: messages of viem contain the address.
-    if (this.#faults === 1) this.#parts.changed(faultName(error));
+    if (isFault && error.isBomb) this.#bombs += 1;
+    if (this.#faults === 1 || (isFault && error.isBomb)) this.#parts.changed(error.message);
   }
+}
 
-  #noteRate(response: Response): void {
-    if (response.status !== 429) return;
-    const seconds = Number(response.headers.get('retry-after') ?? '0');
-    this.#retryAfterMs = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, 2 * REST_MS_MAX) : 0;
-  }
+const HEAD: RpcCall = { kind: 'word', method: 'eth_blockNumber', params: [] };
+const CHAIN_ID: RpcCall = { kind: 'word', method: 'eth_chainId', params: [] };
+
+function headerOf(block: number): RpcCall {
+  return { kind: 'header', method: 'eth_getBlockByNumber', params: [quantity(block), false] };
+}
+
+function viewOf(to: string, data: string, block: number): RpcCall {
+  return { kind: 'word', method: 'eth_call', params: [{ to, data }, quantity(block)] };
+}
+
+function logsOf({ event, vault, fromBlock, toBlock, user }: LogFilter): RpcCall {
+  const kinds = EVENT_TOPICS[event];
+  const topics = user === null ? [kinds] : [kinds, `0x${user}`];
+  const range = { address: `0x${vault}`, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock), topics };
+  return { kind: 'logs', method: 'eth_getLogs', params: [range] };
+}
+
+/** @throws NoAnswer for an error. */
+function resultOf(reply: RpcReply | undefined): unknown {
+  if (reply?.ok === true) return reply.value;
+  throw new NoAnswer(reply === undefined ? 'no reply' : `error ${reply.code}`);
+}
+
+/** A block that does not exist is null, in a value or in the words of an error. @throws NoAnswer for another error. */
+function blockOf(reply: RpcReply | undefined): unknown {
+  return reply?.ok === false && reply.isMissing ? null : resultOf(reply);
 }
 
 function quantity(value: number): string {
   return `0x${value.toString(16)}`;
-}
-
-/** An answer of JSON-RPC that refuses this range, or one beyond the bytes of an answer; not a lost connection. */
-function isRefusal(error: unknown): boolean {
-  for (let at = error; typeof at === 'object' && at !== null; at = 'cause' in at ? at.cause : null) {
-    if ('name' in at && at.name === 'ResponseBodyTooLargeError') return true;
-    if ('status' in at && at.status === 429) return false;
-    if ('code' in at && REFUSED_CODES.has(at.code)) return true;
-  }
-  return false;
-}
-
-function faultName(error: Error): string {
-  return error.name === 'Error' ? error.message : error.name;
 }

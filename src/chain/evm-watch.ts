@@ -27,6 +27,7 @@ import type { ChainId } from '../core/ids.ts';
 import { type ChainLog, counterOwner, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
 import { decodeCredit } from './deposit-config.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
+import { logKey } from './evm-answers.ts';
 import {
   advanced,
   type EvmCursor,
@@ -51,12 +52,8 @@ import {
 
 /** Deposits in one message to clearing's thread. */
 export const OFFER_MAX = 256;
-const SPAN_MIN = 1;
-const SPAN_FIRST = 1_024;
-/** Blocks in one range: providers that serve fewer refuse, and the range is halved. */
-const SPAN_MAX = 65_536;
-/** Ranges without a refusal until longer ones are tried again. */
-const RANGES_UNTIL_LONGER = 16;
+/** Ranges that are read as short as the minority needs before it is left out again. */
+const RANGES_LIMITED = 16;
 /** Ranges without deposits between two saved cursors: what a restart reads again. */
 const RANGES_UNTIL_SAVED = 32;
 
@@ -110,9 +107,22 @@ export interface WatchState {
   readonly stopped: Stopped | null;
   /** Of the last processed block, seconds; 0 before one was read since the start. */
   readonly blockTime: number;
-  /** Providers that gave the answer of the majority at the last range. */
-  readonly agreeing: number;
+  /** Configured providers (CHN-05). */
   readonly providers: number;
+  /** Those that answered when they were last looked at. */
+  readonly answering: number;
+  /** Those of them whose last answers are those of the majority. */
+  readonly agreeing: number;
+  /** Answers of providers beyond their bounds, since they were opened (CHN-03). */
+  readonly bombs: number;
+}
+
+/** Of one provider, by its last answers: late ones count when they come. */
+interface Standing {
+  answers: boolean;
+  /** Null: it was not compared yet. */
+  hasSameAnchor: boolean | null;
+  hasSameRange: boolean | null;
 }
 
 interface Gap {
@@ -130,10 +140,9 @@ export class EvmWatch {
   #cursor: EvmCursor;
   #head = -1;
   #blockTime = 0;
-  #agreeing = 0;
-  #span = SPAN_FIRST;
-  #spanLimit = SPAN_MAX;
-  #rangesSinceRefusal = 0;
+  readonly #standings: readonly Standing[];
+  #spanLimit = Number.MAX_SAFE_INTEGER;
+  #rangesLimited = 0;
   #unsaved = 0;
   /** The next range ends here: a later block is undecided. */
   #endsAt: number | null = null;
@@ -155,13 +164,25 @@ export class EvmWatch {
   private constructor(parts: WatchParts, cursor: EvmCursor) {
     this.#parts = parts;
     this.#cursor = cursor;
+    this.#standings = parts.providers.map(() => ({ answers: false, hasSameAnchor: null, hasSameRange: null }));
   }
 
   state(): WatchState {
     const { nextBlock, stopped } = this.#cursor;
-    const providers = this.#parts.providers.length;
-    const blockTime = this.#blockTime;
-    return { head: this.#head, processed: nextBlock - 1, stopped, blockTime, agreeing: this.#agreeing, providers };
+    const { providers } = this.#parts;
+    const agreeing = this.#standings.filter(
+      ({ answers, hasSameAnchor, hasSameRange }) => answers && hasSameAnchor === true && hasSameRange !== false,
+    );
+    return {
+      head: this.#head,
+      processed: nextBlock - 1,
+      stopped,
+      blockTime: this.#blockTime,
+      providers: providers.length,
+      answering: this.#standings.filter(({ answers }) => answers).length,
+      agreeing: agreeing.length,
+      bombs: providers.reduce((sum, { bombs }) => sum + bombs, 0),
+    };
   }
 
   /** The last processed block; null before one. */
@@ -259,8 +280,8 @@ export class EvmWatch {
       return verdict.block > from ? 'again' : this.#waits('no majority shows a deposit, and none misses it', verdict);
     }
     if (verdict.kind === 'noMajority') {
-      const isShortened = this.#span < to - from + 1;
-      return isShortened ? 'again' : this.#waits('no majority has read the next blocks', { from, to });
+      const isShorter = this.#span < to - from + 1;
+      return isShorter ? 'again' : this.#waits('no majority has read the next blocks', { from, to });
     }
     this.#isWaitLogged = false;
     const deposits = verdict.logs.map((log) => this.#eventOf(log));
@@ -296,54 +317,77 @@ export class EvmWatch {
   async #agreed(from: number, to: number, anchor: Anchor, user: string | null): Promise<RangeVerdict> {
     const { event, vault, providers } = this.#parts;
     const filter = { event, vault, fromBlock: from, toBlock: to, user };
+    let verdict: RangeVerdict | null = null;
+    const early: number[] = [];
+    const settled = (index: number, reply: RangeReply): void => {
+      if (verdict === null) early.push(index);
+      else this.#compareRange(index, reply, verdict);
+    };
     const replies = await gathered(
       providers.map((provider) => provider.range(filter, anchor)),
       (given) => isConclusive(given.map(answerOf)),
+      settled,
     );
-    const answers = replies.map(answerOf);
-    const verdict = rangeVerdict(answers);
-    this.#count(answers, verdict);
-    if (verdict.kind !== 'noMajority') this.#lengthen();
-    else if (replies.includes('refused')) this.#shorten(to - from + 1);
-    return verdict;
+    const found = rangeVerdict(replies.map(answerOf));
+    verdict = found;
+    this.#adjustSpan(found, replies);
+    for (const index of early) this.#compareRange(index, replies[index] ?? null, found);
+    return found;
   }
 
-  #count(answers: readonly (RangeAnswer | null)[], verdict: RangeVerdict): void {
-    const isAgreeing = (answer: RangeAnswer | null): boolean =>
-      answer !== null &&
-      verdict.kind === 'agreed' &&
-      answer.endHash === verdict.endHash &&
-      answer.logs.length === verdict.logs.length;
-    this.#agreeing = answers.filter(isAgreeing).length;
+  /** One that does not read so long a range is compared by the next that it reads. */
+  #compareRange(index: number, reply: RangeReply, verdict: RangeVerdict): void {
+    const standing = this.#standings[index];
+    if (standing === undefined || reply === 'refused') return;
+    if (verdict.kind !== 'agreed') standing.hasSameRange = null;
+    else standing.hasSameRange = reply !== null && sameAnswer(reply, verdict);
   }
 
-  #lengthen(): void {
-    this.#rangesSinceRefusal += 1;
-    if (this.#rangesSinceRefusal >= RANGES_UNTIL_LONGER) {
-      this.#spanLimit = Math.min(this.#spanLimit * 2, SPAN_MAX);
-      this.#rangesSinceRefusal = 0;
+  /**
+   * Blocks of the next range: what a majority of the providers reads at once (CHN-01), of those that answer. When that is no majority
+   * because others are wrong, the next ranges are as short as those need that were asked for too much.
+   */
+  get #span(): number {
+    const spans = this.#parts.providers.map(({ span }, index) => (this.#standings[index]?.answers === true ? span : 0));
+    return Math.max(1, Math.min(majorityHead(spans), this.#spanLimit));
+  }
+
+  #adjustSpan(verdict: RangeVerdict, replies: readonly RangeReply[]): void {
+    const short = this.#parts.providers.filter((_, index) => replies[index] === 'refused').map(({ span }) => span);
+    if (verdict.kind === 'agreed') {
+      this.#rangesLimited += 1;
+      if (this.#rangesLimited >= RANGES_LIMITED) this.#spanLimit = Number.MAX_SAFE_INTEGER;
+    } else if (short.length > 0) {
+      this.#spanLimit = Math.max(1, Math.min(...short));
+      this.#rangesLimited = 0;
     }
-    this.#span = Math.min(this.#span * 2, this.#spanLimit);
   }
 
-  #shorten(refused: number): void {
-    this.#span = Math.max(Math.floor(refused / 2), SPAN_MIN);
-    this.#spanLimit = this.#span;
-    this.#rangesSinceRefusal = 0;
-  }
-
-  #look(block: number): Promise<readonly (Sight | null)[]> {
+  async #look(block: number): Promise<readonly (Sight | null)[]> {
     const { providers } = this.#parts;
-    return gathered(
+    let agreed: string | null = null;
+    let isDecided = false;
+    const settled = (index: number, sight: Sight | null): void => {
+      const standing = this.#standings[index];
+      if (standing === undefined) return;
+      standing.answers = sight !== null;
+      if (isDecided) standing.hasSameAnchor = agreed !== null && sight?.hash === agreed;
+    };
+    const sights = await gathered(
       providers.map((provider) => provider.look(block)),
-      (sights) => {
+      (given) => {
         // A majority has the highest head that was named, and one hash: no further answer changes that.
-        const heads = sights.filter((sight) => sight !== null).map(({ head }) => head);
+        const heads = given.filter((sight) => sight !== null).map(({ head }) => head);
         const highest = Math.max(-1, ...heads);
-        const hash = majorityHash(sights.map((sight) => sight?.hash ?? null));
+        const hash = majorityHash(given.map((sight) => sight?.hash ?? null));
         return hash !== null && isMajority(heads.filter((head) => head === highest).length, providers.length);
       },
+      settled,
     );
+    agreed = majorityHash(sights.map((sight) => sight?.hash ?? null));
+    isDecided = true;
+    for (const [index, sight] of sights.entries()) if (sight !== null || agreed === null) settled(index, sight);
+    return sights;
   }
 
   // Clearing.
@@ -510,14 +554,21 @@ function answerOf(reply: RangeReply): RangeAnswer | null {
   return reply === 'refused' ? null : reply;
 }
 
+/** Whether a provider's own answer to a range is the verdict about it. */
+function sameAnswer(answer: RangeAnswer, verdict: RangeAnswer): boolean {
+  return answer.endHash === verdict.endHash && answer.logs.map(logKey).join() === verdict.logs.map(logKey).join();
+}
+
 /**
  * Waits for all answers, or until those given so far are conclusive.
  *
+ * @param settled is called with each answer, also with those that come later.
  * @returns one for each request, null where there is none yet. Requests never reject, and end by themselves.
  */
 function gathered<T>(
   questions: readonly Promise<T | null>[],
   isEnough: (answers: readonly (T | null)[]) => boolean,
+  settled: (index: number, answer: T | null) => void = () => undefined,
 ): Promise<readonly (T | null)[]> {
   const answers: (T | null)[] = questions.map(() => null);
   let waiting = questions.length;
@@ -525,6 +576,7 @@ function gathered<T>(
     for (const [index, question] of questions.entries()) {
       void question.then((answer) => {
         answers[index] = answer;
+        settled(index, answer);
         waiting -= 1;
         if (waiting === 0 || (answer !== null && isEnough(answers))) resolve([...answers]);
       });

@@ -243,6 +243,7 @@ function stateOf(watches: Watches): WatchState {
     head: Math.max(...states.map(({ head }) => head)),
     stopped: states.find(({ stopped }) => stopped !== null)?.stopped ?? null,
     blockTime: watches.withdrawal.state().blockTime,
+    answering: Math.min(...states.map(({ answering }) => answering)),
     agreeing: Math.min(...states.map(({ agreeing }) => agreeing)),
   };
 }

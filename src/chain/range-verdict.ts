@@ -13,6 +13,7 @@
  * Pure.
  */
 import type { ChainLog } from './chain-events.ts';
+import { logKey } from './evm-answers.ts';
 
 export interface RangeAnswer {
   /** 64 hex: of the last block of the range, the same before and after the logs were read. */
@@ -98,9 +99,4 @@ export function isConclusive(answers: readonly (RangeAnswer | null)[]): boolean 
 
 function endOf(answer: RangeAnswer | null): string | null {
   return answer === null ? null : `${answer.endHash}/${answer.endTime}`;
-}
-
-/** Everything that providers must agree on. */
-function logKey(log: ChainLog): string {
-  return [log.blockNumber, log.blockHash, log.tx, log.logIndex, log.address, ...log.topics, log.data].join('|');
 }

@@ -194,9 +194,24 @@ function chainFamilies(chains: readonly WatchedChain[]): readonly Family[] {
       samples(({ processed }) => processed),
     ),
     gauge(
+      'ringbook_chain_providers_configured',
+      'Providers of a chain, of which more than half have to agree.',
+      samples(({ providers }) => providers),
+    ),
+    gauge(
+      'ringbook_chain_providers_answering',
+      'Providers that answered when they were last looked at.',
+      samples(({ answering }) => answering),
+    ),
+    gauge(
       'ringbook_chain_providers_agreeing',
-      'Providers that gave the answer of the majority at the last range.',
+      'Answering providers whose last answers are those of the majority.',
       samples(({ agreeing }) => agreeing),
+    ),
+    counter(
+      'ringbook_chain_provider_bombs_total',
+      'Answers of providers beyond their bounds, unread; the provider rests for five minutes.',
+      samples(({ bombs }) => bombs),
     ),
     gauge(
       'ringbook_chain_poll_age_seconds',

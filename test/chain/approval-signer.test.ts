@@ -186,7 +186,16 @@ suite('withdrawal approvals', () => {
     approvalValidityS: 3_600,
     vault: VAULT,
   };
-  const state = { head: 9, processed: 9, stopped: null, blockTime: 1_800_000_000, agreeing: 1, providers: 1 };
+  const state = {
+    head: 9,
+    processed: 9,
+    stopped: null,
+    blockTime: 1_800_000_000,
+    providers: 1,
+    answering: 1,
+    agreeing: 1,
+    bombs: 0,
+  };
   const row = (change: Partial<WithdrawalRow>): WithdrawalRow =>
     ({
       user: USER_42,

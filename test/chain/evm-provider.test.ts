@@ -36,6 +36,11 @@ function log(block: number, logIndex: number): Record<string, unknown> {
   };
 }
 
+const within =
+  (from: number, to: number) =>
+  ({ blockNumber }: Record<string, unknown>): boolean =>
+    Number(blockNumber) >= from && Number(blockNumber) <= to;
+
 /** What the server answers to a method. */
 type Answers = (method: string, params: readonly unknown[]) => unknown;
 
@@ -166,30 +171,68 @@ suite('EVM provider', () => {
     assert.notEqual(await one.look(9), null);
   });
 
-  test('a range that is refused, or has too many logs or blocks, can be asked for shorter; one block cannot', async () => {
-    const one = provider();
-    for (const code of [-32_005, -32_602, -32_000]) {
-      answers = (method, params) => (method === 'eth_getLogs' ? new Error(`${code}`) : honest(method, params));
-      assert.equal(await one.range(FILTER, ANCHOR), 'refused');
+  test('CHN-01: a refusal halves the width, down to one block; a range is read in pieces, and a fault is what fails for one block', async () => {
+    const widest = (blocks: number, code: number): Answers => {
+      return (method, params) => {
+        if (method !== 'eth_getLogs') return honest(method, params);
+        const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+        const [from, to] = [Number(fromBlock), Number(toBlock)];
+        return to - from >= blocks ? new Error(`${code}`) : [log(12, 0), log(20, 0)].filter(within(from, to));
+      };
+    };
+    for (const code of [-32_614, -32_062, -32_005, -32_600, -32_602, -32_000, -32_001, 0, 7]) {
+      const one = provider();
+      answers = widest(2, code);
+      const range = await one.range(FILTER, ANCHOR);
+      assert.ok(range !== null && range !== 'refused', `${code}`);
+      assert.equal(range.logs.length, 2);
+      assert.equal(one.span, 2 * 16);
+      answers = widest(0, code);
+      assert.equal(await one.range(FILTER, ANCHOR), null);
+      assert.deepEqual(changes.splice(0), [`error ${code}`]);
+      nowMs += 60_000;
     }
-    answers = (method, params) =>
-      method === 'eth_getLogs' ? Array.from({ length: LOGS_MAX + 1 }, () => 0) : honest(method, params);
-    assert.equal(await one.range(FILTER, ANCHOR), 'refused');
-    assert.deepEqual(changes, []);
-    answers = (method, params) => (method === 'eth_getLogs' ? new Error('-32005') : honest(method, params));
-    assert.equal(await one.range({ ...FILTER, fromBlock: 20 }, ANCHOR), null);
-    nowMs += 60_000;
-    const many = Array.from({ length: LOG_BLOCKS_MAX + 1 }, (_, index) => log(index + 1, 0));
-    assert.equal(readLogs(many, { ...FILTER, fromBlock: 0, toBlock: 1_000 }), 'tooMany');
   });
 
-  test('an answer beyond 32 MiB ends there, and counts as a refusal of the range', async () => {
+  test('CHN-01: more logs, or blocks with logs, than an answer may have shorten the range', async () => {
+    const one = provider();
+    answers = (method, params) =>
+      method === 'eth_getLogs' ? Array.from({ length: LOGS_MAX + 1 }, () => 0) : honest(method, params);
+    assert.equal(await one.range({ ...FILTER, toBlock: 1_000 }, ANCHOR), 'refused');
+    assert.equal(await one.range({ ...FILTER, toBlock: 10 }, ANCHOR), null, 'of one block it is a fault');
+    assert.deepEqual(changes, ['its logs are malformed']);
+    const many = Array.from({ length: LOG_BLOCKS_MAX + 1 }, (_, index) => log(index + 1, 0));
+    assert.equal(readLogs(many, { ...FILTER, fromBlock: 0, toBlock: 1_000 }), 'tooMany');
+    // In pieces that are short enough for the provider.
+    const two = provider();
+    answers = (method, params) => {
+      if (method !== 'eth_getLogs') return honest(method, params);
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+      const [from, to] = [Number(fromBlock), Number(toBlock)];
+      return to - from >= 64
+        ? new Error('-32062')
+        : Array.from({ length: to - from + 1 }, (_, index) => log(from + index, 0));
+    };
+    assert.equal(await two.range({ ...FILTER, fromBlock: 10, toBlock: 1_033 }, ANCHOR), 'refused');
+    assert.equal(two.span, 512);
+    assert.equal(await two.range({ ...FILTER, fromBlock: 10, toBlock: 10 + 511 }, ANCHOR), 'refused');
+    const range = await two.range({ ...FILTER, fromBlock: 10, toBlock: 10 + 255 }, ANCHOR);
+    assert.ok(range !== null && range !== 'refused' && range.logs.length === 256);
+  });
+
+  test('CHN-03: an answer beyond its bounds ends there, and the provider rests for five minutes', async () => {
     const one = provider();
     assert.notEqual(await one.look(9), null);
     raw = () => ({ status: 200, headers: { 'content-type': 'application/json' }, text: `[${' '.repeat(40_000_000)}]` });
     const startedMs = performance.now();
     assert.equal(await one.look(9), null);
     assert.ok(performance.now() - startedMs < 10_000);
+    assert.equal(one.bombs, 1);
+    raw = null;
+    nowMs += 299_999;
+    assert.equal(await one.look(9), null);
+    nowMs += 1;
+    assert.notEqual(await one.look(9), null);
   });
 
   test('property: whatever a provider sends, the answer is of its form or there is none; nothing is thrown (DEP-07)', async () => {
@@ -242,9 +285,21 @@ suite('EVM provider', () => {
     );
   });
 
-  test('quantities and headers are exact: no leading zero, no upper case, no number beyond 2^53, no other block', () => {
+  test('quantities and headers are exact: no number beyond 2^53, no other block; zeros before one are read (CHN-03)', () => {
     assert.equal(readQuantity('0x1fffffffffffff'), Number.MAX_SAFE_INTEGER);
-    for (const value of ['0x20000000000000', '0x01', '0xA', '1', '0x', 1, null, '0x-1', ['0x1']]) {
+    assert.deepEqual([readQuantity('0x0A'), readQuantity(`0x${'0'.repeat(63)}7`), readQuantity('0x00')], [10, 7, 0]);
+    for (const value of [
+      '0x20000000000000',
+      `0x${'0'.repeat(65)}`,
+      '0X1',
+      '0x 1',
+      '1',
+      '0x',
+      1,
+      null,
+      '0x-1',
+      ['0x1'],
+    ]) {
       assert.equal(readQuantity(value), null, String(value));
     }
     const header = { number: '0x14', hash: `0x${hash(20)}`, timestamp: '0x5' };
@@ -254,13 +309,20 @@ suite('EVM provider', () => {
     assert.equal(readHeader(null, 20), null);
   });
 
-  test('logs out of order, twice, removed, of another vault or user, or no deposits are no answer', () => {
+  test('CHN-03: logs in any order, or twice the same, are read; no logs may be null', () => {
+    const good = [log(12, 0), log(12, 1), log(20, 0)];
+    const read = readLogs(good, FILTER);
+    assert.deepEqual(readLogs([good[2], good[0], good[2], good[1], good[0]], FILTER), read);
+    assert.deepEqual(readLogs(null, FILTER), []);
+  });
+
+  test('logs that contradict each other, are removed, of another vault or user, or no deposits are no answer', () => {
     const good = [log(12, 0), log(12, 1)];
     assert.equal((readLogs(good, FILTER) as unknown[]).length, 2);
     const other = `0x${'0e'.repeat(20)}`;
     for (const bad of [
-      [good[1], good[0]],
-      [good[0], good[0]],
+      [good[0], { ...good[0], data: `0x${'0'.repeat(63)}8` }],
+      [good[0], { ...good[0], transactionHash: `0x${'ef'.repeat(32)}` }],
       [{ ...good[0], removed: true }],
       [{ ...good[0], address: other }],
       [{ ...good[0], data: '0x' }],

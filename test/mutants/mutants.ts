@@ -1475,6 +1475,18 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/evm-watch',
   },
   {
+    breaks: 'two logs in one place are a contradiction',
+    site: 'evm-doubled-log',
+    change: condition('false'),
+    caughtBy: 'test/chain/evm-provider',
+  },
+  {
+    breaks: 'no answer of a provider is longer than its bound',
+    site: 'rpc-bomb',
+    change: condition('false'),
+    caughtBy: 'test/chain/evm-provider',
+  },
+  {
     breaks: 'a block is final with the last of its confirmations',
     site: 'evm-confirmations',
     change: swap(/ \+ 1/, ' + 2'),

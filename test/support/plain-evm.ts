@@ -58,7 +58,8 @@ export class PlainEvm {
     this.#made += 1;
     const hash = keccakText(`${this.blocks.at(-1)?.hash}/${this.#made}`);
     const counts = new Map<string, number>();
-    for (const { logs } of this.blocks) for (const log of logs) count(counts, log.topics[1] ?? '');
+    for (const { logs } of deposits.length === 0 ? [] : this.blocks)
+      for (const log of logs) count(counts, log.topics[1] ?? '');
     const logs = deposits.map(([user, baseUnits], logIndex): ChainLog => {
       const nonce = count(counts, user);
       const tx = keccakText(`${hash}/${logIndex}`);
@@ -103,7 +104,12 @@ export class PlainProvider implements ChainProvider {
   /** Distinguishes the lies of two providers; those with the same salt lie alike. */
   salt: string;
   asked = 0;
+  readonly bombs = 0;
   readonly #chain: PlainEvm;
+
+  get span(): number {
+    return this.fault === 'refuses' ? 1 : 65_536;
+  }
 
   constructor(chain: PlainEvm, salt: string) {
     this.#chain = chain;
