@@ -98,8 +98,8 @@ function readRequest(cursor: JsonCursor): Amend {
     else if (name === 'new_quantity') amend.newQuantity = cursor.readRaw() as RawQuantity;
     else if (name === 'book_quantity_decimals') amend.bookQuantityDecimals = cursor.readInteger(-128, 127);
     else if (name === 'expected_authorization_revision')
-      amend.expectedRevisionNs = cursor.readNull() ? null : (cursor.readU64() as TimestampNs);
-    else if (name === 'timestamp_ns') amend.timestampNs = cursor.readU64() as TimestampNs;
+      amend.expectedRevisionNs = cursor.readNull() ? null : cursor.readTime();
+    else if (name === 'timestamp_ns') amend.timestampNs = cursor.readTime();
     else if (cursor.readString(STRING_DECODED_MAX) !== SOURCE) cursor.fail(`expected "${SOURCE}"`);
   }
   return amend;

@@ -14,7 +14,7 @@ import type { OrderId, UserId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX } from '../core/limits.ts';
 import { SIDE, TIF, type Tif } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT, type RawPrice, type RawQuantity, type TimestampNs } from '../core/units.ts';
 import type { ActionKind, ActionPreview } from './action-preview.ts';
 import { type AmendRequest, amendRequest } from './amend-request.ts';
 import {
@@ -209,6 +209,13 @@ function invalid(field: string, message: string): void {
   fault ??= reject('INVALID_REQUEST', message, field);
 }
 
+/** Nanoseconds since 1970 that are no time of today in another unit (MCH-11). */
+function timeAt(at: number, field: FieldLayout, name: string): TimestampNs {
+  const ns = reader.ulong(at, field);
+  if (isOfOtherUnit(ns)) invalid(name, OTHER_UNIT_TEXT);
+  return ns as TimestampNs;
+}
+
 // ---- actions
 
 function createAt(at: number): CreateRequest {
@@ -228,7 +235,7 @@ function createAt(at: number): CreateRequest {
     details,
     side: side === Side.Sell ? SIDE.sell : SIDE.buy,
     trigger: trigger === 0 ? null : { parentOrderId: parentAt(trigger), condition: conditionAt(trigger) },
-    creationNs: reader.ulong(at, Create.creationTimestampNs) as TimestampNs,
+    creationNs: timeAt(at, Create.creationTimestampNs, 'creation_timestamp_ns'),
     account: reader.unsigned(at, Create.account),
     isSpot: flagAt(at, Create.isSpot, 'is_spot'),
     reduceOnly: flagAt(at, Create.reduceOnly, 'reduce_only'),
@@ -248,7 +255,7 @@ function replaceAt(at: number): ReplaceRequest {
   const request: SignedReplace = {
     orderId,
     baseAsset,
-    timestampNs: reader.ulong(at, Replace.timestampNs) as TimestampNs,
+    timestampNs: timeAt(at, Replace.timestampNs, 'timestamp_ns'),
     newPriceLimit: rawOrNullAt(at, Replace.newPriceLimit) as RawPrice | null,
     newQuantity: rawOrNullAt(at, Replace.newQuantity) as RawQuantity | null,
     newTrigger: newTriggerAt(at),
@@ -289,14 +296,14 @@ function cancelAt(at: number): CancelRequest {
 function amendAt(at: number): AmendRequest {
   const orderId = textAt(at, Amend.orderId, 'order_id') as OrderId;
   const asset = assetAt(at, Amend.baseAsset, 'base_asset');
-  const expectedNs = reader.ulong(at, Amend.expectedAuthorizationRevision) as TimestampNs;
+  const expectedNs = timeAt(at, Amend.expectedAuthorizationRevision, 'expected_authorization_revision');
   const amend = {
     orderId,
     asset,
     newQuantity: rawAt(at, Amend.newQuantity) as RawQuantity,
     bookQuantityDecimals: reader.signedByte(at, Amend.bookQuantityDecimals),
     expectedRevisionNs: expectedNs === 0n ? null : expectedNs,
-    timestampNs: reader.ulong(at, Amend.timestampNs) as TimestampNs,
+    timestampNs: timeAt(at, Amend.timestampNs, 'timestamp_ns'),
   };
   return amendRequest(amend, userAt(at, Amend.userId, 'user_id'), fault);
 }
@@ -373,7 +380,7 @@ function limitAt(at: number): OrderDetails {
   const tif = TIF_OF[reader.unsigned(at, Limit.timeInForce)];
   if (tif === undefined) invalid('time_in_force', 'expected one of GTC, GTD, IOC, FOK');
   const postOnly = flagAt(at, Limit.postOnly, 'post_only');
-  const timestampNs = reader.ulong(at, Limit.timestampNs) as TimestampNs;
+  const timestampNs = timeAt(at, Limit.timestampNs, 'timestamp_ns');
   // JSON has no place for them there: what is not signed must not be sent either.
   if (postOnly && tif !== TIF.gtc && tif !== TIF.gtd) invalid('post_only', 'only GTC and GTD may be post-only');
   if (timestampNs !== 0n && tif !== TIF.gtd) invalid('timestamp_ns', 'only GTD has a time');
@@ -421,7 +428,7 @@ function signingMembersAt(at: number, fields: ActionFields): SigningMembers {
   return {
     signature: isWhole ? reader.bytes(at, fields.signature) : new Uint8Array(),
     additionalSigners: coSignersAt(at, fields.additionalSigners),
-    postSignNs: reader.ulong(at, fields.postSignTimestamp) as TimestampNs,
+    postSignNs: timeAt(at, fields.postSignTimestamp, 'post_sign_timestamp'),
   };
 }
 

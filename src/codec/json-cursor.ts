@@ -17,9 +17,11 @@
  * Invariants: 1. position ≤ end. 2. After a failure position = end until `reset`. 3. Between two reads the position is
  * after a value, after the colon of a member, or after an opening bracket.
  */
+
 import { must } from '../core/assert.ts';
 import { JSON_DEPTH_MAX, JSON_DIGITS_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT, type TimestampNs } from '../core/units.ts';
 import type { ObjectShape } from './json-shape.ts';
 import { decodeString } from './json-string.ts';
 import type { KnownText, KnownTexts } from './known-texts.ts';
@@ -288,6 +290,13 @@ export class JsonCursor {
     U64_HALVES[0] = rest % TWO_32;
     U64_HALVES[1] = upper;
     return U64[0] as bigint;
+  }
+
+  /** Nanoseconds since 1970, from 0 to 2^64−1, that are no time of today in another unit (MCH-11). */
+  readTime(): TimestampNs {
+    const ns = this.readU64();
+    if (isOfOtherUnit(ns)) this.fail(OTHER_UNIT_TEXT);
+    return ns as TimestampNs;
   }
 
   /** A number of any JSON form, as its text. */

@@ -126,7 +126,7 @@ function readTimeInForce(cursor: JsonCursor): TimeInForce {
       for (let member = cursor.nextMember(GTD); member !== null; member = cursor.nextMember(GTD)) {
         // mutant: good-till-date
         if (member === 'post_only') postOnly = cursor.readBoolean();
-        else goodUntilNs = cursor.readU64() as TimestampNs;
+        else goodUntilNs = cursor.readTime();
       }
     }
   }

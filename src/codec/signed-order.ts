@@ -160,7 +160,7 @@ function readOrder(cursor: JsonCursor): SignedOrder {
         order.trigger = cursor.readNull() ? null : readTrigger(cursor);
         break;
       case 'creation_timestamp_ns':
-        order.creationNs = cursor.readU64() as TimestampNs;
+        order.creationNs = cursor.readTime();
         break;
       case 'target':
         readTarget(cursor, order);

@@ -128,7 +128,7 @@ function readRequest(cursor: JsonCursor): SignedReplace {
   for (let name = cursor.nextMember(REQUEST); name !== null; name = cursor.nextMember(REQUEST)) {
     if (name === 'order_id') request.orderId = cursor.readString(STRING_DECODED_MAX) as OrderId;
     else if (name === 'base_asset') request.baseAsset = readAsset(cursor);
-    else if (name === 'timestamp_ns') request.timestampNs = cursor.readU64() as TimestampNs;
+    else if (name === 'timestamp_ns') request.timestampNs = cursor.readTime();
     else if (name === 'new_price_limit') request.newPriceLimit = readRawOrNull(cursor) as RawPrice | null;
     else if (name === 'new_quantity') request.newQuantity = readRawOrNull(cursor) as RawQuantity | null;
     else if (name === 'new_trigger') request.newTrigger = cursor.readNull() ? null : readNewTrigger(cursor);

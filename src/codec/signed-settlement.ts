@@ -134,7 +134,7 @@ function readSettlement(cursor: JsonCursor): { readonly inner: SignedSettlement;
     else if (name === 'sub_account_index') inner.subAccount = cursor.readInteger(0, ACCOUNT_INDEX_MAX);
     else if (name === 'settler') inner.settler = readUserOrNull(cursor);
     else if (name === 'chain_id') inner.chainId = readChain(cursor);
-    else if (name === 'expires_at') inner.expiresNs = cursor.readNull() ? null : cursor.readU64();
+    else if (name === 'expires_at') inner.expiresNs = cursor.readNull() ? null : cursor.readTime();
     else if (name === 'mm_pubkey') inner.maker = readUserOrNull(cursor);
     else if (name === 'vault') inner.vault = cursor.readNull() ? null : readAddress(cursor);
     else {
@@ -163,7 +163,7 @@ function readMakerInner(cursor: JsonCursor): Pick<MakerOrder, 'maker' | 'settler
   for (let name = cursor.nextMember(MAKER_ORDER); name !== null; name = cursor.nextMember(MAKER_ORDER)) {
     if (name === 'mm_pubkey') inner.maker = readUser(cursor);
     else if (name === 'settler') inner.settler = readUser(cursor);
-    else inner.expiresNs = cursor.readU64();
+    else inner.expiresNs = cursor.readTime();
   }
   return inner as MakerOrder;
 }

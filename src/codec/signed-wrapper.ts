@@ -56,7 +56,7 @@ export function readWrapper<Own extends string>(
   for (let name = cursor.nextMember(shape); name !== null; name = cursor.nextMember(shape)) {
     if (name === 'signature') members.signature = readOrderSignature(cursor);
     else if (name === 'additional_signers') members.additionalSigners = readAdditionalSigners(cursor);
-    else if (name === 'post_sign_timestamp') members.postSignNs = cursor.readU64() as TimestampNs;
+    else if (name === 'post_sign_timestamp') members.postSignNs = cursor.readTime();
     else readOwn(name as Own);
   }
   return members;

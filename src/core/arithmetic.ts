@@ -84,3 +84,11 @@ export function add18(a: Amount18, b: Amount18): Amount18 {
 export function subtract18(a: Amount18, b: Amount18): Amount18 {
   return (a - b) as Amount18;
 }
+
+/** Above the length of any list; the rank of a row behind it plus a page is a safe integer. */
+const RANK_MAX = 2 ** 52;
+
+/** Rows before a page. An enormous page is behind the end of every list, whatever `page · limit` is (MCH-10). */
+export function rowsBefore({ page, limit }: { readonly page: number; readonly limit: number }): number {
+  return Math.min(page * limit, RANK_MAX);
+}

@@ -26,6 +26,18 @@ export const DAY_NS = 86_400_000_000_000n;
 /** One millisecond in nanoseconds. */
 export const MILLISECOND_NS = 1_000_000n;
 
+/** 2020-01-01. No order, price or request of a venue is older. */
+export const EARLIEST_NS: bigint = 1_577_836_800n * SECOND_NS;
+export const OTHER_UNIT_TEXT = 'is nanoseconds since 1970: from 10^9 up to 2020 it is taken for seconds, ms or µs';
+
+/**
+ * Whether a time that a client gave in nanoseconds lies from 10^9 up to 2020-01-01, where seconds, milliseconds and
+ * microseconds of today lie (MCH-11). Smaller ones are times of a test or of a clock that begins at 0.
+ */
+export function isOfOtherUnit(ns: bigint): boolean {
+  return ns < EARLIEST_NS && ns >= SECOND_NS;
+}
+
 /** Milliseconds until a time, rounded up; 0 when it has passed, Infinity for never (null). */
 export function msUntil(timeNs: bigint | null, nowNs: bigint): number {
   if (timeNs === null) return Number.POSITIVE_INFINITY;

@@ -4,6 +4,7 @@ import { inventoryReply } from '../codec/inventory-reply.ts';
 import { closePreviewReply, marginReply, position, simulationReply, solvencyReply } from '../codec/margin-replies.ts';
 import { pageEnvelope } from '../codec/pages.ts';
 import { decodeSimulateRequest } from '../codec/simulate-request.ts';
+import { rowsBefore } from '../core/arithmetic.ts';
 import { SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
@@ -37,7 +38,7 @@ function addPositions(kit: RouteKit): void {
   const { services } = kit;
   const envelope = (page: Page, rows: readonly string[]): string =>
     pageEnvelope('positions', {
-      rows: rows.slice(page.page * page.limit, (page.page + 1) * page.limit),
+      rows: rows.slice(rowsBefore(page), rowsBefore(page) + page.limit),
       page: page.page,
       limit: page.limit,
       total: rows.length,

@@ -4,15 +4,22 @@
  */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT, type TimestampNs } from '../core/units.ts';
 
 const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,19})$/;
 /** Too long to be in any range. */
 const LONG_FORM = /^[1-9][0-9]{20,}$/;
 const DIGITS_FORM = /^[0-9]+$/;
-const NUMBER_MAX = BigInt(Number.MAX_SAFE_INTEGER);
-/** The latest time that a query may have, in nanoseconds. */
-const TIME_MAX = (1n << 63n) - 1n;
+/** The latest time that a query member may have, in nanoseconds. */
+export interface TimeBound {
+  readonly value: bigint;
+  /** As a message names it. */
+  readonly text: string;
+}
+
+const PAGE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const TIME_MAX: TimeBound = { value: (1n << 63n) - 1n, text: '2^63-1' };
+export const U64_TIME_MAX: TimeBound = { value: (1n << 64n) - 1n, text: '2^64-1' };
 
 /** The query members of a route, and whether one may be given several times. */
 export type QueryMembers = Readonly<Record<string, 'once' | 'repeats'>>;
@@ -82,11 +89,15 @@ export class Query {
     return rejected(reject('INVALID_REQUEST', `${key} ${fault}`, key));
   }
 
-  /** A time in nanoseconds from 0 to 2^63−1; null when the key is absent. */
-  time(key: string): Outcome<TimestampNs | null> {
+  /**
+   * A time in nanoseconds from 0 to `max`; null when the key is absent. One that is a time of today in another unit is
+   * refused (MCH-11).
+   */
+  time(key: string, { value: max, text }: TimeBound = TIME_MAX): Outcome<TimestampNs | null> {
     const ns = this.whole(key);
     if (!ns.ok || ns.value === null) return ns as Outcome<null>;
-    if (ns.value > TIME_MAX) return rejected(reject('INVALID_REQUEST', `${key} is at most 2^63-1`, key));
+    if (ns.value > max) return rejected(reject('INVALID_REQUEST', `${key} is at most ${text}`, key));
+    if (isOfOtherUnit(ns.value)) return rejected(reject('INVALID_REQUEST', `${key} ${OTHER_UNIT_TEXT}`, key));
     return accepted(ns.value as TimestampNs);
   }
 
@@ -106,7 +117,7 @@ export class Query {
     const limit = this.#limit();
     if (!limit.ok) return limit;
     if (limit.value === 0) return rejected(reject('INVALID_REQUEST', 'limit is at least 1', 'limit'));
-    if (page.value !== null && page.value > NUMBER_MAX) {
+    if (page.value !== null && page.value > PAGE_MAX) {
       return rejected(reject('INVALID_REQUEST', 'page is out of range', 'page'));
     }
     const applied = Math.min(limit.value ?? bounds.limitDefault, bounds.limitMax);

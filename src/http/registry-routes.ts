@@ -5,6 +5,7 @@ import { bareArray, pageEnvelope } from '../codec/pages.ts';
 import { decimalsReply } from '../codec/registry-reply.ts';
 import { decodeAssetList, decodeMarketAsset } from '../codec/registry-requests.ts';
 import { DECIMALS_REFRESH, DECIMALS_REQUEST } from '../codec/shapes/registry-shapes.ts';
+import { rowsBefore } from '../core/arithmetic.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { ASSETS_BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -80,7 +81,8 @@ function marketsQueryOf({ query }: RequestParts): Outcome<MarketsQuery> {
 
 /** @param symbols the JSON of `symbol_map`, null to leave it out. */
 function marketsPage(views: readonly MarketView[], { page, limit }: Page, symbols: string | null): string {
-  const rows = views.slice(page * limit, (page + 1) * limit).map(marketObject);
+  const start = rowsBefore({ page, limit });
+  const rows = views.slice(start, start + limit).map(marketObject);
   const text = pageEnvelope('markets', { rows, page, limit, total: views.length });
   return symbols === null ? text : `${text.slice(0, -1)},"symbol_map":${symbols}}`;
 }

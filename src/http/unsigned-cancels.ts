@@ -10,17 +10,15 @@ import { cancelAllAfterReply, decodeCancelAllAfter, decodeCancelBatch } from '..
 import type { Action } from '../core/hops.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { RequestParts, RouteKit } from './oms-kit.ts';
 import { marketIn } from './path-values.ts';
-import type { Query } from './query.ts';
+import { type Query, U64_TIME_MAX } from './query.ts';
 import type { HttpRoute } from './uws-http.ts';
 
 const DISPATCHED = '{"status":"accepted"}';
-const TIME_LIMIT = 1n << 64n;
-const BAD_TIME = reject('INVALID_REQUEST', 'max_ts is an integer from 0 to 2^64-1', 'max_ts');
 
 interface CancelRoute<Asked> extends Pick<HttpRoute, 'method' | 'pattern' | 'query'> {
   /** 202 by default. */
@@ -118,9 +116,8 @@ function dispatched(refusal: Reject | null): Outcome<string> {
 
 /** `max_ts`: cancels strictly older orders; by default all (AMB-18). */
 function beforeOf(query: Query): Outcome<TimestampNs | null> {
-  const given = query.whole('max_ts');
-  if (!given.ok || given.value === null) return given as Outcome<null>;
-  if (given.value >= TIME_LIMIT) return rejected(BAD_TIME);
+  const given = query.time('max_ts', U64_TIME_MAX);
+  if (!given.ok || given.value === null) return given;
   // Internally 0 means all orders. No order has a timestamp below 1, so before 0 and before 1 select the same orders.
   return accepted((given.value === 0n ? 1n : given.value) as TimestampNs);
 }

@@ -13,6 +13,7 @@
  * Seconds closed by the first `close` are history: available in pages but not sent.
  */
 
+import { rowsBefore } from '../core/arithmetic.ts';
 import type { Kline, KlinePage, PublicTrade } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
@@ -113,7 +114,7 @@ export class Klines {
     const end = Math.min(this.#closedBefore, secondOf(endNs));
     const newestHour = Math.min(this.#history.newestHour, Math.floor((end - 1) / HOUR_SECONDS));
     const rows: Kline[] = [];
-    let toSkip = page * limit;
+    let toSkip = rowsBefore({ page, limit });
     let total = 0;
     for (let hourIndex = newestHour; hourIndex * HOUR_SECONDS > first - HOUR_SECONDS; hourIndex -= 1) {
       const start = hourIndex * HOUR_SECONDS;

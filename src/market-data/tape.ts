@@ -4,6 +4,7 @@
  * Newest first by match time, then by trade id; across markets ties go by asset (AMB-35), which the caller expresses
  * by the order of the tapes.
  */
+import { rowsBefore } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { TAPE_TRADES_MAX } from '../core/limits.ts';
 import type { PublicTrade } from '../core/market-figures.ts';
@@ -83,7 +84,7 @@ function isNewer(a: PublicTrade, b: PublicTrade): boolean {
  */
 export function tapePage(tapes: readonly Tape[], page: number, limit: number): PublicTrade[] {
   const total = tapes.reduce((sum, tape) => sum + tape.length, 0);
-  const offset = page * limit;
+  const offset = rowsBefore({ page, limit });
   if (offset >= total) return [];
   const startNs = startOf(tapes, offset);
   const ranks = tapes.map((tape) => tape.countAfter(startNs));

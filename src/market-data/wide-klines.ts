@@ -13,6 +13,7 @@
  *       newest first, and rows before it are not shown.
  */
 
+import { rowsBefore } from '../core/arithmetic.ts';
 import { bucketAtOrAfter, bucketStart, STORED_WIDTH_MIN } from '../core/kline-intervals.ts';
 import type { Kline, PublicTrade, WidePage } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
@@ -117,7 +118,7 @@ export class WideKlines {
     const from = this.keptFrom(width, nowNs);
     const source = this.#sourceOf(width);
     const to = bucketStart(secondOf(endNs), width) + width;
-    const { starts, total } = source.bucketsBefore({ to, from, width, skip: page * limit, limit });
+    const { starts, total } = source.bucketsBefore({ to, from, width, skip: rowsBefore({ page, limit }), limit });
     const rows = rowsAt(source, starts.reverse(), width);
     return { rows, page, limit, total, width, truncatedBeforeNs: this.truncatedBeforeNs(width, nowNs) };
   }

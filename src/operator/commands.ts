@@ -5,6 +5,7 @@
  *
  *   request {target, body} ──readRequest──▶ command {typed members} ──▶ journal ──▶ clearing
  */
+
 import type { Method, OperatorCommand, RejectFill } from '../clearing/inputs.ts';
 import type { GivenPrice } from '../clearing/registry/prices.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
@@ -17,6 +18,7 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD, type RollbackReason } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import { readChain, readDelay, readSettings, readSettler, readVault } from './config-bodies.ts';
 import { readAsset, readMarket, readRisk } from './registry-bodies.ts';
@@ -109,9 +111,11 @@ const U64_MAX = (1n << 64n) - 1n;
 function readInstant(reader: BodyReader, name: string): bigint | null {
   const value = reader.raw(name);
   if (value === undefined) return null;
-  if (typeof value === 'bigint' && value >= 0n && value <= U64_MAX) return value;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  reader.fail(name, 'an integer of nanoseconds is expected');
+  const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value));
+  const ns = isWhole ? BigInt(value) : -1n;
+  if (ns < 0n || ns > U64_MAX) reader.fail(name, 'an integer of nanoseconds is expected');
+  else if (isOfOtherUnit(ns)) reader.fail(name, `${name} ${OTHER_UNIT_TEXT}`);
+  else return ns;
   return null;
 }
 

@@ -20,6 +20,7 @@ import { type ChainId, isPayable, parseAddress, parseUserId, type UserId } from 
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
 import { NO_MEMBERS, type QueryMembers } from '../http/query.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import { change, seenByAll } from './operator-change.ts';
@@ -215,12 +216,18 @@ function readConfigSigner(reader: BodyReader): ConfigSigner {
     keyType: reader.integer('key_type', U8, undefined),
     keyPrefix: reader.integer('key_prefix', U8, undefined),
     weight: reader.integer('weight', U32, undefined),
-    expiresAtNs: readU64(reader, 'expires_at_ns'),
+    expiresAtNs: readTime(reader, 'expires_at_ns'),
     maxSigningWindowNs: readU64(reader, 'max_signing_window_ns'),
   };
 }
 
 /** A JSON integer beyond 2^53 too; the parser delivers those as bigint. */
+function readTime(reader: BodyReader, name: string): bigint {
+  const ns = readU64(reader, name);
+  if (isOfOtherUnit(ns)) reader.fail(name, `${name} ${OTHER_UNIT_TEXT}`);
+  return ns;
+}
+
 function readU64(reader: BodyReader, name: string): bigint {
   const value = reader.raw(name);
   const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value));

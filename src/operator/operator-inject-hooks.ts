@@ -10,6 +10,7 @@ import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
 import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, USD, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
 import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/prepared.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { BodyReader } from './body-reader.ts';
@@ -81,8 +82,10 @@ function readOrder(reader: BodyReader, name: 'maker' | 'taker'): OrderToFill {
 function readInstant(reader: BodyReader): bigint | null {
   const value = reader.raw('matched_at_ns');
   if (value === undefined) return null;
-  if (typeof value === 'bigint' && value >= 0n && value <= NS_MAX) return value;
-  reader.fail('matched_at_ns', 'an integer of nanoseconds is expected');
+  if (typeof value !== 'bigint' || value < 0n || value > NS_MAX) {
+    reader.fail('matched_at_ns', 'an integer of nanoseconds is expected');
+  } else if (isOfOtherUnit(value)) reader.fail('matched_at_ns', `matched_at_ns ${OTHER_UNIT_TEXT}`);
+  else return value;
   return null;
 }
 

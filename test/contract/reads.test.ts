@@ -2,6 +2,7 @@
 /** Reads of one's own: order records, trades, inventory, pages and their order (wire.md 6, 7.9 to 7.13; QRY, PAG). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { operator } from '../support/node-process.ts';
 import { type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 import { FOK, IOC } from '../support/wire-texts.ts';
@@ -218,6 +219,63 @@ suite('orders and trades of a user', () => {
     assert.equal(await read('?sub_account=7'), '{"is_mm":false,"accounts":{}}');
     await node.operate('PUT', `/operator/users/${user.id}`, { is_mm: true });
     assert.match(await read(), /^\{"is_mm":true,/);
+  });
+
+  test('a page of any number behind the end is empty, on every list (MCH-10)', async () => {
+    const lists = [`/orders/user/${alice.id}`, `/trades/user/${alice.id}`, `/positions/${alice.id}`];
+    for (const path of [...lists, `/orders/user/${alice.id}/2`]) {
+      for (const page of [2 ** 32, 2 ** 52, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER]) {
+        for (const limit of [1, 2, 1000]) {
+          const reply = await alice.read(`${path}?page=${page}&limit=${limit}`);
+          const rows = Array.isArray(reply) ? reply : Object.values(reply as Row)[0];
+          assert.deepEqual(rows, [], `${path} ${page} ${limit}`);
+          if (!Array.isArray(reply)) assert.equal((reply as Row)['page'], page);
+        }
+      }
+    }
+    for (const path of ['/trades/2', '/trades', '/klines/2', '/klines/2?interval=1']) {
+      const separator = path.includes('?') ? '&' : '?';
+      const answer = await alice.market(`${path}${separator}page=${Number.MAX_SAFE_INTEGER}`);
+      assert.equal(answer.status, 200, answer.text);
+      const reply = JSON.parse(answer.text) as unknown;
+      const rows = Array.isArray(reply) ? reply : Object.values(reply as Row).find((member) => Array.isArray(member));
+      assert.deepEqual(rows, [], path);
+    }
+  });
+
+  test('a time in seconds, milliseconds or microseconds is 400 with its member, and cancels nothing (MCH-11)', async () => {
+    const id = alice.newId();
+    assert.equal((await alice.create({ id, price: 330_000 })).status, 200);
+    const today = 1_785_000_000n;
+    for (const ns of [10n ** 9n, today, today * 1_000n, today * 1_000_000n, 1_577_836_799_999_999_999n]) {
+      const asked: [string, Promise<{ status: number; text: string }>][] = [
+        ['max_ts', alice.send('DELETE', `/orders/cancel-all?max_ts=${ns}`, '')],
+        ['max_ts', alice.send('DELETE', `/orders/cancel-all/2?max_ts=${ns}`, '')],
+        ['start_time', alice.get(`/orders/user/${alice.id}?start_time=${ns}`)],
+        ['end_time', alice.get(`/trades/user/${alice.id}?end_time=${ns}`)],
+        ['end_timestamp_ns', alice.market(`/klines/2?end_timestamp_ns=${ns}`)],
+        ['creation_timestamp_ns', alice.create({ createdNs: ns })],
+        ['timestamp_ns', alice.create({ tif: `{"GTD":{"post_only":false,"timestamp_ns":${ns}}}` })],
+        ['timestamp_ns', alice.replace({ id, timestampNs: ns, price: 331_000 })],
+      ];
+      for (const [member, sent] of asked) {
+        const { status, text } = await sent;
+        assert.equal(status, 400, `${member} ${ns}: ${text}`);
+        assert.match(text, /"INVALID_REQUEST"/);
+        assert.ok(text.includes(member), `${member} ${ns}: ${text}`);
+      }
+    }
+    const open = (await alice.read(`/orders/user/${alice.id}/2/${id}`)) as Row;
+    assert.equal(open['status'], 'Open');
+    for (const ns of [0n, 999_999_999n, 1_577_836_800_000_000_000n]) {
+      assert.equal((await alice.get(`/orders/user/${alice.id}?start_time=${ns}`)).status, 200, `${ns}`);
+    }
+    const prices = { prices: [{ asset_id: '2', price: '3000', publish_time_ns: 1_785_000_000_000 }] };
+    const answer = await operator(node.process, 'POST', '/operator/prices', prices);
+    assert.equal(answer.status, 400, answer.text);
+    assert.ok(answer.text.includes('publish_time_ns'), answer.text);
+    await alice.cancel(id);
+    await node.rest();
   });
 
   test('pending and confirmed filled quantities are distinguished (ORD-23, ORD-24, GEN-08)', async () => {

@@ -22,6 +22,7 @@ import {
   described,
   either,
   FLAG,
+  INSTANT,
   listOf,
   NANOSECONDS,
   named,
@@ -42,7 +43,7 @@ const TIME_IN_FORCE: Shape = named(
   'Good till cancelled, good till a time, immediate or cancel; fill or kill is IOC with `fill_or_kill`',
   choice({
     GTC: closed({ post_only: FLAG }),
-    GTD: closed({ post_only: FLAG, timestamp_ns: NANOSECONDS }),
+    GTD: closed({ post_only: FLAG, timestamp_ns: INSTANT }),
     IOC: closed({ fill_or_kill: FLAG }),
   }),
 );
@@ -90,7 +91,7 @@ export const ORDER: Shape = named(
     details: DETAILS,
     side: SIDE,
     trigger: optional(nullable(TRIGGER)),
-    creation_timestamp_ns: NANOSECONDS,
+    creation_timestamp_ns: INSTANT,
     target: closed({
       account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
       is_spot: described(FLAG, 'true moves balances, false a margin position'),
@@ -110,7 +111,7 @@ const REPLACE: Shape = named(
   'The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals',
   closed({
     order_id: ORDER_ID_GIVEN,
-    timestamp_ns: described(NANOSECONDS, 'a replace older than the last one applied is refused'),
+    timestamp_ns: described(INSTANT, 'a replace older than the last one applied is refused'),
     new_price_limit: optional(nullable(RAW)),
     new_quantity: optional(nullable(described(RAW, 'the new total, the filled part included'))),
     new_trigger: optional(nullable(either(CONDITION, TRIGGER))),
@@ -126,7 +127,7 @@ const COMPLETE_REPLACE: Shape = named(
   closed({
     order_id: ORDER_ID_GIVEN,
     base_asset: ASSET_ID_GIVEN,
-    timestamp_ns: described(NANOSECONDS, 'a replace older than the last one applied is refused'),
+    timestamp_ns: described(INSTANT, 'a replace older than the last one applied is refused'),
     new_price_limit: RAW,
     new_quantity: described(RAW, 'the new total, the filled part included'),
     new_trigger: optional(nullable(CONDITION)),
@@ -185,7 +186,7 @@ const MASTER_SIGNATURE = either(SIGNATURE, listOf(BYTE, { maxItems: 0 }));
 const SIGNING = {
   signature: MASTER_SIGNATURE,
   additional_signers: optional(nullable(ADDITIONAL_SIGNERS)),
-  post_sign_timestamp: described(NANOSECONDS, 'when it was sent: at most 60 s old; not signed'),
+  post_sign_timestamp: described(INSTANT, 'when it was sent: at most 60 s old; not signed'),
 };
 
 /** The members beside the `inner` of an account action. */
@@ -224,13 +225,10 @@ export const AMEND_REQUEST: Shape = named(
       book_quantity_decimals: described(DECIMALS, "the market's own"),
       expected_authorization_revision: optional(
         nullable(
-          described(
-            NANOSECONDS,
-            '`timestamp_ns` of the last replace or amend of the order; null: none since its create',
-          ),
+          described(INSTANT, '`timestamp_ns` of the last replace or amend of the order; null: none since its create'),
         ),
       ),
-      timestamp_ns: described(NANOSECONDS, 'above the revision, at most 60 s old; becomes the revision'),
+      timestamp_ns: described(INSTANT, 'above the revision, at most 60 s old; becomes the revision'),
       source: optional(words('User')),
     }),
     user_id: USER_ID_GIVEN,

@@ -6,7 +6,7 @@
  * numbers only where the shape keeps them within 2^53.
  *
  * Supported: type, properties, required, additionalProperties, propertyNames, items and their counts, enum, const,
- * pattern, string lengths, minimum, maximum, the formats int64 and uint64, anyOf, oneOf, allOf. Anything else in a
+ * pattern, string lengths, minimum, maximum, the formats int64 and uint64, not (a range of integers), anyOf, oneOf, allOf. Anything else in a
  * shape is a fault of the shape and throws.
  */
 import type { TSchema } from '@sinclair/typebox';
@@ -46,7 +46,7 @@ interface Place {
 
 const KNOWN = new Set(
   (
-    'type properties required additionalProperties propertyNames items minItems maxItems enum const pattern minLength ' +
+    'not type properties required additionalProperties propertyNames items minItems maxItems enum const pattern minLength ' +
     'maxLength minimum maximum format anyOf oneOf allOf title description default examples deprecated'
   ).split(' '),
 );
@@ -220,7 +220,10 @@ const I64_LIMIT = 1n << 63n;
 function checkInteger(shape: TSchema, value: bigint, at: Place): bigint | number | Fault {
   const format = shape['format'] as string | undefined;
   if (format === 'uint64') {
-    return value >= 0n && value < U64_LIMIT ? value : fault(at, 'expected an integer from 0 to 2^64-1');
+    if (value < 0n || value >= U64_LIMIT) return fault(at, 'expected an integer from 0 to 2^64-1');
+    const excluded = shape['not'] as { readonly minimum: bigint; readonly maximum: bigint } | undefined;
+    const isExcluded = excluded !== undefined && value >= excluded.minimum && value <= excluded.maximum;
+    return isExcluded ? fault(at, `expected no integer from ${excluded.minimum} to ${excluded.maximum}`) : value;
   }
   if (format === 'int64') {
     return value >= -I64_LIMIT && value < I64_LIMIT ? value : fault(at, 'expected a 64-bit integer');

@@ -15,7 +15,9 @@
  *
  * Integers beyond 2^53 are `bigint`, marked by `format`: `uint64` or `int64`. Never convert them to a double.
  */
+
 import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
+import { EARLIEST_NS, SECOND_NS } from '../../core/units.ts';
 import { Type } from './type-builder.ts';
 
 /** A schema of values of type `T`. */
@@ -127,6 +129,14 @@ export const NANOSECONDS: Shape<bigint> = Type.Unsafe<bigint>({
   type: 'integer',
   format: 'uint64',
   minimum: 0,
+  description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
+});
+/** Of a request: what `isOfOtherUnit` takes for another unit is excluded (MCH-11). */
+export const INSTANT: Shape<bigint> = Type.Unsafe<bigint>({
+  type: 'integer',
+  format: 'uint64',
+  minimum: 0,
+  not: { minimum: SECOND_NS, maximum: EARLIEST_NS - 1n },
   description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
 });
 export const U64: Shape<bigint> = Type.Unsafe<bigint>({ type: 'integer', format: 'uint64', minimum: 0 });

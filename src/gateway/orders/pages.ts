@@ -23,6 +23,7 @@
  */
 
 import type { OrderRecordView } from '../../codec/order-record.ts';
+import { rowsBefore } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../../core/ids.ts';
 import {
@@ -113,7 +114,7 @@ export function planOrderPage<T>(
   const askOf = (known: HeardMarkets): HistoryAsk => ({
     kind: 'orders',
     query: historyQuery(query),
-    rank: query.page * query.limit,
+    rank: rowsBefore(query),
     limit: query.limit,
     pivots: pivotsOf(query, held),
     filter,
@@ -147,8 +148,8 @@ function heardOf(markets: Markets, marketIndexes: readonly number[]): HeardMarke
 }
 
 /** None where memory has so few orders before the page that the tables may as well be read from as many before it. */
-function pivotsOf({ page, limit }: PageQuery, held: FrozenList): OrderPivots {
-  const before = page * limit;
+function pivotsOf(query: PageQuery, held: FrozenList): OrderPivots {
+  const before = rowsBefore(query);
   const pivots = Math.min(before, held.count) <= FEW_BEFORE ? [] : held.pivots(before, PIVOTS_MAX);
   return { held: held.count, ranks: pivots.map(({ rank }) => rank), places: pivots.map(({ place }) => place) };
 }
@@ -165,7 +166,7 @@ function mergeOrders<T>(
   tables: OrdersOfTables<T> | null,
   show: Show<T>,
 ): Page<() => T> {
-  const rank = query.page * query.limit;
+  const rank = rowsBefore(query);
   const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
   if (tables === null) {
     const rest = held.from(rank);
@@ -186,7 +187,7 @@ function mergeOrders<T>(
 
 /** As `mergeOrders`, of those that the filter takes. */
 function mergeFiltered<T>(
-  { page, limit }: PageQuery,
+  query: PageQuery,
   filter: RowFilter,
   held: FrozenList,
   { gone, rows, total, offset }: OrdersOfTables<T>,
@@ -198,7 +199,7 @@ function mergeFiltered<T>(
   );
   const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
   const sources = { held: kept.values(), value, rows, compare: compareOrders };
-  return mergePage({ lead: page * limit - offset, limit }, sources, kept.length + total);
+  return mergePage({ lead: rowsBefore(query) - offset, limit: query.limit }, sources, kept.length + total);
 }
 
 /** @param gone by index. */
@@ -218,8 +219,8 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
     .map((entry) => ({ place: placeOfTrade(entry.trade), entry }))
     .sort((a, b) => compareTrades(a.place, b.place));
   const value = ({ entry }: HeldTrade): T => show.trade(entry.trade);
-  const { page, limit } = query;
-  const rank = page * limit;
+  const { limit } = query;
+  const rank = rowsBefore(query);
   return {
     ask: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held), filter },
     finish: (answer) => {
