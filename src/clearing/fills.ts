@@ -28,7 +28,7 @@ import { takeFault } from './hooks.ts';
 import type { Matched } from './inputs.ts';
 import type { LiveOrder } from './live-orders.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
-import { moveMark } from './risks.ts';
+import { isEnoughForMark, moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
@@ -78,7 +78,9 @@ function decideGroup(
   bookFees(state, plan.fees, effects);
   for (const fill of fills) {
     confirm(state, market, fill, effects);
-    moveMark(state, plan.risk, markPrice(fill), fill.input.timeNs, nowNs);
+    const { takerOrder, timeNs } = fill.input;
+    if (!isEnoughForMark(state, market, plan.risk, { takerOrder, timeNs, notional: fill.notional })) continue;
+    moveMark(state, plan.risk, markPrice(fill), timeNs, nowNs);
   }
 }
 

@@ -8,17 +8,19 @@
  *
  * Not here: the rules of breakers and factors (src/risk).
  */
+import { smaller } from '../core/arithmetic.ts';
 import { must } from '../core/assert.ts';
 import { type AssetId, USD } from '../core/ids.ts';
+import { AMOUNT18_MAX } from '../core/limits.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.ts';
 import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
-import { imFactor, NO_ROW_TERMS, type RiskTerms } from '../risk/risk-terms.ts';
+import { imFactor, NO_ROW_TERMS } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { WatchList } from './liquidation/watch-list.ts';
-import type { MarkRow, PriceRow } from './rows.ts';
-import type { ClearingState, RiskSlot } from './state.ts';
+import type { CountedMatch, MarkRow, PriceRow } from './rows.ts';
+import type { ClearingState, MarketSlot, RiskSlot } from './state.ts';
 
 const NEVER = -1n as TimestampNs;
 
@@ -31,6 +33,7 @@ export function riskSlot(state: ClearingState, asset: AssetId): RiskSlot {
       oracle: null,
       isPricedSinceStart: false,
       mark: null,
+      markMinimum: ZERO_18,
       credits: ZERO_18,
       borrows: ZERO_18,
       open: new Set(),
@@ -50,9 +53,14 @@ export function borrowsOf(state: ClearingState, asset: AssetId): Amount18 {
 }
 
 /** An asset row is in force, or the settings that its terms are made with. */
-export function placeRisk(state: ClearingState, asset: AssetId, risk: RiskTerms): void {
+export function placeRisk(
+  state: ClearingState,
+  asset: AssetId,
+  { risk, markMinimum }: Pick<RiskSlot, 'risk' | 'markMinimum'>,
+): void {
   const slot = riskSlot(state, asset);
   slot.risk = risk;
+  slot.markMinimum = markMinimum;
   slot.terms = null;
   state.detection.weightsChanged(slot);
 }
@@ -82,7 +90,30 @@ export function markRow({ asset, mark }: RiskSlot): MarkRow {
   return { asset, ...must(mark, 'a mark that was set') };
 }
 
-/** A trade was confirmed: the mark is its price (AMB-43). */
+/**
+ * Counts a confirmed fill to its match. One taker's fills in one match count together, so that a large order may be filled in small
+ * pieces.
+ *
+ * @returns whether so much was traded that the price may be a mark (MON-06).
+ */
+export function isEnoughForMark(
+  state: ClearingState,
+  market: MarketSlot,
+  { markMinimum }: RiskSlot,
+  { takerOrder, timeNs, notional }: CountedMatch,
+): boolean {
+  if (markMinimum === 0n) return true;
+  const { match } = market;
+  const isSame = match.takerOrder === takerOrder && match.timeNs === timeNs;
+  // mutant: match-counts-together
+  const sum = isSame ? match.notional + notional : notional;
+  // More than what a row holds is enough in any case.
+  market.match = { takerOrder, timeNs, notional: smaller(sum, AMOUNT18_MAX) as Amount18 };
+  state.dirty.markets.add(market);
+  return sum >= markMinimum;
+}
+
+/** A trade was confirmed that is large enough: the mark is its price (AMB-43). */
 export function moveMark(
   state: ClearingState,
   slot: RiskSlot,

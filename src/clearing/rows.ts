@@ -136,11 +136,26 @@ export interface AssetRow {
   readonly riskJson: string | null;
 }
 
+/** What of one match is confirmed so far: whether it is enough for a mark (MON-06). Nothing where no minimum applies. */
+export interface CountedMatch {
+  readonly takerOrder: Sequence;
+  readonly timeNs: TimestampNs;
+  /** USD. */
+  readonly notional: Amount18;
+}
+
+export const NO_MATCH: CountedMatch = {
+  takerOrder: 0 as Sequence,
+  timeNs: 0n as TimestampNs,
+  notional: 0n as Amount18,
+};
+
 /** Where a market stands. `sequence` and `lastTradeId` never go backwards. */
 export interface MarketRow {
   readonly definition: MarketDefinition;
   readonly sequence: Sequence;
   readonly lastTradeId: Sequence;
+  readonly match: CountedMatch;
 }
 
 /** Last oracle price of an asset (AMB-108), with its breaker (CB-03, AMB-44). */

@@ -113,8 +113,10 @@ function definitionLine(market: MarketDefinition): string {
   );
 }
 
-function marketLine({ definition, sequence, lastTradeId }: MarketSlot): string {
-  return `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
+function marketLine({ definition, sequence, lastTradeId, match }: MarketSlot): string {
+  const line = `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
+  const { takerOrder, timeNs, notional } = match;
+  return notional === 0n ? line : `${line}|${takerOrder}|${timeNs}|${notional}`;
 }
 
 function* registryLines(state: ClearingState): Generator<string> {

@@ -39,6 +39,7 @@ import type {
   AssetRow,
   BackstopRow,
   ConfigRow,
+  CountedMatch,
   DepositRow,
   LiquidationRow,
   PriceRow,
@@ -66,6 +67,8 @@ export interface RiskSlot {
   /** Whether an oracle price was accepted since the node started (AMB-110). */
   isPricedSinceStart: boolean;
   mark: PriceSource | null;
+  /** USD: what a match has to be worth to set the mark (MON-06); 0 for any. */
+  markMinimum: Amount18;
   /** Sums of positive and negative base legs over all users; neither is negative. */
   credits: Amount18;
   borrows: Amount18;
@@ -185,6 +188,7 @@ export interface MarketSlot {
   /** Of the last input that arrived, whether applied or waiting behind a held fill. */
   sequence: Sequence;
   lastTradeId: Sequence;
+  match: CountedMatch;
   /** Of the last input that was applied. */
   decidedSequence: Sequence;
   decidedTradeId: Sequence;

@@ -44,9 +44,19 @@ const WORD = { min: 0n, max: NO_CAP };
 /** Rates are clamped when they are applied; any fraction may be configured. */
 const ANY_RATE = { min: -ONE_18, max: ONE_18 };
 
-const ASSET_MEMBERS = ['symbol', 'max_adl', 'rebalancing', 'tokens', 'name', 'asset_class', 'mark_band'];
+const ASSET_MEMBERS = [
+  'symbol',
+  'max_adl',
+  'rebalancing',
+  'tokens',
+  'name',
+  'asset_class',
+  'mark_band',
+  'mark_min_notional',
+];
 /** A mark below zero is none. */
 const MARK_BAND = { min: 0n, max: ONE_18 - 1n };
+const MARK_MINIMUM = { min: 0n, max: AMOUNT18_MAX };
 
 /** @returns INVALID_REQUEST with the failing member. */
 export function readAsset(body: unknown): Outcome<AssetChange> {
@@ -60,6 +70,7 @@ export function readAsset(body: unknown): Outcome<AssetChange> {
   if (name !== null && !NAME_FORM.test(name)) reader.fail('name', '1 to 64 printable characters are expected');
   const assetClass = readAssetClass(reader);
   const markBand = readMarkBand(reader);
+  const markMinimum = reader.decimal('mark_min_notional', MARK_MINIMUM, ZERO_18);
   if (rebalancing?.ok === false) return rebalancing;
   return (
     reader.failure ??
@@ -71,6 +82,7 @@ export function readAsset(body: unknown): Outcome<AssetChange> {
       ...(reader.has('name') ? { name } : {}),
       ...(reader.has('asset_class') ? { asset_class: assetClass } : {}),
       ...(reader.has('mark_band') ? { mark_band: markBand } : {}),
+      ...(reader.has('mark_min_notional') ? { mark_min_notional: format18(markMinimum) } : {}),
     })
   );
 }

@@ -12,6 +12,7 @@ import type {
   AccountPlace,
   AdlMinute,
   AssetQuantity,
+  CountedMatch,
   MarketPlace,
   MarketRow,
   NodeOrder,
@@ -74,6 +75,12 @@ const DEFINITION: Field<MarketRow['definition']> = struct<MarketRow['definition'
   selfTradePrevention: flag,
   priceCollar: optional(integer),
   minimumNotional: integer,
+});
+
+export const COUNTED_MATCH: Field<CountedMatch> = struct<CountedMatch>({
+  takerOrder: safe,
+  timeNs: u64,
+  notional: i128,
 });
 
 const JUMP: Field<NonNullable<PriceRow['jump']>> = struct<NonNullable<PriceRow['jump']>>({
@@ -240,6 +247,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       definition: DEFINITION,
       sequence: safe,
       lastTradeId: safe,
+      match: COUNTED_MATCH,
     }),
   },
   price: {

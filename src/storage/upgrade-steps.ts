@@ -17,14 +17,15 @@
  *             summed up from the deposits; the other new tables are empty
  *   12 ─▶ 13 a withdrawal has what of it is locked of isolated lots, nothing; the new tables are empty
  *   13 ─▶ 14 a rebalancing pool has what the potential rose by unpaid, nothing; what deposits brought to a chain less what
- *            withdrawals took begins with what its vault has, as nothing older is kept
+ *            withdrawals took begins with what its vault has, as nothing older is kept; a market has what of its last match
+ *            counts for a mark, nothing
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
  */
 
 import { droppedTokens } from '../clearing/registry/registry-assets.ts';
-import type { NetDepositRow, OrderRow, Tables, VaultTokenRow } from '../clearing/rows.ts';
+import { type NetDepositRow, NO_MATCH, type OrderRow, type Tables, type VaultTokenRow } from '../clearing/rows.ts';
 import { mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
@@ -38,7 +39,7 @@ import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
 import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from './row-fields.ts';
-import { decodeRow, encodeRow, ORDER, TRADE } from './row-tables.ts';
+import { COUNTED_MATCH, decodeRow, encodeRow, ORDER, TRADE } from './row-tables.ts';
 import {
   decodeRun,
   encodeRun,
@@ -425,7 +426,10 @@ function withIsolated({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8A
 }
 
 /** Tables of version 13 whose rows have another layout in version 14, and how a row is converted. */
-const TABLES_14: ReadonlyMap<number, Convert> = new Map([[TABLE.rebalancingPool, withUnpaid]]);
+const TABLES_14: ReadonlyMap<number, Convert> = new Map([
+  [TABLE.rebalancingPool, withUnpaid],
+  [TABLE.market, withMatch],
+]);
 
 function to14(entry: Entry, to: Parameters<Convert>[1]): Uint8Array {
   return TABLES_14.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
@@ -442,6 +446,15 @@ function withUnpaid({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Arr
   return encodeFrame(to, key, () => {
     to.raw(body);
     to.i128(0n);
+  });
+}
+
+/** No match was counted: the new member is the last one of a market's row. */
+function withMatch({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    COUNTED_MATCH.write(to, NO_MATCH);
   });
 }
 

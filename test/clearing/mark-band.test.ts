@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { riskSlot, termsOf } from '../../src/clearing/risks.ts';
+import { stateHash } from '../../src/clearing/state-hash.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { adlPrice, liquidationReference } from '../../src/risk/liquidation.ts';
 import { MARK_STALE_NS } from '../../src/risk/prices.ts';
-import { ALICE, acceptedValue, BOB, CAROL, codeOf, ETH, reply, USD } from '../support/clearing-world.ts';
+import { ALICE, acceptedValue, BOB, CAROL, codeOf, ETH, PlainTables, reply, USD } from '../support/clearing-world.ts';
 import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
 
 const A = { user: ALICE };
@@ -104,6 +105,96 @@ suite('a trade of 0.10 USD with oneself', () => {
     assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
     one.pass(MARK_STALE_NS);
     assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '2000');
+  });
+});
+
+suite('mark_min_notional of an asset (operator-api.md 4.1)', () => {
+  const minimum = (of: MarginWorld, usd: string): void =>
+    void acceptedValue(of.put('putAsset', ETH, { mark_min_notional: usd }, 'patch'));
+  const markOf = (of: MarginWorld): string => format18(termsOf(riskSlot(of.state, ETH), of.nowNs).prices.mark);
+
+  test('MON-06: a smaller match sets no mark; fills of one taker in one match count together, those of others do not', () => {
+    const one = world('none');
+    minimum(one, '100');
+    assert.equal(markOf(one), '2000');
+    const makers = [2001, 2002, 2003].map((price) => one.place(SIDE.sell, B, price, 0.02));
+    const taker = one.place(SIDE.buy, A, 2100, 0.2);
+    const marks = makers.map((maker, at) => {
+      assert.equal(one.outcome(one.matchOf(maker, taker, 2001 + at, 0.02)), 'confirmed');
+      return markOf(one);
+    });
+    // 40.02, 80.06, and 120.12 with the third.
+    assert.deepEqual(marks, ['2000', '2000', '2003']);
+    for (const price of [2010, 2011, 2012]) {
+      assert.equal(one.trade({ buyer: A, seller: B, price, quantity: 0.02 }), 'confirmed');
+      assert.equal(markOf(one), '2003', 'three takers');
+    }
+    one.pass(1n);
+    assert.equal(one.outcome(one.matchOf(one.place(SIDE.sell, B, 2020, 0.02), taker, 2020, 0.02)), 'confirmed');
+    assert.equal(markOf(one), '2003', 'another match of the same taker');
+    assert.equal(one.trade({ buyer: A, seller: B, price: 2030, quantity: 0.05 }), 'confirmed');
+    assert.equal(markOf(one), '2030');
+  });
+
+  test('MON-06: what is rolled back counts for nothing', () => {
+    const one = world('none');
+    minimum(one, '100');
+    // Carol has no ETH for the first of the two: 1800 USD of it are undone.
+    const makers = [one.place(SIDE.sell, SELF, 1800, 1), one.place(SIDE.sell, SELF, 1800, 0.01)];
+    const taker = one.place(SIDE.buy, A, 1900, 1.01);
+    const [first, second] = makers.map((maker, at) =>
+      one.outcome(one.matchOf(maker, taker, 1800, at === 0 ? 1 : 0.01)),
+    );
+    assert.deepEqual([first, second], [['InsufficientInventory', 'CounterpartyAtFault'], 'confirmed']);
+    assert.equal(markOf(one), '2000');
+  });
+
+  test('MON-06: smaller matches heal no breaker', () => {
+    const one = world('none');
+    one.pass(MARK_STALE_NS + 1n);
+    minimum(one, '100');
+    const small = { buyer: A, seller: B, price: 2050, quantity: 0.01 };
+    const enough = { ...small, quantity: 0.05 };
+    for (const terms of [small, small, small, enough, small, enough, small]) {
+      assert.equal(one.trade(terms), 'confirmed');
+      assert.equal(markOf(one), '2000');
+    }
+    assert.equal(one.trade(enough), 'confirmed');
+    assert.equal(markOf(one), '2050');
+  });
+
+  test('MON-06: a match that began before a checkpoint goes on behind it', () => {
+    const one = world('none');
+    minimum(one, '100');
+    const makers = [2001, 2002].map((price) => one.place(SIDE.sell, B, price, 0.03));
+    const taker = one.place(SIDE.buy, A, 2100, 0.2);
+    one.matchOf(makers[0] ?? taker, taker, 2001, 0.03);
+    const tables = new PlainTables();
+    tables.checkpoint(one.state);
+    const again = tables.load();
+    assert.equal(stateHash(again), stateHash(one.state));
+    assert.equal(again.markets[0]?.match.notional, e18('60.03'));
+    one.matchOf(makers[1] ?? taker, taker, 2002, 0.03);
+    assert.equal(markOf(one), '2002');
+  });
+
+  test('MON-06: no minimum is negative, and of USD there is none', () => {
+    const one = MarginWorld.make();
+    for (const [asset, given] of [
+      [ETH, '-1'],
+      [ETH, null],
+      [ETH, 100],
+      [USD, '1'],
+    ] as const) {
+      const answer = one.put('putAsset', asset, { mark_min_notional: given }, 'patch');
+      assert.deepEqual(answer.ok ? [] : [codeOf(answer), answer.reject.field], [
+        'INVALID_REQUEST',
+        'mark_min_notional',
+      ]);
+    }
+    const given = acceptedValue(one.put('putAsset', ETH, { mark_min_notional: '100.0' }, 'patch'));
+    assert.equal(given['mark_min_notional'], '100');
+    assert.equal(acceptedValue(one.put('putAsset', ETH, { symbol: 'ETH' }))['mark_min_notional'], '0');
   });
 });
 

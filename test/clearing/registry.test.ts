@@ -41,6 +41,7 @@ suite('assets', () => {
       max_adl: null,
       rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0' },
       mark_band: null,
+      mark_min_notional: '0',
       tokens: [],
     });
     const token = { token: '5a'.repeat(20), chain_id: CHAIN, decimals: 6 };
@@ -55,6 +56,7 @@ suite('assets', () => {
       max_adl: '10.5',
       rebalancing: { mode: 'curve', k: '0.0125', target_weights: { [CHAIN]: '1' } },
       mark_band: null,
+      mark_min_notional: '0',
       tokens: [
         {
           token: TOKEN,
@@ -123,6 +125,7 @@ suite('decimals of tokens (operator-api.md 4.1 IMMUTABLE_FIELD)', () => {
     assert.deepEqual(Object.keys(shown).sort(), [
       'asset_id',
       'mark_band',
+      'mark_min_notional',
       'max_adl',
       'rebalancing',
       'symbol',

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { after, suite, test } from 'node:test';
 import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
+import { NO_MATCH } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { HistoryThread } from '../../src/gateway/history-thread.ts';
 import {
@@ -62,7 +63,7 @@ suite('history thread', () => {
   const directory = temporaryDirectory();
   const store = new CheckpointStore(directory);
   const markets = ['12', '13'].map((asset, index): RowWrite => {
-    const row = { definition: marketOf(index, asset), sequence: 40, lastTradeId: 20 } as MarketRow;
+    const row = { definition: marketOf(index, asset), sequence: 40, lastTradeId: 20, match: NO_MATCH } as MarketRow;
     return { table: 'market', row };
   });
   const rows = Array.from({ length: 40 }, (_, at): RowWrite[] => {

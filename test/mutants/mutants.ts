@@ -767,6 +767,12 @@ const MARGIN: readonly Mutant[] = [
     caughtBy: 'test/risk/mark-band',
   },
   {
+    breaks: 'only fills of one taker in one match count together for a mark',
+    site: 'match-counts-together',
+    change: assigns('match.notional + notional'),
+    caughtBy: 'test/clearing/mark-band',
+  },
+  {
     breaks: 'an oracle that is too old binds no mark',
     site: 'mark-band-age',
     change: condition('band === null || oracle === null'),

@@ -80,6 +80,7 @@ describe('assets', () => {
       max_adl: null,
       rebalancing: { mode: 'fixed', deposit_rate: '0', withdrawal_rate: '0' },
       mark_band: null,
+      mark_min_notional: '0',
       tokens: [
         { ...token, token: TOKEN_64, max_1hr_deposits: null, min_weight: '0', min_first_deposit_base_units: '0' },
       ],

@@ -32,7 +32,7 @@ import { type GoldenRecord, goldenOf, hasGolden, INPUT_KINDS, writeGolden } from
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const SEED = 23;
-const OPERATIONS = 1_300;
+const OPERATIONS = 2_600;
 const CHAIN = '000000000000007a69';
 const VAULT = `${'0d'.repeat(20)}${'0'.repeat(24)}@${CHAIN}`;
 /** Of an asset that nothing else is about. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { MarketRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
+import { NO_MATCH } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -37,7 +38,7 @@ suite('orders in memory and in the tables', () => {
   test('an order whose id was used again is listed once (QRY-01, AMB-08)', async () => {
     const store = new CheckpointStore();
     const again = { orderId: 'again' as OrderId, creationNs: 60n as TimestampNs };
-    const market = { definition: marketOf(0, '12'), sequence: 100, lastTradeId: 0 } as MarketRow;
+    const market = { definition: marketOf(0, '12'), sequence: 100, lastTradeId: 0, match: NO_MATCH } as MarketRow;
     const rows = [order(5, { orderId: again.orderId }), order(50, again)];
     store.checkpoint([{ table: 'market', row: market }]);
     store.checkpoint(rows.map((row) => ({ table: 'order', row })));
@@ -67,7 +68,7 @@ suite('orders in memory and in the tables', () => {
 suite('targets of trades in the tables', () => {
   test('the flags of an order are found while it lives and when it has ended, not those of a later one of its id', async () => {
     const store = new CheckpointStore();
-    const market = { definition: marketOf(0, '12'), sequence: 100, lastTradeId: 0 } as MarketRow;
+    const market = { definition: marketOf(0, '12'), sequence: 100, lastTradeId: 0, match: NO_MATCH } as MarketRow;
     const reused = 'reused' as OrderId;
     const live = order(7, { end: 0, flags: 5 });
     store.checkpoint([{ table: 'market', row: market }]);
@@ -86,7 +87,12 @@ suite('targets of trades in the tables', () => {
   test('a list of many trades is added in questions of a bounded number, each of them read once', async () => {
     const store = new CheckpointStore();
     const count = 5_000;
-    const market = { definition: marketOf(0, '12'), sequence: 2 * count, lastTradeId: count } as MarketRow;
+    const market = {
+      definition: marketOf(0, '12'),
+      sequence: 2 * count,
+      lastTradeId: count,
+      match: NO_MATCH,
+    } as MarketRow;
     const rowsFrom = function* (first: number, last: number): Generator<RowWrite> {
       for (let id = first; id <= last; id += 1)
         yield { table: 'trade', row: trade(id, { quantity: 1 as RawQuantity }) };
@@ -141,7 +147,12 @@ suite('trades in memory and in the tables', () => {
     const last = [300, 270];
     const stored = rows.filter((row) => row.tradeId <= (last[row.marketIndex] ?? 0));
     const markets = [0, 1].map((index) => {
-      const row = { definition: marketOf(index, `${12 + index}`), sequence: 0, lastTradeId: last[index] } as MarketRow;
+      const row = {
+        definition: marketOf(index, `${12 + index}`),
+        sequence: 0,
+        lastTradeId: last[index],
+        match: NO_MATCH,
+      } as MarketRow;
       return { table: 'market', row } as const;
     });
     store.checkpoint([...markets, ...stored.map((row) => ({ table: 'trade', row }) as const)]);
@@ -180,7 +191,12 @@ suite('trades of one side in the tables', () => {
     const rows = Array.from({ length: 900 }, (_, at) =>
       trade(at + 1, { takerSide: at % 3 === 0 ? SIDE.buy : SIDE.sell }),
     );
-    const market = { definition: marketOf(0, '12'), sequence: 0, lastTradeId: rows.length } as MarketRow;
+    const market = {
+      definition: marketOf(0, '12'),
+      sequence: 0,
+      lastTradeId: rows.length,
+      match: NO_MATCH,
+    } as MarketRow;
     store.checkpoint([{ table: 'market', row: market }, ...rows.map((row) => ({ table: 'trade', row }) as const)]);
     const filter = { fromNs: null, toNs: null, side: SIDE.sell, statuses: null };
     const sold = rows.flatMap(({ takerSide, tradeId }) => (takerSide === SIDE.buy ? [tradeId] : [])).reverse();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderRow, Tables } from '../../src/clearing/rows.ts';
+import { NO_MATCH, type OrderRow, type Tables } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
@@ -32,6 +32,9 @@ import { plainRows } from '../support/plain-rows.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+/** Taker, time and amount at the end of a market's row. */
+const MATCH_BYTES = 8 + 8 + 16;
 
 /** Lots in force and dropped, which versions before 7 did not have, stand between these and the rest. */
 const HEAD_BYTES = 58 + 61 + 8;
@@ -176,15 +179,20 @@ suite('steps of an upgrade', () => {
       fc.property(ROW_ARBITRARIES.market, (row) => {
         const key = keyWriter().numbered(TABLE.market, row.definition.marketIndex);
         const today = encodeRow(to, 'market', key, row);
-        const body = checkFrame(key, today).subarray(1);
+        // As in version 13: without what of a match is counted.
+        const body = checkFrame(key, today).subarray(1, -MATCH_BYTES);
         const minimum = Buffer.byteLength(row.definition.minimumNotional.toString()) + 4;
         const before = encodeFrame(to, key, () => {
           to.raw(body.subarray(0, body.length - 16 - minimum));
           to.raw(body.subarray(body.length - 16));
         });
-        const converted = decodeRow('market', key, must(convert({ key, value: before }, to), 'it stays'));
-        const definition = { ...row.definition, minimumNotional: 10n ** 16n };
-        assert.deepEqual(converted, { ...row, definition });
+        const converted = checkFrame(key, must(convert({ key, value: before }, to), 'it stays')).subarray(1);
+        const definition = { ...row.definition, minimumNotional: (10n ** 16n) as Amount18 };
+        const expected = checkFrame(key, encodeRow(to, 'market', key, { ...row, definition })).subarray(
+          1,
+          -MATCH_BYTES,
+        );
+        assert.deepEqual(Buffer.from(converted), Buffer.from(expected));
       }),
       propertyParameters(50),
     );
@@ -347,6 +355,25 @@ suite('steps of an upgrade', () => {
       ],
     );
     await Promise.all([source.close(), target.close()]);
+  });
+
+  test('13 to 14: no match of a market was counted for a mark (MON-06)', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 13),
+      'version 13 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.market, (market) => {
+        const key = keyWriter().numbered(TABLE.market, market.definition.marketIndex);
+        const body = checkFrame(key, encodeRow(to, 'market', key, market)).subarray(1);
+        const before = encodeFrame(to, key, () => to.raw(body.subarray(0, body.length - MATCH_BYTES)));
+        const converted = decodeRow('market', key, must(convert({ key, value: before }, to), 'it stays'));
+        assert.deepEqual(converted, { ...market, match: NO_MATCH });
+      }),
+      propertyParameters(50),
+    );
   });
 
   test('10 to 11: an order whose record would say something else is refused', () => {

@@ -68,6 +68,8 @@ export class Player {
     const isTaken = band === null || band === 'none' || band.n * widest.d <= widest.n * band.d;
     const given = band === null || band === 'none' ? band : format18(((band.n * 10n ** 18n) / band.d) as Amount18);
     assert.equal(this.world.put('putAsset', ETH, { mark_band: given }, 'patch').ok, isTaken);
+    const minimum = { mark_min_notional: format18(row.markMinimum as Amount18) };
+    assert.ok(this.world.put('putAsset', ETH, minimum, 'patch').ok);
     this.plain.risk.row = { ...row, band: isTaken ? band : null };
   }
 

@@ -352,8 +352,10 @@ export class PlainClearing {
         own[1] || R.counterpartyAtFault,
       ]);
     }
-    this.risk.traded(BigInt(price) * 10n ** 16n, this.now, this.now);
-    for (let more = 1; more < fills.length; more += 1) this.risk.traded(BigInt(price) * 10n ** 16n, this.now, this.now);
+    for (const { quantity } of fills) {
+      const notional = BigInt(price) * BigInt(quantity) * 10n ** 12n;
+      this.risk.filled(BigInt(price) * 10n ** 16n, { taker, notional, now: this.now });
+    }
     return fills.map(() => 'confirmed');
   }
 

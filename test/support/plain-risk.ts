@@ -28,6 +28,8 @@ export interface PlainRow {
   readonly minimum: bigint;
   /** Fraction of the oracle within which a trade is a mark (MON-06); null: as the factors have it; 'none': any trade is. */
   readonly band: Fraction | 'none' | null;
+  /** USD: smaller matches leave the mark as it is (MON-06). */
+  readonly markMinimum: bigint;
 }
 
 export const PLAIN_ROW: PlainRow = {
@@ -41,6 +43,7 @@ export const PLAIN_ROW: PlainRow = {
   isolatedOnly: false,
   minimum: 0n,
   band: null,
+  markMinimum: 0n,
 };
 
 /** The smaller of 1/CF − 1 and 1 − 1/(2 − LF), the rest of 18 decimals dropped. */
@@ -90,6 +93,19 @@ export class PlainRisk {
   traded(price: bigint, of: bigint, came: bigint): void {
     this.#trades.push({ price, of, came });
   }
+
+  /** A fill of a taker, as a part of its match of that time. @param notional USD, 10^-18. */
+  filled(price: bigint, { taker, notional, now }: { taker: number; notional: bigint; now: bigint }): void {
+    const { markMinimum } = this.row;
+    if (markMinimum > 0n) {
+      const isSame = this.#counted.taker === taker && this.#counted.now === now;
+      this.#counted = { taker, now, notional: notional + (isSame ? this.#counted.notional : 0n) };
+      if (this.#counted.notional < markMinimum) return;
+    }
+    this.traded(price, now, now);
+  }
+
+  #counted = { taker: 0, now: 0n, notional: 0n };
 
   /** A start: the mark is tripped until enough fresh trades came (AMB-110). */
   restarted(): void {

@@ -203,6 +203,7 @@ const marketRow: Arbitrary<MarketRow> = record({
   }),
   sequence,
   lastTradeId: sequence,
+  match: record({ takerOrder: sequence, timeNs: time, notional: amount }),
 });
 
 const priceRow: Arbitrary<PriceRow> = record({

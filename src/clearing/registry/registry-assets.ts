@@ -52,6 +52,8 @@ export interface AssetChange {
   readonly asset_class?: AssetClass | null;
   /** A decimal, 'none', or null: as the factors have it (MON-06). */
   readonly mark_band?: string | null;
+  /** A decimal, USD. */
+  readonly mark_min_notional?: string;
 }
 
 /** How an asset and its tokens are called; a member that is not configured is left out. */
@@ -67,6 +69,8 @@ interface AssetSettings extends AssetNames {
   readonly rebalancing: Rebalancing;
   /** Left out where it follows from the factors. */
   readonly mark_band?: string;
+  /** Left out where any trade is enough. */
+  readonly mark_min_notional?: string;
   /** Decimals of tokens that the asset no longer has, by `tokenKey`; not shown, left out when there are none. */
   readonly dropped?: Readonly<Record<string, number>>;
 }
@@ -90,15 +94,24 @@ function markBandOf({ settingsJson }: AssetRow): string | null {
   return (JSON.parse(settingsJson) as AssetSettings).mark_band ?? null;
 }
 
+/** USD: what a match has to be worth to set the mark. */
+function markMinimumOf({ settingsJson }: AssetRow): Amount18 {
+  const { mark_min_notional: minimum = '0' } = JSON.parse(settingsJson) as AssetSettings;
+  return must(parseDecimal18(minimum), 'settings hold decimals') as Amount18;
+}
+
 /** What margin has of an asset. @param bandAgeNs the setting `mark_band_age_ms`. */
 export function riskTermsOf(row: AssetRow, bandAgeNs: bigint): RiskTerms {
   const risk = row.riskJson === null ? null : parseRisk(row.riskJson);
   return termsOfRow(row.assetId, risk, { markBand: markBandOf(row), bandAgeNs });
 }
 
-/** A band that is wider than the factors permit, or of an asset whose mark nothing reads (MON-06, MON-10). */
-function markBandFault(row: AssetRow): Reject | null {
+/** A band that is wider than the factors permit, or a member of an asset whose mark nothing reads (MON-06, MON-10). */
+function markFault(row: AssetRow): Reject | null {
   const given = markBandOf(row);
+  if (row.assetId === USD && markMinimumOf(row) !== 0n) {
+    return reject('INVALID_REQUEST', 'USD has no mark', 'mark_min_notional');
+  }
   if (given === null) return null;
   if (row.assetId === USD) return reject('INVALID_REQUEST', 'USD has no mark', 'mark_band');
   if (given === 'none') return null;
@@ -175,11 +188,12 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
   if (fault !== null) return rejected(fault);
   const settings = JSON.parse(keeps?.settingsJson ?? DEFAULT_SETTINGS_JSON) as AssetSettings;
   const { symbol = keeps?.symbol ?? null, max_adl = settings.max_adl, rebalancing = settings.rebalancing } = change;
-  const { mark_band = settings.mark_band ?? null } = change;
+  const { mark_band = settings.mark_band ?? null, mark_min_notional = settings.mark_min_notional ?? '0' } = change;
   const next: AssetSettings = {
     max_adl,
     rebalancing,
     ...(mark_band === null ? {} : { mark_band }),
+    ...(mark_min_notional === '0' ? {} : { mark_min_notional }),
     ...droppedAfter(now, tokens),
     ...namesAfter(settings, change),
   };
@@ -188,8 +202,8 @@ function changedAsset(state: ClearingState, { assetId, method, change }: PutAsse
   }
   const riskJson = now?.riskJson ?? (assetId === USD ? JSON.stringify(USD_RISK) : null);
   const row = { assetId, symbol, settingsJson: JSON.stringify(next), tokens, riskJson };
-  const bandFault = markBandFault(row);
-  return bandFault === null ? accepted(row) : rejected(bandFault);
+  const refused = markFault(row);
+  return refused === null ? accepted(row) : rejected(refused);
 }
 
 /** The rebalancing rates of an asset, as given. */
@@ -217,7 +231,8 @@ export function placeAsset(state: ClearingState, row: AssetRow): void {
 
 /** The terms of an asset follow from its row and from a setting. */
 export function placeTerms(state: ClearingState, row: AssetRow): void {
-  placeRisk(state, row.assetId, riskTermsOf(row, markBandAgeNs(state.settings)));
+  const risk = riskTermsOf(row, markBandAgeNs(state.settings));
+  placeRisk(state, row.assetId, { risk, markMinimum: markMinimumOf(row) });
 }
 
 function changeAsset(state: ClearingState, row: AssetRow, effects: Effect[]): void {
@@ -246,8 +261,8 @@ export function applyPutRisk(state: ClearingState, input: PutRisk, effects: Effe
     return rejected(reject('IMMUTABLE_FIELD', 'the factors of USD are fixed', 'collateral_factor'));
   }
   const row = { ...asset, riskJson: JSON.stringify(outcome.value) };
-  const bandFault = markBandFault(row);
-  if (bandFault !== null) return rejected(bandFault);
+  const refused = markFault(row);
+  if (refused !== null) return rejected(refused);
   changeAsset(state, row, effects);
   return accepted(riskView(outcome.value));
 }
@@ -293,6 +308,7 @@ export function assetView(row: AssetRow): View {
     max_adl: settings.max_adl,
     rebalancing: settings.rebalancing,
     mark_band: settings.mark_band ?? null,
+    mark_min_notional: settings.mark_min_notional ?? '0',
     tokens: row.tokens.map((token) => ({
       token: token.token,
       chain_id: token.chainId,

@@ -13,7 +13,7 @@ import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../core/units
 import type { Effect } from '../effects.ts';
 import type { PutMarket } from '../inputs.ts';
 import { MarketOrders } from '../live-orders.ts';
-import type { MarketRow } from '../rows.ts';
+import { type MarketRow, NO_MATCH } from '../rows.ts';
 import type { ClearingState, MarketSlot } from '../state.ts';
 import { emptyHeap } from '../trigger-heaps.ts';
 import { assetNotFound, knowsAsset } from './registry-assets.ts';
@@ -108,12 +108,13 @@ function changedMarket(
 
 /** Puts a market in its place. @returns its slot, without orders. */
 export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
-  const { definition, sequence, lastTradeId } = row;
+  const { definition, sequence, lastTradeId, match } = row;
   assert(definition.marketIndex === state.markets.length, 'market indices are dense');
   const market: MarketSlot = {
     definition,
     sequence,
     lastTradeId,
+    match,
     decidedSequence: sequence,
     decidedTradeId: lastTradeId,
     orders: new MarketOrders(state.orders, definition.marketIndex),
@@ -129,8 +130,8 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
   return market;
 }
 
-export function marketRow(market: MarketSlot): MarketRow {
-  return { definition: market.definition, sequence: market.sequence, lastTradeId: market.lastTradeId };
+export function marketRow({ definition, sequence, lastTradeId, match }: MarketSlot): MarketRow {
+  return { definition, sequence, lastTradeId, match };
 }
 
 /** @returns the market in wire form; ASSET_NOT_FOUND, MARKET_NOT_FOUND, INVALID_REQUEST, IMMUTABLE_FIELD. */
@@ -149,7 +150,7 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   if (!outcome.ok) return outcome;
   const definition = outcome.value;
   const zero = 0 as Sequence;
-  const market = known ?? placeMarket(state, { definition, sequence: zero, lastTradeId: zero });
+  const market = known ?? placeMarket(state, { definition, sequence: zero, lastTradeId: zero, match: NO_MATCH });
   // What balances hold follows the fee from here on, though nothing of them is touched (holds.ts).
   market.definition = definition;
   state.dirty.markets.add(market);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { MarketRow, OrderRow, RowWrite } from '../../../src/clearing/rows.ts';
+import { NO_MATCH } from '../../../src/clearing/rows.ts';
 import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../../src/core/units.ts';
 import type { HistorySnapshot } from '../../../src/gateway/orders/order-history.ts';
@@ -79,7 +80,12 @@ suite('pages of many live orders', () => {
 
   before(() => {
     const markets = [0, 1].map((index): RowWrite => {
-      const row = { definition: marketOf(index, `${index + 12}`), sequence: SEQUENCE, lastTradeId: 0 } as MarketRow;
+      const row = {
+        definition: marketOf(index, `${index + 12}`),
+        sequence: SEQUENCE,
+        lastTradeId: 0,
+        match: NO_MATCH,
+      } as MarketRow;
       return { table: 'market', row };
     });
     store.checkpoint([
