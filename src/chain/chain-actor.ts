@@ -46,8 +46,9 @@ import {
 import type { ChainFiles } from './chain-store.ts';
 import { encodeConfig } from './deposit-config.ts';
 import type { Stopped } from './evm-cursor.ts';
-import { EvmThread, type WatchedChain } from './evm-thread.ts';
+import { type BlocksAgain, EvmThread, type WatchedChain } from './evm-thread.ts';
 import { PUBLIC_APPROVAL_ADDRESS, PUBLIC_APPROVAL_KEY } from './key-file.ts';
+import { BLOCKS_AGAIN, LateReads } from './late-reads.ts';
 import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
 import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
@@ -63,6 +64,7 @@ const NO_ADDRESS = '0'.repeat(64);
 const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never had an approval', 'nonce');
 const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
 const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
+const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is stopped, or is not read up to this block');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
 
 export interface ChainActorParts {
@@ -119,6 +121,7 @@ export class ChainActor implements ChainOperations {
   readonly #evm: EvmThread;
   readonly #approvals: WithdrawalApprovals;
   readonly #holdings: VaultHoldings;
+  readonly #late: LateReads = new LateReads();
   readonly #withheld = new Set<ChainId>();
   #comparing: NodeJS.Timeout | null = null;
   readonly #settlements: SettlementApprovals;
@@ -136,6 +139,7 @@ export class ChainActor implements ChainOperations {
       ...parts.holdings,
       registry: parts.registry,
       held: () => this.#held(),
+      explained: (chainId, differences) => this.#compared(chainId, differences),
       bookings: (chainId) => this.#bookings(chainId),
     });
     this.#approvals = new WithdrawalApprovals({
@@ -148,6 +152,7 @@ export class ChainActor implements ChainOperations {
       sign: (request) => this.#evm.sign(request),
       isWithheld: (chainId) => this.#withheld.has(chainId),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
+      isHidden: (chainId, user) => this.#isAhead(chainId, user),
       refused: evm.refused,
       nowMs: () => performance.now(),
     });
@@ -157,6 +162,7 @@ export class ChainActor implements ChainOperations {
       sign: (request) => (this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request)),
       progress: (chainId) => this.#evm.state(chainId),
       settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
+      isHidden: (chainId, user, subAccount) => this.#isAhead(chainId, `${user}/${subAccount}`),
       refused: evm.refused,
     });
   }
@@ -187,9 +193,36 @@ export class ChainActor implements ChainOperations {
       chains.map((key) => {
         const chainId = key as ChainId;
         const lane = this.#lanes.get(chainId);
-        return [chainId, lane === undefined ? this.#evm.held(chainId) : lane.held()];
+        return [chainId, lane === undefined ? (this.#evm.held(chainId)?.units ?? null) : lane.held()];
       }),
     );
+  }
+
+  /** Reads a chain again while its vault holds other units than the ledger has. @returns what is listed as unclaimed. */
+  #compared(chainId: ChainId, differences: Units): Units {
+    const block = this.#lanes.get(chainId)?.state()?.processed ?? this.#evm.held(chainId)?.block ?? -1;
+    const from = this.#late.compared(chainId, block, differences, performance.now());
+    if (from !== null) void this.readAgain(chainId, from);
+    return this.#late.listed(chainId);
+  }
+
+  /** A counter of the vault is ahead of a row. @returns whether its event stays hidden after all reads. */
+  #isAhead(chainId: ChainId, owner: string): boolean {
+    const isDue = this.#late.isAhead(chainId, owner, performance.now());
+    const processed = this.#evm.state(chainId)?.processed ?? 0;
+    if (isDue === true) void this.readAgain(chainId, Math.max(processed - BLOCKS_AGAIN, 1));
+    return isDue === 'over';
+  }
+
+  async readAgain(chainId: ChainId, from: number): Promise<Outcome<BlocksAgain>> {
+    const lane = this.#lanes.get(chainId);
+    if (lane !== undefined) return lane.readAgain(from);
+    const read = await this.#evm.readAgain(chainId, from);
+    return read === null ? rejected(NOT_READ) : accepted(read);
+  }
+
+  unclaimedUnits(chainId: ChainId): Units {
+    return this.#late.listed(chainId);
   }
 
   #bookings(chainId: ChainId): number | null {

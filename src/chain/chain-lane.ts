@@ -24,6 +24,7 @@ import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
 import type { Stopped } from './evm-cursor.ts';
+import type { BlocksAgain } from './evm-thread.ts';
 import { bookingOf } from './evm-thread.ts';
 import type { WatchState } from './evm-watch.ts';
 import { type Block, emptyChain, SimulatedChain } from './simulated-chain.ts';
@@ -160,6 +161,15 @@ export class ChainLane {
     const isDue = this.withdrawals.isDue(sight, this.#watch, this.#current, this.#parts.clock.nowNs());
     const isSettling = this.settlements.isDue(sight, this.#watch, this.#current, this.#times(sight));
     if (isDue || isSettling || this.#dueDeposits(sight).length > 0) void this.#run(() => this.#act(chain));
+  }
+
+  /** Reads the chain again from its first block: what is booked stays, what was hidden is booked (CHN-04). */
+  readAgain(from: number): Promise<Outcome<BlocksAgain>> {
+    return this.#run(async () => {
+      this.#watch.rescan();
+      await this.#act(this.#opened);
+      return { from, to: Math.max(this.state()?.processed ?? 0, from) };
+    });
   }
 
   /** Reads the chain as of now. */

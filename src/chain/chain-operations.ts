@@ -9,7 +9,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { SettlementApproval } from './approval-digests.ts';
 import type { DepositConfig } from './deposit-config.ts';
-import type { WatchedChain } from './evm-thread.ts';
+import type { BlocksAgain, WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 import type { ExecutorConduct } from './simulated-settlements.ts';
 
@@ -173,6 +173,14 @@ export interface ChainOperations {
    * back cannot be decided or booked: the chain stays stopped.
    */
   resume(chain: ChainId): Promise<Outcome<void>>;
+  /**
+   * Reads processed blocks again (CHN-04). SERVICE_UNAVAILABLE for a stopped chain, and for one that is not read up to `from`.
+   *
+   * @param from 1 or more.
+   */
+  readAgain(chain: ChainId, from: number): Promise<Outcome<BlocksAgain>>;
+  /** Base units by token that the vault holds beyond the ledger, without an event that a majority shows. */
+  unclaimedUnits(chain: ChainId): ReadonlyMap<string, bigint>;
   /** The node's clock was moved by hand. */
   wake(): void;
 }

@@ -89,6 +89,17 @@ export function advanced(cursor: EvmCursor, end: Anchor, credited: readonly Rece
   return { ...cursor, nextBlock: end.number + 1, anchors, recent };
 }
 
+/** The cursor with events of processed blocks that were booked late: a reorganisation must show them again as well (CHN-04). */
+export function joined(cursor: EvmCursor, late: readonly RecentDeposit[]): EvmCursor {
+  const from = cursor.anchors[0]?.number ?? -1;
+  const known = new Set(cursor.recent.map(({ block, what }) => `${block}/${what}`));
+  const added = late.filter(({ block, what }) => {
+    return block > from && block < cursor.nextBlock && !known.has(`${block}/${what}`);
+  });
+  if (added.length === 0) return cursor;
+  return { ...cursor, recent: [...cursor.recent, ...added].sort((a, b) => a.block - b.block) };
+}
+
 /** The cursor at a block from which the chain is read again. @param block −1: every anchor is replaced. */
 export function rewound(cursor: EvmCursor, block: number): EvmCursor {
   const anchors = cursor.anchors.filter(({ number }) => number <= block);

@@ -15,6 +15,12 @@ import type { Units } from './vault-holdings.ts';
 /** Tokens of one chain that are read; a chain with more has no reading. */
 export const HELD_TOKENS_MAX = 256;
 
+/** Base units by token, without events that are not processed at `block`, and with those that are processed behind it. */
+export interface Held {
+  readonly block: number;
+  readonly units: Units;
+}
+
 /**
  * @param vault 40 hex. @param tokens 64 hex each, right-padded.
  * @returns null without a majority for each token, or when a watch has not processed a block.
@@ -24,7 +30,7 @@ export async function heldBy(
   providers: readonly ChainProvider[],
   vault: string,
   tokens: readonly string[],
-): Promise<Units | null> {
+): Promise<Held | null> {
   if (tokens.length > HELD_TOKENS_MAX) return null;
   const at = lowest(watches);
   if (at === null) return null;
@@ -40,7 +46,7 @@ export async function heldBy(
     if (list === null) return null;
     for (const [token, change] of list) units.set(token, (units.get(token) ?? 0n) + change);
   }
-  return units;
+  return { block: at.number, units };
 }
 
 function lowest(watches: readonly EvmWatch[]): Anchor | null {

@@ -22,8 +22,8 @@ import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts'
 import type { VaultEventKind } from './chain-events.ts';
 import type { EvmChainSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
+import type { Held } from './evm-holdings.ts';
 import type { CounterAt, DepositReply, WatchState } from './evm-watch.ts';
-import type { Units } from './vault-holdings.ts';
 
 const RESTART_MS = 2_000;
 const END_MS_MAX = 10_000;
@@ -40,10 +40,19 @@ export interface EvmWorkerData {
   readonly approvalLimits: AmountLimits;
 }
 
+/** Blocks that are read again (CHN-04). */
+export interface BlocksAgain {
+  readonly from: number;
+  readonly to: number;
+}
+
+type Answer = Signed | CounterAt | BlocksAgain | null;
+
 export type ToWatcher =
   | { readonly kind: 'chains'; readonly chains: readonly (readonly [ChainId, EvmChainSettings])[] }
   | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (DepositReply | null)[] }
   | { readonly kind: 'resume'; readonly chainId: ChainId; readonly request: number }
+  | { readonly kind: 'readAgain'; readonly chainId: ChainId; readonly from: number; readonly request: number }
   | { readonly kind: 'sign'; readonly signing: SigningRequest; readonly request: number }
   | {
       readonly kind: 'count';
@@ -67,11 +76,12 @@ export type FromWatcher =
   | {
       readonly kind: 'held';
       readonly chainId: ChainId;
+      readonly block: number;
       readonly units: readonly (readonly [string, bigint])[];
       readonly messages: number;
     }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
-  | { readonly kind: 'answer'; readonly request: number; readonly value: Signed | CounterAt | null }
+  | { readonly kind: 'answer'; readonly request: number; readonly value: Answer }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface EvmThreadParts extends EvmWorkerData {
@@ -95,7 +105,7 @@ export interface WatchedChain extends WatchState {
 export class EvmThread {
   readonly #parts: EvmThreadParts;
   readonly #states = new Map<ChainId, WatchedChain>();
-  readonly #requests = new Map<number, (value: Signed | CounterAt | null) => void>();
+  readonly #requests = new Map<number, (value: Answer) => void>();
   #chains: readonly (readonly [ChainId, EvmChainSettings])[] = [];
   #worker: Worker | null = null;
   #ended: Promise<void> = Promise.resolve();
@@ -103,7 +113,7 @@ export class EvmThread {
   #offers = 0;
   /** Messages with events of each chain since the thread began, and how many there were when its vault was read last. */
   readonly #messages = new Map<ChainId, number>();
-  readonly #held = new Map<ChainId, { readonly units: Units; readonly messages: number }>();
+  readonly #held = new Map<ChainId, Held & { readonly messages: number }>();
   #addresses: ReadonlySet<string> = new Set();
   #isEnding = false;
   #isLoading = false;
@@ -137,8 +147,8 @@ export class EvmThread {
   }
 
   /** What the vault of a chain was last seen to hold; null before that. */
-  held(chainId: ChainId): Units | null {
-    return this.#held.get(chainId)?.units ?? null;
+  held(chainId: ChainId): Held | null {
+    return this.#held.get(chainId) ?? null;
   }
 
   /** Messages with events of a chain; null while any is with clearing, or one came after the vault was read. */
@@ -162,6 +172,11 @@ export class EvmThread {
   /** Resolves when the chain is no longer stopped. */
   async resume(chainId: ChainId): Promise<void> {
     await this.#request((request) => ({ kind: 'resume', chainId, request }));
+  }
+
+  /** @param from 1 or more. @returns null: nothing is read again, as the chain is stopped or not read so far. */
+  readAgain(chainId: ChainId, from: number): Promise<BlocksAgain | null> {
+    return this.#request((request) => ({ kind: 'readAgain', chainId, from, request })) as Promise<BlocksAgain | null>;
   }
 
   /** null: the thread does not run. */
@@ -191,7 +206,7 @@ export class EvmThread {
     })) as Promise<CounterAt | null>;
   }
 
-  #request(message: (request: number) => ToWatcher): Promise<Signed | CounterAt | null> {
+  #request(message: (request: number) => ToWatcher): Promise<Answer> {
     if (this.#worker === null) return Promise.resolve(null);
     const request = this.#nextRequest;
     this.#nextRequest += 1;
@@ -262,7 +277,7 @@ export class EvmThread {
       case 'held':
         if (!this.#chains.some(([chainId]) => chainId === message.chainId)) return;
         this.#messages.set(message.chainId, message.messages);
-        this.#held.set(message.chainId, { units: new Map(message.units), messages: message.messages });
+        this.#held.set(message.chainId, { ...message, units: new Map(message.units) });
         return;
       case 'addresses':
         this.#addresses = new Set(message.addresses);

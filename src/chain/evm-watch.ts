@@ -11,8 +11,10 @@
  *            │       no  ─▶ stopped: credits end, metric and log, until the operator resumes (AMB-74)
  *            └ neither: nothing is credited, the next poll looks again
  *
- *   a deposit with a gap before it ─▶ all deposits of its user are read again from the first block
+ *   a deposit with a gap before it ─▶ all deposits of its user are read again from the first block, 8 times in 4 minutes
  *            still a gap ─▶ stopped
+ *
+ *   processed blocks are read again when logs may have come late (CHN-04, late-reads.ts), while no new block is final
  *
  * A final block has the confirmations of the chain or of its vault; the block of a deposit is the first (DEP-08). Invariants:
  *   (1) Only deposits that a majority of the configured providers shows, in a final block of the chain that leads through
@@ -32,6 +34,7 @@ import {
   advanced,
   type EvmCursor,
   freshCursor,
+  joined,
   type MissingEvent,
   movesOf,
   recentOf,
@@ -39,6 +42,7 @@ import {
   type Stopped,
 } from './evm-cursor.ts';
 import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
+import { pauseMs, READS_MAX } from './late-reads.ts';
 import {
   isConclusive,
   isMajority,
@@ -94,6 +98,7 @@ export interface WatchParts {
   /** Passes deposits to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
   readonly offer: (deposits: readonly ConfirmedDeposit[]) => Promise<readonly (DepositReply | null)[]>;
   readonly log: WatchLog;
+  readonly nowMs: () => number;
 }
 
 /** `again`: more can be done at once. `idle`: nothing until the chain or a provider changes. */
@@ -135,6 +140,14 @@ interface Gap {
   from: number;
 }
 
+/** Blocks that are read again (CHN-04). */
+interface Again {
+  from: number;
+  readonly through: number;
+  /** The next range ends here: the block behind it is undecided. */
+  endsAt: number;
+}
+
 export class EvmWatch {
   readonly #parts: WatchParts;
   #cursor: EvmCursor;
@@ -147,8 +160,12 @@ export class EvmWatch {
   /** The next range ends here: a later block is undecided. */
   #endsAt: number | null = null;
   #gap: Gap | null = null;
-  /** `<user>/<counter>` of the gap that was searched for last. */
-  #searched: string | null = null;
+  /** The gap that was searched for last, how often, and when again. */
+  #searched: { readonly key: string; readonly times: number; readonly nextMs: number } | null = null;
+  /** Processed blocks that are read again. */
+  #again: Again | null = null;
+  /** Of the last offer: what clearing has acted on for the first time. */
+  #booked: ConfirmedDeposit[] = [];
   #isReorgLogged = false;
   #isWaitLogged = false;
 
@@ -212,7 +229,7 @@ export class EvmWatch {
     this.#isReorgLogged = false;
     if (this.#gap !== null) return this.#searchGap(this.#gap, anchor);
     const { nextBlock } = this.#cursor;
-    if (final < nextBlock) return 'idle';
+    if (final < nextBlock) return this.#again === null ? 'idle' : this.#readOnceMore(this.#again, anchor);
     return this.#readRange(Math.min(final, nextBlock + this.#span - 1, this.#endsAt ?? final), anchor);
   }
 
@@ -233,6 +250,20 @@ export class EvmWatch {
     // What is missing is accepted with the stop.
     await this.#save({ ...kept, missing: [], stopped: null });
     this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
+  }
+
+  /**
+   * Reads processed blocks again, between new ones: what was hidden when they were processed is booked as soon as a majority shows it, and
+   * what is booked stays (CHN-04).
+   *
+   * @param from 1 or more. @returns the last block that is read again; null when none is: the chain is stopped, or not read so far.
+   */
+  readAgain(from: number): number | null {
+    const through = this.#cursor.nextBlock - 1;
+    if (this.#cursor.stopped !== null || from > through) return null;
+    const first = Math.min(from, this.#again?.from ?? from);
+    this.#again = { from: first, through, endsAt: through };
+    return through;
   }
 
   /** Saves how far it came, so that the next start reads nothing again. */
@@ -300,6 +331,50 @@ export class EvmWatch {
     this.#unsaved += 1;
     if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
     return 'again';
+  }
+
+  /** One range of what is read again. One that no majority shows is left to the next time. */
+  async #readOnceMore(again: Again, anchor: Anchor): Promise<Poll> {
+    const to = Math.min(again.through, again.from + this.#span - 1, again.endsAt);
+    const verdict = await this.#agreed(again.from, to, anchor, null);
+    if (verdict.kind === 'noMajority') {
+      if (this.#span < to - again.from + 1) return 'again';
+      this.#again = null;
+      return 'idle';
+    }
+    if (verdict.kind === 'undecided' && verdict.block > again.from) {
+      again.endsAt = verdict.block - 1;
+      return 'again';
+    }
+    if (verdict.kind === 'agreed') {
+      const known = new Set(this.#cursor.recent.map(({ block, what }) => `${block}/${what}`));
+      const events = verdict.logs.map((log) => this.#eventOf(log));
+      const unknown = events.filter((event) => {
+        const { block, what } = recentOf(event);
+        return !known.has(`${block}/${what}`);
+      });
+      const outcome = await this.#offerAll(unknown);
+      if (outcome === 'later') return 'idle';
+      await this.#keepBooked();
+      if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: again.from - 1, deposits: 1 });
+      if (outcome !== 'done') return this.#foundGap(outcome.deposit, outcome.expected);
+    }
+    again.from = to + 1;
+    again.endsAt = again.through;
+    if (again.from > again.through) this.#again = null;
+    return 'again';
+  }
+
+  /** Events that were hidden when their blocks were processed are part of the cursor from now on. */
+  async #keepBooked(): Promise<void> {
+    const late = this.#booked.map(recentOf);
+    this.#booked = [];
+    if (late.length === 0) return;
+    const first = late.slice(0, 10).map(({ what }) => what);
+    this.#parts.log.warn({ events: late.length, first }, 'events that were hidden are booked');
+    const found = new Set(late.map(({ what }) => what));
+    const missing = this.#cursor.missing.filter(({ what }) => !found.has(what));
+    await this.#save({ ...joined(this.#cursor, late), missing });
   }
 
   /** Settlements that did not come again in the range, each with the time until which it may. */
@@ -400,6 +475,7 @@ export class EvmWatch {
   async #offerAll(
     deposits: readonly ConfirmedDeposit[],
   ): Promise<'done' | 'later' | 'unmatched' | { readonly deposit: ConfirmedDeposit; readonly expected: number }> {
+    this.#booked = [];
     let next = 0;
     while (next < deposits.length) {
       const window = deposits.slice(next, next + OFFER_MAX);
@@ -420,8 +496,11 @@ export class EvmWatch {
     return 'done';
   }
 
-  #note({ user, nonce, token, baseUnits, block, tx }: ConfirmedDeposit, { result }: DepositReply): void {
+  #note(event: ConfirmedDeposit, { result }: DepositReply): void {
+    // mutant: late-event-kept
+    if (result !== 'duplicate' && result !== 'unmatched') this.#booked.push(event);
     if (result === 'credited' || result === 'executed' || result === 'duplicate') return;
+    const { user, nonce, token, baseUnits, block, tx } = event;
     const details = { user, counter: nonce, address: token, baseUnits: baseUnits.toString(), block, tx, result };
     this.#parts.log.warn(details, 'an event of the vault is not booked');
   }
@@ -432,11 +511,17 @@ export class EvmWatch {
     const { user, nonce, block } = deposit;
     const owner = counterOwner(deposit);
     const key = `${owner}/${expected}`;
-    if (this.#searched === key) {
+    const times = this.#searched?.key === key ? this.#searched.times : 0;
+    const nowMs = this.#parts.nowMs();
+    // Its logs may be late: the chain waits for them before it stops.
+    if (times > 0 && nowMs < (this.#searched?.nextMs ?? 0)) return 'idle';
+    if (times >= READS_MAX) {
       return this.#stop({ reason: 'gap', block: this.#cursor.nextBlock - 1, deposits: nonce - expected });
     }
-    this.#parts.log.warn({ user, counter: nonce, expected, block }, 'a deposit is missing: its user is read again');
-    this.#searched = key;
+    if (times === 0) {
+      this.#parts.log.warn({ user, counter: nonce, expected, block }, 'an event is missing: its user is read again');
+    }
+    this.#searched = { key, times: times + 1, nextMs: nowMs + pauseMs(times) };
     this.#gap = { user, owner, expected, through: block, from: 0 };
     return 'again';
   }
@@ -452,6 +537,7 @@ export class EvmWatch {
       .filter((event) => event.nonce >= gap.expected && counterOwner(event) === gap.owner);
     const outcome = await this.#offerAll(missing);
     if (outcome === 'later') return 'idle';
+    await this.#keepBooked();
     if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: gap.from - 1, deposits: 1 });
     gap.from = to + 1;
     if (outcome !== 'done' || gap.from > gap.through) this.#gap = null;

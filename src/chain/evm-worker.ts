@@ -19,7 +19,7 @@ import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { EvmCursorStore } from './evm-cursor.ts';
 import { heldBy } from './evm-holdings.ts';
 import { EvmProvider } from './evm-provider.ts';
-import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
+import type { BlocksAgain, EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
 import { type CounterAt, type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
 import { PUBLIC_APPROVAL_KEY, readKeyFile } from './key-file.ts';
 
@@ -74,6 +74,15 @@ class ChainLoop {
     return this.#between(async (watches) => {
       for (const watch of allOf(watches)) await watch.resume();
       return null;
+    });
+  }
+
+  /** @returns the blocks that are read again; null: there are none so far, or the chain is stopped. */
+  readAgain(from: number): Promise<BlocksAgain | null> {
+    return this.#between(async (watches) => {
+      const ends = allOf(watches).map((watch) => watch.readAgain(from));
+      const read = ends.filter((end) => end !== null);
+      return read.length === 0 ? null : { from, to: Math.max(...read) };
     });
   }
 
@@ -149,10 +158,12 @@ class ChainLoop {
     if (vault === null || isRecent || this.#isEnding) return;
     this.#heldMs = performance.now();
     const list = Object.values(watches);
-    const units = await heldBy(list, this.#providers, vault.address.slice(0, 40), tokens);
-    if (units === null) return;
+    const held = await heldBy(list, this.#providers, vault.address.slice(0, 40), tokens);
+    if (held === null) return;
     this.#heldMessages = this.#messages;
-    this.#parts.send({ kind: 'held', chainId: this.#parts.chainId, units: [...units], messages: this.#messages });
+    const { block, units } = held;
+    const messages = this.#messages;
+    this.#parts.send({ kind: 'held', chainId: this.#parts.chainId, block, units: [...units], messages });
   }
 
   /** null while the chain has no vault. */
@@ -196,6 +207,7 @@ class ChainLoop {
         approvalValidityS: () => (event === 'settlement' ? this.#settings.approvalValidityS : null),
         offer: (events) => this.#offer(event, events),
         log: log({ chain: chainId, event }),
+        nowMs: () => performance.now(),
       });
     return {
       deposit: await open('deposit', () => this.#settings.depositConfirmations),
@@ -248,10 +260,13 @@ function stateOf(watches: Watches): WatchState {
   };
 }
 
-function countOf(
+function workOf(
   loop: ChainLoop | undefined,
-  { user, account }: Extract<ToWatcher, { readonly kind: 'count' }>,
-): Promise<CounterAt | null> | undefined {
+  message: Extract<ToWatcher, { readonly kind: 'count' | 'resume' | 'readAgain' }>,
+): Promise<CounterAt | BlocksAgain | null> | undefined {
+  if (message.kind === 'resume') return loop?.resume();
+  if (message.kind === 'readAgain') return loop?.readAgain(message.from);
+  const { user, account } = message;
   return account === null ? loop?.withdrawalCount(user) : loop?.settlementCount(user, account);
 }
 
@@ -294,8 +309,7 @@ export function runEvmWorker(): void {
     if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
     else {
       const loop = loops.get(message.chainId);
-      const work = message.kind === 'count' ? countOf(loop, message) : loop?.resume();
-      send({ kind: 'answer', request, value: (await work) ?? null });
+      send({ kind: 'answer', request, value: (await workOf(loop, message)) ?? null });
     }
   };
 

@@ -36,6 +36,8 @@ export interface SettlementApprovalParts {
   readonly progress: (chainId: ChainId) => ChainProgress | undefined;
   /** null: not now. */
   readonly settlementCount: (chainId: ChainId, user: UserId, subAccount: number) => Promise<CounterAt | null>;
+  /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
+  readonly isHidden: (chainId: ChainId, user: UserId, subAccount: number) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
 }
 
@@ -153,11 +155,21 @@ export class SettlementApprovals {
     if (!this.#inherited.has(nameOf(row))) await this.#parts.command({ kind: 'settlementRefused', ...name });
   }
 
+  /** As of a withdrawal: the vault's counter is the proof when no majority shows the event (CHN-04). */
+  async #executed(row: SettlementRow): Promise<void> {
+    const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler } = row;
+    if (!this.#parts.isHidden(chainId, user, subAccount)) return;
+    const terms = { tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler };
+    await this.#parts.command({ kind: 'settled', chainId, user, subAccount, nonce, ...terms });
+  }
+
   /** Clearing compares counter and time with the row once more. */
-  async #lapse({ user, place, requestedNs, chainId, subAccount, nonce }: SettlementRow): Promise<void> {
+  async #lapse(row: SettlementRow): Promise<void> {
+    const { user, place, requestedNs, chainId, subAccount, nonce } = row;
     const found = await this.#parts.settlementCount(chainId, user, subAccount);
-    // By a counter that has passed the row it was executed: its event is on the way.
-    if (found === null || found.counter > nonce) return;
+    if (found === null) return;
+    // By a counter that has passed the row it was executed.
+    if (found.counter > nonce) return this.#executed(row);
     await this.#parts.command({ kind: 'settlementLapsed', user, place, requestedNs, ...found });
   }
 }

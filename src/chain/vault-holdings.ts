@@ -9,7 +9,8 @@
  * So both sides follow from the same events, and unconfirmed or waiting ones are no deviation. Compared is only what was read
  * after the last booking and while none was in progress; otherwise the last comparison stands.
  *
- * A deviation is logged when it appears and when it ends; nothing is corrected by it.
+ * A difference makes the chain be read again, as events may have been hidden; what then is beyond the ledger without an event is listed
+ * as unclaimed units and counted out (CHN-04). A deviation is logged when it appears and when it ends; nothing is corrected by it.
  */
 import type { VaultUnits } from '../clearing/clearing-queries.ts';
 import { powerOfTen } from '../core/arithmetic.ts';
@@ -27,6 +28,11 @@ export interface HoldingsParts {
   readonly bookings: (chainId: ChainId) => number | null;
   /** Of the ledger; null: not now. */
   readonly booked: () => Promise<readonly VaultUnits[] | null>;
+  /**
+   * Takes the differences of one chain, by token, none of them 0. @returns of these what no event explains and is listed (late-reads.ts):
+   * it is no deviation.
+   */
+  readonly explained: (chainId: ChainId, differences: Units) => Units;
   /** @param deviation the chain's amount less the ledger's, 18 decimals; 0 when they agree again. */
   readonly changed: (asset: AssetId, deviation: bigint) => void;
 }
@@ -77,6 +83,10 @@ export class VaultHoldings {
       const key = `${token}@${chainId}`;
       inLedger.set(key, (inLedger.get(key) ?? 0n) + baseUnits);
     }
+    const listed = new Map<ChainId, Units>();
+    for (const [chainId, onChain] of units) {
+      if (onChain !== null && isComparable(chainId)) listed.set(chainId, this.#listed(chainId, onChain, inLedger));
+    }
     const deviations = new Map<AssetId, bigint>();
     const registry = this.#parts.registry();
     for (const row of registry.assets.values()) {
@@ -86,7 +96,8 @@ export class VaultHoldings {
       for (const { token, chainId, decimals } of tokens) {
         const onChain = units.get(chainId);
         if (onChain === undefined) continue;
-        const difference = (onChain?.get(token) ?? 0n) - (inLedger.get(`${token}@${chainId}`) ?? 0n);
+        const unexplained = listed.get(chainId)?.get(token) ?? 0n;
+        const difference = (onChain?.get(token) ?? 0n) - (inLedger.get(`${token}@${chainId}`) ?? 0n) - unexplained;
         sum = sum === null || onChain === null || !isComparable(chainId) ? null : sum + inUnits(difference, decimals);
       }
       // A chain that is not known now proves nothing.
@@ -98,6 +109,18 @@ export class VaultHoldings {
       const isOther = (deviation === 0n) !== ((last.get(asset) ?? 0n) === 0n);
       if (isOther) this.#parts.changed(asset, deviation);
     }
+  }
+
+  #listed(chainId: ChainId, onChain: Units, inLedger: ReadonlyMap<string, bigint>): Units {
+    const registry = this.#parts.registry();
+    const differences = new Map<string, bigint>();
+    for (const row of registry.assets.values()) {
+      for (const { token, chainId: chain } of tokensEver(registry, row)) {
+        const difference = (onChain.get(token) ?? 0n) - (inLedger.get(`${token}@${chainId}`) ?? 0n);
+        if (chain === chainId && difference !== 0n) differences.set(token, difference);
+      }
+    }
+    return this.#parts.explained(chainId, differences);
   }
 }
 

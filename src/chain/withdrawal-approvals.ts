@@ -49,6 +49,8 @@ export interface ApprovalParts {
   readonly sign: (request: SigningRequest) => Promise<Signed | null>;
   /** null: not now. */
   readonly withdrawalCount: (chainId: ChainId, user: UserId) => Promise<CounterAt | null>;
+  /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
+  readonly isHidden: (chainId: ChainId, user: UserId) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
   readonly nowMs: () => number;
 }
@@ -171,10 +173,22 @@ export class WithdrawalApprovals {
     } else this.#refusals.refused(chainId, signed.reason);
   }
 
+  /**
+   * The vault has executed the approval of a row whose event no majority shows: the counter of a confirmed block, by majority, is the
+   * proof, as nothing else than this approval can have used it. No row waits for ever (CHN-04).
+   */
+  async #executed({ user, chainId, token, payout, nonce }: WithdrawalRow): Promise<void> {
+    if (!this.#parts.isHidden(chainId, user)) return;
+    // mutant: hidden-payout-booked
+    await this.#parts.command({ kind: 'withdrew', chainId, user, token, baseUnits: payout, nonce });
+  }
+
   /** Clearing compares counter and time with the row once more. */
-  async #lapse({ user, place, sequence, chainId, nonce }: WithdrawalRow): Promise<void> {
+  async #lapse(row: WithdrawalRow): Promise<void> {
+    const { user, place, sequence, chainId, nonce } = row;
     const found = await this.#parts.withdrawalCount(chainId, user);
-    if (found === null || found.counter > nonce) return;
+    if (found === null) return;
+    if (found.counter > nonce) return this.#executed(row);
     await this.#parts.command({ kind: 'approvalLapsed', user, place, sequence, ...found });
   }
 }

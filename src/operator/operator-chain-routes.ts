@@ -64,6 +64,8 @@ const BLOCKS = { min: 1, max: 10_000 };
 const PROVIDERS = { min: 0, max: 14 };
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
+const NOT_STARTED: Reject = reject('SERVICE_UNAVAILABLE', 'the chains have not started');
+
 /** @param operations returns null until the simulated chains have started. */
 export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperations | null): readonly OpsRoute[] {
   const route = (method: OpsMethod, name: string, ask: Ask, query: QueryMembers = NO_MEMBERS): OpsRoute => ({
@@ -124,7 +126,30 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
         const id = chainParam(call);
         if (!id.ok) return id;
         const chain = chainOf(parts, id.value);
-        return chain.ok ? parts.ask({ kind: 'unclaimed', chainId: id.value }) : chain;
+        if (!chain.ok) return chain;
+        const listed = await parts.ask({ kind: 'unclaimed', chainId: id.value });
+        const units = [...(operations()?.unclaimedUnits(id.value) ?? [])];
+        const view = units.map(([token, amount]) => ({ token, amount_base_units: amount.toString() }));
+        return units.length === 0 ? listed : mapped(listed, (body) => ({ ...body, units: view }));
+      },
+    },
+    {
+      method: 'POST',
+      pattern: '/operator/chains/{chain_id}/read-again',
+      query: { from: 'once' },
+      handler: async (call): Promise<OpsReply> => {
+        const id = chainParam(call);
+        if (!id.ok) return id;
+        const chain = chainOf(parts, id.value);
+        if (!chain.ok) return chain;
+        const from = call.query.whole('from');
+        if (!from.ok) return from;
+        const block = Number(from.value ?? 0n);
+        if (!Number.isSafeInteger(block) || block < 1) {
+          return rejected(reject('INVALID_REQUEST', 'a block from 1 on is expected', 'from'));
+        }
+        const read = await operations()?.readAgain(id.value, block);
+        return read === undefined ? rejected(NOT_STARTED) : mapped(read, (blocks) => ({ ...blocks }));
       },
     },
     {

@@ -217,7 +217,7 @@ suite('withdrawal approvals', () => {
     const time = { nowMs: 0 };
     const signer = new KeySigner([KEY], () => 0);
     const current = { ...state, stopped: stopped ? ({ reason: 'reorg', block: 1, deposits: 1 } as const) : null };
-    const shown = { blockTime: state.blockTime, hasKeys: true };
+    const shown = { blockTime: state.blockTime, hasKeys: true, counter: 0, isHidden: false };
     const approvals = new WithdrawalApprovals({
       command: async (command) => {
         commands.push(command.kind);
@@ -227,7 +227,8 @@ suite('withdrawal approvals', () => {
       isWithheld: () => false,
       canSign: () => shown.hasKeys,
       sign: (given) => signer.sign(given),
-      withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: 0 }),
+      withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: shown.counter }),
+      isHidden: () => shown.isHidden,
       refused: () => commands.push('refused'),
       nowMs: () => time.nowMs,
     });
@@ -322,6 +323,20 @@ suite('withdrawal approvals', () => {
     shown.blockTime += 1;
     await approvals.tick();
     assert.deepEqual(commands, ['approvalLapsed']);
+    await approvals.stop();
+  });
+
+  test('CHN-04: a payout that the vault has counted and no majority shows does not lapse; when it stays hidden it is booked by the counter', async () => {
+    const { approvals, commands, shown } = world();
+    const approved = row({ status: 'approved' });
+    approvals.changed(approved);
+    shown.blockTime = 1_900_000_001;
+    shown.counter = approved.nonce + 1;
+    await approvals.tick();
+    assert.deepEqual(commands, [], 'it is read again');
+    shown.isHidden = true;
+    await approvals.tick();
+    assert.deepEqual(commands, ['withdrew']);
     await approvals.stop();
   });
 

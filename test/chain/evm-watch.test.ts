@@ -279,12 +279,89 @@ suite('EVM watch', () => {
     fixture.chain.deposit([ALICE, 6n]);
     for (const provider of fixture.providers.slice(0, 2)) provider.fault = 'omits';
     await fixture.settle();
+    fixture.nowMs += 60_000;
+    await fixture.settle();
+    assert.equal(fixture.watch.state().stopped, null, 'its log may be late');
+    await fixture.settleLate();
     assert.equal(fixture.watch.state().stopped?.reason, 'gap');
     assert.deepEqual(fixture.credits.credited, []);
     for (const provider of fixture.providers) provider.fault = 'none';
     await fixture.watch.resume();
     await fixture.settle();
     assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
+  });
+
+  test('CHN-04: a deposit whose log all providers show late is credited when the blocks are read again, once', async () => {
+    const fixture = await started(3, 1);
+    fixture.chain.mine(3);
+    const block = fixture.chain.deposit([ALICE, 5n], [BOB, 6n]);
+    for (const provider of fixture.providers) provider.hides = block;
+    fixture.chain.mine(3);
+    await fixture.settle();
+    assert.deepEqual([fixture.credits.credited, fixture.watch.state().processed], [[], fixture.chain.head]);
+    assert.equal(fixture.watch.readAgain(1), fixture.chain.head);
+    await fixture.settle();
+    assert.deepEqual(fixture.credits.credited, [], 'it is hidden still');
+    for (const provider of fixture.providers) provider.hides = null;
+    for (let time = 0; time < 3; time += 1) {
+      fixture.watch.readAgain(1);
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
+    }
+    // It is part of the cursor: a reorganisation has to show it again.
+    assert.equal(fixture.saved.at(-1)?.recent.length, 2);
+    fixture.chain.reorg(4, false);
+    fixture.chain.mine(2);
+    await fixture.settle();
+    assert.equal(fixture.watch.state().stopped?.deposits, 2);
+    assert.equal(fixture.watch.readAgain(1), null, 'a stopped chain reads nothing');
+  });
+
+  test('CHN-04: a later deposit of a user whose earlier one is hidden waits for it for minutes, and the chain does not stop', async () => {
+    const fixture = await started(3, 1);
+    const block = fixture.chain.deposit([ALICE, 5n]);
+    for (const provider of fixture.providers) provider.hides = block;
+    await fixture.settle();
+    fixture.chain.deposit([ALICE, 7n], [BOB, 8n]);
+    for (let second = 0; second < 100; second += 1) {
+      await fixture.settle();
+      fixture.nowMs += 1_000;
+    }
+    assert.deepEqual([ofUser(fixture.credits.credited, ALICE), fixture.watch.state().stopped], [[], null]);
+    for (const provider of fixture.providers) provider.hides = null;
+    fixture.nowMs += 60_000;
+    await fixture.settle();
+    await fixture.settle();
+    assert.deepEqual([...fixture.credits.credited].sort(), [...fixture.chain.deposits()].sort());
+  });
+
+  test('property: whatever a majority hides for a while, and whenever blocks are read again, each deposit is booked once (CHN-04)', async () => {
+    const steps = ['mine', 'deposit', 'hide', 'show', 'again', 'restart', 'poll'] as const;
+    await fc.assert(
+      fc.asyncProperty(storyOf(steps, [10, 80]), async (story) => {
+        const fixture = await started(3, 1);
+        for (const [step, pick] of story) {
+          const name = steps[step] ?? 'poll';
+          if (name === 'hide') for (const one of fixture.providers.slice(pick % 3)) one.hides = fixture.chain.head;
+          else if (name === 'show') for (const one of fixture.providers) one.hides = null;
+          else if (name === 'again') fixture.watch.readAgain(1 + (pick % Math.max(fixture.chain.head, 1)));
+          else await played(fixture, name, pick);
+          for (const user of PEOPLE) {
+            const credited = ofUser(fixture.credits.credited, user);
+            assert.deepEqual(credited, ofUser(fixture.chain.deposits(), user).slice(0, credited.length));
+          }
+        }
+        for (const one of fixture.providers) one.hides = null;
+        await fixture.settle();
+        fixture.watch.readAgain(1);
+        await fixture.settleLate();
+        assert.deepEqual([...fixture.credits.credited].sort(), [...fixture.chain.deposits()].sort());
+        const recent = fixture.saved.at(-1)?.recent ?? [];
+        assert.equal(new Set(recent.map(({ what }) => what)).size, recent.length, 'none is remembered twice');
+        assert.equal(fixture.watch.state().stopped, null);
+      }),
+      propertyParameters(150),
+    );
   });
 
   test('property: whatever a minority does, and however often it restarts, the credits are the final deposits (DEP-07 to DEP-10)', async () => {

@@ -48,6 +48,7 @@ class Market {
       approvalValidityS: () => null,
       offer: async (deposits) => deposits.map((deposit) => market.credits.take(deposit)),
       log,
+      nowMs: () => market.nowMs,
     });
     return market;
   }

@@ -43,6 +43,7 @@ class Fixture {
   blockTime = 0;
   counter = 3;
   isStopped = false;
+  isHidden = false;
   readonly approvals = new SettlementApprovals({
     command: async (command) => {
       this.commands.push(command.kind);
@@ -52,6 +53,7 @@ class Fixture {
     sign: async () => this.answer,
     progress: () => ({ stopped: this.isStopped ? {} : null, blockTime: this.blockTime }),
     settlementCount: async () => ({ blockTime: this.blockTime, counter: this.counter }),
+    isHidden: () => this.isHidden,
     refused: () => undefined,
   });
 
@@ -107,6 +109,8 @@ suite('approvals of settlements on a chain', () => {
     fixture.blockTime = VALID_UNTIL + 1;
     fixture.counter = ROW.nonce + 1;
     assert.deepEqual(await lapses(), [], 'it was executed');
+    fixture.isHidden = true;
+    assert.deepEqual(await lapses(), ['settled'], 'and no majority shows its event (CHN-04)');
     fixture.counter = ROW.nonce - 1;
     fixture.isStopped = true;
     assert.deepEqual(await lapses(), []);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { parseExposition } from '../support/exposition.ts';
 import { operator } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import type { PlainClient } from '../support/plain-client.ts';
 import { type Json, TestNode } from '../support/test-node.ts';
 
@@ -88,6 +89,26 @@ suite('powers of the simulated chains', () => {
     await call(ONE, 'mine', { blocks: 1 });
     assert.equal(await owned(alice), '7', 'kept, it has the counter 0 and its own confirmations');
     assert.equal(await stopped(ONE), 0);
+    await node.ledgerAddsUp();
+  });
+
+  test('CHN-04: a deposit whose log a majority omits is credited when they show it, by itself; units without an event are listed', async () => {
+    const carol = await node.user({});
+    await fault(DEV, 0, 'omit_logs');
+    await fault(DEV, 1, 'omit_logs');
+    await deposit(DEV, carol, 9);
+    assert.equal(await owned(carol), '0');
+    await healthy(DEV);
+    await eventually(async () => (await owned(carol)) === '9');
+    const { status, body } = await operator(
+      node.process,
+      'POST',
+      `/operator/chains/${DEV}/read-again?from=1`,
+      undefined,
+    );
+    assert.deepEqual([status, body['from']], [200, 1]);
+    assert.equal(await owned(carol), '9', 'once');
+    assert.equal(await refused(DEV, 'read-again?from=0', {}), '400 INVALID_REQUEST from');
     await node.ledgerAddsUp();
   });
 

@@ -1481,6 +1481,24 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/evm-watch',
   },
   {
+    breaks: 'blocks are read again for one difference at most 8 times',
+    site: 'late-reads-end',
+    change: condition('false'),
+    caughtBy: 'test/chain/late-reads',
+  },
+  {
+    breaks: 'a reorganisation has to show again what was booked late',
+    site: 'late-event-kept',
+    change: condition('false'),
+    caughtBy: 'test/chain/evm-watch',
+  },
+  {
+    breaks: 'a payout that stays hidden is booked by the counter of the vault',
+    site: 'hidden-payout-booked',
+    change: removed,
+    caughtBy: 'test/chain/approval-signer',
+  },
+  {
     breaks: 'two logs in one place are a contradiction',
     site: 'evm-doubled-log',
     change: condition('false'),

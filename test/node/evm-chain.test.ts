@@ -177,6 +177,41 @@ suite('EVM chain', () => {
     await becomes(units + 2);
   });
 
+  test('CHN-04: what all providers hid when its block was processed is credited as soon as they show it, by itself and by hand', async () => {
+    const units = await credited();
+    setFaults('omits', 'omits', 'omits');
+    await deposit(1n);
+    await anvil.mine(CONFIRMATIONS - 1);
+    await stays(units);
+    await aMoment(6_000);
+    setFaults();
+    await becomes(units + 1);
+    setFaults('omits', 'omits', 'omits');
+    await deposit(1n);
+    await anvil.mine(CONFIRMATIONS - 1);
+    await stays(units + 1);
+    setFaults();
+    const again = await operator(node, 'POST', `${chain()}/read-again?from=1`, undefined);
+    assert.deepEqual(again.body, { from: 1, to: (await anvil.head()) - CONFIRMATIONS + 1 });
+    await becomes(units + 2);
+    assert.equal(await metric('ringbook_chain_stopped'), 0);
+    for (const query of ['', '?from=0', '?from=x', '?from=1&to=2']) {
+      assert.equal((await operator(node, 'POST', `${chain()}/read-again${query}`, undefined)).status, 400, query);
+    }
+    assert.equal((await operator(node, 'POST', `${chain()}/read-again?from=99999999`, undefined)).status, 503);
+  });
+
+  test('CHN-05: two of three dead: the metrics have who answers and who agrees', async () => {
+    await eventually(async () => (await metric('ringbook_chain_providers_agreeing')) === 3);
+    setFaults('unreachable', 'unreachable');
+    await eventually(async () => (await metric('ringbook_chain_providers_agreeing')) === 0);
+    const names = ['configured', 'answering'].map((name) => metric(`ringbook_chain_providers_${name}`));
+    assert.deepEqual(await Promise.all(names), [3, 1]);
+    setFaults();
+    await register();
+    await eventually(async () => (await metric('ringbook_chain_providers_agreeing')) === 3);
+  });
+
   test('AMB-74: a majority on another fork stops the chain, also after a restart, until it is resumed', async () => {
     const units = await credited();
     setFaults('forked', 'forked');

@@ -125,6 +125,7 @@ export class PlainChains implements ChainOperations {
   watchedChains: readonly WatchedChain[] = [];
   held: ReadonlyMap<AssetId, bigint | null> = new Map();
   beyond: ReadonlyMap<AssetId, bigint> = new Map();
+  units: ReadonlyMap<string, bigint> = new Map();
 
   async deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>> {
     this.asked.push([chain, request]);
@@ -231,5 +232,14 @@ export class PlainChains implements ChainOperations {
   async resume(chain: ChainId): Promise<Outcome<void>> {
     this.asked.push([chain, 'resume']);
     return accepted(undefined);
+  }
+
+  async readAgain(chain: ChainId, from: number): Promise<Outcome<{ readonly from: number; readonly to: number }>> {
+    this.asked.push([chain, 'readAgain', from]);
+    return accepted({ from, to: 9 });
+  }
+
+  unclaimedUnits(): ReadonlyMap<string, bigint> {
+    return this.units;
   }
 }

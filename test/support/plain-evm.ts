@@ -104,6 +104,8 @@ export class PlainProvider implements ChainProvider {
   /** Distinguishes the lies of two providers; those with the same salt lie alike. */
   salt: string;
   asked = 0;
+  /** No logs of this block are shown. */
+  hides: number | null = null;
   readonly bombs = 0;
   readonly #chain: PlainEvm;
 
@@ -132,6 +134,7 @@ export class PlainProvider implements ChainProvider {
     const logs = this.#chain.blocks
       .slice(filter.fromBlock, filter.toBlock + 1)
       .flatMap((block) => block.logs)
+      .filter((log) => log.blockNumber !== this.hides)
       .filter((log) => filter.user === null || log.topics[1] === filter.user);
     return { endHash, endTime: filter.toBlock, logs: this.#falsified(logs, filter) };
   }
@@ -208,6 +211,7 @@ export class EvmFixture {
   readonly saved: EvmCursor[] = [];
   readonly alarms: string[] = [];
   confirmations: number;
+  nowMs = 0;
   #watch: EvmWatch | null = null;
 
   constructor(providers = 3, confirmations = 1) {
@@ -243,7 +247,16 @@ export class EvmFixture {
       approvalValidityS: () => null,
       offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
       log,
+      nowMs: () => this.nowMs,
     });
+  }
+
+  /** As `settle`, over the minutes in which late logs are waited for. */
+  async settleLate(): Promise<void> {
+    for (let time = 0; time < 10; time += 1) {
+      await this.settle();
+      this.nowMs += 300_000;
+    }
   }
 
   /** Polls until nothing more can be done. @returns the number of polls. */
