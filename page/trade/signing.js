@@ -121,16 +121,19 @@ export function transfer(app, { from, to, assetId, amount18, kind }) {
 }
 
 /** @param {App} app @param {{ token: string, chainId: string, amount18: bigint, target: string }} withdrawal */
-export function withdraw(app, { token, chainId, amount18, target }) {
+export async function withdraw(app, { token, chainId, amount18, target }) {
+  const user = userOf(app);
+  const next = await app.account.request(`/account/nonces/${user}/${chainId}`);
+  const terms = { user, token, chainId, amount18, target, nonce: Number(next.withdrawal), requestId: newOrderId() };
   // The page does not know the node's setting `amount_text`: with the prefix no other amount can be read.
-  const text = withdrawalText({ user: userOf(app), token, chainId, amount18, target, amountText: '0x' });
+  const text = withdrawalText({ ...terms, amountText: '0x' });
   return sendInner(app, '/withdrawal/init', text);
 }
 
 /** @param {App} app @param {Plain} withdrawal a row of the queue */
-export function cancelWithdrawal(app, { asset, nonce }) {
+export function cancelWithdrawal(app, { asset, nonce, requested_at_ns: requestedNs }) {
   const [token = '', chainId = ''] = asset.split('@');
-  const text = withdrawalCancelText({ user: userOf(app), token, chainId, nonce: Number(nonce) });
+  const text = withdrawalCancelText({ user: userOf(app), token, chainId, nonce: Number(nonce), requestedNs });
   return sendInner(app, '/withdrawal/cancel', text);
 }
 

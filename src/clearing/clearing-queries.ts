@@ -2,14 +2,19 @@
 
 import type { ChainId, UserId } from '../core/ids.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
-import { accepted, type Outcome } from '../core/outcome.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { PriceSources } from '../risk/asset-terms.ts';
 import type { MarkRule } from '../risk/prices.ts';
+import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
+import { managedNonce } from './funds/settlements.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
 import { isLive } from './funds/withdrawal-book.ts';
+import { freeNonce } from './funds/withdrawals.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
+import { configOf } from './registry/registry-config.ts';
 import type { VaultTokenRow } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
@@ -40,6 +45,13 @@ interface Answers {
   readonly accountsAtRisk: View;
   readonly user: View;
   readonly unclaimed: View;
+  readonly nonces: NextNonces;
+}
+
+/** The next number that no live row holds, of withdrawals and by sub-account of settlements (MON-02). */
+export interface NextNonces {
+  readonly withdrawal: number;
+  readonly settlements: readonly (readonly [subAccount: number, next: number])[];
 }
 
 /** Units that a vault has of a token by booked events, credited or unclaimed: one entry for each row. */
@@ -50,6 +62,7 @@ type OwnQuery =
   | { readonly kind: 'user'; readonly user: UserId; readonly isInSession: boolean }
   /** Deposits that were not credited. */
   | { readonly kind: 'unclaimed'; readonly chainId: ChainId }
+  | { readonly kind: 'nonces'; readonly user: UserId; readonly chainId: ChainId }
   /** The accounts with the smallest maintenance surplus. @param limit 1 … ACCOUNTS_AT_RISK_MAX. */
   | { readonly kind: 'accountsAtRisk'; readonly limit: number };
 type PlainKind = Exclude<keyof Answers, OwnQuery['kind']>;
@@ -78,6 +91,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   },
   backstop: (state, { nowNs }) => accepted(backstopView(state, nowNs)),
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
+  nonces: (state, _, { user, chainId }) => nextNonces(state, user, chainId),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
   vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values(), ...state.unclaimed.values()] }),
   journal: (_, place) => accepted({ sequence: place.sequence }),
@@ -101,6 +115,18 @@ export function* answerQuery<Query extends ClearingQuery>(
   const answering = ANSWERING[query.kind] as unknown as Answering<Query>;
   const answer = answering(state, place, query);
   return 'ok' in answer ? answer : yield* answer;
+}
+
+/** @returns CHAIN_NOT_FOUND. A user that was never seen has accounts 0 and 1. */
+function nextNonces(state: ClearingState, user: UserId, chainId: ChainId): Outcome<NextNonces> {
+  if (configOf(state, 'chain', chainId) === null) {
+    return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
+  }
+  const accounts = new Set([SPOT_ACCOUNT, MARGIN_ACCOUNT, ...(state.users.get(user)?.subAccounts.keys() ?? [])]);
+  const settlements = [...accounts]
+    .sort((a, b) => a - b)
+    .map((subAccount) => [subAccount, managedNonce(state, { user, chainId, subAccount })] as const);
+  return accepted({ withdrawal: freeNonce(state, user, chainId), settlements });
 }
 
 function knownPrices(state: ClearingState): KnownPrices {

@@ -119,6 +119,12 @@ interface Signed {
   readonly signedBy?: SignedBy;
 }
 
+/** An action of which the signed text is accepted once (MON-01). */
+interface UsedOnce {
+  /** SHA-256 of the signed bytes: 64 hex. */
+  readonly text: string;
+}
+
 interface FromNode {
   /** Echoed in the reply; means nothing to clearing. */
   readonly request: number;
@@ -213,7 +219,7 @@ export type TargetType =
   | { readonly kind: 'isolated_margin'; readonly asset: AssetId };
 
 /** A withdrawal of account 0 (wire.md 7.18). */
-export interface Withdraw extends FromNode, Signed {
+export interface Withdraw extends FromNode, Signed, UsedOnce {
   readonly kind: 'withdraw';
   readonly user: UserId;
   /** 64 hex, right-padded. */
@@ -229,12 +235,14 @@ export interface Withdraw extends FromNode, Signed {
 }
 
 /** Of a row that is queued or filled. */
-export interface CancelWithdrawal extends FromNode, Signed {
+export interface CancelWithdrawal extends FromNode, Signed, UsedOnce {
   readonly kind: 'cancelWithdrawal';
   readonly user: UserId;
   readonly token: string;
   readonly chainId: ChainId;
   readonly nonce: number;
+  /** When the row was requested; null: the live row of that number, whichever it is. */
+  readonly requestedNs: TimestampNs | null;
 }
 
 /** Something of a withdrawal is due by the time of the batch: made by clearing's own actor. */
@@ -285,7 +293,7 @@ export interface Withdrew extends FromNode {
 }
 
 /** A settlement of a sub-account with the vault of a chain; the maker's signature was checked before (wire.md 7.19). */
-export interface Settle extends FromNode, Signed {
+export interface Settle extends FromNode, Signed, UsedOnce {
   readonly kind: 'settle';
   readonly user: UserId;
   readonly subAccount: number;
@@ -302,9 +310,11 @@ export interface Settle extends FromNode, Signed {
   readonly settler: UserId;
   /** The market maker whose order was attached (AMB-137); null without one. */
   readonly maker: UserId | null;
+  /** SHA-256 of what the maker signed, 64 hex, and its expiry; null without one. */
+  readonly makerOrder: { readonly text: string; readonly expiresNs: bigint } | null;
   /** null: the next managed one (STL-05). */
   readonly nonce: number | null;
-  /** The earlier of those that the request and the maker's order have; null for none. */
+  /** As the request has it; null for none. */
   readonly expiresNs: bigint | null;
   /** Of the last confirmed block of the chain, seconds. */
   readonly blockTime: number;

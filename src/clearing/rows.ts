@@ -289,6 +289,38 @@ export interface SettlementRow {
   readonly signature: string;
 }
 
+/** `live` while the row that the text has made is; then how that ended. `gone` is the same fact as no row. */
+export type UsedTextStatus = 'live' | 'executed' | 'cancelled' | 'expired' | 'gone';
+
+/** A signed text that was accepted (funds/used-texts.ts, MON-01). Key: (user, place). */
+export interface UsedTextRow {
+  /** Who signed it. */
+  readonly user: UserId;
+  readonly place: number;
+  /** `floor`: no text, but the nonces below `nonce` are refused. */
+  readonly kind: 'withdrawal' | 'cancel' | 'settlement' | 'makerOrder' | 'floor';
+  /** SHA-256 of the signed bytes: 64 hex. */
+  readonly digest: string;
+  readonly chainId: ChainId;
+  /** Of a settlement; else 0. */
+  readonly subAccount: number;
+  /** As signed; null for none. */
+  readonly nonce: number | null;
+  /** As signed, u64; 0 for none. */
+  readonly expiresNs: bigint;
+  /** The row that it made: its user, the sequence of a withdrawal or the place of a settlement, and when that was. */
+  readonly owner: UserId;
+  readonly sequence: number;
+  readonly requestedNs: TimestampNs;
+  readonly status: UsedTextStatus;
+  /** 0 while it is live. */
+  readonly endedNs: TimestampNs;
+  /** Whether a part of the row was paid. */
+  readonly isPaid: boolean;
+  /** The kind of texts of a floor; else ''. */
+  readonly floorOf: string;
+}
+
 /** The vault's counter of executed settlements, from its events. Key: (chain, user, sub-account). */
 export interface SettlementCounterRow {
   readonly chainId: ChainId;
@@ -550,6 +582,7 @@ export interface Tables {
   netDeposit: NetDepositRow;
   settlement: SettlementRow;
   settlementCounter: SettlementCounterRow;
+  usedText: UsedTextRow;
 }
 export type TableName = keyof Tables;
 

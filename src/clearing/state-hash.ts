@@ -237,6 +237,17 @@ function* settlementLines(state: ClearingState): Generator<string> {
   for (const [key, next] of sorted(state.settlementCounters)) yield `settlement counter|${key}|${next}`;
 }
 
+/** Signed texts that were accepted. */
+function* usedTextLines(state: ClearingState): Generator<string> {
+  const rows = [...state.usedTexts.all()];
+  rows.sort((a, b) => (a.user === b.user ? a.place - b.place : a.user < b.user ? -1 : 1));
+  for (const row of rows) {
+    const text = `${row.user}|${row.place}|${row.kind}|${row.digest}|${row.chainId}|${row.subAccount}|${row.nonce}|${row.expiresNs}`;
+    const made = `${row.owner}|${row.sequence}|${row.requestedNs}`;
+    yield `used text|${text}|${made}|${row.status}|${row.endedNs}|${row.isPaid}|${row.floorOf}`;
+  }
+}
+
 function* tallyLines(state: ClearingState): Generator<string> {
   for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
     const { count, digest, pending } = tally.row;
@@ -274,6 +285,7 @@ class FactLines {
       ...withdrawalLines(state),
       ...depositLines(state),
       ...settlementLines(state),
+      ...usedTextLines(state),
     ];
     this.#last = [...liquidationLines(state), ...tallyLines(state)];
   }

@@ -28,6 +28,7 @@ import { FinishedOrders } from './finished-orders.ts';
 import { LotBook, type OwnedLots } from './funds/lot-book.ts';
 import type { PooledHour } from './funds/pooled-hour.ts';
 import { SettlementBook } from './funds/settlement-book.ts';
+import { UsedTexts } from './funds/used-texts.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, Matched, RejectFill } from './inputs.ts';
 import { type AccountWatch, Detection } from './liquidation/detection.ts';
@@ -49,6 +50,7 @@ import type {
   TallyName,
   TradeRow,
   UnclaimedRow,
+  UsedTextRow,
   UserRow,
   VaultTokenRow,
   WithdrawalUsageRow,
@@ -268,6 +270,8 @@ export interface Dirty {
   /** By `<user>/<place>`: a place may be used again before a checkpoint. */
   readonly settlements: Map<string, SettlementRow>;
   readonly settlementCounters: Set<string>;
+  /** By `<user>/<place>`: a place may be used again before a checkpoint. */
+  readonly usedTexts: Map<string, UsedTextRow>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -328,6 +332,7 @@ export interface ClearingState {
   readonly settlements: SettlementBook;
   /** Executed settlements by `<chain>/<user>/<sub-account>`. */
   readonly settlementCounters: Map<string, number>;
+  readonly usedTexts: UsedTexts;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -377,6 +382,7 @@ function emptyDirty(): Dirty {
     netDeposits: new Set(),
     settlements: new Map(),
     settlementCounters: new Set(),
+    usedTexts: new Map(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -440,6 +446,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     unclaimedCounts: new Map(),
     settlements: new SettlementBook(),
     settlementCounters: new Map(),
+    usedTexts: new UsedTexts(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

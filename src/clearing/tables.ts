@@ -216,6 +216,16 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
         return { chainId, user, subAccount: Number(subAccount), next };
       }),
   },
+  usedText: {
+    load: ({ usedTexts }, row) => {
+      if (row.status !== 'gone') usedTexts.set(row);
+    },
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.usedTexts.values()];
+      dirty.usedTexts.clear();
+      return rows;
+    },
+  },
   order: {
     load: loadOrder,
     takeChanged: ({ dirty, orders }) => {

@@ -5,7 +5,7 @@
 import type { Withdrawal } from '../client/account.ts';
 import { RingbookClient } from '../client/client.ts';
 import { OperatorClient } from '../client/operator.ts';
-import { type UnsignedAction, unsignedWithdrawal, unsignedWithdrawalCancel } from '../client/signed-actions.ts';
+import type { UnsignedAction } from '../client/signed-actions.ts';
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import {
   ADDRESS_HELP,
@@ -25,6 +25,7 @@ const OPTIONS = {
   ...SIGNER_OPTIONS,
   request: { type: 'string' },
   to: { type: 'string' },
+  nonce: { type: 'string' },
   cancel: { type: 'string' },
   execute: { type: 'string' },
   'amount-text': { type: 'string', default: 'hex' },
@@ -96,14 +97,21 @@ async function actionOf(
 ): Promise<UnsignedAction> {
   if (values.cancel !== undefined) {
     const token = await tokenOf(client, positionals[0]);
-    return unsignedWithdrawalCancel(client.userId, { ...token, nonce: nonceOf(values.cancel, '--cancel') });
+    return client.account.unsignedWithdrawalCancel({ ...token, nonce: nonceOf(values.cancel, '--cancel') });
   }
   const [amount = '', token] = positionals;
   const amount18 = parseDecimal18(amount);
   if (amount18 === null || amount18 <= 0n) throw usageError(`an amount is a number above zero, not "${amount}"`);
   if (values.to === undefined) throw usageError('--to is missing: the address that is paid');
   const named = await tokenOf(client, token);
-  return unsignedWithdrawal(client.userId, { ...named, amount18, target: values.to, amountText: formOf(values) });
+  const nonce = values.nonce === undefined ? {} : { nonce: nonceOf(values.nonce, '--nonce') };
+  return client.account.unsignedWithdrawal({
+    ...named,
+    ...nonce,
+    amount18,
+    target: values.to,
+    amountText: formOf(values),
+  });
 }
 
 /** Pays out an approved withdrawal on the simulated chain, as the user's own transaction would. */
@@ -130,6 +138,7 @@ Without arguments: your withdrawals that live or ended within a day. TOKEN is <a
 that has one token; AMOUNT is a decimal of the asset. A withdrawal waits for its delay, is filled, and is approved at the next checkpoint of the chain; then the vault takes it.
 
   --to ADDRESS       who is paid: 40 or 64 hex digits
+  --nonce NONCE      of the withdrawal  (default: the next one, as the node says)
   --cancel NONCE     cancels a withdrawal that is queued or filled
   --execute NONCE    pays out an approved one, on the simulated chain of a dev node
   --amount-text hex  how the node writes amounts: decimal where its setting amount_text is  (default hex)

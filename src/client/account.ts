@@ -9,7 +9,13 @@ import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.t
 import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatures.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
-import type { ClosePositionRequest, SettlementRequest, TransferRequest, WithdrawalRequest } from './canonical.ts';
+import type {
+  ClosePositionRequest,
+  SettlementRequest,
+  TransferRequest,
+  WithdrawalCancelRequest,
+  WithdrawalRequest,
+} from './canonical.ts';
 import { invalidArgument, invalidResponse, malformed, plainDetails, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
@@ -17,6 +23,7 @@ import { readObject } from './replies.ts';
 import {
   bodyOf,
   type MakerOrder,
+  randomRequestId,
   type UnsignedAction,
   unsignedAddSigner,
   unsignedClosePosition,
@@ -68,8 +75,17 @@ export interface Withdrawal {
   readonly nonce: number;
   readonly target: string;
   readonly status: string;
+  /** When it was requested: names the row in a cancel. */
+  readonly requestedNs: bigint;
   /** One for each administrator of the quorum; empty unless approved. */
   readonly approvals: readonly { readonly signature: string; readonly expiry: number; readonly epochHash: string }[];
+}
+
+/** The next numbers of a chain that no live row holds. */
+export interface NextNonces {
+  readonly withdrawal: number;
+  /** By sub-account. */
+  readonly settlements: ReadonlyMap<number, number>;
 }
 
 /** What the executor of a settler passes to the vault's `executeAtomicSettlement`. */
@@ -124,6 +140,8 @@ export interface AccountParts {
 }
 
 const COUNT_MAX = 0xffff_ffff;
+/** States in which a withdrawal may be cancelled. */
+const CANCELLABLE: ReadonlySet<string> = new Set(['queued', 'filled']);
 
 export class AccountClient {
   readonly #parts: AccountParts;
@@ -142,22 +160,62 @@ export class AccountClient {
     return this.submit(unsignedClosePosition(this.#user, request), also);
   }
 
-  /** Withdraws from account 0 to an address of a chain. @throws RingbookError with the clearing engine's code. */
-  withdraw(request: Omit<WithdrawalRequest, 'user'>, also?: CoSignatures): Promise<void> {
-    return this.submit(unsignedWithdrawal(this.#user, request), also);
+  /**
+   * Withdraws from account 0 to an address of a chain. The text is accepted once: without them it gets the next nonce and a random
+   * request id.
+   *
+   * @throws RingbookError with the clearing engine's code; ACTION_ALREADY_USED for a text of before.
+   */
+  async withdraw(request: Omit<WithdrawalRequest, 'user'>, also?: CoSignatures): Promise<void> {
+    return this.submit(await this.unsignedWithdrawal(request), also);
   }
 
-  /** Of a withdrawal that is queued or filled. @throws RingbookError with the clearing engine's code. */
-  cancelWithdrawal(
-    request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
-    also?: CoSignatures,
-  ): Promise<void> {
-    return this.submit(unsignedWithdrawalCancel(this.#user, request), also);
+  /** `withdraw` before it is signed, with the nonce and the request id that it takes: for co-signers on other machines. */
+  async unsignedWithdrawal(request: Omit<WithdrawalRequest, 'user'>): Promise<UnsignedAction> {
+    const { requestId = randomRequestId() } = request;
+    const nonce = request.nonce === undefined ? (await this.nextNonces(request.chainId)).withdrawal : request.nonce;
+    return unsignedWithdrawal(this.#user, { ...request, nonce, requestId });
+  }
+
+  /**
+   * Of a withdrawal that is queued or filled. Without the time of its request, that of the live row of the nonce is read from the
+   * queue, so that no later row is cancelled.
+   *
+   * @throws RingbookError with the clearing engine's code.
+   */
+  async cancelWithdrawal(request: Omit<WithdrawalCancelRequest, 'user'>, also?: CoSignatures): Promise<void> {
+    return this.submit(await this.unsignedWithdrawalCancel(request), also);
+  }
+
+  /** `cancelWithdrawal` before it is signed, with the time of the row that it names: for co-signers on other machines. */
+  async unsignedWithdrawalCancel(request: Omit<WithdrawalCancelRequest, 'user'>): Promise<UnsignedAction> {
+    if (request.requestedNs !== undefined) return unsignedWithdrawalCancel(this.#user, request);
+    const asset = `${request.token.replace(/^0x/i, '').toLowerCase().padEnd(64, '0')}@${request.chainId}`;
+    const row = (await this.withdrawals()).find(
+      (one) => one.asset === asset && one.nonce === request.nonce && CANCELLABLE.has(one.status),
+    );
+    // Without such a row there is nothing to name, and the node says so.
+    return unsignedWithdrawalCancel(
+      this.#user,
+      row === undefined ? request : { ...request, requestedNs: row.requestedNs },
+    );
+  }
+
+  /** The next numbers that no live row of the user on the chain holds. */
+  async nextNonces(chainId: string): Promise<NextNonces> {
+    const path = `/account/nonces/${this.#user}/${chainId}`;
+    return readObject(await this.#parts.exchange({ method: 'GET', path }), 'nonces', (reader) => ({
+      withdrawal: reader.integer('withdrawal', 0, Number.MAX_SAFE_INTEGER),
+      settlements: new Map(
+        [...reader.object('settlements')].map(([account, next]) => [Number(account), Number(next)] as const),
+      ),
+    }));
   }
 
   /**
    * Settles with the vault of a chain: the amount that is given is locked, and the approval comes with the reply. A
-   * TIMEOUT_UNKNOWN_STATE: it is locked, and its approval will be in `settlementSignatures`.
+   * TIMEOUT_UNKNOWN_STATE: it is locked, and its approval will be in `settlementSignatures`. Without them it gets the next nonce of
+   * its sub-account and a random request id.
    *
    * @param makerOrder of a delegated settlement. @throws RingbookError with the clearing engine's code.
    */
@@ -166,7 +224,12 @@ export class AccountClient {
     { makerOrder, ...also }: CoSignatures & { readonly makerOrder?: MakerOrder } = {},
   ): Promise<SettlementApproval> {
     const maker = makerOrder?.maker ?? null;
-    const action = unsignedSettlement(this.#user, { ...request, maker });
+    const { requestId = randomRequestId() } = request;
+    const nonce =
+      request.nonce === undefined
+        ? ((await this.nextNonces(request.chainId)).settlements.get(request.subAccount) ?? null)
+        : request.nonce;
+    const action = unsignedSettlement(this.#user, { ...request, nonce, requestId, maker });
     const body = bodyOf(action, signText(this.#parts.signers(), action.text, also), 0n);
     const { method, path } = WRAPPERS[action.kind];
     const whole = makerOrder === undefined ? body : withMakerOrder(body, makerOrder);
@@ -302,6 +365,7 @@ function readWithdrawal(value: JsonValue): Withdrawal {
     amount: reader.string('amount'),
     nonce: reader.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
     target: reader.string('target'),
+    requestedNs: reader.u64('requested_at_ns'),
     ...readStatus(reader.object('status')),
   }));
 }

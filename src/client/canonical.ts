@@ -130,6 +130,15 @@ export interface WithdrawalRequest {
    * setting: a node with `decimal` refuses it, where it would read hex without a letter as another amount.
    */
   readonly amountText?: 'hex' | '0x' | 'decimal';
+  /** 1 to 40 characters of an order id: a signed text is accepted once, and this tells it from an equal one. */
+  readonly requestId?: string;
+}
+
+/** The cancel of a withdrawal. */
+export interface WithdrawalCancelRequest extends Pick<WithdrawalRequest, 'user' | 'token' | 'chainId'> {
+  readonly nonce: number;
+  /** When the row was requested; left out: the live row of that nonce, whichever it is. */
+  readonly requestedNs?: bigint;
 }
 
 /** A settlement of a sub-account with the vault of a chain: `out` leaves the account, `in` comes. */
@@ -148,14 +157,16 @@ export interface SettlementRequest {
   readonly chainId: string;
   /** The registered settler; null: the user itself, or with a maker order the one that it names. */
   readonly settler?: UserId | null;
-  /** Of this sub-account and chain; left out: the next managed one. */
-  readonly nonce?: number;
+  /** Of this sub-account and chain; null: the next managed one. */
+  readonly nonce?: number | null;
   /** The approval does not outlive it; needed with a maker order. */
   readonly expiresNs?: bigint | null;
   /** The market maker whose order is attached. */
   readonly maker?: UserId | null;
   /** 64 or 40 hex digits; left out: the vault of the chain. */
   readonly vault?: string;
+  /** As of a withdrawal. */
+  readonly requestId?: string;
   /** As the node's setting `amount_text`. */
   readonly amountText?: 'hex' | 'decimal';
 }
@@ -314,15 +325,24 @@ export function withdrawalText(request: WithdrawalRequest): string {
   const amount = `${form === '0x' ? '0x' : ''}${request.amount18.toString(form === 'decimal' ? 10 : 16)}`;
   return (
     `{"tplus_user":"${request.user}","asset":"${tokenText(request)}","amount":"${amount}","nonce":${nonce},` +
-    `"target":"${addressText(request.target)}"}`
+    `"target":"${addressText(request.target)}"${requestIdMember(request.requestId)}}`
   );
 }
 
-export function withdrawalCancelText(
-  request: Pick<WithdrawalRequest, 'user' | 'token' | 'chainId'> & { readonly nonce: number },
-): string {
-  checkCount(request.nonce, 'nonce');
-  return `{"tplus_user":"${request.user}","asset_address":"${tokenText(request)}","nonce":${request.nonce}}`;
+export function withdrawalCancelText(request: WithdrawalCancelRequest): string {
+  const { user, nonce, requestedNs } = request;
+  checkCount(nonce, 'nonce');
+  const named = requestedNs === undefined ? '' : `,"requested_at_ns":${u64Text(requestedNs, 'requestedNs')}`;
+  return `{"tplus_user":"${user}","asset_address":"${tokenText(request)}","nonce":${nonce}${named}}`;
+}
+
+/** The last member of a text that has one. */
+function requestIdMember(requestId: string | undefined): string {
+  if (requestId === undefined) return '';
+  if (!/^[A-Za-z0-9+/=_\-.:]{1,40}$/.test(requestId)) {
+    throw invalidArgument('a request id has 1 to 40 characters of an order id', 'requestId');
+  }
+  return `,"request_id":"${requestId}"`;
 }
 
 /** The view of wire.md 4.2: what is unset signs as null, but the nonce and the vault, which are left out. */
@@ -330,7 +350,7 @@ export function settlementText(request: SettlementRequest): string {
   const {
     amountIn18,
     amountOut18,
-    nonce,
+    nonce = null,
     vault,
     mode = 'spot',
     settler = null,
@@ -341,15 +361,15 @@ export function settlementText(request: SettlementRequest): string {
   checkAmount(amountOut18, 'amountOut18');
   if (!/^[0-9a-f]{18}$/.test(request.chainId)) throw invalidArgument('a chain id has 18 hex digits', 'chainId');
   checkCount(request.subAccount, 'sub account');
-  if (nonce !== undefined) checkCount(nonce, 'nonce');
+  if (nonce !== null) checkCount(nonce, 'nonce');
   const base = (request.amountText ?? 'hex') === 'hex' ? 16 : 10;
   return (
     `{"tplus_user":"${request.user}","sub_account_index":${request.subAccount},"settler":${JSON.stringify(settler)},` +
     `"mode":"${mode}","asset_in":"${addressText(request.tokenIn)}","amount_in":"${amountIn18.toString(base)}",` +
     `"asset_out":"${addressText(request.tokenOut)}","amount_out":"${amountOut18.toString(base)}",` +
-    `"chain_id":"${request.chainId}"${nonce === undefined ? '' : `,"nonce":${nonce}`},` +
+    `"chain_id":"${request.chainId}"${nonce === null ? '' : `,"nonce":${nonce}`},` +
     `"expires_at":${expiresNs === null ? 'null' : u64Text(expiresNs, 'expiresNs')},"mm_pubkey":${JSON.stringify(maker)}` +
-    `${vault === undefined ? '' : `,"vault":"${addressText(vault)}"`}}`
+    `${vault === undefined ? '' : `,"vault":"${addressText(vault)}"`}${requestIdMember(request.requestId)}}`
   );
 }
 

@@ -192,13 +192,18 @@ const READERS: Readonly<Record<ActionKind, Reader>> = {
     const user = reader.user('tplus_user');
     const token = tokenOf(reader.text('asset_address'));
     const nonce = reader.count('nonce');
+    const named = reader.has('requested_at_ns') ? { requestedNs: reader.u64('requested_at_ns') } : {};
     return {
-      action: unsignedWithdrawalCancel(user, { ...token, nonce }),
+      action: unsignedWithdrawalCancel(user, { ...token, nonce, ...named }),
       meaning: [
         ['action', 'cancel a withdrawal'],
         ['account', user],
         ['token', `${token.token}@${token.chainId}`],
         ['nonce', String(nonce)],
+        [
+          'requested',
+          named.requestedNs === undefined ? 'whenever: the live one of this nonce' : `${named.requestedNs} ns`,
+        ],
       ],
     };
   },
@@ -217,6 +222,7 @@ function readWithdrawal(reader: TextReader, { amountText }: ReadOptions): Action
     target: reader.text('target'),
     nonce,
     amountText,
+    ...requestIdOf(reader),
   };
   return {
     action: unsignedWithdrawal(user, request),
@@ -227,8 +233,13 @@ function readWithdrawal(reader: TextReader, { amountText }: ReadOptions): Action
       ['token', `${token.token}@${token.chainId}`],
       ['paid to', request.target],
       ['nonce', nonce === null ? 'the smallest that is free' : String(nonce)],
+      ['request id', request.requestId ?? 'none: an equal request is the same one'],
     ],
   };
+}
+
+function requestIdOf(reader: TextReader): Pick<WithdrawalRequest, 'requestId'> {
+  return reader.has('request_id') ? { requestId: reader.text('request_id') } : {};
 }
 
 function amountOf(text: string, amountText: ReadOptions['amountText']): bigint {
@@ -256,6 +267,7 @@ function readSettlement(reader: TextReader, { amountText }: ReadOptions): Action
     expiresNs: orNull('expires_at', () => reader.u64('expires_at')),
     maker: orNull('mm_pubkey', () => reader.user('mm_pubkey')),
     ...(reader.has('vault') ? { vault: reader.text('vault') } : {}),
+    ...requestIdOf(reader),
     amountText,
   };
   return {
@@ -270,9 +282,10 @@ function readSettlement(reader: TextReader, { amountText }: ReadOptions): Action
       ],
       ['gets', `${format18(request.amountIn18)} of ${request.tokenIn}@${request.chainId}`],
       ['settler', request.settler ?? (request.maker == null ? 'the account itself' : `as ${request.maker} has signed`)],
-      ['nonce', request.nonce === undefined ? 'the next managed one' : String(request.nonce)],
+      ['nonce', request.nonce == null ? 'the next managed one' : String(request.nonce)],
       ['expires', request.expiresNs == null ? 'as the node decides' : `${request.expiresNs} ns`],
       ['vault', request.vault ?? 'the one of the chain'],
+      ['request id', request.requestId ?? 'none: an equal request is the same one'],
     ],
   };
 }

@@ -35,6 +35,7 @@ import {
   type TransferRequest,
   type Trigger,
   transferText,
+  type WithdrawalCancelRequest,
   type WithdrawalRequest,
   withdrawalCancelText,
   withdrawalText,
@@ -104,6 +105,11 @@ interface OrderContext {
 }
 
 export function randomOrderId(): string {
+  return randomBytes(16).toString('base64');
+}
+
+/** What tells a withdrawal or a settlement from an equal one: each signed text is accepted once. */
+export function randomRequestId(): string {
   return randomBytes(16).toString('base64');
 }
 
@@ -302,10 +308,7 @@ export function unsignedWithdrawal(user: UserId, request: Omit<WithdrawalRequest
   return { kind: 'withdrawal', user, text: withdrawalText({ ...request, user }) };
 }
 
-export function unsignedWithdrawalCancel(
-  user: UserId,
-  request: Pick<WithdrawalRequest, 'token' | 'chainId'> & { readonly nonce: number },
-): UnsignedAction {
+export function unsignedWithdrawalCancel(user: UserId, request: Omit<WithdrawalCancelRequest, 'user'>): UnsignedAction {
   return { kind: 'withdrawal-cancel', user, text: withdrawalCancelText({ ...request, user }) };
 }
 

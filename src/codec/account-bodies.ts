@@ -27,17 +27,28 @@ export function subAccountNames(names: readonly (readonly [index: number, name: 
   return `{"names":[${names.map(([index, name]) => `{"account_index":${index},"name":${quote(name)}}`).join(',')}]}`;
 }
 
+/** `GET /account/nonces/{user_id}/{chain_id}` (MON-02). @param settlements by sub-account, ascending. */
+export function nextNonces(
+  withdrawal: number,
+  settlements: readonly (readonly [subAccount: number, next: number])[],
+): string {
+  const members = settlements.map(([subAccount, next]) => `"${subAccount}":${next}`);
+  return `{"withdrawal":${withdrawal},"settlements":{${members.join(',')}}}`;
+}
+
 /**
  * The body of a write that clearing decides (wire.md 5.1, AMB-67): status 200 in both cases.
  *
  *   {"success":true}
+ *   {"success":true,"duplicate":true}
  *   {"success":false,"details":{"code":"INVALID_NONCE","message":"…","retryable":false,"field":"nonce","last_nonce":7}}
  *
- * @param refusal null for success.
+ * @param verdict null for success, `duplicate` for a text that was accepted before and whose row is live (MON-01).
  */
-export function clearingReply(refusal: Reject | null): string {
-  if (refusal === null) return '{"success":true}';
-  const { code, message, field, details } = refusal;
+export function clearingReply(verdict: Reject | 'duplicate' | null): string {
+  if (verdict === null) return '{"success":true}';
+  if (verdict === 'duplicate') return '{"success":true,"duplicate":true}';
+  const { code, message, field, details } = verdict;
   const reason: JsonWritable = { code, message, retryable: isRetryable(code), field, ...details };
   return writeJson({ success: false, details: reason });
 }

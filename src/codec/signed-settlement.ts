@@ -5,7 +5,8 @@
  *   {"inner":{…},"signature":[…],"additional_signers":[…],"maker_order":{"inner":{…},"signature":[…]}}
  *
  * Amounts are texts of 18-decimal units, in hex unless the node is set to decimal; the received text is what is verified
- * (AMB-11). Without a nonce two texts verify: one without the member, and one that ends with `"nonce":null`.
+ * (AMB-11). Without a nonce two texts verify: one without the member, and one that ends with `"nonce":null`; only `request_id`
+ * stands behind that.
  */
 import { type ChainId, parseAddress, parseChainId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -24,7 +25,7 @@ import {
   signingBytes,
 } from './signed-text.ts';
 import type { ActionRequest } from './signed-transfer.ts';
-import { readAmountText } from './signed-withdrawal.ts';
+import { readAmountText, readRequestId, requestIdMember } from './signed-withdrawal.ts';
 
 export type SettlementMode = 'margin' | 'spot';
 
@@ -51,6 +52,8 @@ export interface SignedSettlement {
   /** `mm_pubkey`. */
   readonly maker: SpelledUser | null;
   readonly vault: SpelledAddress | null;
+  /** Tells it from an equal request (MON-01); null without one. */
+  readonly requestId: string | null;
 }
 
 /** What a market maker signs. */
@@ -83,6 +86,7 @@ const SETTLEMENT = objectShape('refuse', [
   'expires_at?',
   'mm_pubkey?',
   'vault?',
+  'request_id?',
 ]);
 const MAKER_WRAPPER = objectShape('skip', ['inner', 'signature']);
 const MAKER_ORDER = objectShape('refuse', ['mm_pubkey', 'settler', 'expires_at']);
@@ -121,6 +125,7 @@ function readSettlement(cursor: JsonCursor): { readonly inner: SignedSettlement;
     expiresNs: null,
     maker: null,
     vault: null,
+    requestId: null,
   };
   let isNonceGiven = false;
   cursor.enterObject();
@@ -136,6 +141,7 @@ function readSettlement(cursor: JsonCursor): { readonly inner: SignedSettlement;
     else if (name === 'chain_id') inner.chainId = readChain(cursor);
     else if (name === 'expires_at') inner.expiresNs = cursor.readNull() ? null : cursor.readTime();
     else if (name === 'mm_pubkey') inner.maker = readUserOrNull(cursor);
+    else if (name === 'request_id') inner.requestId = readRequestId(cursor);
     else if (name === 'vault') inner.vault = cursor.readNull() ? null : readAddress(cursor);
     else {
       isNonceGiven = true;
@@ -206,7 +212,7 @@ export function settlementText(inner: SignedSettlement, isNonceNamed: boolean): 
     `"chain_id":"${signedString(chainId.text)}"${nonce === null ? '' : `,"nonce":${nonce}`},` +
     `"expires_at":${expiresNs},"mm_pubkey":${signedStringOrNull(maker?.text ?? null)}` +
     `${vault === null ? '' : `,"vault":"${signedString(vault.text)}"`}` +
-    `${nonce === null && isNonceNamed ? ',"nonce":null' : ''}}`
+    `${nonce === null && isNonceNamed ? ',"nonce":null' : ''}${requestIdMember(inner.requestId)}}`
   );
 }
 
@@ -233,9 +239,9 @@ export function settlementApprovals(rows: readonly SettlementApprovalView[]): st
   return bareArray(rows.map(approval));
 }
 
-/** Reply of `POST /settlement/init`. */
-export function settlementReply(row: SettlementApprovalView): string {
-  return `{"success":true,"approval":${approval(row)}}`;
+/** Reply of `POST /settlement/init`. @param isDuplicate of a text that was accepted before (MON-01). */
+export function settlementReply(row: SettlementApprovalView, isDuplicate: boolean): string {
+  return `{"success":true,"approval":${approval(row)}${isDuplicate ? ',"duplicate":true' : ''}}`;
 }
 
 function approval({ nonce, signature, validUntil }: SettlementApprovalView): string {

@@ -5,7 +5,7 @@
  */
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Amount18 } from '../core/units.ts';
+import type { Amount18, TimestampNs } from '../core/units.ts';
 import { type Draft, decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
@@ -25,16 +25,21 @@ export interface SignedWithdrawal {
   readonly nonce: number | null;
   /** As received, and 64 hex digits of it, right-padded. */
   readonly target: { readonly text: string; readonly address: string };
+  /** Tells it from an equal request (MON-01); null without one. */
+  readonly requestId: string | null;
 }
 
 export interface SignedWithdrawalCancel {
   readonly user: SpelledUser;
   readonly asset: SpelledAsset;
   readonly nonce: number;
+  /** When the row was requested, u64 (MON-01); null: the live row of that number. */
+  readonly requestedNs: bigint | null;
 }
 
-const WITHDRAWAL = objectShape('refuse', ['tplus_user', 'asset', 'amount', 'nonce?', 'target']);
-const CANCEL = objectShape('refuse', ['tplus_user', 'asset_address', 'nonce']);
+const WITHDRAWAL = objectShape('refuse', ['tplus_user', 'asset', 'amount', 'nonce?', 'target', 'request_id?']);
+const CANCEL = objectShape('refuse', ['tplus_user', 'asset_address', 'nonce', 'requested_at_ns?']);
+const REQUEST_ID_FORM = /^[A-Za-z0-9+/=_\-.:]{1,40}$/;
 const TARGET_FORM = /^(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
 const HEX_FORM = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
 const DECIMAL_FORM = /^[0-9]{1,78}$/;
@@ -57,24 +62,26 @@ export function decodeWithdrawalCancel(
 }
 
 function readWithdrawal(cursor: JsonCursor): SignedWithdrawal {
-  const inner: Partial<Draft<SignedWithdrawal>> = { nonce: null };
+  const inner: Partial<Draft<SignedWithdrawal>> = { nonce: null, requestId: null };
   cursor.enterObject();
   for (let name = cursor.nextMember(WITHDRAWAL); name !== null; name = cursor.nextMember(WITHDRAWAL)) {
     if (name === 'tplus_user') inner.user = readUser(cursor);
     else if (name === 'asset') inner.asset = readTokenAsset(cursor);
     else if (name === 'amount') inner.amount = readAmountText(cursor);
     else if (name === 'target') inner.target = readTarget(cursor);
+    else if (name === 'request_id') inner.requestId = readRequestId(cursor);
     else inner.nonce = cursor.readNull() ? null : readNonce(cursor);
   }
   return inner as SignedWithdrawal;
 }
 
 function readCancel(cursor: JsonCursor): SignedWithdrawalCancel {
-  const inner: Partial<Draft<SignedWithdrawalCancel>> = {};
+  const inner: Partial<Draft<SignedWithdrawalCancel>> = { requestedNs: null };
   cursor.enterObject();
   for (let name = cursor.nextMember(CANCEL); name !== null; name = cursor.nextMember(CANCEL)) {
     if (name === 'tplus_user') inner.user = readUser(cursor);
     else if (name === 'asset_address') inner.asset = readTokenAsset(cursor);
+    else if (name === 'requested_at_ns') inner.requestedNs = cursor.readU64();
     else inner.nonce = readNonce(cursor);
   }
   return inner as SignedWithdrawalCancel;
@@ -89,6 +96,18 @@ function readTokenAsset(cursor: JsonCursor): SpelledAsset {
 
 function readNonce(cursor: JsonCursor): number {
   return cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+}
+
+/** What tells a request from an equal one: up to 40 characters of an order id. */
+export function readRequestId(cursor: JsonCursor): string {
+  const text = cursor.readString();
+  if (!REQUEST_ID_FORM.test(text)) cursor.fail('expected 1 to 40 characters of an order id');
+  return text;
+}
+
+/** The last member of a signed text that has one. */
+export function requestIdMember(requestId: string | null): string {
+  return requestId === null ? '' : `,"request_id":"${signedString(requestId)}"`;
 }
 
 /** The text of an amount, as received: parseAmountText reads it. */
@@ -122,7 +141,8 @@ export function amountText(amount: Amount18, form: AmountText): string {
 export function withdrawalText(inner: SignedWithdrawal): string {
   return (
     `{"tplus_user":"${signedString(inner.user.text)}","asset":"${signedString(inner.asset.text)}",` +
-    `"amount":"${signedString(inner.amount)}","nonce":${inner.nonce},"target":"${signedString(inner.target.text)}"}`
+    `"amount":"${signedString(inner.amount)}","nonce":${inner.nonce},"target":"${signedString(inner.target.text)}"` +
+    `${requestIdMember(inner.requestId)}}`
   );
 }
 
@@ -130,7 +150,7 @@ export function withdrawalText(inner: SignedWithdrawal): string {
 export function withdrawalCancelText(inner: SignedWithdrawalCancel): string {
   return (
     `{"tplus_user":"${signedString(inner.user.text)}","asset_address":"${signedString(inner.asset.text)}",` +
-    `"nonce":${inner.nonce}}`
+    `"nonce":${inner.nonce}${inner.requestedNs === null ? '' : `,"requested_at_ns":${inner.requestedNs}`}}`
   );
 }
 
@@ -151,6 +171,7 @@ export interface WithdrawalView {
   readonly signatures: readonly string[];
   readonly validUntil: number;
   readonly epochHash: string;
+  readonly requestedNs: TimestampNs;
 }
 
 /** Reply of `GET /withdrawal/queue/{user_id}`, oldest first (AMB-135). */
@@ -161,7 +182,7 @@ export function withdrawalQueue(rows: readonly WithdrawalView[], form: AmountTex
 function queueRow(row: WithdrawalView, form: AmountText): string {
   return (
     `{"tplus_user":"${row.user}","asset":"${row.token}@${row.chainId}","amount":"${amountText(row.amount, form)}",` +
-    `"nonce":${row.nonce},"target":"${row.target}","status":${status(row)}}`
+    `"nonce":${row.nonce},"target":"${row.target}","status":${status(row)},"requested_at_ns":${row.requestedNs}}`
   );
 }
 

@@ -9,11 +9,15 @@
  * it for ever.
  *
  * A refusal before clearing consumes nothing (AMB-68). A refusal by clearing is a verdict, answered with status 200
- * (AMB-67); a full queue to clearing is a refusal before it.
+ * (AMB-67); a full queue to clearing is a refusal before it. A text that was used up before is refused with 409 (MON-01): clearing
+ * has its SHA-256, which is made here of the bytes that the signatures cover.
  */
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../clearing/balances.ts';
+import type { NextNonces } from '../clearing/clearing-queries.ts';
 import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../clearing/inputs.ts';
+import { type KnownAddresses, refuseDestination } from '../clearing/registry/known-addresses.ts';
 import type { SettlementRow } from '../clearing/rows.ts';
+import { nativeSha256 } from '../clearing/sha256.ts';
 import { refuseNewSigner } from '../clearing/signers/add-signer.ts';
 import { furtherSignatures, type Signatures } from '../codec/signatures.ts';
 import type { SignedAddSigner } from '../codec/signed-add-signer.ts';
@@ -27,8 +31,9 @@ import type {
 import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { type AssetId, type ChainId, tokenOfAsset, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import { type Reject, type RejectName, reject } from '../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { ClearingClient } from './clearing-client.ts';
 import type { SetAside, SetAsides } from './orders/set-asides.ts';
 import type { RequestSignatures } from './request-signatures.ts';
 import type { Cost } from './sessions/costs.ts';
@@ -54,23 +59,29 @@ const LATE_APPROVAL: Reject = reject(
   'TIMEOUT_UNKNOWN_STATE',
   'the settlement is locked and not signed yet; its approval will be among the signatures, or the lock ends by the chain',
 );
-const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no approval is signed now; nothing is locked');
+const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no approval is signed now; this request locks nothing');
 const NO_POSITION: Reject = reject('POSITION_NOT_FOUND', 'there is no such position', 'asset_identifier');
+const NO_CHAIN: Reject = reject('INVALID_REQUEST', 'there is no such chain', 'chain_id');
 const NOT_OWN: Reject = reject('INVALID_REQUEST', 'only accounts that the user created are renamed', 'account_index');
+
+/** Codes of clearing's replies that are no verdict on the action. */
+const REFUSED_BEFORE: readonly RejectName[] = ['SERVICE_UNAVAILABLE', 'ACTION_ALREADY_USED'];
 
 /** Half of what may wait for clearing (clearing-client.ts): operators and chains have the other. */
 export const ACTIONS_UNANSWERED_MAX = 2_048;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
 
 /**
- * Refused before clearing (a reject), or decided by clearing: null when it was done, else clearing's refusal, which is
- * answered with status 200 (AMB-67).
+ * Refused before clearing (a reject), or decided by clearing: null when it was done, `duplicate` when the same text had done it and
+ * its row is live (MON-01), else clearing's refusal, which is answered with status 200 (AMB-67).
  */
-export type ClearingVerdict = Outcome<Reject | null>;
+export type ClearingVerdict = Outcome<Reject | 'duplicate' | null>;
 
 /** Refused before clearing (a reject), refused by clearing, or approved. */
 export type SettlementVerdict = Outcome<
-  { readonly kind: 'refused'; readonly refusal: Reject } | { readonly kind: 'approved'; readonly row: SettlementRow }
+  | { readonly kind: 'refused'; readonly refusal: Reject }
+  /** `isDuplicate`: the same text was accepted before. */
+  | { readonly kind: 'approved'; readonly row: SettlementRow; readonly isDuplicate: boolean }
 >;
 
 export interface AccountActionParts {
@@ -83,6 +94,8 @@ export interface AccountActionParts {
   readonly charge: (user: UserId, cost: Cost) => Reject | null;
   readonly settlements: Pick<SettlementRows, 'decided'>;
   readonly chains: SettlementChains;
+  /** What the registry knows on each chain (MON-14). */
+  readonly registry: () => KnownAddresses;
   /** The asset of a token on its chain, null when none has it. */
   readonly assetOfToken: (token: AssetId) => AssetId | null;
   /** Whether clearing has a row of the user. */
@@ -91,6 +104,7 @@ export interface AccountActionParts {
   readonly hasAccount: (user: UserId, index: number) => boolean;
   readonly nowNs: () => TimestampNs;
   readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly ask: ClearingClient['ask'];
 }
 
 export class AccountActions {
@@ -143,19 +157,26 @@ export class AccountActions {
       const first = { user, subAccount: SPOT_ACCOUNT, asset: inner.asset.id };
       const sources = { first, second: { ...first, asset: asset ?? inner.asset.id } };
       const taken = this.#parts.setAsides.takeOfTwo(amount, sources, this.#parts.nowNs());
-      const terms = { user, token, chainId, amount, target: inner.target.address, nonce: inner.nonce };
+      const text = nativeSha256(request.text);
+      const terms = { user, token, chainId, amount, target: inner.target.address, nonce: inner.nonce, text };
       return { command: { kind: 'withdraw', ...terms, isShort: !taken.ok }, setAside: taken.ok ? taken.value : null };
     };
-    return this.#act(request, user, { kind: 'withdraw', ofUnknown: () => NO_INVENTORY, prepare });
+    return this.#act(request, user, {
+      kind: 'withdraw',
+      refuse: () =>
+        refuseDestination(this.#parts.registry(), tokenOfAsset(inner.asset.id).chainId, inner.target.address),
+      ofUnknown: () => NO_INVENTORY,
+      prepare,
+    });
   }
 
   /** `POST /withdrawal/cancel`. */
   cancelWithdrawal(request: ActionRequest<SignedWithdrawalCancel>, user: UserId): Promise<ClearingVerdict> {
-    const { asset, nonce } = request.inner;
-    const prepare = (): Prepared => ({
-      command: { kind: 'cancelWithdrawal', user, ...tokenOfAsset(asset.id), nonce },
-      setAside: null,
-    });
+    const { asset, nonce, requestedNs } = request.inner;
+    const prepare = (): Prepared => {
+      const terms = { user, ...tokenOfAsset(asset.id), nonce, requestedNs: requestedNs as TimestampNs | null };
+      return { command: { kind: 'cancelWithdrawal', ...terms, text: nativeSha256(request.text) }, setAside: null };
+    };
     return this.#act(request, user, { kind: 'cancelWithdrawal', ofUnknown: () => NO_WITHDRAWAL, prepare });
   }
 
@@ -192,25 +213,37 @@ export class AccountActions {
     const amountIn = parseAmountText(inner.amountIn, form);
     if (amountOut === null) return rejected({ ...BAD_AMOUNT, field: 'amount_out' });
     if (amountIn === null) return rejected({ ...BAD_AMOUNT, field: 'amount_in' });
+    /** Of the two that verify without a nonce, the one that was signed. */
+    let signed = request.text;
     const decided = await this.#decided(request, user, {
       kind: 'settle',
       refuse: () => refuseDelegation(request) ?? this.#refuseChain(inner.chainId.id),
-      verify: () => this.#verifySettlement(request, user),
+      verify: async () => {
+        const verified = await this.#verifySettlement(request, user);
+        if (verified.ok) signed = verified.value;
+        return verified.ok ? null : verified.reject;
+      },
       ofUnknown: () => NO_OUT,
-      prepare: () => this.#prepareSettlement(request, { user, amountOut, amountIn }),
+      prepare: () => this.#prepareSettlement(request, { user, amountOut, amountIn, text: nativeSha256(signed) }),
     });
     if (!decided.ok) return decided;
     const reply = decided.value;
     if (!reply.ok) return accepted({ kind: 'refused', refusal: reply.reject });
     const { place, requested_ns: requestedNs } = reply.value as { place: number; requested_ns: TimestampNs };
+    const isDuplicate = isOfUsedText(reply.value);
     const row = await this.#parts.settlements.decided({ user, place, requestedNs });
     if (row === null || row.status === 'expired') return rejected(LATE_APPROVAL);
-    return row.status === 'refused' ? rejected(NOT_SIGNED) : accepted({ kind: 'approved', row });
+    return row.status === 'refused' ? rejected(NOT_SIGNED) : accepted({ kind: 'approved', row, isDuplicate });
   }
 
   #prepareSettlement(
     { inner, makerOrder }: SettlementRequest,
-    terms: { readonly user: UserId; readonly amountOut: Amount18; readonly amountIn: Amount18 },
+    terms: {
+      readonly user: UserId;
+      readonly amountOut: Amount18;
+      readonly amountIn: Amount18;
+      readonly text: string;
+    },
   ): Prepared {
     const chainId = inner.chainId.id;
     const token = `${inner.assetOut.address}@${chainId}` as AssetId;
@@ -229,26 +262,33 @@ export class AccountActions {
       // C19: of a delegated settlement the settler is the one that the maker's order names.
       settler: makerOrder?.settler.id ?? inner.settler?.id ?? terms.user,
       maker: makerOrder?.maker.id ?? null,
+      makerOrder: makerOrder === null ? null : { text: nativeSha256(makerOrder.text), expiresNs: makerOrder.expiresNs },
       nonce: inner.nonce,
-      expiresNs: earlier(inner.expiresNs, makerOrder?.expiresNs ?? null),
+      expiresNs: inner.expiresNs,
       blockTime: chain.kind === 'ready' ? chain.blockTime : 0,
       shortfall: taken.ok ? null : shortfallOf(taken.reject),
     };
     return { command, setAside: taken.ok ? taken.value : null };
   }
 
-  /** Without a nonce either of two texts is signed (C2). The maker's signature is one more, at the cost of the user. */
-  async #verifySettlement(request: SettlementRequest, user: UserId): Promise<Reject | null> {
+  /**
+   * Without a nonce either of two texts is signed (C2). The maker's signature is one more, at the cost of the user.
+   *
+   * @returns the text that the signatures are over.
+   */
+  async #verifySettlement(request: SettlementRequest, user: UserId): Promise<Outcome<Uint8Array>> {
     const { signatures } = this.#parts;
-    const { otherText, makerOrder } = request;
+    const { text, otherText, makerOrder } = request;
     const first = await signatures.verify(request, user);
     const isOther = first === BAD_SIGNATURE && otherText !== null;
     const refusal = isOther
       ? (this.#charge(user, 1 + request.additionalSigners.length) ??
         (await signatures.verify({ ...request, text: otherText }, user)))
       : first;
-    if (refusal !== null || makerOrder === null) return refusal;
-    return this.#charge(user, 1) ?? this.#verifyMaker(makerOrder, user);
+    if (refusal !== null) return rejected(refusal);
+    const ofMaker = makerOrder === null ? null : (this.#charge(user, 1) ?? (await this.#verifyMaker(makerOrder, user)));
+    // mutant: digest-of-signed-text
+    return ofMaker === null ? accepted(isOther ? otherText : text) : rejected(ofMaker);
   }
 
   async #verifyMaker({ maker, signature, text }: MakerOrder, payer: UserId): Promise<Reject | null> {
@@ -261,6 +301,12 @@ export class AccountActions {
   #refuseChain(chainId: ChainId): Reject | null {
     const chain = this.#parts.chains(chainId);
     return chain.kind === 'ready' ? null : { ...NOT_SIGNED, message: `${NOT_SIGNED.message}: ${chain.reason}` };
+  }
+
+  /** The next numbers of a user on a chain (MON-02). INVALID_REQUEST for a chain that is not registered. */
+  async nonces(user: UserId, chainId: ChainId): Promise<Outcome<NextNonces>> {
+    const answer = await this.#parts.ask({ kind: 'nonces', user, chainId });
+    return answer.ok || answer.reject.code !== 'CHAIN_NOT_FOUND' ? answer : rejected(NO_CHAIN);
   }
 
   /** The name has its form. INVALID_REQUEST for accounts 0 and 1 and for one that does not exist (SUB-14). */
@@ -282,7 +328,9 @@ export class AccountActions {
   ): Promise<ClearingVerdict> {
     const decided = await this.#decided(request, user, action);
     if (!decided.ok) return decided;
-    return accepted(decided.value.ok ? null : decided.value.reject);
+    const reply = decided.value;
+    if (!reply.ok) return accepted(reply.reject);
+    return accepted(isOfUsedText(reply.value) ? 'duplicate' : null);
   }
 
   /** @returns why it was refused before clearing, or clearing's reply. */
@@ -307,8 +355,10 @@ export class AccountActions {
     // The journal keeps who signed only where it was not the master key alone.
     const reply = await this.#send(signedBy.coSigners.length === 0 ? command : { ...command, signedBy });
     setAside?.free();
-    // Every refusal of clearing itself is final; only a full queue is retryable.
-    return !reply.ok && reply.reject.code === 'SERVICE_UNAVAILABLE' ? reply : accepted(reply);
+    // Every refusal of clearing itself is final; only a full queue is retryable. One of a used text has a status of its own.
+    // mutant: used-text-is-409
+    const isRefusal = !reply.ok && REFUSED_BEFORE.includes(reply.reject.code);
+    return isRefusal ? reply : accepted(reply);
   }
 
   /** A signature costs as much to verify as another action: those behind the first are charged like one each. */
@@ -355,9 +405,9 @@ function refuseDelegation({ inner, makerOrder }: SettlementRequest): Reject | nu
   return null;
 }
 
-function earlier(a: bigint | null, b: bigint | null): bigint | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
+/** Whether clearing answered for a text that had been accepted before. */
+function isOfUsedText(reply: Readonly<Record<string, unknown>>): boolean {
+  return reply['duplicate'] === true;
 }
 
 /** A command with what was set aside for it; null where it did not fit. */

@@ -25,6 +25,7 @@ import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
 import { AutomaticCancels } from './automatic-cancels.ts';
+import type { ClearingClient } from './clearing-client.ts';
 import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
 import { readSettings } from './gateway-settings.ts';
 import type { PageReader } from './history-thread.ts';
@@ -77,6 +78,8 @@ export interface GatewayParts {
   readonly wakeUp: () => void;
   /** Commands to clearing; answered after the flush. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
+  /** Queries to clearing about its applied state. */
+  readonly ask: ClearingClient['ask'];
   readonly counted: GatewayCounters;
   /** Of this thread; none unless given. */
   readonly trace?: HopLog | null;
@@ -119,7 +122,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'markPrice' | 'positions' | 'simulate'>;
   readonly accountActions: Pick<
     AccountActions,
-    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'rename' | 'settle' | 'transfer' | 'withdraw'
+    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'nonces' | 'rename' | 'settle' | 'transfer' | 'withdraw'
   >;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly settlements: Pick<SettlementRows, 'signaturesOf'>;
@@ -205,12 +208,13 @@ export class Gateway implements OrderSink {
     this.marginPublisher = new MarginPublisher({ orders, streams, nowNs, nowMs: () => performance.now() });
     this.settlements = new SettlementRows((event) => this.streams.pendingSettlement(event), nowNs);
     this.accountActions = new AccountActions({
-      ...{ nowNs, command, setAsides: orders.setAsides, withdrawals: this.withdrawals },
+      ...{ nowNs, command, ask: parts.ask, setAsides: orders.setAsides, withdrawals: this.withdrawals },
       ...{ signers, sessions: this.sessions },
       signatures: new RequestSignatures({ verifier, wakeUp, partOf: (user) => limits.partOf(user, 'action') }),
       charge: (user, cost) => limits.charge(user, cost, nowNs()),
       settlements: this.settlements,
       chains: (chainId) => this.settlementChains(chainId),
+      registry: () => registry,
       assetOfToken: (token) => registry.assetOfToken(token),
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),

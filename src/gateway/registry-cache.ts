@@ -7,7 +7,7 @@
  */
 
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { riskOf, symbolOf } from '../clearing/registry/registry-assets.ts';
+import { droppedTokens, riskOf, symbolOf, tokenKey } from '../clearing/registry/registry-assets.ts';
 import { configKey, configList } from '../clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
 import type { MarketView } from '../codec/market-reply.ts';
@@ -53,6 +53,8 @@ export class RegistryCache {
   /** Of a token on its chain. */
   readonly #assetOf = new Map<AssetId, AssetId>();
   readonly #waiting = new Map<number, (() => void)[]>();
+  /** Of every token that an asset has or had, by `<token>@<chain>`. */
+  readonly tokenDecimals: Map<string, number> = new Map();
 
   constructor(parts: RegistryCacheParts) {
     this.#parts = parts;
@@ -70,6 +72,8 @@ export class RegistryCache {
       this.#decimalsOf.set(`${token}@${chainId}`, decimals);
       this.#assetOf.set(`${token}@${chainId}` as AssetId, row.assetId);
     }
+    for (const { token, chainId, decimals } of row.tokens) this.tokenDecimals.set(tokenKey(token, chainId), decimals);
+    for (const [key, decimals] of droppedTokens(row)) this.tokenDecimals.set(key, decimals);
     this.#changed();
   }
 

@@ -5,8 +5,8 @@
  *   init ─▶ signatures, weight, amount set aside (account-actions.ts) ─▶ clearing: locked ─▶ signer ─▶ clearing: approved
  *                                                     reply with the approval ◀──────────────────────────┘
  *
- * A request waits at most APPROVAL_WAIT_MS, which is below the deadline of its connection. Bounded: a request waits only
- * for a row of its own, and a user has few of them.
+ * A request waits at most APPROVAL_WAIT_MS, which is below the deadline of its connection. Bounded: a request and its repeats
+ * wait only for the row that the text has made, and each is an action of the user (account-actions.ts).
  */
 import type { SettlementName } from '../clearing/inputs.ts';
 import type { SettlementRow } from '../clearing/rows.ts';
@@ -36,8 +36,8 @@ export const NO_CHAINS: SettlementChains = () => ({ kind: 'notReady', reason: 't
 export class SettlementRows {
   /** Live rows by place. */
   readonly #users = new Map<UserId, Map<number, SettlementRow>>();
-  /** Requests that wait, by the name of their row. */
-  readonly #waiting = new Map<string, (row: SettlementRow | null) => void>();
+  /** Requests that wait, by the name of their row: the one that made it, and repeats of it. */
+  readonly #waiting = new Map<string, Set<(row: SettlementRow | null) => void>>();
   readonly #publish: (event: SettlementEvent) => void;
   readonly #nowNs: () => TimestampNs;
 
@@ -48,7 +48,9 @@ export class SettlementRows {
 
   /** Requests that wait for an approval. */
   get waiting(): number {
-    return this.#waiting.size;
+    let waiting = 0;
+    for (const requests of this.#waiting.values()) waiting += requests.size;
+    return waiting;
   }
 
   /** Clearing has flushed the row. @param isNew false for what a start has found. */
@@ -60,7 +62,7 @@ export class SettlementRows {
     else this.#users.set(row.user, rows);
     if (row.status === 'locked') return;
     if (row.status === 'approved' && isNew) this.#publish(settlementEventOf(row, this.#nowNs()));
-    this.#waiting.get(nameOf(row))?.(row);
+    for (const answer of [...(this.#waiting.get(nameOf(row)) ?? [])]) answer(row);
   }
 
   /** Every live row. */
@@ -77,11 +79,13 @@ export class SettlementRows {
     return new Promise((resolve) => {
       const answer = (found: SettlementRow | null): void => {
         clearTimeout(timer);
-        this.#waiting.delete(key);
+        requests.delete(answer);
+        if (requests.size === 0) this.#waiting.delete(key);
         resolve(found);
       };
       const timer = setTimeout(() => answer(null), APPROVAL_WAIT_MS);
-      this.#waiting.set(key, answer);
+      const requests = this.#waiting.get(key) ?? new Set();
+      this.#waiting.set(key, requests.add(answer));
     });
   }
 

@@ -3,13 +3,14 @@
  * withdrawals and the signatures of settlements (wire.md 7.17 to 7.19), names, and reads of signers (wire.md 7.20). Clearing's refusal of a signed action is a 200 with the refusal in its body (AMB-67).
  */
 
-import { clearingReply, decodeRename, renameReply } from '../codec/account-bodies.ts';
+import { clearingReply, decodeRename, nextNonces, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
 import type { SignerKey } from '../codec/signatures.ts';
 import { decodeAddSigner } from '../codec/signed-add-signer.ts';
 import { decodeSettlement, settlementReply } from '../codec/signed-settlement.ts';
 import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
+import { type ChainId, parseChainId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -31,6 +32,7 @@ export function addAccountRoutes(kit: RouteKit): void {
   );
   addWithdrawals(kit);
   addSettlements(kit);
+  addNonces(kit);
   addRename(kit);
   addSigners(kit);
 }
@@ -82,7 +84,9 @@ function addSettlements(kit: RouteKit): void {
     shape: ({ body }) => decodeSettlement(body, 0, body.length),
     serve: async (call, { user }, request) =>
       answer(call, await accountActions.settle(request, user), (verdict) =>
-        verdict.kind === 'approved' ? settlementReply(verdict.row) : clearingReply(verdict.refusal),
+        verdict.kind === 'approved'
+          ? settlementReply(verdict.row, verdict.isDuplicate)
+          : clearingReply(verdict.refusal),
       ),
   });
   kit.addSession({
@@ -94,6 +98,30 @@ function addSettlements(kit: RouteKit): void {
     shape: noShape,
     serve: (call, { user }) => call.reply(settlements.signaturesOf(user)),
   });
+}
+
+/** The numbers that own programs sign into withdrawals and settlements (MON-02). */
+function addNonces(kit: RouteKit): void {
+  const { accountActions } = kit.services;
+  kit.addSession({
+    method: 'GET',
+    pattern: '/account/nonces/:user_id/:chain_id',
+    cost: 'action',
+    isChange: false,
+    namesUser: true,
+    shape: ({ head }) => chainOf(head.parameters[1] ?? ''),
+    serve: async (call, { user }, chainId) =>
+      answer(call, await accountActions.nonces(user, chainId), ({ withdrawal, settlements }) =>
+        nextNonces(withdrawal, settlements),
+      ),
+  });
+}
+
+function chainOf(text: string): Outcome<ChainId> {
+  const chainId = parseChainId(text);
+  return chainId === null
+    ? rejected(reject('INVALID_REQUEST', 'a chain id has 18 hex digits', 'chain_id'))
+    : accepted(chainId);
 }
 
 function addRename(kit: RouteKit): void {

@@ -324,6 +324,7 @@ export class RingbookNode {
             idKey: hashKeyOf(this.#threads.hashSeed),
             wakeUp: wiring.wakeUp,
             command: (command) => clearing.command(command),
+            ask: (query) => clearing.ask(query),
             counted: metrics,
             trace: wiring.trace,
           });

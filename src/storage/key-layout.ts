@@ -13,6 +13,8 @@
  *   18 pooled in the last hour     token's address form
  *   19 rebalancing pool            asset id
  *   1a forced withdrawal counter   chain 9, user 32
+ *   1b net deposit                 chain 9, asset id
+ *   1c used text                   user 32, place 4
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
@@ -71,6 +73,7 @@ export const TABLE = {
   rebalancingPool: 0x19,
   forcedCounter: 0x1a,
   netDeposit: 0x1b,
+  usedText: 0x1c,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
@@ -214,6 +217,13 @@ export class KeyWriter {
     this.#begin(table);
     this.#writer.hex(user, 32);
     this.#writer.u8(place);
+    return this.#writer.end();
+  }
+
+  usedText(user: UserId, place: number): Uint8Array {
+    this.#begin(TABLE.usedText);
+    this.#writer.hex(user, 32);
+    this.#writer.u32(place);
     return this.#writer.end();
   }
 

@@ -18,7 +18,8 @@
  *   12 ─▶ 13 a withdrawal has what of it is locked of isolated lots, nothing; the new tables are empty
  *   13 ─▶ 14 a rebalancing pool has what the potential rose by unpaid, nothing; what deposits brought to a chain less what
  *            withdrawals took begins with what its vault has, as nothing older is kept; a market has what of its last match
- *            counts for a mark, nothing
+ *            counts for a mark, nothing. The table of used texts is
+ *            new and empty: of requests from before, clearing has the rows and not the texts (docs/funds.md)
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).

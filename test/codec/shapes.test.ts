@@ -17,9 +17,12 @@ import {
   AUTH_REQUEST,
   CLOSE_POSITION_REQUEST,
   RENAME_REQUEST,
+  SETTLEMENT_REQUEST,
   SIGNER_SEARCH,
   SIMULATE_REQUEST,
   TRANSFER_REQUEST,
+  WITHDRAWAL_CANCEL_REQUEST,
+  WITHDRAWAL_REQUEST,
 } from '../../src/codec/shapes/account-shapes.ts';
 import {
   AMEND_REQUEST,
@@ -34,7 +37,9 @@ import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
+import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import type { SignedRequest } from '../../src/codec/signed-wrapper.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
@@ -63,6 +68,9 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'an add-signer (MSG-39, AMB-13)', shape: ADD_SIGNER_REQUEST, decode: decodeAddSigner },
   { what: 'a key (MSG-41)', shape: SIGNER_SEARCH, decode: (bytes) => decodeSignerKey(bytes) },
   { what: 'a batch of creates (BAT-01)', shape: BATCH_CREATE_REQUEST, decode: ofBatch(createItems) },
+  { what: 'a withdrawal (WDR-01, MON-01)', shape: WITHDRAWAL_REQUEST, decode: decodeWithdrawal },
+  { what: 'a withdrawal cancel (WDR-13, MON-01)', shape: WITHDRAWAL_CANCEL_REQUEST, decode: decodeWithdrawalCancel },
+  { what: 'a settlement (STL-01, MON-01)', shape: SETTLEMENT_REQUEST, decode: decodeSettlement },
   { what: 'a close-position (POS-04)', shape: CLOSE_POSITION_REQUEST, decode: decodeClosePosition },
 ];
 

@@ -71,7 +71,9 @@ suite('co-signatures', () => {
     return new RingbookClient({ oms: node.process.oms, ...signers, nowNs: () => node.stamp() });
   }
 
-  const withdrawal = (): UnsignedAction => unsignedWithdrawal(account, WITHDRAWAL);
+  /** How many were accepted: each text is accepted once, so the next is another one. */
+  let done = 0;
+  const withdrawal = (): UnsignedAction => unsignedWithdrawal(account, { ...WITHDRAWAL, requestId: `request-${done}` });
   const entryOf = (coSigner: CoSigner, text: string = withdrawal().text): AdditionalSigner =>
     must(coSign([coSigner], text)[0], 'an entry');
 
@@ -88,6 +90,7 @@ suite('co-signatures', () => {
     }
     const queue = await owner.account.withdrawals();
     assert.equal(queue.length, before + 1);
+    done += 1;
     await owner.account.cancelWithdrawal({ ...WITHDRAWAL, nonce: queue.at(-1)?.nonce ?? -1 });
     return 'done';
   }
@@ -148,16 +151,16 @@ suite('co-signatures', () => {
   });
 
   test('an assertion needs the user-present flag, type, relying party, origin and challenge (MSG-22 to MSG-27)', async () => {
-    const text = Buffer.from(withdrawal().text);
+    const text = (): Buffer => Buffer.from(withdrawal().text);
     const of = (changes: Partial<AssertionParts>): AdditionalSigner => {
-      const parts = { ...authenticator.parts(text), ...changes };
+      const parts = { ...authenticator.parts(text()), ...changes };
       return { ...authenticator.signer, signature: authenticator.assert(parts) };
     };
     const data = (changes: object): Pick<AssertionParts, 'clientDataJson'> => {
-      const json = JSON.parse(Buffer.from(authenticator.parts(text).clientDataJson).toString()) as object;
+      const json = JSON.parse(Buffer.from(authenticator.parts(text()).clientDataJson).toString()) as object;
       return { clientDataJson: Buffer.from(JSON.stringify({ ...json, ...changes })) };
     };
-    const { authenticatorData } = authenticator.parts(text);
+    const { authenticatorData } = authenticator.parts(text());
     const absent = Uint8Array.from(authenticatorData);
     absent[FLAGS_AT] = 0x04;
     assert.equal(await verdictOf([of({})]), 'done');
@@ -166,7 +169,7 @@ suite('co-signatures', () => {
       ['another type', of(data({ type: 'webauthn.create' }))],
       ['another relying party', entryOf(new SoftwareAuthenticator(credential, { ...party, rpId: 'example.org' }))],
       ['another origin', entryOf(new SoftwareAuthenticator(credential, { ...party, origin: 'https://example.org' }))],
-      ['a padded challenge', of(data({ challenge: `${text.toString('base64url')}=` }))],
+      ['a padded challenge', of(data({ challenge: `${text().toString('base64url')}=` }))],
       [
         'the challenge of another text',
         of(data({ challenge: Buffer.from(`${withdrawal().text}x`).toString('base64url') })),
@@ -174,7 +177,7 @@ suite('co-signatures', () => {
       ['another key', { ...entryOf(new SoftwareAuthenticator(SECRET, party)), key: authenticator.signer.key }],
       [
         'changed after it was signed',
-        { ...authenticator.signer, signature: assertionBytes(authenticator.parts(text), new Uint8Array(64)) },
+        { ...authenticator.signer, signature: assertionBytes(authenticator.parts(text()), new Uint8Array(64)) },
       ],
       [
         'a bare signature',

@@ -1,6 +1,7 @@
 // tier: full, 12 s
 /** Settlements at the public API of a whole node: approvals, the vault's rules, events, nonces, stream (wire.md 7.19, 12; STL). */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
 import { parseExposition } from '../support/exposition.ts';
@@ -279,14 +280,16 @@ suite('settlements', () => {
     assert.equal(toldBy(await alice.post('/settlement/init', body, {})), '401 UNAUTHORIZED');
     const text = settlementText(alice.id, words({ amountOut: hex(0.1) }));
     const named = `${text.slice(0, -1)},"nonce":null}`;
-    for (const [sent, signed] of [
-      [text, named],
-      [named, text],
-      [named, named],
-    ] as const) {
-      const post = `{"inner":${sent},"signature":${alice.key.signature(signed)}}`;
-      approvalOf(await alice.post('/settlement/init', post));
-    }
+    const sending = (sent: string, signed: string): Promise<HttpAnswer> =>
+      alice.post('/settlement/init', `{"inner":${sent},"signature":${alice.key.signature(signed)}}`);
+    const first = await sending(text, named);
+    approvalOf(first);
+    approvalOf(await sending(named, text));
+    // What is signed is the same text as the first one, in whichever of the two forms it comes (MON-01).
+    const again = first.text.replace(/\}$/, ',"duplicate":true}');
+    assert.equal((await sending(named, named)).text, again);
+    assert.equal((await sending(text, named)).text, again);
+    assert.equal((await counts())['settlements_live'], 2);
     await lapse();
   });
 
@@ -299,7 +302,14 @@ suite('settlements', () => {
       const { by = maker.key, maker: named = maker.id, settler = SETTLER.id, expiresNs = until } = order;
       const text = makerOrderText(named, settler, expiresNs);
       const attachment = `,"maker_order":{"inner":${text},"signature":${by.signature(text)}}}`;
-      const terms = words({ settler: null, maker: maker.id, expiresNs: until, amountOut: hex(0.1), ...more });
+      const terms = words({
+        settler: null,
+        maker: maker.id,
+        expiresNs: until,
+        amountOut: hex(0.1),
+        requestId: randomUUID(),
+        ...more,
+      });
       return alice.post('/settlement/init', alice.settlementBody(terms).slice(0, -1) + attachment);
     };
     const mismatch = await delegated({}, { maker: bob.id, by: bob.key });

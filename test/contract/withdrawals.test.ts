@@ -67,9 +67,9 @@ suite('withdrawals', () => {
   test('a request locks the amount at once, waits in the queue and returns with a cancel (WDR-01, WDR-13, WDR-25, AMB-72)', async () => {
     done(await request(hex(100)));
     assert.equal(await owned(), '900');
-    assert.deepEqual(await queue(), [
-      { tplus_user: alice.id, asset: USD, amount: hex(100), nonce: 0, target: TARGET, status: { type: 'queued' } },
-    ]);
+    const row = { tplus_user: alice.id, asset: USD, amount: hex(100), nonce: 0, target: TARGET };
+    const requested = Number(node.nowNs);
+    assert.deepEqual(await queue(), [{ ...row, status: { type: 'queued' }, requested_at_ns: requested }]);
     const user = await node.operate('GET', `/operator/users/${alice.id}`);
     assert.match(JSON.stringify(user), /"0":\{"owned":"900","held":"0","locked":"100"\}/);
     done(await alice.cancelWithdrawal(USD, 0));

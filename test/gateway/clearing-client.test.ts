@@ -41,11 +41,13 @@ function actionsOf(clearing: ClearingClient): AccountActions {
     withdrawals: { form: 'hex' },
     settlements: { decided: async () => null },
     chains: NO_CHAINS,
+    registry: () => ({ configs: new Map(), tokenDecimals: new Map() }),
     assetOfToken: () => null,
     isKnown: () => true,
     hasAccount: () => true,
     nowNs: () => NOW,
     command: (command) => clearing.command(command),
+    ask: (query) => clearing.ask(query),
   });
 }
 

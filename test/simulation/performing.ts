@@ -96,6 +96,8 @@ export class Performer {
   owed = 0;
   /** Something was acknowledged since the last call. */
   #promised = false;
+  /** Of a withdrawal or settlement: each is a text of its own. */
+  #requests = 0;
   /** Orders with a closed connection. */
   readonly cut: Set<string> = new Set();
   /** Milli-units granted since this life began. */
@@ -404,12 +406,12 @@ export class Performer {
       }
       case 'withdraw': {
         const user = userAt(action.who);
-        this.#later(accountActions.withdraw(withdrawalOf(action, user), user));
+        this.#later(accountActions.withdraw(withdrawalOf(action, user, this.#requestId()), user));
         break;
       }
       case 'settle': {
         const user = userAt(action.who);
-        this.#wait(accountActions.settle(settlementOf(action, user), user));
+        this.#wait(accountActions.settle(settlementOf(action, user, this.#requestId()), user));
         break;
       }
       case 'cancelWithdrawal': {
@@ -425,6 +427,12 @@ export class Performer {
       default:
         assert.fail(`nobody carries out ${action.kind}`);
     }
+  }
+
+  /** This life's start is in it: another life has other texts. */
+  #requestId(): string {
+    this.#requests += 1;
+    return `${this.#startNs}-${this.#requests}`;
   }
 
   #later(promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>): void {

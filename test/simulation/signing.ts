@@ -4,9 +4,13 @@ import { type AmendRequest, amendRequest } from '../../src/codec/amend-request.t
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
-import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
+import { type SettlementRequest, type SignedSettlement, settlementText } from '../../src/codec/signed-settlement.ts';
 import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
-import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
+import {
+  type SignedWithdrawal,
+  type SignedWithdrawalCancel,
+  withdrawalText,
+} from '../../src/codec/signed-withdrawal.ts';
 import { textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
@@ -107,25 +111,26 @@ export function closeOf(
 export function withdrawalOf(
   { token, amount, nonce, target }: Extract<Action, { kind: 'withdraw' }>,
   user: UserId,
+  requestId: string,
 ): ActionRequest<SignedWithdrawal> {
   const address = target.repeat(20).padEnd(64, '0');
   const asset = spelled(nameOf(tokenAt(token)));
-  return {
-    ...UNSIGNED,
-    inner: { user: { id: user, text: user }, asset, amount, nonce, target: { text: address, address } },
-  };
+  const inner = { user: { id: user, text: user }, asset, amount, nonce, target: { text: address, address }, requestId };
+  return { ...UNSIGNED, text: Buffer.from(withdrawalText(inner)), inner };
 }
 
 export function withdrawalCancelOf(
   { token, nonce }: Extract<Action, { kind: 'cancelWithdrawal' }>,
   user: UserId,
 ): ActionRequest<SignedWithdrawalCancel> {
-  return { ...UNSIGNED, inner: { user: { id: user, text: user }, asset: spelled(nameOf(tokenAt(token))), nonce } };
+  const asset = spelled(nameOf(tokenAt(token)));
+  return { ...UNSIGNED, inner: { user: { id: user, text: user }, asset, nonce, requestedNs: null } };
 }
 
 export function settlementOf(
   { account, out, into, amountOut, amountIn, nonce }: Extract<Action, { kind: 'settle' }>,
   user: UserId,
+  requestId: string,
 ): SettlementRequest {
   const { vault, token } = tokenAt(out);
   const { chainId } = vaultAt(vault);
@@ -144,8 +149,9 @@ export function settlementOf(
     expiresNs: null,
     maker: null,
     vault: null,
+    requestId,
   };
-  return { ...UNSIGNED, inner, otherText: null, makerOrder: null };
+  return { ...UNSIGNED, text: Buffer.from(settlementText(inner, false)), inner, otherText: null, makerOrder: null };
 }
 
 function spelled(asset: AssetId): { readonly id: AssetId; readonly text: string } {

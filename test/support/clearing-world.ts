@@ -321,6 +321,8 @@ function keyOf(write: RowWrite): string {
     case 'withdrawal':
     case 'settlement':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
+    case 'usedText':
+      return `${write.row.user}/${String(write.row.place).padStart(8, '0')}`;
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
     case 'netDeposit':

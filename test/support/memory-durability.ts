@@ -49,6 +49,8 @@ function keyOf({ table, row }: RowWrite): string {
     case 'withdrawal':
     case 'settlement':
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
+    case 'usedText':
+      return `${row.user} ${String(row.place).padStart(8, '0')}`;
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
     case 'netDeposit':

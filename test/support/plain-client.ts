@@ -4,6 +4,7 @@
  *
  * Not here: what an answer ought to be (the tests), how the node is operated (test-node.ts).
  */
+import { randomUUID } from 'node:crypto';
 import { ask, askUpgrade, type HttpAnswer, type HttpAsk, SocketReader } from './edge-client.ts';
 import {
   cancelBody,
@@ -190,20 +191,24 @@ export class PlainClient {
     return innerBody(this.key, withdrawalText(this.id, words));
   }
 
+  /** A text of its own each time, unless the words have a request id. */
   withdraw(words: WithdrawalWords): Promise<HttpAnswer> {
-    return this.post('/withdrawal/init', this.withdrawalBody(words));
+    return this.post('/withdrawal/init', this.withdrawalBody({ requestId: randomUUID(), ...words }));
   }
 
-  cancelWithdrawal(asset: string, nonce: number): Promise<HttpAnswer> {
-    return this.post('/withdrawal/cancel', innerBody(this.key, withdrawalCancelText(this.id, asset, nonce)));
+  /** @param requestedNs names the row. */
+  cancelWithdrawal(asset: string, nonce: number, requestedNs?: bigint): Promise<HttpAnswer> {
+    const text = withdrawalCancelText(this.id, asset, nonce, requestedNs);
+    return this.post('/withdrawal/cancel', innerBody(this.key, text));
   }
 
   settlementBody(words: SettlementWords): string {
     return innerBody(this.key, settlementText(this.id, words));
   }
 
+  /** A text of its own each time, unless the words have a request id. */
   settle(words: SettlementWords): Promise<HttpAnswer> {
-    return this.post('/settlement/init', this.settlementBody(words));
+    return this.post('/settlement/init', this.settlementBody({ requestId: randomUUID(), ...words }));
   }
 
   // ---- sockets

@@ -401,6 +401,36 @@ const signersRow: Arbitrary<SignerConfigRow> = record({
   signers: fc.array(signer, { maxLength: 16 }),
 });
 
+const usedTextRow: Arbitrary<Tables['usedText']> = record({
+  user,
+  place: u32,
+  kind: fc.constantFrom(
+    'withdrawal' as const,
+    'cancel' as const,
+    'settlement' as const,
+    'makerOrder' as const,
+    'floor' as const,
+  ),
+  digest: hex(32),
+  chainId: chain,
+  subAccount: fc.integer({ min: 0, max: 255 }),
+  nonce: fc.option(safe),
+  expiresNs: time,
+  owner: user,
+  sequence: safe,
+  requestedNs: time,
+  status: fc.constantFrom(
+    'live' as const,
+    'executed' as const,
+    'cancelled' as const,
+    'expired' as const,
+    'gone' as const,
+  ),
+  endedNs: time,
+  isPaid: fc.boolean(),
+  floorOf: fc.constantFrom('', 'withdrawal', 'settlement'),
+});
+
 export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> } = {
   user: userRow,
   subAccount: subAccountRow,
@@ -427,6 +457,7 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   withdrawalUsage: record({ user, asset, usage: amount, startedNs: time }),
   settlement: settlementRow,
   settlementCounter: record({ chainId: chain, user, subAccount: fc.integer({ min: 0, max: 255 }), next: safe }),
+  usedText: usedTextRow,
   signers: signersRow,
   lot: lotRow,
   pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),

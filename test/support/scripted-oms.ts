@@ -187,10 +187,11 @@ export class ScriptedOms implements GatewayServices {
     settle: async (request, user) => {
       const verdict = await this.#account('settle', request.inner, user);
       if (!verdict.ok) return verdict;
-      return verdict.value === null
+      return verdict.value === null || verdict.value === 'duplicate'
         ? rejected(STOPPING)
         : accepted({ kind: 'refused' as const, refusal: verdict.value });
     },
+    nonces: async () => accepted({ withdrawal: 0, settlements: [] }),
     rename: async (request) => {
       const verdict = await this.#account('rename', request, request.user);
       return verdict.ok ? accepted(null) : verdict;

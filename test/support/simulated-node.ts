@@ -18,6 +18,8 @@ import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { FillStatus, Side } from '../../src/core/order-terms.ts';
+import { rejected } from '../../src/core/outcome.ts';
+import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
@@ -326,6 +328,7 @@ export class SimulatedNode {
       idKey: hashKeyOf(BigInt(seed)),
       wakeUp: wiring.wakeUp,
       command: (command) => fixture.command(command),
+      ask: () => Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'the simulation asks the state itself'))),
       counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
     });
     gateway.streams = listeners?.streams ?? {

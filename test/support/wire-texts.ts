@@ -194,14 +194,26 @@ export interface WithdrawalWords {
   /** As JSON; `null` when left out. */
   readonly nonce?: number | null;
   readonly target: string;
+  /** Signed as the last member; none when left out. */
+  readonly requestId?: string;
 }
 
-export function withdrawalText(user: string, { asset, amount, nonce = null, target }: WithdrawalWords): string {
-  return `{"tplus_user":"${user}","asset":"${asset}","amount":"${amount}","nonce":${nonce},"target":"${target}"}`;
+export function withdrawalText(user: string, words: WithdrawalWords): string {
+  const { asset, amount, nonce = null, target, requestId } = words;
+  return (
+    `{"tplus_user":"${user}","asset":"${asset}","amount":"${amount}","nonce":${nonce},"target":"${target}"` +
+    `${requestIdMember(requestId)}}`
+  );
 }
 
-export function withdrawalCancelText(user: string, asset: string, nonce: number): string {
-  return `{"tplus_user":"${user}","asset_address":"${asset}","nonce":${nonce}}`;
+function requestIdMember(requestId: string | undefined): string {
+  return requestId === undefined ? '' : `,"request_id":"${requestId}"`;
+}
+
+/** @param requestedNs of the row; signed as the last member. */
+export function withdrawalCancelText(user: string, asset: string, nonce: number, requestedNs?: bigint): string {
+  const named = requestedNs === undefined ? '' : `,"requested_at_ns":${requestedNs}`;
+  return `{"tplus_user":"${user}","asset_address":"${asset}","nonce":${nonce}${named}}`;
 }
 
 export interface SettlementWords {
@@ -217,6 +229,8 @@ export interface SettlementWords {
   readonly expiresNs?: bigint | null;
   readonly maker?: string | null;
   readonly vault?: string;
+  /** Signed as the last member; none when left out. */
+  readonly requestId?: string;
 }
 
 const quoted = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
@@ -224,12 +238,12 @@ const quoted = (text: string | null): string => (text === null ? 'null' : `"${te
 /** What is signed (wire.md 4.2); a nonce stands between chain and expiry. */
 export function settlementText(user: string, words: SettlementWords): string {
   const { subAccount = 0, settler = null, mode = 'spot', assetIn, amountIn, assetOut, amountOut } = words;
-  const { chainId = '000000000000007a69', nonce, expiresNs = null, maker = null, vault } = words;
+  const { chainId = '000000000000007a69', nonce, expiresNs = null, maker = null, vault, requestId } = words;
   return (
     `{"tplus_user":"${user}","sub_account_index":${subAccount},"settler":${quoted(settler)},"mode":"${mode}",` +
     `"asset_in":"${assetIn}","amount_in":"${amountIn}","asset_out":"${assetOut}","amount_out":"${amountOut}",` +
     `"chain_id":"${chainId}"${nonce === undefined ? '' : `,"nonce":${nonce}`},"expires_at":${expiresNs},` +
-    `"mm_pubkey":${quoted(maker)}${vault === undefined ? '' : `,"vault":"${vault}"`}}`
+    `"mm_pubkey":${quoted(maker)}${vault === undefined ? '' : `,"vault":"${vault}"`}${requestIdMember(requestId)}}`
   );
 }
 

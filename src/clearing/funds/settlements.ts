@@ -53,6 +53,16 @@ import { riskSlot } from '../risks.ts';
 import type { SettlementRow, SettlementStatus, WithdrawalRow } from '../rows.ts';
 import type { BalanceSlot, ClearingState, RegisteredToken, SubAccountSlot, UserSlot } from '../state.ts';
 import { isLiveSettlement, SETTLEMENTS_PER_USER } from './settlement-book.ts';
+import {
+  alreadyUsed,
+  endUses,
+  forgetUses,
+  keepUse,
+  type MadeRow,
+  refuseUse,
+  type SignedUse,
+  usedText,
+} from './used-texts.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import { payoutOf, payoutValue } from './withdrawal-figures.ts';
 import { cancelUnsigned, fillQueue } from './withdrawals.ts';
@@ -97,8 +107,11 @@ function counterOf(state: ClearingState, chainId: ChainId, user: UserId, subAcco
   return state.settlementCounters.get(counterKey(chainId, user, subAccount)) ?? 0;
 }
 
-/** The next managed nonce: the smallest from the vault's counter up that no live row has (STL-05). */
-function managedNonce(state: ClearingState, { chainId, user, subAccount }: Settle): number {
+/** The next managed nonce: the smallest from the vault's counter up that no live row has (STL-05, MON-02). */
+export function managedNonce(
+  state: ClearingState,
+  { chainId, user, subAccount }: Pick<Settle, 'chainId' | 'user' | 'subAccount'>,
+): number {
   const taken = new Set(state.settlements.liveOf(user, chainId, subAccount).map(({ nonce }) => nonce));
   let nonce = counterOf(state, chainId, user, subAccount);
   while (taken.has(nonce)) nonce += 1;
@@ -143,8 +156,9 @@ function readTerms(state: ClearingState, input: Settle, nowNs: TimestampNs): Out
   }
   const validFrom = Math.max(Number(nowNs / SECOND_NS), input.blockTime);
   const latest = validFrom + Number(chain['approval_validity_s']);
+  const expiries = [input.expiresNs, input.makerOrder?.expiresNs ?? null].filter((ns) => ns !== null);
   // mutant: settlement-expiry
-  const validUntil = input.expiresNs === null ? latest : Math.min(latest, Number(input.expiresNs / SECOND_NS));
+  const validUntil = expiries.reduce((until, ns) => Math.min(until, Number(ns / SECOND_NS)), latest);
   if (validUntil <= validFrom) return invalid('expires_at', 'the settlement has expired');
   return accepted({ account, out, in: into, baseUnitsOut, baseUnitsIn, validFrom, validUntil });
 }
@@ -250,6 +264,24 @@ function changed(state: ClearingState, row: SettlementRow, effects: Effect[]): v
   effects.push({ kind: 'settlementChanged', row });
 }
 
+/** What the texts of a row are kept with. */
+function madeRow({ user: owner, place: sequence, requestedNs }: SettlementName): MadeRow {
+  return { made: 'settlement', owner, sequence, requestedNs };
+}
+
+/** The text of the request, and that of the maker's order. */
+function usesOf(input: Settle): { readonly request: SignedUse; readonly order: SignedUse | null } {
+  const { user, subAccount, chainId, text: digest, nonce, expiresNs, maker, makerOrder } = input;
+  const request: SignedUse = { kind: 'settlement', user, digest, chainId, subAccount, nonce, expiresNs };
+  if (maker === null || makerOrder === null) return { request, order: null };
+  const { text, expiresNs: orderExpiresNs } = makerOrder;
+  const order: SignedUse = {
+    ...{ kind: 'makerOrder', user: maker, digest: text, chainId, subAccount: 0 },
+    ...{ nonce: null, expiresNs: orderExpiresNs },
+  };
+  return { request, order };
+}
+
 /** Ends a row of which nothing was executed: the lock returns and the units are free. */
 function giveBack(
   state: ClearingState,
@@ -260,6 +292,8 @@ function giveBack(
 ): void {
   const balance = balanceOf(state, row);
   move(state, row, { status }, effects);
+  if (status === 'refused') forgetUses(state, madeRow(row));
+  else endUses(state, madeRow(row), { status, isLast: true, nowNs });
   release(state, balance, row.amountOut, row.amountOut);
   fillQueue(state, row.assetOut, row.chainId, nowNs, effects);
 }
@@ -277,13 +311,24 @@ function notFound(): Outcome<View> {
 // ---- inputs
 
 /**
- * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82).
+ * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82). A text that was accepted
+ * before changes nothing (MON-01).
  *
- * @returns `{"place","requested_ns"}` of the locked row; CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLER_NOT_FOUND, ASSET_NOT_FOUND,
+ * @returns `{"place","requested_ns"}` of the locked row, with `"duplicate":true` of one that lives already; ACTION_ALREADY_USED,
+ *   CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLER_NOT_FOUND, ASSET_NOT_FOUND,
  *   INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED; then nothing changed.
  */
 export function applySettle(state: ClearingState, input: Settle, nowNs: TimestampNs, effects: Effect[]): Outcome<View> {
   const { user, subAccount, chainId, mode, tokenOut, amountOut, tokenIn, amountIn, settler } = input;
+  const uses = usesOf(input);
+  const used = usedText(state, uses.request, nowNs);
+  if (used?.status === 'live') {
+    return accepted({ place: used.sequence, requested_ns: used.requestedNs, duplicate: true });
+  }
+  if (used !== null) return rejected(alreadyUsed(used, 'inner'));
+  const usedOrder = uses.order === null ? null : usedText(state, uses.order, nowNs);
+  // mutant: maker-order-once
+  if (usedOrder !== null) return rejected(alreadyUsed(usedOrder, 'maker_order'));
   const terms = readTerms(state, input, nowNs);
   if (!terms.ok) return terms;
   const { out, in: into, baseUnitsOut, baseUnitsIn, validFrom, validUntil } = terms.value;
@@ -292,6 +337,8 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
   const slot = balanceSlot(state, askingUser(state, user), subAccount, out.asset);
   const refusal =
     refuseNonce(state, input) ??
+    refuseUse(state, uses.request, nowNs) ??
+    (uses.order === null ? null : refuseUse(state, uses.order, nowNs)) ??
     refuseFunds(state, input, terms.value, slot, nowNs) ??
     refuseIntake(state, terms.value);
   if (refusal !== null) return rejected(refusal);
@@ -320,6 +367,8 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
     signature: '',
   };
   state.settlements.add(row);
+  keepUse(state, uses.request, madeRow(row), nowNs);
+  if (uses.order !== null) keepUse(state, uses.order, madeRow(row), nowNs);
   setFunds(state, slot, { owned: subtract18(slot.owned, amountOut), locked: add18(slot.locked, amountOut) });
   changed(state, row, effects);
   return accepted({ place, requested_ns: nowNs });
@@ -408,6 +457,7 @@ export function applySettled(
   state.settlementCounters.set(counterKey(chainId, user, subAccount), nonce + 1);
   state.dirty.settlementCounters.add(counterKey(chainId, user, subAccount));
   move(state, row, { status: 'executed' }, effects);
+  endUses(state, madeRow(row), { status: 'executed', isLast: true, nowNs });
   release(state, balance, row.amountOut, subtract18(row.amountOut, value));
   const credited = balanceSlot(state, must(state.users.get(user), 'its account is known'), subAccount, row.assetIn);
   setOwned(state, credited, add18(credited.owned, credit));

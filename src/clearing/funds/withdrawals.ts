@@ -39,15 +39,27 @@ import type {
   Withdraw,
   Withdrew,
 } from '../inputs.ts';
+import { refuseDestination } from '../registry/known-addresses.ts';
 import { tokenKey } from '../registry/registry-assets.ts';
 import { configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
 import { borrowsOf } from '../risks.ts';
-import type { WithdrawalRow, WithdrawalStatus } from '../rows.ts';
+import type { UsedTextStatus, WithdrawalRow, WithdrawalStatus } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
 import { moveFunds, withdrawalFeeOf } from './rebalancing.ts';
+import {
+  alreadyUsed,
+  endUses,
+  keepUse,
+  type MadeRow,
+  refuseUse,
+  reviveUses,
+  type SignedUse,
+  usedText,
+} from './used-texts.ts';
 import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
   type Due,
+  isLive,
   pooledAmount,
   WITHDRAWAL_LIFE_NS,
   WITHDRAWALS_PER_USER,
@@ -111,8 +123,8 @@ export function depositLowersUsage(
   accrue(state, account, { before, after: before + amount }, nowNs);
 }
 
-/** The smallest number from the vault's counter up that no live row of the user on the chain has (AMB-80). */
-function freeNonce(state: ClearingState, user: UserId, chainId: ChainId): number {
+/** The smallest number from the vault's counter up that no live row of the user on the chain has (AMB-80, MON-02). */
+export function freeNonce(state: ClearingState, user: UserId, chainId: ChainId): number {
   const taken = new Set(state.withdrawals.liveOf(user, chainId).map(({ row }) => row.nonce));
   let nonce = counterOf(state, user, chainId);
   while (taken.has(nonce)) nonce += 1;
@@ -165,6 +177,22 @@ function move(
   changed(state, slot, effects);
 }
 
+/** What the text of a request is kept with: all parts of it have its number. */
+function madeRow({ user: owner, sequence, requestedNs }: WithdrawalRow): MadeRow {
+  return { made: 'withdrawal', owner, sequence, requestedNs };
+}
+
+/** A row has ended: with the last part of a request its text is used up. */
+function endPart(state: ClearingState, row: WithdrawalRow, status: UsedTextStatus, nowNs: TimestampNs): void {
+  // mutant: used-text-of-parts
+  const isLast = !isPartLive(state, row);
+  endUses(state, madeRow(row), { status, isLast, nowNs });
+}
+
+function isPartLive(state: ClearingState, { user, sequence }: WithdrawalRow): boolean {
+  return state.withdrawals.ofUser(user).some(({ row }) => row.sequence === sequence && isLive(row));
+}
+
 function changed(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]): void {
   state.dirty.withdrawals.add(slot);
   effects.push({ kind: 'withdrawalChanged', row: slot.row });
@@ -193,6 +221,7 @@ function returnFunds(
   const { pool, lots } = sourcesOf(state, slot.row);
   const before = holdingsOf(state, asset);
   move(state, slot, status, { endedNs: nowNs }, effects);
+  endPart(state, slot.row, status, nowNs);
   release(state, lots, isolated, ZERO_18);
   // mutant: lock-returns
   release(state, pool, subtract18(add18(amount, fee), isolated), ZERO_18);
@@ -317,6 +346,8 @@ function refuse(state: ClearingState, { token, chainId, amount, target, user }: 
       'target',
     );
   }
+  const ofExchange = refuseDestination(state, chainId, target);
+  if (ofExchange !== null) return ofExchange;
   if (state.withdrawals.freePlace(user) === null) {
     return reject('INVALID_REQUEST', `a user has at most ${WITHDRAWALS_PER_USER} live withdrawals`, 'inner');
   }
@@ -324,9 +355,9 @@ function refuse(state: ClearingState, { token, chainId, amount, target, user }: 
 }
 
 /**
- * `POST /withdrawal/init`: locks amount and fee (WDR-01, AMB-76).
+ * `POST /withdrawal/init`: locks amount and fee (WDR-01, AMB-76). A text that was accepted before changes nothing (MON-01).
  *
- * @returns ASSET_NOT_FOUND, VAULT_NOT_FOUND, INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY; then nothing changed.
+ * @returns `{"success":true}`, with `"duplicate":true` while the row of the text is live; ACTION_ALREADY_USED, ASSET_NOT_FOUND, VAULT_NOT_FOUND, INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY; then nothing changed.
  */
 export function applyWithdraw(
   state: ClearingState,
@@ -334,7 +365,15 @@ export function applyWithdraw(
   nowNs: TimestampNs,
   effects: Effect[],
 ): Outcome<View> {
-  const { user, token, chainId, amount, target } = input;
+  const { user, token, chainId, amount, target, text: digest } = input;
+  const use: SignedUse = {
+    ...{ kind: 'withdrawal', user, digest, chainId, subAccount: 0 },
+    ...{ nonce: input.nonce, expiresNs: null },
+  };
+  const used = usedText(state, use, nowNs);
+  // mutant: withdrawal-text-once
+  if (used?.status === 'live') return accepted({ success: true, duplicate: true });
+  if (used !== null) return rejected(alreadyUsed(used, 'inner'));
   const refusal = refuse(state, input);
   if (refusal !== null) return rejected(refusal);
   const { asset, decimals } = must(state.tokens.get(tokenKey(token, chainId)), 'the token is registered');
@@ -342,6 +381,8 @@ export function applyWithdraw(
   if (input.nonce !== null && input.nonce !== nonce) {
     return rejected(reject('INVALID_NONCE', `the next nonce of this chain is ${nonce}`, 'nonce'));
   }
+  const unkept = refuseUse(state, use, nowNs);
+  if (unkept !== null) return rejected(unkept);
   const fee = withdrawalFeeOf(state, asset, chainId, amount);
   const { pool, lots } = sourcesOf(state, { user, asset, token, chainId });
   const locked = add18(amount, fee);
@@ -383,27 +424,44 @@ export function applyWithdraw(
     signatures: [],
   };
   changed(state, state.withdrawals.add(row), effects);
+  keepUse(state, use, madeRow(row), nowNs);
   fillQueue(state, asset, chainId, nowNs, effects);
   return accepted({ success: true });
 }
 
-/** `POST /withdrawal/cancel`: of a queued or filled row, whose funds return at once (WDR-13). @returns WITHDRAWAL_NOT_FOUND. */
+/**
+ * `POST /withdrawal/cancel`: of a queued or filled row, whose funds return at once (WDR-13). One that names the time of the request
+ * cancels one row, once; any other the live row of that number, each time (MON-01).
+ *
+ * @returns WITHDRAWAL_NOT_FOUND.
+ */
 export function applyCancelWithdrawal(
   state: ClearingState,
-  { user, token, chainId, nonce }: CancelWithdrawal,
+  { user, token, chainId, nonce, requestedNs, text: digest }: CancelWithdrawal,
   nowNs: TimestampNs,
   effects: Effect[],
 ): Outcome<View> {
+  // mutant: cancel-names-its-row
+  const isNamed = (row: WithdrawalRow): boolean => requestedNs === null || row.requestedNs === requestedNs;
   const slot = state.withdrawals
     .liveOf(user, chainId)
     .find(
-      ({ row }) => row.token === token && row.nonce === nonce && (row.status === 'queued' || row.status === 'filled'),
+      ({ row }) =>
+        row.token === token &&
+        row.nonce === nonce &&
+        isNamed(row) &&
+        (row.status === 'queued' || row.status === 'filled'),
     );
-  if (slot === undefined) {
+  // mutant: cancel-of-one-part
+  if (slot === undefined || (requestedNs !== null && usedText(state, { user, digest }, nowNs) !== null)) {
     return rejected(reject('WITHDRAWAL_NOT_FOUND', 'there is no such withdrawal that may be cancelled', 'nonce'));
   }
   // After this point the withdrawal must be cancelled.
   giveBack(state, slot, 'cancelled', nowNs, effects);
+  if (requestedNs !== null && isPartLive(state, slot.row)) {
+    const use: SignedUse = { kind: 'cancel', user, digest, chainId, subAccount: 0, nonce, expiresNs: null };
+    keepUse(state, use, madeRow(slot.row), nowNs);
+  }
   return accepted({ success: true });
 }
 
@@ -533,6 +591,7 @@ export function applyWithdrew(
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce + 1);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
   move(state, slot, 'executed', { endedNs: nowNs }, effects);
+  endPart(state, slot.row, 'executed', nowNs);
   payOut(state, slot.row, value);
   effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
   renumber(state, user, chainId, effects);
@@ -594,6 +653,7 @@ function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]):
   const status = signatures.length > 0 ? 'approved' : 'signing';
   const endedNs = 0n as TimestampNs;
   move(state, slot, status, { amount: value, fee, isolated: ZERO_18, endedNs }, effects);
+  reviveUses(state, madeRow(slot.row));
   moveFunds(state, { asset, chainId, change: value, paid: -fee });
   const { pool } = sourcesOf(state, slot.row);
   setFunds(state, pool, { owned: pool.owned, locked: add18(pool.locked, add18(value, fee)) });

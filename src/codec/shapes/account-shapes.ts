@@ -305,6 +305,11 @@ const ADDRESS = Type.String({
   description: '64 hex digits, an address of 20 bytes first',
 });
 
+const REQUEST_ID = Type.String({
+  pattern: '^[A-Za-z0-9+/=_\\-.:]{1,40}$',
+  description: 'tells the request from an equal one: a signed text is accepted once. Signed, the last member',
+});
+
 const WITHDRAWAL: Shape = named(
   'Withdrawal',
   'The signed object of a withdrawal from account 0. Without a nonce the smallest one that is free; it signs as null',
@@ -313,9 +318,20 @@ const WITHDRAWAL: Shape = named(
     asset: TOKEN_ASSET,
     amount: AMOUNT_TEXT,
     nonce: optional(nullable(COUNT)),
-    target: described(ADDRESS, 'who is paid; not the zero address'),
+    target: described(ADDRESS, 'who is paid; not the zero address, a vault or a token of the exchange'),
+    request_id: optional(REQUEST_ID),
   }),
 );
+/** wire-additions: the next numbers of a chain (MON-02). */
+export const NEXT_NONCES: Shape = named(
+  'NextNonces',
+  'The next number that no live row holds: the `nonce` that the next withdrawal, and the next settlement of a sub-account, may sign',
+  Type.Object({
+    withdrawal: COUNT,
+    settlements: mapOf(INDEX_NAME, COUNT),
+  }),
+);
+
 export const WITHDRAWAL_REQUEST: Shape = named(
   'WithdrawalRequest',
   'A signed withdrawal',
@@ -325,7 +341,14 @@ export const WITHDRAWAL_REQUEST: Shape = named(
 const WITHDRAWAL_CANCEL: Shape = named(
   'WithdrawalCancel',
   'The signed object of a withdrawal cancel',
-  closed({ tplus_user: USER_ID_GIVEN, asset_address: TOKEN_ASSET, nonce: COUNT }),
+  closed({
+    tplus_user: USER_ID_GIVEN,
+    asset_address: TOKEN_ASSET,
+    nonce: COUNT,
+    requested_at_ns: optional(
+      described(U64, 'of the row in the queue: that row and no later one with its nonce. Signed, the last member'),
+    ),
+  }),
 );
 export const WITHDRAWAL_CANCEL_REQUEST: Shape = named(
   'WithdrawalCancelRequest',
@@ -352,11 +375,15 @@ export const WITHDRAWAL_QUEUE: Shape = named(
         Type.Object({ type: words('queued', 'filled', 'executed', 'expired', 'cancelled') }),
         Type.Object({ type: Type.Literal('approved'), approvals: Type.Array(APPROVAL, { minItems: 1 }) }),
       ),
+      requested_at_ns: NANOSECONDS,
     }),
   ),
 );
 
-const CHAIN_GIVEN = Type.String({ pattern: '^(?:0[xX])?[0-9a-fA-F]{18}$', description: 'chain id, 18 hex digits' });
+export const CHAIN_GIVEN: Shape = Type.String({
+  pattern: '^(?:0[xX])?[0-9a-fA-F]{18}$',
+  description: 'chain id, 18 hex digits',
+});
 
 const SETTLEMENT: Shape = named(
   'Settlement',
@@ -367,18 +394,21 @@ const SETTLEMENT: Shape = named(
     settler: optional(
       nullable(described(USER_ID_GIVEN, 'registered on the chain; without it and a maker order, the user')),
     ),
-    mode: described(words('margin', 'spot'), 'margin settles in a margin account'),
+    mode: optional(described(words('margin', 'spot'), 'margin settles in a margin account; left out: margin')),
     asset_in: ADDRESS,
     amount_in: AMOUNT_TEXT,
     asset_out: ADDRESS,
     amount_out: described(AMOUNT_TEXT, 'locked in the sub-account, and bound in the vault, until the settlement ends'),
     chain_id: CHAIN_GIVEN,
-    nonce: optional(described(COUNT, 'of this sub-account and chain; left out: the next managed one')),
+    nonce: optional(
+      nullable(described(COUNT, 'of this sub-account and chain; left out or null: the next managed one')),
+    ),
     expires_at: optional(
       nullable(described(U64, 'nanoseconds; the approval does not outlive it. Needed with `mm_pubkey`')),
     ),
     mm_pubkey: optional(nullable(described(USER_ID_GIVEN, 'delegated flow: equals that of `maker_order`'))),
-    vault: optional(described(ADDRESS, 'the vault of the chain; any other is refused')),
+    vault: optional(nullable(described(ADDRESS, 'the vault of the chain; any other is refused'))),
+    request_id: optional(REQUEST_ID),
   }),
 );
 export const SETTLEMENT_REQUEST: Shape = named(
@@ -424,6 +454,12 @@ export const PENDING_SETTLEMENT: Shape = named(
   }),
 );
 
+/** MON-01. */
+const DUPLICATE = described(
+  Type.Literal(true),
+  'the same signed text was accepted before, and what it made is live; nothing moved',
+);
+
 const REFUSED_BY_CLEARING = Type.Object({
   success: Type.Literal(false),
   details: Type.Object({
@@ -438,14 +474,17 @@ const REFUSED_BY_CLEARING = Type.Object({
 export const SETTLEMENT_RESULT: Shape = named(
   'SettlementResult',
   'Approved: the arguments of the vault call; or rejected by clearing',
-  either(Type.Object({ success: Type.Literal(true), approval: SETTLEMENT_APPROVAL }), REFUSED_BY_CLEARING),
+  either(
+    Type.Object({ success: Type.Literal(true), approval: SETTLEMENT_APPROVAL, duplicate: optional(DUPLICATE) }),
+    REFUSED_BY_CLEARING,
+  ),
 );
 
 /** wire.md 5.1: a rejection by clearing has status 200. */
 export const ACTION_RESULT: Shape = named(
   'ActionResult',
   'Done, or rejected by clearing: then `success` is false and `details` contain the reason',
-  either(Type.Object({ success: Type.Literal(true) }), REFUSED_BY_CLEARING),
+  either(Type.Object({ success: Type.Literal(true), duplicate: optional(DUPLICATE) }), REFUSED_BY_CLEARING),
 );
 
 export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(

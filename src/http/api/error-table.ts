@@ -149,6 +149,11 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'an amend was made for other terms: the order was changed since, or has another revision',
     remedy: 'read `details.authorization_revision` or the order, and decide anew',
   },
+  ACTION_ALREADY_USED: {
+    means:
+      "the signed text of a withdrawal, a settlement or a maker's order was accepted before, and what it made has ended: `details.status`",
+    remedy: 'sign a new one, with another `request_id` or nonce',
+  },
   POSITION_NOT_FOUND: { means: 'no such position', remedy: 'read your positions' },
   POSITION_NOT_FLAT: { means: 'the position still has a size', remedy: 'close it first' },
   POSITION_BUSY: { means: 'orders or fills of the position are pending', remedy: 'try again when they are decided' },

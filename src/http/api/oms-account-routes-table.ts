@@ -6,6 +6,7 @@ import {
   CLOSE_POSITION_REQUEST,
   INVENTORY,
   MULTISIG_CONFIG,
+  NEXT_NONCES,
   RENAME_REQUEST,
   RENAMED,
   SETTLEMENT_APPROVALS,
@@ -99,14 +100,15 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'signed',
     summary: 'Withdraw from account 0',
     description:
-      'Locks the amount and the fee. It waits for its delay, is filled in its order as far as the vault has free units, and is approved at the next checkpoint: then the queue has the signatures for the vault. A rejection by clearing has status 200.',
+      'Locks the amount and the fee. It waits for its delay, is filled in its order as far as the vault has free units, and is approved at the next checkpoint: then the queue has the signatures for the vault. ' +
+      'A signed text is accepted once: while its row is live the same text is answered with `"duplicate":true` and moves nothing, after that with 409 `ACTION_ALREADY_USED`. A rejection by clearing has status 200.',
     body: WITHDRAWAL_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
     reply: ACTION_RESULT,
-    errors: SIGNER_ERRORS,
+    errors: [...SIGNER_ERRORS, 'ACTION_ALREADY_USED'],
     example: {
-      body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":null,"target":"${TARGET}"},"signature":[],"additional_signers":[]}`,
+      body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","request_id":"a1"},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
     },
   },
@@ -117,7 +119,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     auth: 'signed',
     summary: 'Cancel a withdrawal',
     description:
-      'Of a withdrawal that is queued or filled; what it locked returns at once, without a fee. Once it is to be approved only the chain ends it: `WITHDRAWAL_NOT_FOUND`, with status 200.',
+      'Of a withdrawal that is queued or filled; what it locked returns at once, without a fee. With `requested_at_ns` it is about that row of the queue alone, else about the live row of its nonce, each time that it is sent. Once it is to be approved only the chain ends it: `WITHDRAWAL_NOT_FOUND`, with status 200.',
     body: WITHDRAWAL_CANCEL_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
@@ -139,7 +141,22 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
       'Those that live and those that ended within a day. `signature`, `expiry` and `epoch_hash` of an approved one are arguments of the vault.',
     reply: WITHDRAWAL_QUEUE,
     example: {
-      reply: `[{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","status":{"type":"queued"}}]`,
+      reply: `[{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","status":{"type":"queued"},"requested_at_ns":1770000004000000000}]`,
+    },
+  },
+  {
+    method: 'GET',
+    path: '/account/nonces/{user_id}/{chain_id}',
+    area: 'Account',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Next nonces of a chain',
+    description:
+      "The next number of a withdrawal, and by sub-account of a settlement, that no live row holds. A request that signs it is refused by the vault's counter once it is executed.",
+    reply: NEXT_NONCES,
+    example: {
+      path: { chain_id: '000000000000007a69' },
+      reply: '{"withdrawal":0,"settlements":{"0":0,"1":0}}',
     },
   },
   {
@@ -151,12 +168,13 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     description:
       'Locks `amount_out` of the sub-account, binds it in the vault, and answers with the approval that the executor of the settler passes to `executeAtomicSettlement`. ' +
       'The vault settles in the order of nonces. When it has, the amount is debited and `amount_in` is credited; without it the lock ends once a confirmed block is past `expiry`. ' +
+      'A signed text, and the text of a maker order, is accepted once: while its row is live the same request gets the same approval with `"duplicate":true`, after that 409 `ACTION_ALREADY_USED`. ' +
       'A rejection by clearing has status 200. `TIMEOUT_UNKNOWN_STATE`: it is locked; look among the signatures.',
     body: SETTLEMENT_REQUEST,
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
     reply: SETTLEMENT_RESULT,
-    errors: [...SIGNER_ERRORS, 'SERVICE_UNAVAILABLE'],
+    errors: [...SIGNER_ERRORS, 'SERVICE_UNAVAILABLE', 'ACTION_ALREADY_USED'],
     example: {
       body: `{"inner":{"tplus_user":"{user_id}","sub_account_index":0,"settler":"{user_id}","mode":"spot","asset_in":"${TOKEN}","amount_in":"de0b6b3a7640000","asset_out":"${TOKEN_OUT}","amount_out":"9c4","chain_id":"000000000000007a69","expires_at":null,"mm_pubkey":null},"signature":[],"additional_signers":[]}`,
       reply:

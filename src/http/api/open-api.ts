@@ -10,6 +10,7 @@
 
 import { parseJson } from '../../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
+import { CHAIN_GIVEN } from '../../codec/shapes/account-shapes.ts';
 import { ASSET_ID_GIVEN, ORDER_ID, type Shape, SUB_ACCOUNT, USER_ID_GIVEN } from '../../codec/shapes/shape-kit.ts';
 import { ERROR } from '../../codec/shapes/stream-shapes.ts';
 import { must } from '../../core/assert.ts';
@@ -32,6 +33,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   order_id: ORDER_ID,
   sub_account: SUB_ACCOUNT,
   account_index: SUB_ACCOUNT,
+  chain_id: CHAIN_GIVEN,
 };
 
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;

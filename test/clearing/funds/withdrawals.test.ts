@@ -425,7 +425,7 @@ suite('withdrawals', () => {
     const [kept, loaded] = [world.state, tables.load()];
     const hashes = [kept, loaded].map((state) => {
       world.state = state;
-      world.withdraw(usd(10));
+      world.withdraw(usd(10), { text: 'ab'.repeat(32) });
       assert.equal(world.row(0).sequence, 2);
       world.cancel(0);
       return stateHash(state);

@@ -13,6 +13,7 @@ import { stateLines } from '../../../src/clearing/state-hash.ts';
 import type { SignerKey, SignerScheme } from '../../../src/codec/signatures.ts';
 import type { ChainId, UserId } from '../../../src/core/ids.ts';
 import type { Amount18, TimestampNs } from '../../../src/core/units.ts';
+import { textOf } from '../../support/asked.ts';
 import {
   ALICE,
   BOB,
@@ -145,7 +146,10 @@ class Life {
 
   #action(kind: keyof typeof OF_ITSELF, user: UserId): Unsent {
     if (kind === 'closePosition') return { kind, user, account: 1, asset: USD, nonce: 1n };
-    if (kind === 'cancelWithdrawal') return { kind, user, token: TOKEN, chainId: CHAIN as ChainId, nonce: 0 };
+    if (kind === 'cancelWithdrawal') {
+      const text = textOf(0);
+      return { kind, user, token: TOKEN, chainId: CHAIN as ChainId, nonce: 0, requestedNs: null, text };
+    }
     const accounts = { sourceIndex: 0, targetIndex: 0, targetType: null };
     return { kind, user, ...accounts, asset: USD, amount: 1n as Amount18, nonce: 1n };
   }
