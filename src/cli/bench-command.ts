@@ -1,6 +1,7 @@
 /** `ringbook bench`: measures `/control` of a running node, compares measurements, and draws one as HTML. */
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { withoutByteOrderMark } from '../core/byte-order-mark.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { comparison, type Measurement, parseMeasurement } from '../load/figures.ts';
 import { FLOWS, type Flow } from '../load/plan.ts';
@@ -171,7 +172,7 @@ async function measure(values: Values): Promise<ExitCode> {
 function measurementOf(path: string): Measurement {
   let text = '';
   try {
-    text = readFileSync(path, 'utf8');
+    text = Buffer.from(withoutByteOrderMark(readFileSync(path))).toString('utf8');
   } catch {
     throw usageError(`${path} cannot be read`);
   }

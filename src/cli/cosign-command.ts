@@ -8,6 +8,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { RingbookClient } from '../client/client.ts';
 import { type CosignRequest, cosignFile, merged, readCosignFile, withCoSigner } from '../client/cosign-file.ts';
+import { withoutByteOrderMark } from '../core/byte-order-mark.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -77,7 +78,8 @@ example:
     const amountText = formOf(values);
     const [path, ...others] = positionals;
     if (path === undefined) throw usageError('cosign takes a FILE: ringbook cosign pay.json --co-signer phone.key');
-    const read = (name: string): CosignRequest => readCosignFile(readFileSync(name), { amountText });
+    const read = (name: string): CosignRequest =>
+      readCosignFile(withoutByteOrderMark(readFileSync(name)), { amountText });
     const request = others.map(read).reduce(merged, read(path));
     if (values.send) {
       process.stdout.write(`${describe(request)}\n`);

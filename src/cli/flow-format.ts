@@ -126,7 +126,8 @@ interface Row {
 }
 
 function* rows(text: string, header: string): Generator<Row> {
-  const [first, ...lines] = text.split('\n');
+  // Spreadsheets end lines with both characters.
+  const [first, ...lines] = text.split(/\r?\n/);
   if (first !== header) throw new FlowFormatError(`line 1: expected the header "${header.slice(0, 60)}"`);
   if (lines.pop() !== '') throw new FlowFormatError('the last line does not end');
   const columns = header.split(',').length;

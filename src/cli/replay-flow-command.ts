@@ -1,6 +1,7 @@
 /** `ringbook replay-flow`: the command around replay-flow.ts: files, progress, summary. */
 import { readFileSync } from 'node:fs';
 import { type Options, Presets, SingleBar } from 'cli-progress';
+import { withoutByteOrderMark } from '../core/byte-order-mark.ts';
 import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
@@ -55,7 +56,7 @@ function sourceOf(positionals: readonly string[], values: Values): Source {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return Buffer.from(withoutByteOrderMark(readFileSync(path))).toString('utf8');
   } catch {
     throw usageError(`${path} cannot be read`);
   }

@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseJson } from '../codec/json-tree.ts';
+import { withoutByteOrderMark } from '../core/byte-order-mark.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { nearestName } from '../core/nearest-name.ts';
 
@@ -43,9 +44,9 @@ function isProfileName(name: string): boolean {
 }
 
 function parseObject(path: string): Record<string, unknown> {
-  let bytes: Buffer;
+  let bytes: Uint8Array;
   try {
-    bytes = readFileSync(path);
+    bytes = withoutByteOrderMark(readFileSync(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const nearest = nearestName(basename(path), PROFILES);
@@ -55,7 +56,7 @@ function parseObject(path: string): Record<string, unknown> {
     );
   }
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     if (!isObject(value)) throw new ConfigError(`${path} does not hold a JSON object`);
     // The same text once more, because JSON.parse takes the last of two members of one name.
     const strict = parseJson(bytes, { fractions: 'text' });

@@ -8,6 +8,7 @@
  * Not here: what the values mean (config.ts), and the variables of tests and benchmarks.
  */
 import { readFileSync } from 'node:fs';
+import { withoutByteOrderMark } from '../core/byte-order-mark.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { nearestName } from '../core/nearest-name.ts';
 
@@ -86,7 +87,7 @@ export function secretVariable(environment: Environment, name: FileVariable): st
 function secretOf(name: string, path: string): string {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = Buffer.from(withoutByteOrderMark(readFileSync(path))).toString('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError(`${name} is "${path}", which cannot be read (${code ?? 'unknown'}): give the path of a file`);

@@ -42,6 +42,8 @@ suite('flow files', () => {
         assert.deepEqual(parseFlow(writeFlow(flow.events)), flow.events);
         assert.deepEqual(parseBook(writeBook(flow.book)), flow.book);
         assert.equal(writeFlow(parseFlow(writeFlow(flow.events))), writeFlow(flow.events));
+        // MCH-09
+        assert.deepEqual(parseFlow(writeFlow(flow.events).replaceAll('\n', '\r\n')), flow.events);
       }),
       propertyParameters(10),
     );
@@ -50,7 +52,7 @@ suite('flow files', () => {
   test('anything else is refused with its line', () => {
     const wrong: readonly (readonly [string, RegExp])[] = [
       ['', /line 1: expected the header/],
-      [`${HEADER}\r\n`, /line 1/],
+      [`${HEADER}\r\r\n`, /line 1/],
       [`${HEADER}\n1,0,add,o1,buy,100,10`, /last line/],
       [`${HEADER}\n1,0,add,o1,buy,100\n`, /line 2: expected 7 fields, found 6/],
       [`${HEADER}\n2,0,add,o1,buy,100,10\n`, /line 2: expected seq 1/],

@@ -248,6 +248,17 @@ suite('environment of a node', () => {
     assert.equal(loadConfig({ RINGBOOK_OMS_PORT: '', RINGBOOK_LOG_LEVEL: '' }).omsPort, 3032);
   });
 
+  test('MCH-09: a file that begins with a byte order mark and ends its lines with CR LF is read as without them', () => {
+    const path = join(folder, 'windows.json');
+    const text = JSON.stringify({ extends: 'dev', logLevel: 'error' }, null, 2);
+    for (const written of [text, `\ufeff${text}`, `\ufeff${text.replaceAll('\n', '\r\n')}\r\n`]) {
+      writeFileSync(path, written);
+      assert.equal(loadConfig({ RINGBOOK_CONFIG: path }).logLevel, 'error');
+    }
+    writeFileSync(path, `\ufeff\ufeff${text}`);
+    assert.throws(() => loadConfig({ RINGBOOK_CONFIG: path }), /is not valid JSON/);
+  });
+
   test('the token may be in a file, whose line end is not part of it', () => {
     const path = join(folder, 'token');
     for (const [content, token] of [
@@ -255,6 +266,8 @@ suite('environment of a node', () => {
       ['own-token\n', 'own-token'],
       ['own-token\r\n', 'own-token'],
       ['two words\n', 'two words'],
+      // MCH-09
+      ['\ufeffown-token\r\n', 'own-token'],
     ]) {
       writeFileSync(path, content ?? '');
       assert.equal(loadConfig({ RINGBOOK_OPERATOR_TOKEN_FILE: path }).token, token);
