@@ -17,6 +17,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
+import type { ConfirmedBlock } from '../runtime/wall-follower.ts';
 import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
 import type { AmountLimits, KeySigner, Signer } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
@@ -338,6 +339,17 @@ export class ChainActor implements ChainOperations {
       return state === null ? [] : [{ ...state, chainId, polledMs }];
     });
     return [...simulated, ...this.#evm.states()];
+  }
+
+  /** Of each EVM chain that was read. */
+  confirmedBlocks(): readonly ConfirmedBlock[] {
+    const read = this.#evm.states().filter(({ blockTime }) => blockTime > 0);
+    return read.map(({ chainId, blockTime }) => ({ chain: chainId, timeS: blockTime }));
+  }
+
+  /** EVM chains that are watched, read or not. */
+  get evmChainCount(): number {
+    return evmChains(this.#parts.registry()).size;
   }
 
   onChain(): ReadonlyMap<AssetId, bigint | null> {

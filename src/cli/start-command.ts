@@ -22,6 +22,7 @@ environment:
   RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API; RINGBOOK_OPERATOR_TOKEN_FILE names a file with it
   RINGBOOK_LOG_LEVEL       trace, debug, info, warn or error (default: of the profile)
   RINGBOOK_ACCEPT_ESCAPE   chains, with commas, whose vault in escape mode this start accepts
+  RINGBOOK_ACCEPT_CLOCK    seconds by which the recorded times may be ahead of the system clock
   RINGBOOK_TRACE           1 records the hops of every order action, for ringbook trace
   RINGBOOK_COMMIT          what GET /version names as the commit
   RINGBOOK_DEMO            1 or 0: with or without the demo traders, whatever the option says

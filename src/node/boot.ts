@@ -65,6 +65,7 @@ import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-thre
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
 import { whenAtRest } from './quiescence.ts';
+import { WallClock } from './wall-clock.ts';
 
 const LOOK_MS = 2;
 const STOP_MS_MAX = 20_000;
@@ -110,6 +111,7 @@ export class RingbookNode {
   #feed: OracleFeed | null = null;
   #sweeper: NodeJS.Timeout | null = null;
   readonly #keeper: JournalKeeper;
+  readonly #wallClock: WallClock;
   #isStopping = false;
   readonly #certificateEndS: number | null;
   #isEmpty = false;
@@ -142,6 +144,23 @@ export class RingbookNode {
     }
     const tls = tlsOf(config.publicListeners);
     this.#certificateEndS = tls === null ? null : certificateEndS(tls);
+    this.#wallClock = new WallClock({
+      clock,
+      mayBePushed: config.hooks,
+      blocks: () => this.#chains?.confirmedBlocks() ?? [],
+      chains: () => this.#chains?.evmChainCount ?? 0,
+      stepped: (ns) => {
+        this.#log.warn(
+          { ms: Number(ns / 1_000_000n) },
+          'the system clock went forward, and the clock of the node with it',
+        );
+        this.#clockMoved();
+      },
+      held: (reason) => {
+        if (reason === null) this.#log.warn('the clock of the node follows the system clock again');
+        else this.#log.error({ reason }, 'a step of the system clock is not followed: the node is not ready');
+      },
+    });
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
@@ -162,6 +181,7 @@ export class RingbookNode {
     const { config } = this;
     const ops = await this.#openOps();
     await this.#threads.whenPolling();
+    this.#wallClock.start();
     this.#startGateway(await this.#marketFactories());
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
     checkChains(config.profile, this.#gateway.registry.rows());
@@ -198,6 +218,7 @@ export class RingbookNode {
     this.#waiting.add('market_data').add('chains');
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#feed?.stop();
+    this.#wallClock.stop();
     this.#keeper.stop();
     await this.#chains?.stop();
     this.#oms?.stopAccepting();
@@ -457,17 +478,15 @@ export class RingbookNode {
       commit: COMMIT,
       clock,
       plan,
-      waitingFor: () => [...this.#waiting],
+      wallClock: this.#wallClock,
+      waitingFor: () => (this.#wallClock.state.held === null ? [...this.#waiting] : [...this.#waiting, 'clock']),
       starting: () => (this.#isStopping ? null : this.#threads.progress.step),
       command: (command) => this.#clearingClient.command(command),
       ask: (query) => this.#clearingClient.ask(query),
       hookClearing: (hook) => this.#clearingClient.hook(hook),
       stallMarket: (marketIndex, isStalled) => this.#stallMarket(marketIndex, isStalled),
       settle: (timeoutMs) => this.#settle(timeoutMs),
-      clockMoved: () => {
-        this.#threads.wakeAll();
-        this.#chains?.wake();
-      },
+      clockMoved: () => this.#clockMoved(),
       requestCounts: () => this.#requests,
       presence: (user) => ({
         sessions: this.#gateway.sessions.countOf(user),
@@ -492,6 +511,12 @@ export class RingbookNode {
       dataDisk: () => diskOf(config.dataDirectory),
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
+  }
+
+  /** What goes by the node's clock is due. */
+  #clockMoved(): void {
+    this.#threads.wakeAll();
+    this.#chains?.wake();
   }
 
   #namedThreads(): readonly { readonly name: string; readonly id: number }[] {

@@ -49,6 +49,8 @@ export interface NodeConfig extends Profile {
   readonly token: string;
   /** Chains on whose vault in escape mode this start is accepted (RINGBOOK_ACCEPT_ESCAPE, with commas between them). */
   readonly acceptsEscape: readonly string[];
+  /** Seconds by which recorded times may be ahead of the system clock at this start. */
+  readonly acceptedAheadS: number;
   /** Whether threads record the hops of actions and their own pauses (RINGBOOK_TRACE). */
   readonly isTraced: boolean;
   /** Whether the demo traders trade (RINGBOOK_DEMO, `ringbook start --demo`): in the seeded dev profile only. */
@@ -88,6 +90,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
     dataDirectory: resolve(variable(environment, 'RINGBOOK_DATA_DIR') ?? join('data', profile.profile)),
     token: secretVariable(environment, 'RINGBOOK_OPERATOR_TOKEN') ?? profile.operatorToken ?? '',
     acceptsEscape: acceptedEscapes(environment),
+    acceptedAheadS: acceptedAhead(environment),
     isTraced: flagVariable(environment, 'RINGBOOK_TRACE'),
     isDemo: demoWish(environment, profile, wishes),
   };
@@ -109,6 +112,13 @@ function acceptedEscapes(environment: Environment): readonly string[] {
     if (chainId !== null) return chainId;
     throw new ConfigError(`RINGBOOK_ACCEPT_ESCAPE has "${text}": give chain ids of 18 hex digits, with commas`);
   });
+}
+
+/** Seconds by which recorded times may be ahead of the system clock. @throws ConfigError */
+function acceptedAhead(environment: Environment): number {
+  const text = variable(environment, 'RINGBOOK_ACCEPT_CLOCK') ?? '0';
+  if (/^(?:0|[1-9][0-9]{0,9})$/.test(text)) return Number(text);
+  throw new ConfigError(`RINGBOOK_ACCEPT_CLOCK is "${text}": give whole seconds`);
 }
 
 /** Null where the file decides. */

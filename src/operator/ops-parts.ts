@@ -23,8 +23,20 @@ import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
 
-/** The parts that are not ready yet, by their names in `GET /readyz`. */
-export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains';
+/** The parts that are not ready, by their names in `GET /readyz`; `clock`: a step of the system clock is held (MCH-02). */
+export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains' | 'clock';
+
+/** How the node's clock follows the system clock. */
+export interface WallClockView {
+  readonly state: {
+    /** System clock − node clock, in nanoseconds. */
+    readonly differenceNs: bigint;
+    /** Why the node is not ready; null while it follows. */
+    readonly held: string | null;
+  };
+  /** The operator bears out the step that is held. @returns false when none is. */
+  accept(): boolean;
+}
 
 /** The members of the configuration (node/config.ts) that the operator API reads. */
 export interface OpsConfig {
@@ -56,6 +68,7 @@ export interface OpsParts {
   readonly version: string;
   readonly commit: string;
   readonly clock: SharedClock;
+  readonly wallClock: WallClockView;
   /** Threads, actors, rings and metrics of the node. */
   readonly plan: Plan;
   readonly gateway: {

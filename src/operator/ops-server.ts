@@ -13,6 +13,7 @@ import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { METRICS_CONTENT_TYPE, type MeasuredElsewhere, metricsPage } from './metrics-page.ts';
 import { chainHookRoutes, chainRoutes } from './operator-chain-routes.ts';
+import { clockRoutes } from './operator-clock-routes.ts';
 import { configRoutes } from './operator-config-routes.ts';
 import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
@@ -43,6 +44,7 @@ export class OpsServer {
       ...configRoutes(parts),
       ...chainRoutes(parts, chains),
       ...limitRoutes(parts),
+      ...clockRoutes(parts),
       ...readRoutes(parts, chains),
       ...hooks,
     ];
@@ -129,8 +131,9 @@ function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonl
 /** Not ready is a regular response: 503 without an error envelope. */
 function readiness(parts: OpsParts): RawReply {
   const waiting = parts.waitingFor();
-  const progress = waiting.length === 0 ? null : parts.starting();
-  const body = { ready: waiting.length === 0, waiting_for: waiting };
+  const progress = waiting.every((part) => part === 'clock') ? null : parts.starting();
+  const { held } = parts.wallClock.state;
+  const body = { ready: waiting.length === 0, waiting_for: waiting, ...(held === null ? {} : { reason: held }) };
   const text = writeJson(progress === null ? body : { ...body, progress: { ...progress } });
   return { status: waiting.length === 0 ? 200 : 503, contentType: 'application/json', text };
 }

@@ -38,6 +38,17 @@ export function* runtimeFamilies(parts: OpsParts, recorded: readonly Recorded[])
     'Requests whose signatures wait in the verifier pool or are being verified.',
     parts.unverified(),
   );
+  const { differenceNs, held } = parts.wallClock.state;
+  yield plainGauge(
+    'ringbook_clock_difference_seconds',
+    'The system clock less the clock of the node.',
+    Number(differenceNs / 1_000n) / 1e6,
+  );
+  yield plainGauge(
+    'ringbook_clock_held',
+    '1 while a step of the system clock is not followed, because nothing bears it out.',
+    held === null ? 0 : 1,
+  );
   yield plainCounter(
     'ringbook_log_lines_dropped_total',
     'Lines of the log that were not written, because standard error was not read or refused them.',

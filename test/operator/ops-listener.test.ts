@@ -377,6 +377,8 @@ const FAMILIES = [
   'ringbook_journal_sequence',
   'ringbook_unflushed_seconds',
   'ringbook_open_orders',
+  'ringbook_clock_difference_seconds',
+  'ringbook_clock_held',
   'ringbook_log_lines_dropped_total',
   'ringbook_log_waiting',
   'ringbook_open_orders_limit',

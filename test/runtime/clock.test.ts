@@ -60,7 +60,40 @@ suite('clock (AMB-113, AMB-141)', () => {
     assert.ok(clock.nowNs() >= before);
   });
 
-  test('time handed from thread to thread never decreases, pushes included', async () => {
+  test('MCH-02: slowed time runs at nine tenths until it has given back what it was to', () => {
+    const clock = new SharedClock(createClock({ mode: 'system', notBeforeNs: 0n }));
+    const passed = (ms: number): readonly [bigint, bigint] => {
+      const [from, monotonic] = [clock.nowNs(), process.hrtime.bigint()];
+      while (process.hrtime.bigint() - monotonic < BigInt(ms) * 1_000_000n);
+      const until = process.hrtime.bigint();
+      return [clock.nowNs() - from, until - monotonic];
+    };
+    clock.slow(1_000_000_000n);
+    const [slowed, real] = passed(100);
+    assert.ok(slowed >= (real * 9n) / 10n && slowed <= (real * 91n) / 100n + 1_000_000n, `${slowed} in ${real}`);
+    // Given back so far stays so, and the rest is taken back.
+    const before = clock.nowNs();
+    clock.slow(0n);
+    assert.ok(clock.nowNs() >= before);
+    const [restored, again] = passed(50);
+    assert.ok(restored >= again - 1_000_000n, `${restored} in ${again}`);
+    clock.slow(1_000_000n);
+    passed(30);
+    const [after, then] = passed(30);
+    assert.ok(after >= then - 1_000_000n, 'what was to be given back is');
+  });
+
+  test('MCH-02: pushes of hooks are known apart from steps of the system clock', () => {
+    const clock = new SharedClock(createClock({ mode: 'system', notBeforeNs: 0n }));
+    clock.advance(5n);
+    clock.step(7n);
+    assert.equal(clock.pushedNs, 5n);
+    const now = clock.nowNs();
+    assert.equal(clock.setTo(now + 3_600_000_000_000n), true);
+    assert.ok(clock.pushedNs > 3_599_000_000_000n);
+  });
+
+  test('time handed from thread to thread never decreases, pushes and slowing included', async () => {
     const memory = createClock({ mode: 'system', notBeforeNs: 0n });
     const baton = new SharedArrayBuffer(16);
     const clock = new SharedClock(memory);
@@ -69,6 +102,7 @@ suite('clock (AMB-113, AMB-141)', () => {
     const [cells, turns] = [new BigInt64Array(baton, 8), new Int32Array(baton, 0, 1)];
     for (let round = 0; round < 2_000; round++) {
       if (round % 100 === 0) clock.advance(1_000n);
+      if (round % 3 === 0) clock.slow(round % 2 === 0 ? 50_000_000n : 0n);
       cells[0] = clock.nowNs();
       Atomics.store(turns, 0, 1);
       Atomics.notify(turns, 0);

@@ -1,16 +1,16 @@
 /** The shim between lmdb and the disk (io-shim.c): built where there is a C compiler, and the trace that it writes. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const SOURCE = 'test/support/io-shim.c';
 const HEAD_BYTES = 16;
 
 /** @returns the shared object, or null where there is no C compiler: the campaigns that need it are skipped there. */
-export function buildShim(): string | null {
-  const path = join(temporaryDirectory(), 'io-shim.so');
-  const { status } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', path, SOURCE, '-ldl'], { stdio: 'ignore' });
+export function buildShim(source: string = SOURCE): string | null {
+  const path = join(temporaryDirectory(), basename(source).replace(/\.c$/, '.so'));
+  const { status } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', path, source, '-ldl'], { stdio: 'ignore' });
   return status === 0 ? path : null;
 }
 

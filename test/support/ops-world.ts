@@ -21,7 +21,7 @@ import { STANDARD_RATES } from '../../src/gateway/sessions/rate-limits.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
-import type { OpsParts, Waiting } from '../../src/operator/ops-parts.ts';
+import type { OpsParts, Waiting, WallClockView } from '../../src/operator/ops-parts.ts';
 import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
@@ -59,6 +59,9 @@ export class OpsWorld {
   /** What detection has found. */
   readonly atRisk: AtRiskAccounts = new AtRiskAccounts();
 
+  wallClock: WallClockView['state'] = { differenceNs: 0n, held: null };
+  wallClockAccepts: () => boolean = () => false;
+
   /** Commands that clearing received. */
   get commands(): number {
     return this.#sequence;
@@ -92,6 +95,7 @@ export class OpsWorld {
       config,
       clock,
       plan,
+      wallClock: { state: this.wallClock, accept: () => this.wallClockAccepts() },
       clockMoved: () => undefined,
       version: '0.1.0',
       commit: 'abc',
