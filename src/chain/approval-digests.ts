@@ -5,6 +5,7 @@
  *   withdrawal   type │ domain │ token │ amount │ user │ nonce │ valid until │ epoch hash │ target
  *   settlement   type │ domain │ token out │ amount out │ token in │ amount in │ mode │ user │ account │ nonce │ valid
  *                until │ settler
+ *   checkpoint   type │ domain │ root │ number
  *
  * Addresses are padded on the right, numbers on the left. Amounts are base units of the token.
  */
@@ -16,6 +17,7 @@ import { keccakText, U256_MAX } from './chain-events.ts';
 
 const WITHDRAWAL_TYPE = keccakText('WithdrawalApprovalV1');
 const SETTLEMENT_TYPE = keccakText('SettlementApprovalV2');
+const CHECKPOINT_TYPE = keccakText('CheckpointV1');
 const SCHEMA_VERSION = 1n;
 const WORD_BYTES = 32;
 
@@ -86,6 +88,19 @@ export function settlementDigest(domain: string, approval: SettlementApproval): 
     uint(validUntil),
     settler,
   ]);
+}
+
+/** A root that administrators commit to a vault, and its number, which only grows (CHN-07). */
+export interface CheckpointTerms {
+  /** 64 hex. */
+  readonly root: string;
+  /** uint64, above 0. */
+  readonly number: bigint;
+}
+
+/** @param domain of the vault. @returns 64 hex. */
+export function checkpointDigest(domain: string, { root, number }: CheckpointTerms): string {
+  return digest([CHECKPOINT_TYPE, domain, root, uint(number)]);
 }
 
 function uint(value: bigint): string {

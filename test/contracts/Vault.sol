@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {Ed25519} from "Ed25519.sol";
+
 /**
  * Vaults for tests, written from docs/reference/wire.md 12: the functions that clients and the node call, in the order of
  * checks, with the events, errors, counters and digests given there. `VaultV1` takes the nonces of `withdraw` and of
  * `executeAtomicSettlement` as uint256, `VaultV2` as uint64; everything else is common to both.
  *
- * Not here: squashing and batch settlements, upgrades, the escape hatch (wire.md gives no ABI for it), the registry and
- * the credential manager. Not audited: no funds of value belong into it.
+ * The escape hatch (WDR-24, CHN-07; wire.md gives no ABI for it): administrators commit the root over what each account can withdraw. When
+ * none was committed for the timeout, a user withdraws with a proof of the last root and a signature of the key that names the account.
+ *
+ * Not here: squashing and batch settlements, upgrades, the registry and the credential manager. Not audited: no funds of value belong into it.
  */
 interface IExecutor {
     function onAtomicSettlement(address token, uint256 amount, bytes calldata data) external returns (uint256);
@@ -58,6 +62,10 @@ abstract contract VaultBase {
     error NormalizationRoundsToZero();
     error DecimalsCallFailed();
     error NotOwner();
+    error EscapeClosed();
+    error EscapeOpen();
+    error InvalidProof();
+    error ExceedsWithdrawable(uint256 left, uint256 amount);
     error NotCredentialManager();
     error NotAdmin();
     error InsufficientAmountFromExecutor(uint256 required, uint256 given);
@@ -90,6 +98,19 @@ abstract contract VaultBase {
         bytes32 settler
     );
 
+    event Checkpoint(uint64 indexed number, bytes32 root);
+    event ForceWithdrew(bytes32 indexed user, uint256 indexed nonce, address tokenAddress, uint256 amount);
+
+    /** What an account can withdraw of a token in this vault, as a root has it. */
+    struct Withdrawable {
+        bytes32 user;
+        uint64 account;
+        address token;
+        uint256 amount;
+    }
+
+    bytes32 public constant CHECKPOINT_TYPEHASH = keccak256("CheckpointV1");
+    bytes32 public constant ESCAPE_TYPEHASH = keccak256("ForcedWithdrawalV1");
     bytes32 public constant WITHDRAWAL_TYPEHASH = keccak256("WithdrawalApprovalV1");
     bytes32 public constant SETTLEMENT_TYPEHASH = keccak256("SettlementApprovalV2");
     uint256 private constant NORMAL_DECIMALS = 18;
@@ -107,6 +128,13 @@ abstract contract VaultBase {
     mapping(bytes32 => uint64) public depositCounts;
     mapping(bytes32 => uint64) public withdrawalCounts;
     mapping(bytes32 => mapping(uint64 => uint64)) public settlementCounts;
+    bytes32 public checkpointRoot;
+    uint64 public checkpointNumber;
+    uint64 public checkpointTime;
+    uint64 public escapeTimeout = 7 days;
+    mapping(bytes32 => uint64) public forcedCounts;
+    /** By root and leaf. */
+    mapping(bytes32 => mapping(bytes32 => uint256)) public forced;
     bytes32[] private approvedSettlers;
     mapping(bytes32 => mapping(address => bool)) private isExecutor;
 
@@ -228,6 +256,97 @@ abstract contract VaultBase {
             _padded(target)
         ];
         return keccak256(abi.encodePacked(words));
+    }
+
+    // The escape hatch.
+
+    /** Begins when no checkpoint came for the timeout; a vault that never had one has no root to prove anything with. */
+    function escapeMode() public view returns (bool) {
+        return checkpointTime != 0 && block.timestamp > uint256(checkpointTime) + escapeTimeout;
+    }
+
+    /** Anybody may send what the administrators have signed; a number that is not higher is an older checkpoint. */
+    function commitCheckpoint(bytes32 root, uint64 number, bytes[] calldata signatures) external {
+        if (escapeMode()) revert EscapeOpen();
+        if (number <= checkpointNumber) revert InvalidNonce(uint256(checkpointNumber) + 1, number);
+        if (signatures.length < withdrawalQuorum) revert MissedQuorum(signatures.length, withdrawalQuorum);
+        bytes32[4] memory words = [CHECKPOINT_TYPEHASH, domainSeparator, root, bytes32(uint256(number))];
+        _requireQuorum(keccak256(abi.encodePacked(words)), signatures);
+        checkpointRoot = root;
+        checkpointNumber = number;
+        checkpointTime = uint64(block.timestamp);
+        emit Checkpoint(number, root);
+    }
+
+    function setEscapeTimeout(uint64 timeout) external onlyOwner {
+        if (timeout == 0 || escapeMode()) revert InvalidSetting();
+        escapeTimeout = timeout;
+    }
+
+    /** The owner's word that the node is back and has debited what was paid. */
+    function endEscape() external onlyOwner {
+        if (!escapeMode()) revert EscapeClosed();
+        checkpointRoot = 0;
+        checkpointTime = uint64(block.timestamp);
+    }
+
+    /** @param r first half of the user's Ed25519 signature over `forcedDigest`. @param s the second half. */
+    function forceWithdraw(
+        Withdrawable calldata leaf,
+        uint256 amount,
+        address target,
+        bytes32[] calldata proof,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        if (!escapeMode()) revert EscapeClosed();
+        if (amount == 0) revert ZeroAmount();
+        bytes32 name = leafOf(leaf);
+        if (!_isIn(name, proof)) revert InvalidProof();
+        uint256 left = leaf.amount - forced[checkpointRoot][name];
+        if (amount > left) revert ExceedsWithdrawable(left, amount);
+        uint64 nonce = forcedCounts[leaf.user];
+        bytes32 digest = forcedDigest(leaf, amount, target, nonce);
+        if (target == address(0) || !Ed25519.verify(leaf.user, r, s, digest)) revert InvalidSignature();
+        forced[checkpointRoot][name] += amount;
+        forcedCounts[leaf.user] = nonce + 1;
+        if (!_called(leaf.token, abi.encodeWithSignature("transfer(address,uint256)", target, amount))) revert TransferFailed();
+        emit ForceWithdrew(leaf.user, nonce, leaf.token, amount);
+    }
+
+    /** Hashed twice, so that no inner node of the tree is a leaf. */
+    function leafOf(Withdrawable calldata leaf) public pure returns (bytes32) {
+        bytes32[4] memory words = [leaf.user, bytes32(uint256(leaf.account)), _padded(leaf.token), bytes32(leaf.amount)];
+        return keccak256(abi.encodePacked(keccak256(abi.encodePacked(words))));
+    }
+
+    function forcedDigest(
+        Withdrawable calldata leaf,
+        uint256 amount,
+        address target,
+        uint64 nonce
+    ) public view returns (bytes32) {
+        bytes32[8] memory words = [
+            ESCAPE_TYPEHASH,
+            domainSeparator,
+            leaf.user,
+            bytes32(uint256(leaf.account)),
+            _padded(leaf.token),
+            bytes32(amount),
+            _padded(target),
+            bytes32(uint256(nonce))
+        ];
+        return keccak256(abi.encodePacked(words));
+    }
+
+    /** The two of a pair are hashed in their order as numbers. */
+    function _isIn(bytes32 name, bytes32[] calldata proof) private view returns (bool) {
+        if (checkpointRoot == 0) return false;
+        for (uint256 i = 0; i < proof.length; i++) {
+            (bytes32 low, bytes32 high) = name < proof[i] ? (name, proof[i]) : (proof[i], name);
+            name = keccak256(abi.encodePacked(low, high));
+        }
+        return name == checkpointRoot;
     }
 
     // Settlements.

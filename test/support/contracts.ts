@@ -21,7 +21,7 @@ export interface Contract {
   readonly selectors: Readonly<Record<string, string>>;
 }
 
-const FILES: readonly string[] = ['Vault.sol', 'Token.sol'];
+const FILES: readonly string[] = ['Vault.sol', 'Token.sol', 'Ed25519.sol'];
 const NAMES: readonly ContractName[] = ['VaultV1', 'VaultV2', 'Token', 'Executor', 'Depositor'];
 
 interface Compiled {
@@ -64,6 +64,8 @@ function fromCache(): Readonly<Record<ContractName, Contract>> {
     language: 'Solidity',
     sources,
     settings: {
+      // Below the size that chains take.
+      optimizer: { enabled: true, runs: 1 },
       outputSelection: {
         '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'evm.methodIdentifiers'] },
       },
