@@ -3,8 +3,7 @@
  *
  *   account ──▶ per side and book: the queue of its orders, in the order of admission (src/risk/exposure-queue.ts)
  *
- * Reduce-only orders that may rest are a book of their own: the base leg covers its first lots too, and what exceeds it
- * counts (AMB-27). Those that are judged on arrival never count.
+ * Reduce-only orders never count (MRG-22, MON-09).
  *
  * An order without a limit price counts at the price of the moment: while one is released it is priced when the sum is
  * read. (It is gone with its match.)
@@ -30,15 +29,13 @@ import type { BookExposure, ClearingState, ExposureKey } from './state.ts';
 
 /** Of the book in which an order counts, among those of its account and side; null of one that never does. */
 function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
-  const { account, row, market } = order;
+  const { account, row } = order;
   if (!isMarginType(account.row)) return null;
   switch (exposureBook(row)) {
     case EXPOSURE_BOOK.margin:
       return positionOf(state, order);
     case EXPOSURE_BOOK.spotBuys:
       return baseOf(state, order);
-    case EXPOSURE_BOOK.reduceOnly:
-      return positionOf(state, order) === null ? null : market;
     default:
       return null;
   }

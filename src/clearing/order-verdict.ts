@@ -148,12 +148,14 @@ function isSameKind(details: OrderDetails, row: OrderRow): boolean {
 
 /**
  * What the node reduces keeps its time and is smaller than it was signed: a child by what its parent cannot activate any
- * more (AMB-29), a limit order that rests by auto-reduce (AR-01, AMB-61).
+ * more (AMB-29), a limit order that rests by auto-reduce (AR-01, AMB-61), a reduce-only order that a trigger released by its room
+ * (MON-09).
  */
 function isSameSize({ details }: SignedOrder, row: OrderRow): boolean {
   if (details.kind === 'market-quote') return true;
   const isResting = row.tif === TIF.gtc || row.tif === TIF.gtd;
-  const mayBeSmaller = row.parentIdBytes !== 0 || (details.kind === 'limit' && isResting);
+  const isReleased = (row.flags & ORDER_FLAG.reduceOnly) !== 0 && row.triggerKind !== TRIGGER.none;
+  const mayBeSmaller = row.parentIdBytes !== 0 || isReleased || (details.kind === 'limit' && isResting);
   const isSigned = mayBeSmaller ? row.quantity <= details.quantity : row.quantity === details.quantity;
   return isSigned && (details.kind !== 'limit' || details.limitPrice === row.price);
 }

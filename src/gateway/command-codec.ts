@@ -11,7 +11,7 @@ import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { ORDER_END, type OrderEnd, TRIGGER } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { createBytes, writeCreateHash } from '../order/order-codec.ts';
+import { createBytes, NO_BOUND, writeCreateHash, writeRoom } from '../order/order-codec.ts';
 import {
   AmendOrder,
   CancelAllOrders,
@@ -43,7 +43,13 @@ export function writeCreate(
   v: Views,
   at: number,
   order: OrderRecordView,
-  { terms, text, signature, signatures }: Pick<PreparedCreate, 'terms' | 'text' | 'signature' | 'signatures'>,
+  {
+    terms,
+    text,
+    signature,
+    signatures,
+    room,
+  }: Pick<PreparedCreate, 'terms' | 'text' | 'signature' | 'signatures' | 'room'>,
   stamp: Stamp,
 ): void {
   assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'the text of an order is within its limit');
@@ -60,12 +66,18 @@ export function writeCreate(
   NewOrder.setSignaturesBytes(v, at, signaturesBytes);
   v.u8.set(text, at + NewOrder.bytes);
   if (signaturesBytes > 0) v.u8.set(signatures, at + NewOrder.bytes + text.length);
-  writeCreateHash(v, at, createBytes(text.length, signaturesBytes), stamp.key);
+  const bytes = createBytes(text.length, signaturesBytes, terms.flags);
+  writeRoom(v, at, bytes, room);
+  writeCreateHash(v, at, bytes, stamp.key);
 }
 
 /** Bytes of the message of a create. */
-export function createMessageBytes({ text, signatures }: Pick<PreparedCreate, 'text' | 'signatures'>): number {
-  return createBytes(text.length, signaturesBytesOf(signatures));
+export function createMessageBytes({
+  text,
+  signatures,
+  terms,
+}: Pick<PreparedCreate, 'text' | 'signatures' | 'terms'>): number {
+  return createBytes(text.length, signaturesBytesOf(signatures), terms.flags);
 }
 
 /** Bytes of the signatures behind the text; 0 where the master alone signed, whose signature has a field of its own. */
@@ -99,7 +111,7 @@ function writeHash(v: Views, at: number, message: Keyed, key: HashKey): void {
 
 export function writeReplace(v: Views, at: number, prepared: PreparedReplace, stamp: Stamp): void {
   const { requestId, key } = stamp;
-  const { market, user, orderId, timestampNs, newPrice, newQuantity, newTrigger, isComplete } = prepared;
+  const { market, user, orderId, timestampNs, newPrice, newQuantity, newTrigger, isComplete, room } = prepared;
   ReplaceOrder.write(v, at, {
     requestId,
     receivedNs: stamp.receivedNs as TimestampNs,
@@ -107,6 +119,7 @@ export function writeReplace(v: Views, at: number, prepared: PreparedReplace, st
     price: newPrice ?? NO_PRICE,
     quantity: newQuantity ?? NO_QUANTITY,
     triggerPrice: newTrigger?.price ?? NO_PRICE,
+    ...room,
     marketIndex: market.definition.marketIndex,
     triggerKind: newTrigger?.kind ?? TRIGGER.none,
     nodeMade: false,
@@ -145,6 +158,7 @@ export function writeReduction(v: Views, at: number, command: ReduceCommand, sta
     price: NO_PRICE,
     quantity: total as RawQuantity,
     triggerPrice: NO_PRICE,
+    ...NO_BOUND,
     marketIndex,
     triggerKind: TRIGGER.none,
     nodeMade: true,
@@ -192,13 +206,14 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
 }
 
 export function writeRelease(v: Views, at: number, command: ReleaseCommand, receivedNs: bigint): void {
-  const { order, triggered, quantity, budget, marketIndex, end } = command;
+  const { order, triggered, quantity, budget, room, marketIndex, end } = command;
   ReleaseOrder.write(v, at, {
     receivedNs: receivedNs as TimestampNs,
     order,
     triggered,
     quantity,
     budget,
+    ...room,
     marketIndex,
     end,
   });

@@ -28,7 +28,6 @@ export function readSettings(json: string): {
     preflightMinimum: decimal(stored.preflight_minimum),
     autoReduces: stored.auto_reduce_enabled,
     autoReduceCooldownNs: milliseconds(stored.auto_reduce_cooldown_ms),
-    cancelsReduceOnlyExcess: stored.reduce_only_excess_cancel,
     marketOrderBand: decimal(stored.market_order_band),
   };
   const faults: FaultSettings = {

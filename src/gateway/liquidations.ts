@@ -22,6 +22,7 @@ import { assert } from '../core/assert.ts';
 import { NODE_ORDER_PREFIX } from '../core/ids.ts';
 import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
 import type { RawPrice, TimestampNs } from '../core/units.ts';
+import { NO_BOUND } from '../order/order-codec.ts';
 import type { OrderEntry } from './order-entry.ts';
 import type { MarketSlot } from './orders/markets.ts';
 import type { ClearedAccount } from './orders/order-events.ts';
@@ -169,5 +170,6 @@ function nodeCreate(order: NodeOrderSent, market: MarketSlot): PreparedCreate {
     signature: NO_SIGNATURE,
     signatures: NO_SIGNATURE,
     skips: NO_SKIPS,
+    room: NO_BOUND,
   };
 }

@@ -110,10 +110,15 @@ export class Book {
   /** The worst price at which the order may match: its limit, if it has one, and the collar. */
   boundOf(index: number): number {
     const { orders } = this;
-    const isLimit = orders.kindOf(index) === ORDER_KIND.limit;
-    const price = orders.priceOf(index);
-    if (orders.sideOf(index) === SIDE.buy) return isLimit && price < this.highest ? price : this.highest;
-    return isLimit && price > this.lowest ? price : this.lowest;
+    const side = orders.sideOf(index);
+    if (orders.kindOf(index) === ORDER_KIND.limit) return this.boundAt(side, orders.priceOf(index));
+    return side === SIDE.buy ? this.highest : this.lowest;
+  }
+
+  /** The same of a limit order with this price. */
+  boundAt(side: Side, price: number): number {
+    if (side === SIDE.buy) return Math.min(price, this.highest);
+    return Math.max(price, this.lowest);
   }
 
   /** Whether both orders have the same owner: signer and sub-account (STP-02, STP-05). */

@@ -12,6 +12,8 @@
  * (wire-additions.md 4.3). The revision is the timestamp of the last replace or amend, which both raise above the creation.
  *
  * The node's own replaces only reduce (AMB-61): they carry no timestamp, and the order keeps its own.
+ *
+ * A replace of a reduce-only order is cut to its room as a create is; without any it is refused (MON-09).
  */
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, TRIGGER } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
@@ -21,6 +23,7 @@ import type { Book } from './book.ts';
 import type { MarketEvents, ReplaceCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, NO_MONEY, place } from './placement.ts';
+import { isReduceOnly, lotsInRoom } from './room.ts';
 import type { Triggers } from './triggers.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -47,8 +50,9 @@ export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCom
   const refuse = (code: RejectCode): void => events.replaceRefused(command, code);
   if (orders.kindOf(index) !== ORDER_KIND.limit) refuse(REJECT_CODE.INVALID_ORDER);
   else if (isOlder || (isSameTimestamp && !isSame(book, index, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
-  else if (isSameTimestamp || isNoReduction(book, index, command))
+  else if (isSameTimestamp || isNoReduction(book, index, waiting, command))
     events.replaceUnchanged(command.requestId, orders.sequenceOf(index));
+  else if (command.isNodeMade && waiting !== null && waiting.released > 0) cutGrowing(at, index, waiting, command);
   else if (exceedsChangeable(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
   else if (waiting === null) changeResting(at, index, command);
   else if (waiting.released === 0) changeWaiting(at, index, waiting, command);
@@ -98,8 +102,14 @@ function takeTimestamp({ orders }: Book, index: number, command: ReplaceCommand)
 }
 
 /** Whether the order is already as small as the node's replace requests. */
-function isNoReduction({ orders }: Book, index: number, { isNodeMade, quantity }: ReplaceCommand): boolean {
-  return isNodeMade && quantity >= orders.quantityOf(index);
+function isNoReduction(
+  { orders }: Book,
+  index: number,
+  waiting: Waiting | null,
+  { isNodeMade, quantity }: ReplaceCommand,
+): boolean {
+  const total = waiting !== null && waiting.released > 0 ? waiting.total : orders.quantityOf(index);
+  return isNodeMade && quantity >= total;
 }
 
 function isOlderThan({ orders }: Book, index: number, { timestampHigh, timestampLow }: ReplaceCommand): boolean {
@@ -127,10 +137,15 @@ function changeResting(at: ChangePlace, index: number, command: ReplaceCommand):
   const { book, events } = at;
   const { orders } = book;
   const price = command.price === 0 ? orders.priceOf(index) : command.price;
-  const quantity = command.quantity === 0 ? orders.quantityOf(index) : command.quantity;
+  const wanted = command.quantity === 0 ? orders.quantityOf(index) : command.quantity;
   const before = orders.remaining(index);
-  const after = quantity - orders.filledOf(index);
   const moves = price !== orders.priceOf(index);
+  const quantity = totalInRoom(book, index, { price, wanted, moves }, command);
+  const after = quantity - orders.filledOf(index);
+  if (after <= 0 && wanted > quantity) {
+    events.replaceRefused(command, REJECT_CODE.REDUCE_ONLY_WOULD_INCREASE);
+    return;
+  }
   if (after > 0 && moves && isStopped(at, index, price, command)) return;
   const growth = moves ? after : after - before;
   if (growth > 0 && !book.ownSide(orders.sideOf(index)).fits(price, growth)) {
@@ -145,6 +160,22 @@ function changeResting(at: ChangePlace, index: number, command: ReplaceCommand):
   if (after <= 0) complete(at, index, command.requestId);
   else if (moves) reenter(book, index);
   else resize(book, index, after - before);
+}
+
+/** The new total of an order, of a reduce-only one cut to its room (MON-09). What is filled is not cut. */
+function totalInRoom(
+  book: Book,
+  index: number,
+  { price, wanted, moves }: { readonly price: number; readonly wanted: number; readonly moves: boolean },
+  room: ReplaceCommand,
+): number {
+  const { orders } = book;
+  const [flags, filled] = [orders.flagsOf(index), orders.filledOf(index)];
+  if (!isReduceOnly(flags) || wanted <= filled) return wanted;
+  const mayTake = moves && (flags & ORDER_FLAG.postOnly) === 0;
+  const bound = mayTake ? book.boundAt(orders.sideOf(index), price) : null;
+  // mutant: room-of-a-replace
+  return filled + lotsInRoom(book, index, wanted - filled, room, bound);
 }
 
 /** Ends a post-only order that would match at its new price: a stale quote is worse than none (AMB-19). */
@@ -189,6 +220,27 @@ function changeGrowing(at: ChangePlace, index: number, waiting: Waiting, command
   publishReplaced(at, index, sequence, command, waiting.total);
   triggers.reconsider(waiting);
   if (moves) reenter(book, index);
+}
+
+/** The node takes lots that rest off a child of which more may be released (MON-09): off its total and what is enabled, too. */
+function cutGrowing(at: ChangePlace, index: number, waiting: Waiting, command: ReplaceCommand): void {
+  const { book, triggers, events } = at;
+  const { orders } = book;
+  const resting = orders.stateOf(index) === ORDER_STATE.resting ? orders.remaining(index) : 0;
+  const lots = Math.min(waiting.total - command.quantity, resting);
+  if (lots <= 0) {
+    events.replaceUnchanged(command.requestId, orders.sequenceOf(index));
+    return;
+  }
+  if (lots === resting) book.takeOff(index);
+  triggers.takeBack(waiting, lots);
+  orders.setPriceAndQuantity(index, orders.priceOf(index), waiting.released);
+  if (lots === resting) book.exhaust(index);
+  else book.ownSide(orders.sideOf(index)).adjust(index, -lots);
+  const order = orders.sequenceOf(index);
+  events.activated(book.nextSequence(), order, orders.priorityOf(index), waiting.released);
+  publishReplaced(at, index, book.nextSequence(), command, waiting.total);
+  triggers.reconsider(waiting);
 }
 
 /**

@@ -12,7 +12,7 @@
  * are safe integers of at least 1.
  */
 import { wordCount } from '../core/key-words.ts';
-import { ORDER_ID_BYTES_MAX } from '../core/limits.ts';
+import { ORDER_ID_BYTES_MAX, RAW_MAX } from '../core/limits.ts';
 import {
   type FillGroup,
   ORDER_END,
@@ -30,6 +30,7 @@ import {
 } from '../core/order-terms.ts';
 import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { Room } from '../order/order-codec.ts';
 
 /** Bytes of a user's key. */
 export const USER_BYTES = 32;
@@ -82,7 +83,9 @@ class OrderCommand implements HashedKey, Received {
  * Quote integers have scale 10^-quantity decimals (AMB-05). Reaching a cap or target completes the order; exhausting a
  * budget never does (AMB-37, AMB-39).
  */
-export class NewOrderCommand extends OrderCommand {
+export class NewOrderCommand extends OrderCommand implements Room {
+  roomToTake: number = RAW_MAX;
+  roomToRest: number = RAW_MAX;
   creationHigh = 0;
   creationLow = 0;
   /** The earlier of good-until and creation + 30 days (ORD-20, AMB-127). */
@@ -110,7 +113,9 @@ export class NewOrderCommand extends OrderCommand {
 /**
  * Changes a resting limit order or a limit order in the trigger book; 0 leaves price, quantity or trigger unchanged.
  */
-export class ReplaceCommand extends OrderCommand {
+export class ReplaceCommand extends OrderCommand implements Room {
+  roomToTake: number = RAW_MAX;
+  roomToRest: number = RAW_MAX;
   timestampHigh = 0;
   timestampLow = 0;
   price = 0;
@@ -155,7 +160,7 @@ export interface CancelAllCommand extends Received {
 }
 
 /** The gateway's answer to `triggered`: it has reserved the balance for `quantity` lots, or the order ends (AMB-28). */
-export interface ReleaseCommand {
+export interface ReleaseCommand extends Room {
   receivedNs: TimestampNs;
   order: number;
   /** Sequence of the answered `triggered` event; 0 for an order that was restored as fired. */
@@ -247,8 +252,9 @@ export interface MarketEvents {
   accepted(sequence: Sequence, command: NewOrderCommand, parent: Sequence | 0): void;
   /**
    * WOULD_CROSS consumes the id and a sequence (AMB-16). DUPLICATE_ORDER, REQUEST_TOO_OLD, ALREADY_CANCELLED (by a
-   * parked cancel), MARKET_HALTED, ORDER_EXPIRED, ORDER_NOT_FOUND (no such parent) and INVALID_ORDER (the level is
-   * full; a parent of the same side, or with a trigger) consume neither: sequence 0.
+   * parked cancel), MARKET_HALTED, ORDER_EXPIRED, ORDER_NOT_FOUND (no such parent), INVALID_ORDER (the level is
+   * full; a parent of the same side, or with a trigger) and REDUCE_ONLY_WOULD_INCREASE (nothing to take, no room to rest)
+   * consume neither: sequence 0.
    */
   createRefused(sequence: Sequence | 0, command: NewOrderCommand, code: RejectCode): void;
   matched(
@@ -283,7 +289,8 @@ export interface MarketEvents {
   /**
    * A replace was applied. Fills at the new price follow. The priority is unchanged when the order keeps its queue
    * place (AMB-19). The trigger is the current one while the order waits for it, else none and 0. `requestId` is 0
-   * without a client request: a child lost what its cancelled parent can no longer activate (AMB-29).
+   * without a client request: a child lost what its cancelled parent can no longer activate (AMB-29), or a reduce-only order
+   * is cut to its room when it comes or is released (MON-09).
    */
   replaced(
     sequence: Sequence,

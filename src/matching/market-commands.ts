@@ -2,6 +2,7 @@
  * Reads messages as commands of an engine, in place: one record per kind, refilled for each message, so nothing is
  * allocated per message. Times stay two words and keys stay in the ring.
  */
+import { RAW_MAX } from '../core/limits.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
@@ -14,7 +15,7 @@ import {
 import type { TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
-import { createHash, fillExpiry } from '../order/order-codec.ts';
+import { createHash, fillExpiry, fillRoom } from '../order/order-codec.ts';
 import {
   AmendOrder,
   CancelAllOrders,
@@ -115,6 +116,8 @@ export class CommandReader {
     quantity: 0,
     budget: 0,
     end: 0,
+    roomToTake: RAW_MAX,
+    roomToRest: RAW_MAX,
   };
   readonly #rollback: RollbackCommand = {
     receivedNs: NO_TIME,
@@ -145,6 +148,7 @@ export class CommandReader {
     command.kind = OrderRecord.kind(v, record);
     command.tif = OrderRecord.tif(v, record);
     command.flags = OrderRecord.flags(v, record);
+    fillRoom(command, v, at, bytes);
     command.price = OrderRecord.price(v, record);
     command.quantity = OrderRecord.quantity(v, record);
     command.amount = OrderRecord.amount(v, record);
@@ -171,6 +175,8 @@ export class CommandReader {
     fillChange(command, ReplaceOrder, v, at);
     command.price = ReplaceOrder.price(v, at);
     command.isNodeMade = ReplaceOrder.nodeMade(v, at);
+    command.roomToTake = ReplaceOrder.roomToTake(v, at);
+    command.roomToRest = ReplaceOrder.roomToRest(v, at);
     command.isComplete = ReplaceOrder.isComplete(v, at);
     command.triggerKind = ReplaceOrder.triggerKind(v, at) as TriggerKind;
     command.triggerPrice = ReplaceOrder.triggerPrice(v, at);
@@ -215,6 +221,8 @@ export class CommandReader {
     command.triggered = ReleaseOrder.triggered(v, at);
     command.quantity = ReleaseOrder.quantity(v, at);
     command.budget = ReleaseOrder.budget(v, at);
+    command.roomToTake = ReleaseOrder.roomToTake(v, at);
+    command.roomToRest = ReleaseOrder.roomToRest(v, at);
     command.end = ReleaseOrder.end(v, at) as OrderEnd | 0;
     return command;
   }

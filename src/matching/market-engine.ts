@@ -61,6 +61,7 @@ import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import type { PublishedLevels } from './published-levels.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredSequences, UnsortedOrders } from './restore.ts';
 import { type RollbackPlace, rollBack } from './rollback.ts';
+import { enterRoom, isReduceOnly, lacksRoom } from './room.ts';
 import { Triggers } from './triggers.ts';
 import { Uncrossing } from './uncross.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
@@ -186,7 +187,8 @@ export class MarketEngine {
    *
    * Rejected with sequence 0: MARKET_HALTED (AMB-109), of an order of the node only in a halted market; DUPLICATE_ORDER or, because of a parked cancel,
    * ALREADY_CANCELLED; ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its
-   * parent (AMB-29); INVALID_ORDER when its level would exceed 2^53−1, or the market has its maximum number of orders.
+   * parent (AMB-29); INVALID_ORDER when its level would exceed 2^53−1, or the market has its maximum number of orders;
+   * REDUCE_ONLY_WOULD_INCREASE of a reduce-only order that has no room to rest and would match nothing (MON-09).
    */
   create(command: NewOrderCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
@@ -200,6 +202,10 @@ export class MarketEngine {
       this.#createWaiting(command);
       return;
     }
+    if (lacksRoom(this.#book, command)) {
+      this.#events.createRefused(0, command, REJECT_CODE.REDUCE_ONLY_WOULD_INCREASE);
+      return;
+    }
     // After this point the command must succeed: the id is consumed.
     const index = this.#accept(command);
     const sequence = this.#book.orders.sequenceOf(index);
@@ -211,7 +217,9 @@ export class MarketEngine {
     }
     this.#events.accepted(sequence, command, 0);
     if ((command.flags & ORDER_FLAG.postOnly) !== 0) this.#book.cancelOwn(index, command.price);
-    place(this.#book, index, command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit));
+    const mayEnter = !isReduceOnly(command.flags) || enterRoom(this.#book, this.#events, index, command);
+    const money = command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit);
+    if (mayEnter) place(this.#book, index, money);
     this.#book.commitDepth();
   }
 

@@ -13,6 +13,10 @@
  * A GTC or GTD child that grows moves to the back of its queue. An IOC, FOK or market child matches the added quantity
  * and drops what it does not get. When no more can be activated, a child ends or continues like any other order.
  *
+ * A release of a reduce-only order is cut to its room, each activation of a child by itself (MON-09): what exceeds the room is
+ * taken off the total, or dropped of a child that never rests; an order of which nothing is left ends. A start does not know
+ * which lots of a child were cut: what it then enables is within the total that was left.
+ *
  * Both queues are processed a few entries at a time between commands, so that a burst of triggers does not delay
  * cancels. These orders are few compared to the book: plain objects suffice.
  *
@@ -31,11 +35,13 @@ import {
   type TriggerKind,
 } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
+import { NO_BOUND } from '../order/order-codec.ts';
 import { type Book, type BookWatcher, UNSIZED } from './book.ts';
 import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { boundOf, endExpiredWithin, endIfDue } from './expired-orders.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, matchSized, moneyLeft, place } from './placement.ts';
+import { isReduceOnly, lotsInRoom, publishCut } from './room.ts';
 import { sizeOf } from './sizing.ts';
 import { ReachedTriggers, TriggerBook } from './trigger-book.ts';
 import type { Beginning, Parent, Waiting } from './waiting.ts';
@@ -129,6 +135,8 @@ export class Triggers implements BookWatcher {
       isAnswerPending: false,
       granted: 0,
       grantedBudget: 0,
+      grantedRoom: NO_BOUND,
+      lost: 0,
       isOver: false,
     };
     parent?.children.add(waiting);
@@ -171,7 +179,13 @@ export class Triggers implements BookWatcher {
   /** Sets the total of an order without released quantity (AMB-19, AMB-20). */
   resize(waiting: Waiting, total: number): void {
     waiting.total = total;
-    waiting.enabled = waiting.parent === null ? total : Math.min(total, waiting.parent.confirmed);
+    waiting.enabled = waiting.parent === null ? total : Math.min(total, waiting.parent.confirmed - waiting.lost);
+  }
+
+  /** Lots that were released and have not matched are off a child of which more may be released (MON-09). */
+  takeBack(waiting: Waiting, lots: number): void {
+    waiting.released -= lots;
+    this.#cut(waiting, lots);
   }
 
   /** After a change of terms: voids the published and granted quantity and publishes it again. */
@@ -195,7 +209,7 @@ export class Triggers implements BookWatcher {
     const parent = must(this.#parents.get(index), 'an order that is marked has children');
     parent.confirmed += lots;
     for (const child of parent.children) {
-      child.enabled = Math.min(child.total, parent.confirmed);
+      child.enabled = Math.min(child.total, parent.confirmed - child.lost);
       if (child.level === null && child.enabled > child.published) this.#fired.add(child);
     }
   }
@@ -253,7 +267,7 @@ export class Triggers implements BookWatcher {
   // ---- release
 
   /** The gateway's answer to the last `triggered`; an answer to an older one is ignored (AMB-28). */
-  release({ order, triggered, quantity, budget, end }: ReleaseCommand): void {
+  release({ order, triggered, quantity, budget, end, roomToTake, roomToRest }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
     if (waiting === undefined || !waiting.isAnswerPending || endIfDue(this.#theBook, waiting.index)) return;
     if (waiting.publishedAt !== triggered || publishedLots(waiting.published) !== quantity) return;
@@ -261,6 +275,7 @@ export class Triggers implements BookWatcher {
     if (end === 0) {
       waiting.granted = waiting.published;
       waiting.grantedBudget = budget;
+      waiting.grantedRoom = { roomToTake, roomToRest };
       this.#granted.add(waiting);
     } else this.#endWaiting(waiting, end);
   }
@@ -344,19 +359,54 @@ export class Triggers implements BookWatcher {
       book.end(index, ORDER_END.postOnlyWouldCross);
       return;
     }
-    waiting.released = lots;
+    const added = this.#addedLots(waiting, lots - released, rests, isPostOnly);
+    if (added === 0 && !rests) {
+      book.end(index, ORDER_END.reduceOnly);
+      return;
+    }
+    const isAtOnce = restsLater(book, index) || (lots === waiting.total && released === 0);
+    const isCut = isAtOnce && added < lots - released && orders.kindOf(index) !== ORDER_KIND.marketQuote;
+    const inForce = isCut ? released + added : lots;
+    if (isCut) {
+      this.#cut(waiting, lots - inForce);
+      publishCut(book, this.#events, index, waiting.total);
+    }
+    waiting.released = inForce;
     this.#bound(waiting);
-    const sequence = book.nextSequence();
-    orders.setPriority(index, sequence);
-    this.#events.activated(sequence, waiting.order as Sequence, sequence, publishedLots(lots));
+    if (added > 0) {
+      const sequence = book.nextSequence();
+      orders.setPriority(index, sequence);
+      this.#events.activated(sequence, waiting.order as Sequence, sequence, publishedLots(inForce));
+    }
     if (isPostOnly) book.cancelOwn(index, orders.priceOf(index));
-    if (lots === waiting.total && (released === 0 || restsLater(book, index))) this.#remove(waiting);
-    if (rests) this.#grow(index, lots);
-    else if (restsLater(book, index) || waiting.isOver) {
-      orders.setPriceAndQuantity(index, orders.priceOf(index), lots);
+    if (inForce === waiting.total && (released === 0 || restsLater(book, index))) this.#remove(waiting);
+    if (rests) {
+      if (added > 0) this.#grow(index, inForce);
+    } else if (isAtOnce) {
+      orders.setPriceAndQuantity(index, orders.priceOf(index), Math.min(inForce, released + added));
       place(book, index, waiting.money);
-    } else this.#matchMore(waiting, lots - released);
-    if (!waiting.isOver && waiting.released === waiting.total) this.#finish(waiting);
+    } else this.#matchMore(waiting, added);
+    if (waiting.isOver) return;
+    if (waiting.released === waiting.total) this.#finish(waiting);
+    else if (isCut) this.reconsider(waiting);
+  }
+
+  /** Of lots that are released in addition to what was released before: those that a reduce-only order has room for (MON-09). */
+  #addedLots({ index, grantedRoom: room }: Waiting, more: number, rests: boolean, isPostOnly: boolean): number {
+    const book = this.#theBook;
+    const { orders } = book;
+    if (!isReduceOnly(orders.flagsOf(index))) return more;
+    // mutant: room-of-a-release
+    if (rests) return Math.min(more, Math.max(0, room.roomToRest - orders.remaining(index)));
+    return lotsInRoom(book, index, more, room, isPostOnly ? null : book.boundOf(index));
+  }
+
+  /** Takes lots for which there is no room off the total; what else is enabled is published again. */
+  #cut(waiting: Waiting, lots: number): void {
+    waiting.total -= lots;
+    waiting.enabled -= lots;
+    waiting.lost += lots;
+    waiting.published = waiting.enabled;
   }
 
   /** Limits a market order to the balance that the gateway reserved for this release. */

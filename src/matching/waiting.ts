@@ -1,5 +1,6 @@
 /** State of orders that wait for a trigger, or for more fills of their parent (triggers.ts). */
 import type { TriggerKind, TriggerState } from '../core/order-terms.ts';
+import type { Room } from '../order/order-codec.ts';
 import type { Money } from './placement.ts';
 import type { BookedTrigger } from './trigger-book.ts';
 
@@ -23,6 +24,9 @@ export interface Waiting extends BookedTrigger<Waiting> {
   /** Lots released by the gateway that are not placed yet, and their budget (0: no limit). */
   granted: number;
   grantedBudget: number;
+  grantedRoom: Readonly<Room>;
+  /** Lots that its parent's fills enabled and releases had no room for (MON-09); they were taken off the total. */
+  lost: number;
   isOver: boolean;
 }
 

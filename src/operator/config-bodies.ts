@@ -205,7 +205,6 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   held_cancels_per_user: integer(COUNT),
   auto_reduce_enabled: flag,
   auto_reduce_cooldown_ms: integer(DAY_MS),
-  reduce_only_excess_cancel: flag,
   market_order_band: decimal(FRACTION),
   mark_band_age_ms: integer(DAY_MS),
   liquidation_interval_ms: integer(INTERVAL_MS),

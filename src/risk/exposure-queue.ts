@@ -8,7 +8,8 @@
  *
  * Only what is counted increases risk. The sum of the counted notional is kept, so that a new order, a fill and a cancel
  * cost what they move and not what there is; an order that enters in the middle, as one that a trigger releases does, does
- * not go past all that came later. Reduce-only orders have queues of their own: they use nothing of this offset.
+ * not go past all that came later. Reduce-only orders have queues of their own: they use nothing of this offset, and what is netted
+ * of theirs is what they have room for (MON-09).
  *
  * Netting is lazy: lots that a change leaves free to be netted are netted when the sum is read.
  *
@@ -150,6 +151,26 @@ export class ExposureQueue<Owner = unknown> {
     const { counted } = this;
     this.set(entry, before);
     return counted;
+  }
+
+  /** Lots of the position on the other side, as they were set last. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Lots of all orders, netted or not. */
+  get lots(): bigint {
+    return this.#lots;
+  }
+
+  /** Lots of the offset that orders before this one leave: what an order at its place may have at most (MON-09). */
+  roomOf(entry: ExposureEntry<Owner>): number {
+    const { exposure: before } = entry;
+    this.set(entry, { lots: Math.max(this.#offset, 1), lotPrice: 0n, total: null, other: null });
+    this.#level();
+    const { netted } = entry;
+    this.set(entry, before);
+    return netted;
   }
 
   /** Lots that would count if the order had so many. */

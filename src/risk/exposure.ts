@@ -6,10 +6,8 @@
  *   capacity         = initial surplus − max(Σ buys, Σ sells) over all books of the sub-account
  *
  * Notional and fee are of the lots that increase risk only: the position's opposite base is an offset that orders use up
- * in the order of their admission (exposure-queue.ts). Reduce-only orders have an offset of their own, the same position
- * once more: what exceeds it adds exposure like any order (AMB-27), and they use nothing of the other one. Those that are
- * judged on arrival are left out. One side of one book is one product and one rounding, up at 10^-18 USD, reduce-only
- * orders apart.
+ * in the order of their admission (exposure-queue.ts). Reduce-only orders add nothing and use nothing of that offset: they are
+ * never more than the position (MRG-22, MON-09). One side of one book is one product and one rounding, up at 10^-18 USD.
  *
  * What one order may still add:
  *
@@ -95,12 +93,9 @@ export function offsetLots(side: Side, base: bigint, quantityDecimals: number): 
   return Math.min(Number(opposite / powerOfTen(18 - quantityDecimals)), RAW_MAX);
 }
 
-/**
- * Whether a reduce-only order is compared with the position when it comes, and never rests: then it adds no exposure. What
- * rests or is sized in quote adds what exceeds the position (TIF-09, MRG-22, AMB-27).
- */
-export function isJudgedOnArrival({ kind, tif }: { readonly kind: OrderKind; readonly tif: Tif }): boolean {
-  return kind === ORDER_KIND.marketBase || (kind === ORDER_KIND.limit && tif !== TIF.gtc && tif !== TIF.gtd);
+/** Whether an order takes at once or ends: immediate or cancel, fill or kill, every market order (TIF-09, MON-09). */
+export function takesAtOnce({ kind, tif }: { readonly kind: OrderKind; readonly tif: Tif }): boolean {
+  return kind !== ORDER_KIND.limit || (tif !== TIF.gtc && tif !== TIF.gtd);
 }
 
 /** Which orders of an account, market and side net as one queue. */
@@ -110,20 +105,19 @@ export const EXPOSURE_BOOK = {
   /** Nets against nothing (AMB-47). */
   spotBuys: 1,
   margin: 2,
-  /** May rest or is sized in quote: what exceeds the position counts. */
+  /** Reduce-only, and may rest: adds no exposure. */
   reduceOnly: 3,
-  /** Judged on arrival: it must fit into the position, and adds no exposure. */
+  /** Reduce-only, and takes at once: adds no exposure. */
   onArrival: 4,
 } as const;
 export type ExposureBook = (typeof EXPOSURE_BOOK)[keyof typeof EXPOSURE_BOOK];
 
 /** The book in which an order of a margin-type account counts. */
 export function exposureBook(
-  order: { readonly flags: number; readonly side: Side } & Parameters<typeof isJudgedOnArrival>[0],
+  order: { readonly flags: number; readonly side: Side } & Parameters<typeof takesAtOnce>[0],
 ): ExposureBook {
   if ((order.flags & ORDER_FLAG.reduceOnly) !== 0) {
-    // mutant: reduce-only-excess
-    return isJudgedOnArrival(order) ? EXPOSURE_BOOK.onArrival : EXPOSURE_BOOK.reduceOnly;
+    return takesAtOnce(order) ? EXPOSURE_BOOK.onArrival : EXPOSURE_BOOK.reduceOnly;
   }
   if ((order.flags & ORDER_FLAG.isSpot) === 0) return EXPOSURE_BOOK.margin;
   return order.side === SIDE.buy ? EXPOSURE_BOOK.spotBuys : EXPOSURE_BOOK.none;

@@ -1,5 +1,6 @@
 // tier: quick
 /** What is looked at after every batch, in production too: each kind of damage is found, and costs a few looks only. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
@@ -14,6 +15,7 @@ import { OrderPool } from '../../src/matching/order-pool.ts';
 import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
+import { NO_BOUND } from '../../src/order/order-codec.ts';
 import { type Publication, RetryBuffer } from '../../src/runtime/retry-buffer.ts';
 import { MarketFixture } from '../support/market-fixture.ts';
 import {
@@ -160,6 +162,7 @@ suite('a hash that is not of its market', () => {
       isNodeMade: false,
       isComplete: false,
       isAmend: false,
+      ...NO_BOUND,
     };
     assert.throws(() => engine.replace({ ...asked, ...terms }), InvariantError);
   });

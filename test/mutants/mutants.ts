@@ -874,7 +874,7 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'a reduce-only order that takes is no larger than its position',
     site: 'reduce-only-taker-size',
-    change: swap(/, lots\)/, ', lots - 1)'),
+    change: swap(/lots > roomToTake/, 'lots > roomToTake + 1'),
     caughtBy: 'test/gateway/orders/reduce-only',
   },
   {
@@ -950,10 +950,46 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/market-orders',
   },
   {
-    breaks: 'what reduce-only orders exceed their position by adds exposure',
+    breaks: 'what reduce-only orders exceed their position by is cut, and no more',
     site: 'reduce-only-excess',
-    change: swap(/\? (\S+) : (\S+);/, '? $2 : $1;'),
+    change: swap(/kept === 0 \? 0 : /, ''),
+    caughtBy: 'test/gateway/orders/auto-reduce',
+  },
+  {
+    breaks: 'a reduce-only order that shrank without its user is no fault',
+    site: 'forced-reduce-only-fault',
+    change: swap(/<= /, '< 0 * '),
     caughtBy: 'test/gateway/orders/reduce-only',
+  },
+  {
+    breaks: 'a release without room waits or ends',
+    site: 'release-without-room',
+    change: swap(/roomToTake === 0/, 'roomToTake < 0'),
+    caughtBy: 'test/gateway/orders/reduce-only',
+  },
+  {
+    breaks: 'a replace closes what is left, however small',
+    site: 'replace-of-a-small-position',
+    change: swap(/ \|\| \(.*\)\)/, ')'),
+    caughtBy: 'test/gateway/orders/reduce-only',
+  },
+  {
+    breaks: 'a reduce-only order that crosses has the position to take',
+    site: 'room-of-a-taker',
+    change: swap(/lots: mayTake/, 'lots: mayRest'),
+    caughtBy: 'test/matching/room',
+  },
+  {
+    breaks: 'a part of a child that rests has the room that its resting lots leave',
+    site: 'room-of-a-release',
+    change: swap(/ - orders.remaining\(index\)/, ''),
+    caughtBy: 'test/matching/room',
+  },
+  {
+    breaks: 'a replace is cut to its room',
+    site: 'room-of-a-replace',
+    change: swap(/, room, bound\)/, ', { ...room, roomToRest: wanted }, bound)'),
+    caughtBy: 'test/matching/room',
   },
   {
     breaks: 'a released order has its hold',

@@ -60,7 +60,7 @@ suite('reduce-only orders of keys that could not back them', () => {
     await honestFlowIsUntouched(8);
   });
 
-  test('a key with a small position rests what that covers and its money backs, and loses it with the position (AR-01, AMB-27)', async () => {
+  test('a key with a small position rests what that covers, and loses it with the position (MON-09, AMB-27)', async () => {
     const poor = await node.trader({ '0': '1.5' }, [1]);
     // Short 0.01, which needs 1 USD; a buy of as much needs 2.
     await maker.buy(limit(200_000, 100), MARGIN);
@@ -68,16 +68,16 @@ suite('reduce-only orders of keys that could not back them', () => {
     await poor.until(opened.id, 'Removed Filled');
     const first = await poor.buy(limit(200_900, 100), REDUCE);
     assert.equal(first.word, 'Received', 'it closes the position');
-    assert.equal((await poor.buy(limit(201_000, HUGE), REDUCE)).word, 'INSUFFICIENT_MARGIN');
+    assert.equal((await poor.buy(limit(201_000, HUGE), REDUCE)).word, 'REDUCE_ONLY_WOULD_INCREASE');
     const second = await poor.buy(limit(200_800, 100), REDUCE);
-    assert.equal(second.word, 'INSUFFICIENT_MARGIN', 'the first one has used the position');
+    assert.equal(second.word, 'REDUCE_ONLY_WOULD_INCREASE', 'the first one has used the position');
     assert.deepEqual((await node.depth()).bids, ['2009,0.01']);
 
-    // The position is closed at a loss: nothing covers the first order any more, and a cent is no margin for it.
+    // The position is closed at a loss: nothing is left that the first order could reduce.
     await maker.sell(limit(214_900, 100), MARGIN);
     const closing = await poor.buy(limit(214_900, 100, 'IOC'), REDUCE);
     assert.equal(closing.word, 'Received');
-    await poor.until(first.id, 'Canceled AutoReduced');
+    await poor.until(first.id, 'Canceled ReduceOnly');
     assert.deepEqual((await node.depth()).bids, []);
     await honestFlowIsUntouched(8);
   });

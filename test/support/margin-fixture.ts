@@ -7,12 +7,15 @@ import assert from 'node:assert/strict';
 import type { SignedOrder } from '../../src/codec/signed-order.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import { type OrderEnd, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
+import { type OrderEnd, type RollbackReason, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import type { LiveOrder } from '../../src/gateway/orders/live-order.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
+import type { PreparedCreate, PreparedReplace } from '../../src/gateway/orders/prepared.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
+import type { Room } from '../../src/order/order-codec.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { DEFAULT_MARK_TERMS, type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import { ImitationMarket } from './imitation-market.ts';
@@ -164,6 +167,14 @@ export class MarginFixture {
     return checked.ok ? this.manager.requests.reserveCreate(checked.value, this.nowNs) : checked;
   }
 
+  /** A create that passes, as it goes to its market. */
+  prepared(wish: MarginWish): PreparedCreate {
+    const caller = { user: wish.user ?? ALICE, now: this.nowNs, looksUp: true };
+    const prepared = mustPass(this.manager.requests.checkCreate(this.#create(wish, caller.user), caller));
+    mustPass(this.manager.requests.reserveCreate(prepared, this.nowNs));
+    return prepared;
+  }
+
   verdict(wish: MarginWish): string {
     return codeOf(this.request(wish));
   }
@@ -190,6 +201,18 @@ export class MarginFixture {
   }
 
   replace(id: string, change: { price?: number; quantity?: number }, asset: AssetId = ETH): Outcome<number> {
+    const checked = this.#checkReplace(id, change, asset);
+    return checked.ok ? this.manager.requests.reserveReplace(checked.value) : checked;
+  }
+
+  /** What a replace that passes, and is refused by the market, has room for. */
+  roomOfReplace(id: string, change: { price?: number; quantity?: number }): Readonly<Room> {
+    const prepared = mustPass(this.#checkReplace(id, change, ETH));
+    this.acknowledge(mustPass(this.manager.requests.reserveReplace(prepared)), ETH, REJECT_CODE.REQUEST_TOO_OLD);
+    return prepared.room;
+  }
+
+  #checkReplace(id: string, change: { price?: number; quantity?: number }, asset: AssetId): Outcome<PreparedReplace> {
     const request = {
       ...replaceRequest({
         orderId: id as OrderId,
@@ -199,8 +222,7 @@ export class MarginFixture {
       }),
       asset: { id: asset, text: asset },
     };
-    const checked = this.manager.requests.checkReplace(request, { user: ALICE, now: this.nowNs, looksUp: true });
-    return checked.ok ? this.manager.requests.reserveReplace(checked.value) : checked;
+    return this.manager.requests.checkReplace(request, { user: ALICE, now: this.nowNs, looksUp: true });
   }
 
   /** A replace is applied. */
@@ -221,6 +243,11 @@ export class MarginFixture {
 
   rollBack(tradeId: number, asset: AssetId = ETH): void {
     this.#market(asset).rollBack(tradeId, 1, 10);
+  }
+
+  /** As `rollBack`, with these reasons of maker and taker. */
+  undo(tradeId: number, makerReason: RollbackReason, takerReason: RollbackReason, asset: AssetId = ETH): void {
+    this.#market(asset).rollBack(tradeId, makerReason, takerReason);
   }
 
   /** Markets obey the reductions that were sent since the last call. @returns `o-1 444`, `o-2 cancelled`. */

@@ -2,6 +2,7 @@
  * A market engine with short names for its commands, for tests with a long sequence of steps. Time stands still until
  * `wait`.
  */
+
 import {
   MARKET_STATUS,
   type MarketStatus,
@@ -19,6 +20,7 @@ import {
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { MarketEngine, MarketEngineOptions } from '../../src/matching/market-engine.ts';
+import { NO_BOUND, type Room } from '../../src/order/order-codec.ts';
 import {
   BUY,
   HashingEngine,
@@ -51,6 +53,8 @@ export interface OrderWords {
   readonly above?: number;
   readonly below?: number;
   readonly parent?: string;
+  /** It is reduce-only, with this room. */
+  readonly reduceOnly?: Room;
 }
 
 /** How a market order is sized; fill-or-kill by `tif`. */
@@ -133,6 +137,7 @@ export class MarketFixture {
       isComplete?: boolean;
       /** An amend, and the revision that it expects; null for none. */
       amends?: bigint | null;
+      room?: Room;
     },
   ): Told[] {
     const { price = 0, quantity = 0, user = 'ada', timestampNs = this.nowNs } = terms;
@@ -141,6 +146,7 @@ export class MarketFixture {
       ...keyOf(user, orderId),
       ...this.#received(),
       ...triggerOf(terms),
+      ...(terms.room ?? NO_BOUND),
       timestampHigh: highWord(timestampNs),
       timestampLow: lowWord(timestampNs),
       price,
@@ -181,10 +187,11 @@ export class MarketFixture {
     order: number,
     quantity: number,
     end: OrderEnd | 0 = 0,
-    words: { triggered?: number; budget?: number } = {},
+    words: { triggered?: number; budget?: number; room?: Room } = {},
   ): Told[] {
     const triggered = words.triggered ?? this.#publishedAt.get(order) ?? 0;
-    this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget: words.budget ?? 0, end });
+    const room = words.room ?? NO_BOUND;
+    this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget: words.budget ?? 0, ...room, end });
     return this.#heard();
   }
 
@@ -255,7 +262,11 @@ export class MarketFixture {
         subAccount,
         side,
         tif,
-        flags: (words.postOnly ? ORDER_FLAG.postOnly : 0) | (words.nodeMade ? ORDER_FLAG.nodeMade : 0),
+        flags:
+          (words.postOnly ? ORDER_FLAG.postOnly : 0) |
+          (words.nodeMade ? ORDER_FLAG.nodeMade : 0) |
+          (words.reduceOnly === undefined ? 0 : ORDER_FLAG.reduceOnly),
+        room: words.reduceOnly ?? NO_BOUND,
         parentId: words.parent ?? '',
         ...triggerOf(words),
         ...terms,

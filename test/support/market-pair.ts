@@ -1,6 +1,7 @@
 /**
  * An engine and the reference book that take the same commands and must emit the same events. For tests of matching.
  */
+
 import assert from 'node:assert/strict';
 import type { OrderEnd, RollbackReason } from '../../src/core/order-terms.ts';
 import {
@@ -14,6 +15,7 @@ import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { type MarketRules, ReplaceCommand } from '../../src/matching/commands.ts';
 import type { MarketEngine } from '../../src/matching/market-engine.ts';
+import { NO_BOUND } from '../../src/order/order-codec.ts';
 import {
   HashingEngine,
   keyOf,
@@ -178,6 +180,7 @@ export class MarketPair {
       triggered,
       quantity,
       budget: words.budget ?? 0,
+      ...NO_BOUND,
       end,
     };
     this.#call((engine) => engine.release(command));

@@ -24,6 +24,7 @@ import type {
 } from '../../src/matching/commands.ts';
 import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
+import { NO_BOUND, type Room } from '../../src/order/order-codec.ts';
 
 /** Name, then values; times as one bigint. */
 export type Told = readonly [name: string, ...values: (string | number | bigint)[]];
@@ -176,6 +177,8 @@ export interface Terms {
   readonly triggerPrice: number;
   /** '' for none. */
   readonly parentId: string;
+  /** Of a reduce-only order; without bound unless given. */
+  readonly room?: Room;
 }
 
 /** What a create has by default: a good-till-cancelled limit order of sub-account 0. */
@@ -202,6 +205,8 @@ export function newOrder(terms: Terms): NewOrderCommand {
     orderIdAt: key.orderIdAt,
     orderIdBytes: key.orderIdBytes,
     idHash: 0,
+    roomToTake: (terms.room ?? NO_BOUND).roomToTake,
+    roomToRest: (terms.room ?? NO_BOUND).roomToRest,
     requestId: terms.requestId,
     receivedHigh: highWord(terms.receivedNs),
     receivedLow: lowWord(terms.receivedNs),

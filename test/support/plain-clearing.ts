@@ -11,7 +11,6 @@ import {
   ROLLBACK_REASON,
   SIDE,
   type Side,
-  TIF,
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
@@ -203,22 +202,15 @@ export class PlainClearing {
 
   #isBound(user: UserId, subAccount: number): boolean {
     const { base, quote } = this.position(user, subAccount);
-    return (
-      base < 0n ||
-      quote < 0n ||
-      ['margin', 'reduce-only'].some((kind) => this.#pressing(user, subAccount, kind).length > 0)
-    );
+    return base < 0n || quote < 0n || this.#pressing(user, subAccount, 'margin').length > 0;
   }
 
-  /** Reduce-only orders press by themselves, those that may rest (AMB-27). @param kind spot, margin or reduce-only. */
+  /** Reduce-only orders press on nothing (MON-09). @param kind spot or margin. */
   #pressing(user: UserId, subAccount: number, kind: string): readonly PlainOrder[] {
     const own = [...this.orders.values()].filter((of) => of.user === user && of.subAccount === subAccount);
-    const rests = ({ tif }: PlainOrder): boolean => tif === TIF.gtc || tif === TIF.gtd;
-    return own.filter((order) => {
-      if (order.waits) return false;
-      if (order.reduceOnly) return kind === 'reduce-only' && rests(order);
-      return kind === (order.isSpot ? 'spot' : 'margin');
-    });
+    return own.filter(
+      ({ waits, reduceOnly, isSpot }) => !waits && !reduceOnly && kind === (isSpot ? 'spot' : 'margin'),
+    );
   }
 
   /** Initial surplus of the account at the worse price, less the heavier side of its open orders. */
@@ -241,7 +233,7 @@ export class PlainClearing {
     const book = { lot: QUANTITY_UNIT, takerRate: this.fees.taker };
     const of = (kind: string, reducible: bigint): bigint =>
       pressure(this.#assetOf(this), buys, open(kind), { ...book, base: reducible });
-    const leveraged = of('margin', base) + of('reduce-only', base);
+    const leveraged = of('margin', base);
     return buys ? leveraged + of('spot', 0n) : leveraged;
   }
 

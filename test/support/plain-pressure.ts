@@ -273,10 +273,9 @@ export class PlainPressure {
         const market = MARKETS[asset];
         assert.ok(market !== undefined);
         const offset = offsetLots(side, base, market.quantityDecimals);
-        for (const isReduceOnly of [false, true]) {
-          const counted = this.#counted(offset, this.#open(user, asset, { side, isReduceOnly }), market);
-          pressure[side] += requirementOf(side, counted, terms, market.takerFeeRate);
-        }
+        // Reduce-only orders press on nothing, and use nothing of the offset (MON-09).
+        const counted = this.#counted(offset, this.#open(user, asset, { side, isReduceOnly: false }), market);
+        pressure[side] += requirementOf(side, counted, terms, market.takerFeeRate);
       }
     }
     return capacityOf(initialSurplus(sums), pressure[SIDE.buy] as Amount18, pressure[SIDE.sell] as Amount18);

@@ -39,12 +39,19 @@ export class Traders {
   readonly random: SeededRandom;
   /** Orders with a signature that clearing is to find forged. */
   readonly forged: Set<string> = new Set();
+  /** Orders on margin that were sent, by id: whether they may only reduce. */
+  readonly margin: Map<string, boolean> = new Map();
   readonly #sent: Sent[] = [];
   readonly #prefix: string;
+  readonly #reduceOnlyShare: number;
   #nonce = 0n;
 
-  /** @param prefix of order ids: traders of another life on the same data take another, as ids stay taken. */
-  constructor(seed: number, prefix = 'o-') {
+  /**
+   * @param prefix of order ids: traders of another life on the same data take another, as ids stay taken.
+   * @param reduceOnlyShare of the orders on margin one in so many may only reduce.
+   */
+  constructor(seed: number, prefix = 'o-', reduceOnlyShare = 6) {
+    this.#reduceOnlyShare = reduceOnlyShare;
     this.#prefix = prefix;
     this.random = new SeededRandom(seed ^ 0x5eed);
   }
@@ -206,7 +213,8 @@ export class Traders {
       // Now and then a spot order of the margin account, or one that may only reduce.
       isSpot: !isMargin || this.random.below(6) === 0,
     };
-    const reduceOnly = !target.isSpot && this.random.below(6) === 0;
+    const reduceOnly = !target.isSpot && this.random.below(this.#reduceOnlyShare) === 0;
+    if (!target.isSpot) this.margin.set(id, reduceOnly);
     const request = createRequest(
       { ...wish, user, id, side, postSignNs: node.nowNs },
       { baseAsset: asset, creationNs: node.nowNs as TimestampNs, ...target, reduceOnly },

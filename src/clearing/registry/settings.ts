@@ -35,7 +35,6 @@ export interface Settings extends FaultSettings {
   readonly held_cancels_per_user: number;
   readonly auto_reduce_enabled: boolean;
   readonly auto_reduce_cooldown_ms: number;
-  readonly reduce_only_excess_cancel: boolean;
   /** Fraction. */
   readonly market_order_band: string;
   /** An oracle price older than this binds no mark (MON-06). */
@@ -74,7 +73,6 @@ export const DEFAULT_SETTINGS: Settings = {
   held_cancels_per_user: 1_000,
   auto_reduce_enabled: true,
   auto_reduce_cooldown_ms: 1_000,
-  reduce_only_excess_cancel: false,
   market_order_band: '0.1',
   mark_band_age_ms: Number(MARK_BAND_AGE_NS / MILLISECOND_NS),
   liquidation_interval_ms: 1_000,
@@ -112,7 +110,13 @@ export function changedSettings(now: Settings, change: Partial<Settings>): Outco
     : accepted(settings);
 }
 
-/** Reads stored settings back; what is not stored has its default. */
+/** Reads stored settings back; what is not stored has its default. Members that there are no more are left out. */
 export function parseSettings(json: string): Settings {
-  return { ...DEFAULT_SETTINGS, ...(JSON.parse(json) as Partial<Settings>) };
+  const { reduce_only_excess_cancel: _gone, ...stored } = JSON.parse(json) as Partial<Settings> & OldSettings;
+  return { ...DEFAULT_SETTINGS, ...stored };
+}
+
+/** Settings of earlier versions that may be stored (MON-09). */
+interface OldSettings {
+  readonly reduce_only_excess_cancel?: boolean;
 }

@@ -15,7 +15,12 @@ export type FillMove =
 /** @param fill.fee USD, negative for a rebate. */
 export function fillMove(
   order: LiveOrder,
-  { base, notional, fee }: { readonly base: Amount18; readonly notional: Amount18; readonly fee: Amount18 },
+  {
+    base,
+    notional,
+    fee,
+    isMaker,
+  }: { readonly base: Amount18; readonly notional: Amount18; readonly fee: Amount18; readonly isMaker: boolean },
   holds: Holds,
 ): FillMove {
   const isBuy = order.side === SIDE.buy;
@@ -24,7 +29,7 @@ export function fillMove(
   const { balance: from } = order;
   if (from === null) {
     const { position } = must(order.exposure, 'a margin order has its position');
-    return { kind: 'legs', position, base: delta, quote: usd };
+    return { kind: 'legs', position, base: delta, quote: usd, isMaker };
   }
   const { user, subAccount } = order;
   const asset: AssetId = isBuy ? order.market.definition.assetId : USD;

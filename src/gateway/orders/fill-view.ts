@@ -18,6 +18,7 @@ import {
   FILL_STATUS,
   isAtFault,
   ORDER_FLAG,
+  ROLLBACK_REASON,
   ROLLBACK_REASON_WORD,
   type RollbackReason,
   TIF,
@@ -71,6 +72,7 @@ export class FillView {
     assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
     const trade = pendingTrade(match, this.#holds, { market, maker, taker });
     market.pendingTrades.set(match.tradeId, trade);
+    market.lastTradeId = match.tradeId;
     this.#addPending(trade, trade.maker, match.sequence);
     this.#addPending(trade, trade.taker, match.sequence);
     this.#publishPending(trade, trade.maker);
@@ -125,6 +127,9 @@ export class FillView {
     const { makerFee, takerFee, timeNs } = event;
     this.#bookSide(trade, trade.maker, makerFee, receivedAt);
     this.#bookSide(trade, trade.taker, takerFee, receivedAt);
+    for (const { order } of [trade.maker, trade.taker]) {
+      if ((order.flags & ORDER_FLAG.nodeMade) !== 0) noteForced(order);
+    }
     this.#publishConfirmed(trade, trade.maker, makerFee);
     this.#publishConfirmed(trade, trade.taker, takerFee);
     this.#book.settle(trade.maker.order, timeNs);
@@ -153,11 +158,15 @@ export class FillView {
       this.#takePending(trade, side);
       rollBackMove(side.move, this.#holds);
       order.wasRolledBack = true;
-      if (!isAtFault(reason)) continue;
+      if (!isAtFault(reason)) {
+        noteForced(order);
+        continue;
+      }
       // The fills of one fill-or-kill were decided as one (AMB-34).
       // mutant: fill-or-kill-one-fault
       const isRepeated = order.faultReason !== 0 && order.tif === TIF.fok;
-      if (!isRepeated && (order.flags & ORDER_FLAG.nodeMade) === 0) faults.push({ order, reason });
+      const isUsers = (order.flags & ORDER_FLAG.nodeMade) === 0 && !isForced(order, reason, trade.tradeId);
+      if (!isRepeated && isUsers) faults.push({ order, reason });
       if (order.faultReason === 0) order.faultReason = reason;
     }
     for (const { side } of sides) this.#book.rehold(side.order);
@@ -191,6 +200,23 @@ export class FillView {
     const { user } = side.order;
     if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, rolledBackNews(reason)));
   }
+}
+
+/** The position of a margin order has shrunk, or not grown, without its user: its reduce-only orders are cut (MON-09). */
+function noteForced({ exposure, flags }: LiveOrder): void {
+  if (exposure === null || (flags & ORDER_FLAG.isSpot) !== 0) return;
+  const { position } = exposure;
+  if (position.reduceOnly === null) return;
+  position.forcedThrough = Number.POSITIVE_INFINITY;
+  position.account.reduceOnlyChanged(position);
+}
+
+/** Whether a reduce-only fill was undone because the position had shrunk without its user, before the cut was in force (MON-09). */
+function isForced({ exposure }: LiveOrder, reason: RollbackReason, tradeId: number): boolean {
+  // mutant: forced-reduce-only-fault
+  return (
+    reason === ROLLBACK_REASON.reduceOnlyViolation && exposure !== null && tradeId <= exposure.position.forcedThrough
+  );
 }
 
 function tradeKey(marketIndex: number, tradeId: number): string {

@@ -7,13 +7,14 @@
  *
  *   capacity = initial-margin surplus of the optimistic account − max(Σ buys' requirement, Σ sells' requirement)
  *
- * Each position has queues of orders: margin buys and sells, which net against it; reduce-only buys and sells, which net
- * against it once more by themselves, so that only what exceeds it counts (MRG-22, AMB-27); and spot buys, which turn USD
- * into collateral of less weight and net against nothing (AMB-47). A spot sell adds no exposure: it frees collateral.
+ * Each position has queues of orders: margin buys and sells, which net against it; spot buys, which turn USD into collateral of
+ * less weight and net against nothing (AMB-47); and reduce-only buys and sells, which add no exposure: what the position
+ * nets of them is their room (MRG-22, MON-09). A spot sell adds no exposure either: it frees collateral.
  *
  * Invariants
  *   (1) The offset of a queue that nets is the opposite optimistic base, in lots.
- *   (2) pending = the sum of undecided fills; settling = confirmed ones until the position that contains them arrives.
+ *   (2) pending = the sum of undecided fills, `undecided` of them; settling = confirmed ones until the position that contains them
+ *       arrives.
  *
  * Not here: what an order may still add (order-exposure.ts), the check of an order (margin-check.ts), the formulas (src/risk).
  */
@@ -40,6 +41,8 @@ interface LegPair {
 export interface LegMove {
   readonly base: bigint;
   readonly quote: bigint;
+  /** Its order rested: the account did not ask for it in this moment. */
+  readonly isMaker: boolean;
 }
 
 /** Entries are owned by orders, by their index. */
@@ -58,6 +61,16 @@ export interface Position {
   entry: Amount18;
   readonly pending: LegPair;
   readonly settling: LegPair;
+  /** Fills of the account in this market without an outcome. */
+  undecided: number;
+  /** Of `pending` the base that orders of the account which rested have bought, and have sold. */
+  readonly restingFills: { bought: bigint; sold: bigint };
+  /**
+   * The position has shrunk without its user: by an order of the node, by deleveraging, by the rollback of a fill for another's
+   * fault. Reduce-only fills of trades through this one that it no longer covers are no fault of the user (MON-09); infinite
+   * until its reduce-only orders are cut.
+   */
+  forcedThrough: number;
   /** The optimistic base as it stands in the legs of all users (src/risk/caps.ts). */
   summed: bigint;
   messageNumber: number;
@@ -68,13 +81,11 @@ export interface Position {
   reduceOnly: ReduceOnlyOrders | null;
 }
 
-/** Reduce-only orders of an account in one market; queues by side. */
+/** Reduce-only orders of an account in one market; queues by side. They add no exposure. */
 export interface ReduceOnlyOrders {
-  /** By index. */
-  readonly live: Set<number>;
-  /** Those that may rest or are sized in quote: what exceeds the position adds exposure. */
+  /** Those that may rest, by their admission. */
   readonly resting: readonly [OrderQueue, OrderQueue];
-  /** Those that are judged on arrival and have not ended: they add no exposure, and none is taken beyond the position. */
+  /** Those that take at once and have not ended: none is taken beyond the position that they leave. */
   readonly arriving: readonly [OrderQueue, OrderQueue];
 }
 
@@ -88,15 +99,13 @@ export function optimisticQuote({ quote, pending, settling }: Position): bigint 
 }
 
 /** Whether no order of the account may add exposure in this market. */
-function isIdle({ buys, sells, spotBuys, reduceOnly }: Position): boolean {
-  const isFree = reduceOnly === null || reduceOnly.resting.every((queue) => queue.isEmpty);
-  return buys.isEmpty && sells.isEmpty && spotBuys.isEmpty && isFree;
+function isIdle({ buys, sells, spotBuys }: Position): boolean {
+  return buys.isEmpty && sells.isEmpty && spotBuys.isEmpty;
 }
 
 /** Whether an order of the account in this market might borrow. */
-function mightBorrow({ buys, sells, reduceOnly }: Position): boolean {
-  if (buys.counted > 0n || sells.counted > 0n) return true;
-  return reduceOnly?.resting.some(({ counted }) => counted > 0n) === true;
+function mightBorrow({ buys, sells }: Position): boolean {
+  return buys.counted > 0n || sells.counted > 0n;
 }
 
 /** A queue as it would be, for a question. */
@@ -118,6 +127,7 @@ export class MarginAccount {
   readonly index: number;
   readonly spot: SpotAccount;
   readonly #assets: AssetRisks;
+  readonly #toCheck: Set<Position>;
   readonly #positions = new Map<AssetId, Position>();
   /** Rises with every change of a position. */
   #changes = 0;
@@ -125,7 +135,9 @@ export class MarginAccount {
   readonly #seen = { assets: -1, spot: -1, own: -1 };
   readonly #sums = emptyInitial();
 
-  constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks) {
+  /** @param toCheck gets positions with reduce-only orders that have moved (reduce-only-excess.ts). */
+  constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks, toCheck: Set<Position>) {
+    this.#toCheck = toCheck;
     this.user = user;
     this.index = index;
     this.spot = spot;
@@ -145,6 +157,9 @@ export class MarginAccount {
       entry: ZERO_18,
       pending: { base: 0n, quote: 0n },
       settling: { base: 0n, quote: 0n },
+      undecided: 0,
+      restingFills: { bought: 0n, sold: 0n },
+      forcedThrough: 0,
       summed: 0n,
       messageNumber: 0,
       buys: new ExposureQueue(),
@@ -178,18 +193,27 @@ export class MarginAccount {
 
   /** A fill without an outcome. */
   pend(position: Position, move: LegMove): void {
-    addTo(position.pending, move, 1n);
+    this.#addPending(position, move, 1);
     this.#moved(position);
   }
 
   rollBack(position: Position, move: LegMove): void {
-    addTo(position.pending, move, -1n);
+    this.#addPending(position, move, -1);
     this.#moved(position);
+  }
+
+  #addPending(position: Position, move: LegMove, sign: 1 | -1): void {
+    addTo(position.pending, move, BigInt(sign));
+    position.undecided += sign;
+    if (!move.isMaker) return;
+    const { restingFills } = position;
+    if (move.base > 0n) restingFills.bought += move.base * BigInt(sign);
+    else restingFills.sold -= move.base * BigInt(sign);
   }
 
   /** @param confirmedAt the count of clearing's events at its confirmation; a position that came after it contains the fill. */
   confirm(position: Position, move: LegMove, confirmedAt: number): void {
-    addTo(position.pending, move, -1n);
+    this.#addPending(position, move, -1);
     if (position.messageNumber <= confirmedAt) addTo(position.settling, move, 1n);
     this.#moved(position);
   }
@@ -205,7 +229,7 @@ export class MarginAccount {
   reduceOnlyOf(position: Position): ReduceOnlyOrders {
     if (position.reduceOnly === null) {
       const queues = (): readonly [OrderQueue, OrderQueue] => [new ExposureQueue(), new ExposureQueue()];
-      position.reduceOnly = { live: new Set(), resting: queues(), arriving: queues() };
+      position.reduceOnly = { resting: queues(), arriving: queues() };
       this.#moved(position);
     }
     return position.reduceOnly;
@@ -224,6 +248,7 @@ export class MarginAccount {
     buys.setOffset(short);
     sells.setOffset(long);
     if (reduceOnly === null) return;
+    this.#toCheck.add(position);
     for (const [shrinksShort, shrinksLong] of [reduceOnly.resting, reduceOnly.arriving]) {
       shrinksShort.setOffset(short);
       shrinksLong.setOffset(long);
@@ -241,14 +266,14 @@ export class MarginAccount {
     this.#exposures += 1;
   }
 
+  /** A reduce-only order of the position has changed, or what was on its way about one has arrived. */
+  reduceOnlyChanged(position: Position): void {
+    this.#toCheck.add(position);
+  }
+
   /** Two equal ones: nothing of the account has changed in between, prices included. */
   get version(): number {
     return this.#assets.version + this.spot.changes + this.#changes + this.#exposures;
-  }
-
-  /** Rises whenever a position of it or what an order may do has changed; prices and balances aside. */
-  get moves(): number {
-    return this.#changes + this.#exposures;
   }
 
   /** Whether an oracle or mark price of any of its assets, debts or markets is younger than this. */
@@ -297,10 +322,6 @@ export class MarginAccount {
       buys += this.#requirementOf(position, SIDE.buy, position.buys, whatIf);
       buys += this.#requirementOf(position, SIDE.buy, position.spotBuys, whatIf);
       sells += this.#requirementOf(position, SIDE.sell, position.sells, whatIf);
-      if (position.reduceOnly === null) continue;
-      const [reduceOnlyBuys, reduceOnlySells] = position.reduceOnly.resting;
-      buys += this.#requirementOf(position, SIDE.buy, reduceOnlyBuys, whatIf);
-      sells += this.#requirementOf(position, SIDE.sell, reduceOnlySells, whatIf);
     }
     return { buys: buys as Amount18, sells: sells as Amount18 };
   }
@@ -321,16 +342,14 @@ export class MarginAccount {
   /** The queues that count on a side. */
   *queues(side: Side): Iterable<{ readonly position: Position; readonly queue: OrderQueue }> {
     for (const position of this.#positions.values()) {
-      const { buys, sells, spotBuys, reduceOnly } = position;
+      const { buys, sells, spotBuys } = position;
       for (const queue of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, queue };
-      if (reduceOnly !== null) yield { position, queue: reduceOnly.resting[side] };
     }
   }
 
   /** Lots by which margin orders of a side may add to the position. */
-  countedLots({ buys, sells, reduceOnly }: Position, side: Side): bigint {
-    const own = side === SIDE.buy ? buys : sells;
-    return own.countedLots + (reduceOnly === null ? 0n : reduceOnly.resting[side].countedLots);
+  countedLots({ buys, sells }: Position, side: Side): bigint {
+    return (side === SIDE.buy ? buys : sells).countedLots;
   }
 
   /** Whether any order of it adds exposure. */
@@ -368,7 +387,7 @@ export class MarginAccount {
   }
 }
 
-function addTo(pair: LegPair, { base, quote }: LegMove, sign: bigint): void {
+function addTo(pair: LegPair, { base, quote }: Pick<LegMove, 'base' | 'quote'>, sign: bigint): void {
   pair.base += base * sign;
   pair.quote += quote * sign;
 }

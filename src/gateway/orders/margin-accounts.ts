@@ -12,7 +12,7 @@ import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import type { Holds, UpdateCount } from './holds.ts';
-import { isReduceOnly, type LiveOrder } from './live-order.ts';
+import type { LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
 import { type OrderExposure, queueOf } from './order-exposure.ts';
@@ -41,8 +41,8 @@ export class MarginAccounts {
   readonly assets: AssetRisks;
   /** Accounts of which an order has added exposure since this was last tidied (auto-reduce.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
-  /** Positions that reduce-only orders have named since this was last tidied (reduce-only-excess.ts). */
-  readonly withReduceOnly: Set<Position> = new Set();
+  /** Positions with reduce-only orders of which something has moved since they were last checked (reduce-only-excess.ts). */
+  readonly reduceOnlyToCheck: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   readonly #holds: Holds;
   readonly #words: UpdateCount;
@@ -60,7 +60,7 @@ export class MarginAccounts {
     this.#users.set(user, own);
     const known = own.get(index);
     if (known !== undefined) return known;
-    const fresh = new MarginAccount(user, index, this.#holds.account(user, index), this.assets);
+    const fresh = new MarginAccount(user, index, this.#holds.account(user, index), this.assets, this.reduceOnlyToCheck);
     own.set(index, fresh);
     return fresh;
   }
@@ -71,7 +71,9 @@ export class MarginAccounts {
 
   /** For a question about one that may not exist, or be of no margin type: none is made. */
   peek(user: UserId, index: number): MarginAccount {
-    return this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.assets);
+    return (
+      this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.assets, new Set())
+    );
   }
 
   /**
@@ -120,7 +122,6 @@ export class MarginAccounts {
     const queue = queueOf(position, order);
     if (queue === null) return null;
     account.enter(position, market);
-    if (isReduceOnly(order)) this.withReduceOnly.add(position);
     this.withOrders.add(account);
     this.#place += 1;
     return { position, queue, entry: newExposureEntry(order.index, this.#place), marketPrice: 0n };

@@ -2,9 +2,8 @@
  * Whether an order of a margin-type account is accepted (service spec 2.8, ORD-26, TIF-08, TIF-09, MRG-12 to
  * MRG-26).
  *
- *   reduce-only   fill or kill, immediate or cancel, sized in base: with others of them on their way it must fit into the
- *                 optimistic position; of what rests
- *                 or is sized in quote the part that exceeds the position adds risk (TIF-09, TIF-10, MRG-22, AMB-27)
+ *   reduce-only   by its room, in the optimistic position (MON-09): what takes at once, by what others that are on their way leave
+ *                 of it; what rests, by what older resting ones of the side leave. Adds no risk, needs no margin (MRG-22)
  *   adds risk     of a circuit-broken asset: never (AMB-109); beyond a protocol cap: never (src/risk/caps.ts); else the
  *                 capacity left must be above the minimum
  *   adds none     always (AMB-49)
@@ -21,8 +20,9 @@ import { mulDivCeil, powerOfTen, smaller } from '../../core/arithmetic.ts';
 import { ORDER_FLAG, ORDER_KIND, SIDE } from '../../core/order-terms.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { Amount18 } from '../../core/units.ts';
+import type { Room } from '../../order/order-codec.ts';
 import { additionBreaksCap, hasCap } from '../../risk/caps.ts';
-import { isJudgedOnArrival, marketPrice } from '../../risk/exposure.ts';
+import { marketPrice, takesAtOnce } from '../../risk/exposure.ts';
 import type { Exposure } from '../../risk/exposure-queue.ts';
 import type { Accounts } from './accounts.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
@@ -44,6 +44,11 @@ const WOULD_INCREASE: Reject = reject(
   'the order would grow or flip the position',
   'reduce_only',
 );
+
+/** @param lots that the order could have had. */
+export function wouldIncrease(lots: number): Reject {
+  return { ...WOULD_INCREASE, details: { max_quantity: lots } };
+}
 const NO_PRICE: Reject = reject('PRICING_UNAVAILABLE', 'the asset has no usable price, only reducing orders are taken');
 
 export class MarginCheck {
@@ -66,15 +71,34 @@ export class MarginCheck {
   }
 
   /**
-   * Of a placed order that is judged on arrival: whether it and those before it that have not ended fit the position.
-   *
-   * @param lots that it may then still match.
+   * The room of a placed reduce-only order, its fills left out; null of every other order. Of one that rests the room to take is
+   * the whole position: older orders give way to what it takes (reduce-only-excess.ts).
    */
-  reduceOnlyFault(order: LiveOrder, lots: number): Reject | null {
+  roomOf(order: LiveOrder): Room | null {
     const { exposure: own } = order;
-    if (own === null || !isReduceOnly(order) || !isJudgedOnArrival(order)) return null;
+    if (own === null || !isReduceOnly(order)) return null;
+    const { queue, entry } = own;
+    if (takesAtOnce(order)) return { roomToTake: queue.freeOffset + entry.netted, roomToRest: 0 };
+    return { roomToTake: queue.offset, roomToRest: queue.roomOf(entry) };
+  }
+
+  /**
+   * Why a reduce-only order may not be sent, or null: there is nothing that it could reduce, or it takes at once and is larger.
+   *
+   * @param lots that it may still match; null: it is sized in quote, and its room is its base cap.
+   */
+  reduceOnlyFault(order: LiveOrder, { roomToTake, roomToRest }: Room, lots: number | null): Reject | null {
+    const isPostOnly = (order.flags & ORDER_FLAG.postOnly) !== 0;
+    if (roomToTake === 0 || (isPostOnly && roomToRest === 0)) return wouldIncrease(0);
     // mutant: reduce-only-taker-size
-    return own.queue.outgrows(own.entry, lots) ? WOULD_INCREASE : null;
+    return takesAtOnce(order) && lots !== null && lots > roomToTake ? wouldIncrease(roomToTake) : null;
+  }
+
+  /** Whether nothing that is undecided may give a reduce-only order of the position room: fills, and orders that are being matched. */
+  isDecided({ exposure }: LiveOrder): boolean {
+    if (exposure === null) return true;
+    const { undecided, reduceOnly } = exposure.position;
+    return undecided === 0 && (reduceOnly === null || reduceOnly.arriving.every((queue) => queue.isEmpty));
   }
 
   /**
@@ -84,7 +108,7 @@ export class MarginCheck {
    */
   exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
     const { exposure: own, market } = order;
-    if (own === null || (isReduceOnly(order) && isJudgedOnArrival(order))) return null;
+    if (own === null || isReduceOnly(order)) return null;
     const { queue, entry, position } = own;
     const counted = queue.countedWith(entry, exposure);
     const addsNotional = counted > queue.counted;

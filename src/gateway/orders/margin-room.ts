@@ -28,7 +28,7 @@ import { type MarginSources, MarginView } from './margin-view.ts';
 import type { Markets } from './markets.ts';
 import type { OrderSink } from './order-events.ts';
 import type { PendingRequests, ReduceRequest } from './pending-requests.ts';
-import { ReduceOnlyExcess } from './reduce-only-excess.ts';
+import { type Cut, ReduceOnlyExcess } from './reduce-only-excess.ts';
 import type { Reduction } from './reduction-plan.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './settings.ts';
 import { simulate, type Trial } from './simulation.ts';
@@ -57,8 +57,8 @@ class Reductions {
   }
 
   /** @returns false: the ring or the table of requests is full now. */
-  cancelReduceOnly(order: LiveOrder): boolean {
-    return this.#send(order, 0, ORDER_END.reduceOnly);
+  cutReduceOnly({ order, total }: Cut): boolean {
+    return this.#send(order, total, ORDER_END.reduceOnly);
   }
 
   /** @returns false: the ring or the table of requests is full now. */
@@ -127,7 +127,7 @@ export class MarginRoom {
       orders,
       reduce: (reduction) => this.reductions.reduce(reduction),
     });
-    this.#excess = new ReduceOnlyExcess(orders, this.accounts, (order) => this.reductions.cancelReduceOnly(order));
+    this.#excess = new ReduceOnlyExcess(orders, this.accounts, (cut) => this.reductions.cutReduceOnly(cut));
     this.#sources = { accounts, margins: this.accounts, markets, assets };
     this.#view = new MarginView(this.#sources);
   }
@@ -136,8 +136,21 @@ export class MarginRoom {
 
   /** Absolute, like a balance. */
   onPositionChanged(word: PositionUpdate): void {
-    const position = this.accounts.setPosition(word);
-    if (this.#settings.cancelsReduceOnlyExcess) this.#excess.lookAt(position);
+    this.accounts.setPosition(word);
+  }
+
+  /** The position of this account has shrunk without its user (MON-09). */
+  onForced(user: UserId, subAccount: number, asset: AssetId): void {
+    const position = this.accounts.find(user, subAccount)?.find(asset);
+    if (position === undefined || position.reduceOnly === null) return;
+    position.forcedThrough = Number.POSITIVE_INFINITY;
+    position.account.reduceOnlyChanged(position);
+  }
+
+  /** The market has answered a reduction or a cancel of the node. */
+  reduceAnswered(order: LiveOrder): void {
+    this.reductions.answered();
+    this.#excess.answered(order);
   }
 
   onOraclePrice(asset: AssetId, price: PriceSource): void {
@@ -173,7 +186,8 @@ export class MarginRoom {
   // ---- at every turn
 
   /**
-   * Every turn: orders of accounts with a negative capacity are reduced (AR-01), and reduce-only ones in excess.
+   * Every turn: orders of accounts with a negative capacity are reduced (AR-01), and reduce-only ones that exceed their position
+   * (MON-09).
    *
    * @returns whether there is more to look at: the next turn should not wait for something to happen.
    */
@@ -181,8 +195,8 @@ export class MarginRoom {
     if (this.#isRestoring) return false;
     this.assets.refresh(now);
     const isCut = this.#autoReduce.look(this.#settings, now);
-    const isWalking = this.#settings.cancelsReduceOnlyExcess && this.#excess.look();
-    return isCut || isWalking;
+    const isCutting = this.#excess.look();
+    return isCut || isCutting;
   }
 
   // ---- reads

@@ -58,6 +58,8 @@ export interface MarketSlot {
   readonly bestSeen: BestSeen;
   /** Matches that clearing has not decided, by trade id. */
   readonly pendingTrades: Map<number, PendingTrade>;
+  /** The last match received; 0 before the first since the start. */
+  lastTradeId: number;
   /** A part of a child that never rests is being matched: no event but its fills has arrived since. */
   entering: LiveOrder | null;
   /** The last market sequence received from the market itself. */
@@ -82,6 +84,7 @@ export class Markets {
       definition,
       bestSeen: new BestSeen(),
       pendingTrades: new Map(),
+      lastTradeId: 0,
       entering: null,
       seenSequence: 0,
       decidedSequence: 0,

@@ -36,7 +36,7 @@ import type { MarketSlot } from './markets.ts';
 import type { OrderEvent, OrderName, OrderSink } from './order-events.ts';
 import { exposureOf, type OrderExposure } from './order-exposure.ts';
 import { type TerminalEvent, terminalEventOf } from './order-life.ts';
-import { isOver, spendOf } from './spending.ts';
+import { spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
 
 /** The ends of a refused release; every other end of a waiting order is no release. */
@@ -290,6 +290,11 @@ export class OrderBookView {
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
     order.triggerState = TRIGGER_STATE.live;
     order.activatedQuantity = event.quantity;
+    // Of what order entry has let go the market may have cut a part (MON-09).
+    if (isChild(order) && isReduceOnly(order) && order.releasedQuantity > event.quantity) {
+      order.releasedQuantity = event.quantity;
+      this.rehold(order);
+    }
     if (isChild(order) && neverRests(order) && event.quantity < order.quantity) market.entering = order;
     this.#changed(order, event);
     market.bestSeen.see(order);
@@ -379,12 +384,9 @@ export class OrderBookView {
   }
 
   #setExposure(order: LiveOrder, { position, queue, entry, marketPrice }: OrderExposure): void {
-    if (isReduceOnly(order)) {
-      if (isOver(order)) position.reduceOnly?.live.delete(order.index);
-      else position.reduceOnly?.live.add(order.index);
-    }
     queue.set(entry, exposureOf(order, marketPrice));
     position.account.exposureChanged();
+    if (isReduceOnly(order)) position.account.reduceOnlyChanged(position);
   }
 
   #isRead(order: LiveOrder): boolean {

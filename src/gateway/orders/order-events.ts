@@ -8,6 +8,7 @@ import type { UserTradeView } from '../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { FillStatus, OrderEnd, RollbackReason } from '../../core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../core/units.ts';
+import type { Room } from '../../order/order-codec.ts';
 
 export interface OrderName {
   readonly orderId: OrderId;
@@ -37,10 +38,12 @@ export interface ReleaseCommand {
   readonly quantity: number;
   /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
   readonly budget: number;
+  /** Of a reduce-only order (MON-09); else without bound. */
+  readonly room: Readonly<Room>;
   readonly end: OrderEnd | 0;
 }
 
-/** The node's own command on an order: its new total, or its end (AMB-27, AMB-61). */
+/** The node's own command on an order: its new total, or its end (MON-09, AMB-61). */
 export interface ReduceCommand extends OrderName {
   readonly requestId: number;
   readonly marketIndex: number;

@@ -255,6 +255,7 @@ export class OrderManager {
       this.#sink.countFill(trade.status, trade.rollbackReason);
       this.#sink.userTrade(user, trade);
       this.#tail.tradeConfirmed(user, row.marketIndex, { ...trade, isSpot: false });
+      this.margin.onForced(user, trade.subAccount, definition.assetId);
     }
   }
 

@@ -21,10 +21,11 @@ import type { ReplaceRequest } from '../../codec/signed-replace.ts';
 import { assert, must } from '../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../core/limits.ts';
-import { MARKET_STATUS, ORDER_FLAG, revisionOf, SIDE, TRIGGER } from '../../core/order-terms.ts';
+import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, revisionOf, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import { NO_BOUND } from '../../order/order-codec.ts';
 import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../risk/reservation.ts';
 import type { Accounts } from './accounts.ts';
 import type { Membership } from './disconnect-group.ts';
@@ -84,6 +85,7 @@ const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   ORDER_EXPIRED: 'the order has expired',
   MARKET_HALTED: 'the market takes no new orders',
   INVALID_ORDER: 'the order cannot be changed so',
+  REDUCE_ONLY_WOULD_INCREASE: 'there is nothing to take, and older orders have the whole position',
 };
 
 /** Of a create: the parent is not there, may not have this child, or has as many as it may; or its price level is full. */
@@ -102,6 +104,9 @@ const AMEND_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
 function marketRefusal(kind: Request['kind'], code: RejectName, order: LiveOrder | null): Reject {
   if (kind === 'amend') return amendRefusal(code, order);
   const text = (kind === 'create' ? CREATE_TEXT[code] : undefined) ?? MARKET_TEXT[code] ?? 'refused by the market';
+  // The market refuses for its room only an order that could rest with nothing (src/matching/room.ts).
+  if (code === 'REDUCE_ONLY_WOULD_INCREASE')
+    return { ...reject(code, text, 'reduce_only'), details: { max_quantity: 0 } };
   return reject(code, text, kind === 'create' && code === 'ORDER_NOT_FOUND' ? 'parent_order_id' : undefined);
 }
 
@@ -225,7 +230,7 @@ export class OrderRequests {
     const order = orders.draft(prepared, budget, now);
     if (order === null) return rejected(BUSY);
     order.balance = balance;
-    const fault = this.#marginFault(order, prepared.skips);
+    const fault = this.#marginFault(order, prepared);
     if (fault !== null) {
       orders.abandon(order);
       return rejected(fault);
@@ -294,8 +299,9 @@ export class OrderRequests {
     return { requestId, order };
   }
 
-  /** Gives an order of a margin-type account its place. @returns why it may not be sent, or null. */
-  #marginFault(order: LiveOrder, skips: ReadonlySet<string>): Reject | null {
+  /** Gives an order of a margin-type account its place, and a reduce-only one its room. @returns why it may not be sent, or null. */
+  #marginFault(order: LiveOrder, prepared: PreparedCreate): Reject | null {
+    const { skips } = prepared;
     const { accounts, holds, margin: room } = this.#parts;
     const margin = room.check;
     const { user } = order;
@@ -306,7 +312,11 @@ export class OrderRequests {
     if (order.exposure === null || order.triggerKind !== TRIGGER.none) {
       return skips.has('margin') ? null : margin.unweighedFault(order);
     }
-    const reduceOnly = skips.has('reduce_only') ? null : margin.reduceOnlyFault(order, order.quantity);
+    const lots = order.kind === ORDER_KIND.marketQuote ? null : order.quantity;
+    const own = skips.has('reduce_only') ? null : margin.roomOf(order);
+    const reduceOnly = own === null ? null : margin.reduceOnlyFault(order, own, lots);
+    // Between check and market others may have come: it is reserved once.
+    if (own !== null && reduceOnly === null) prepared.room = own;
     if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
     return margin.exposureFault(order, exposureOf(order, order.exposure.marketPrice));
   }
@@ -336,7 +346,7 @@ export class OrderRequests {
     const market = checked.value;
     const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
-    const figures = checkNewFigures(market, request.request, order);
+    const figures = checkNewFigures(market, request.request, order, this.#roomToRest(order));
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
     if (missing !== null) return rejected(missing);
@@ -351,6 +361,7 @@ export class OrderRequests {
       newQuantity,
       newTrigger: condition === null ? null : { kind: triggerKindOf(condition), price: condition.price },
       isComplete: baseAsset !== null,
+      room: NO_BOUND,
     };
     // An order unknown here is the market's to judge.
     const trigger = order === undefined ? accepted(null) : checkNewTrigger(prepared, order);
@@ -380,7 +391,7 @@ export class OrderRequests {
     };
     const more = holdOf(order, spendWith(order, replace)) - holdOf(order, order.spend);
     if (more > 0n && order.balance !== null && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
-    const fault = this.#replaceFault(order, replace);
+    const fault = this.#replaceFault(order, replace, prepared);
     if (fault !== null) return rejected(fault);
 
     // After this point the command must succeed.
@@ -392,15 +403,27 @@ export class OrderRequests {
     return accepted(pending.add(requestOf('replace', prepared, order, replace, reply)));
   }
 
-  /** What a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07). */
-  #replaceFault(order: LiveOrder, replace: PendingReplace): Reject | null {
+  /** Lots that a reduce-only order may have at rest; 0 of every other one, and of one that is not known here. */
+  #roomToRest(order: LiveOrder | undefined): number {
+    const room = order === undefined ? null : this.#parts.margin.check.roomOf(order);
+    return room?.roomToRest ?? 0;
+  }
+
+  /**
+   * Gives the replace of a reduce-only order its room.
+   *
+   * @returns what a replace that is let through would leave the order to reduce, or to weigh beyond what it covers (RPL-07).
+   */
+  #replaceFault(order: LiveOrder, replace: PendingReplace, prepared: PreparedReplace): Reject | null {
     const { check } = this.#parts.margin;
     const isUnweighed = order.exposure === null || order.releasedQuantity === 0;
     const unweighed = isUnweighed && replace.quantity > order.quantity ? check.unweighedFault(order) : null;
     if (unweighed !== null || order.exposure === null) return unweighed;
-    const fault =
-      order.releasedQuantity === 0 ? null : check.reduceOnlyFault(order, replace.quantity - filledOf(order));
+    const left = replace.quantity - filledOf(order);
+    const room = order.releasedQuantity === 0 || left <= 0 ? null : check.roomOf(order);
+    const fault = room === null ? null : check.reduceOnlyFault(order, room, left);
     if (fault !== null) return fault;
+    if (room !== null) prepared.room = room;
     const heaviest = exposureOf(order, order.exposure.marketPrice, { replaces: [...order.replaces, replace] });
     return check.exposureFault(order, heaviest);
   }
@@ -414,7 +437,7 @@ export class OrderRequests {
     const market = checked.value;
     const { orderId, timestampNs, expectedRevisionNs, newQuantity } = request.amend;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
-    const figures = checkAmended(market, request, order);
+    const figures = checkAmended(market, request, order, this.#roomToRest(order));
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
     if (missing !== null) return rejected(missing);
@@ -536,8 +559,8 @@ export class OrderRequests {
       return;
     }
     if (request.kind === 'reduce') {
-      margin.reductions.answered();
       book.landed(request.order);
+      margin.reduceAnswered(request.order);
       request.clearing?.answered();
       return;
     }

@@ -28,6 +28,7 @@ import {
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../../core/units.ts';
+import { NO_BOUND } from '../../order/order-codec.ts';
 import { isMarginType, mayTrade } from '../../risk/account-types.ts';
 import type { Accounts } from './accounts.ts';
 import type { AssetRisks } from './asset-risks.ts';
@@ -156,13 +157,20 @@ function prepare(
     signature: request.signature,
     signatures: storedSignatures(request),
     skips,
+    room: NO_BOUND,
   };
 }
 
-/** Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). */
-function closes(view: PreFlightView, order: SignedOrder, { quantity }: OrderFigures, market: MarketSlot): boolean {
+/**
+ * Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). One that may rest is cut to the
+ * position, so it closes what is left if it is larger, too (MON-09).
+ */
+function closes(view: PreFlightView, order: SignedOrder, figures: OrderFigures, market: MarketSlot): boolean {
+  const { quantity, kind, tif } = figures;
   if (!order.reduceOnly || quantity === 0) return false;
-  return quantity === view.reducibleLots(order.signer.id, order.account, market.definition, order.side);
+  const reducible = view.reducibleLots(order.signer.id, order.account, market.definition, order.side);
+  const isCut = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd) && order.trigger === null;
+  return isCut ? reducible > 0 && quantity >= reducible : quantity === reducible;
 }
 
 function flagsOf({ isSpot, reduceOnly }: SignedOrder, { postOnly }: OrderFigures): number {
@@ -243,14 +251,22 @@ export function checkReplace(
 
 /**
  * The minimums bind a new total and a new price, unless the total completes the order: a maker may replace to the filled quantity
- * (AMB-19, AMB-42). A reduce-only order has no minimum notional here: it may have become as small as its position.
+ * (AMB-19, AMB-42). A reduce-only order has no minimum notional here, as it may have become as small as its position, and no minimum
+ * at all where it closes what there is left to close (MON-09).
+ *
+ * @param roomToRest lots that a reduce-only order may have at rest; else 0.
  */
 export function checkNewFigures(
   market: MarketSlot,
   { newQuantity, newPriceLimit }: Pick<SignedReplace, 'newQuantity' | 'newPriceLimit'>,
   order: LiveOrder | undefined,
+  roomToRest: number,
 ): Outcome<null> {
-  if (order !== undefined && newQuantity !== null && newQuantity <= filledOf(order)) return FINE;
+  if (order !== undefined && newQuantity !== null) {
+    const left = newQuantity - filledOf(order);
+    // mutant: replace-of-a-small-position
+    if (left <= 0 || (isReduceOnly(order) && roomToRest > 0 && left >= roomToRest)) return FINE;
+  }
   if (newQuantity !== null && newQuantity < market.definition.minimumQuantity) {
     return invalid('new_quantity', 'below the minimum');
   }
@@ -328,10 +344,15 @@ export function checkAmend(
 }
 
 /** Of an order that is known here; any other is the market's to judge. */
-export function checkAmended(market: MarketSlot, { amend }: AmendRequest, order: LiveOrder | undefined): Outcome<null> {
+export function checkAmended(
+  market: MarketSlot,
+  { amend }: AmendRequest,
+  order: LiveOrder | undefined,
+  roomToRest: number,
+): Outcome<null> {
   if (order !== undefined && order.kind !== ORDER_KIND.limit)
     return invalid('order_id', 'a market order is not amended');
-  return checkNewFigures(market, { newQuantity: amend.newQuantity, newPriceLimit: null }, order);
+  return checkNewFigures(market, { newQuantity: amend.newQuantity, newPriceLimit: null }, order, roomToRest);
 }
 
 function signerMismatch(field = 'signer'): { readonly ok: false; readonly reject: Reject } {

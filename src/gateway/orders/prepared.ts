@@ -2,6 +2,7 @@
 import type { OrderId, UserId } from '../../core/ids.ts';
 import type { TriggerKind } from '../../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
+import type { Room } from '../../order/order-codec.ts';
 import type { OrderTerms } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 
@@ -29,6 +30,8 @@ export interface PreparedCreate {
   readonly signatures: Uint8Array;
   /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */
   readonly skips: ReadonlySet<string>;
+  /** Of a reduce-only order that takes effect at once, when it is reserved (MON-09); else without bound. */
+  room: Readonly<Room>;
 }
 
 /** Null members stay as they are; in the complete form (wire-additions.md 3) a null trigger means that the order has none. */
@@ -43,6 +46,8 @@ export interface PreparedReplace {
   /** As requested; when the replace is reserved, what the market is to set. */
   newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
   readonly isComplete: boolean;
+  /** Of a reduce-only order that has been released, when the replace is reserved (MON-09); else without bound. */
+  room: Readonly<Room>;
 }
 
 /** Lowers the total (wire-additions.md 4). */

@@ -1,96 +1,138 @@
 /**
- * Cancels of resting reduce-only orders that are larger than their position, where the operator has set it (setting
- * `reduce_only_excess_cancel`, AMB-27): each is depth with a fill that clearing would undo, at the cost of its taker.
+ * Resting reduce-only orders that together are more than their position, which has shrunk: they are cut or cancelled by the
+ * node, youngest first by their admission (MON-09). Each lot beyond the position would be depth with a fill that clearing
+ * undoes, at the cost of its taker.
  *
- *   position event ────────────────────▶ its orders
- *   turn ─▶ positions, in rounds ─▶ those of which something has moved since ─▶ their orders
+ *   position moved, order changed, answer arrived ─▶ to check ─turn─▶ more lots than the position? ─▶ cuts, cancels ─▶ market
+ *                                                       ▲                                                        │
+ *                                                       └──────────── a full ring, more than one turn cuts ◀─────┘
  *
- * The rounds find what a position event does not show: an order that was in flight, a fill that was rolled back, a
- * setting just turned on, a ring that was full, more orders than one walk cancels. Dormant orders rest nowhere and
- * are left alone.
+ * The position counts as clearing has booked it, with what is undecided: all fills of orders that took, which the account sent in
+ * this moment, and those fills of resting orders that make it larger. What a resting order may have closed is not gone before it is
+ * confirmed.
+ *
+ * Invariant: with nothing on its way, the lots of a side that rest are at most the position.
+ *
+ * Not here: the room of one order that comes, is replaced or is released (margin-check.ts, src/matching/room.ts).
  */
-import { SIDE } from '../../core/order-terms.ts';
+import { ORDER_FLAG, SIDE, type Side } from '../../core/order-terms.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { filledOf, type LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
-import { optimisticBase, type Position } from './margin-account.ts';
+import type { Position } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
-import { isReducible } from './reduction-plan.ts';
+import { isOver, lotsWith } from './spending.ts';
 
-/** Positions that one turn passes, those of them with a walk of their orders, and orders that one walk cancels. */
-const PASSED_MAX = 256;
-const WALKED_MAX = 4;
-const TAKEN_OFF_MAX = 1_024;
+/** Positions that one turn passes, those of them with a walk of their orders, and orders that one walk cuts. */
+const PASSED_MAX = 1_024;
+const WALKED_MAX = 64;
+const CUT_MAX = 1_024;
 
-/** Cancels an order; false: the ring is full, nothing was done. */
-export type CancelReduceOnly = (order: LiveOrder) => boolean;
+/** A cut of an order to this total, filled part included; 0: it is cancelled. */
+export interface Cut {
+  readonly order: LiveOrder;
+  readonly total: number;
+}
+
+/** Sends a cut to the market; false: the ring is full, nothing was done. */
+export type SendCut = (cut: Cut) => boolean;
+
+/** How the check of a position ended: there is nothing beyond it; cuts are on their way; more must be sent; a ring was full. */
+type Checked = 'quiet' | 'cutting' | 'more' | 'full';
 
 export class ReduceOnlyExcess {
   readonly #orders: LiveOrders;
   readonly #margins: MarginAccounts;
-  readonly #cancel: CancelReduceOnly;
-  /** How often a position's account had moved when all its orders were found to fit. */
-  readonly #seen = new Map<Position, number>();
-  /** A walk has taken off as many as it may, and there are more. */
-  #isCut = false;
-  #round: Iterator<Position> = [].values();
+  readonly #send: SendCut;
+  /** Orders with a cut that their market has not answered, by index. */
+  readonly #cutting = new Set<number>();
 
-  constructor(orders: LiveOrders, margins: MarginAccounts, cancel: CancelReduceOnly) {
+  constructor(orders: LiveOrders, margins: MarginAccounts, send: SendCut) {
     this.#orders = orders;
     this.#margins = margins;
-    this.#cancel = cancel;
+    this.#send = send;
   }
 
-  /** @returns whether positions are left with orders to take off: the next turn should not wait. */
+  /** @returns whether positions are left to check: the next turn should not wait for something to happen. */
   look(): boolean {
-    this.#isCut = false;
-    const positions = this.#margins.withReduceOnly;
-    const most = Math.min(PASSED_MAX, positions.size);
-    let walked = 0;
-    for (let passed = 0; passed < most && walked < WALKED_MAX; passed += 1) {
-      const position = this.#next();
-      if (position === null) break;
-      if (position.reduceOnly === null || position.reduceOnly.live.size === 0) {
-        positions.delete(position);
-        this.#seen.delete(position);
-      } else if (this.#seen.get(position) !== position.account.moves) {
-        walked += 1;
-        this.lookAt(position);
+    const toCheck = this.#margins.reduceOnlyToCheck;
+    if (toCheck.size === 0) return false;
+    let [passed, walked] = [0, 0];
+    const again: Position[] = [];
+    let isMore = false;
+    for (const position of toCheck) {
+      if (passed === PASSED_MAX || walked === WALKED_MAX) {
+        isMore = true;
+        break;
       }
+      passed += 1;
+      toCheck.delete(position);
+      const checked = this.#check(position);
+      if (checked !== 'quiet') walked += 1;
+      if (checked === 'more') isMore = true;
+      if (checked === 'more' || checked === 'full') again.push(position);
     }
-    return this.#isCut;
+    for (const position of again) toCheck.add(position);
+    return isMore;
   }
 
-  /** Booked and optimistic position, the larger one: what a fill on its way may still undo is not gone. */
-  lookAt(position: Position): void {
-    const { base, market, reduceOnly, account } = position;
-    if (market === null || reduceOnly === null) return;
-    const { quantityDecimals } = market.definition;
-    const { moves } = account;
-    const reducible = [SIDE.buy, SIDE.sell].map((side) => {
-      const booked = offsetLots(side, base, quantityDecimals);
-      return Math.max(booked, offsetLots(side, optimisticBase(position), quantityDecimals));
-    });
-    let [taken, isDone] = [0, true];
-    for (const index of reduceOnly.live) {
-      const order = this.#orders.at(index);
-      const left = order.quantity - filledOf(order);
-      if (order.releasedQuantity === 0 || left <= (reducible[order.side] ?? 0) || !isReducible(order)) continue;
-      if (taken === TAKEN_OFF_MAX) {
-        this.#isCut = true;
-        return;
-      }
-      taken += 1;
-      if (!this.#cancel(order)) isDone = false;
-    }
-    if (isDone) this.#seen.set(position, moves);
+  /** The market has answered a reduction or a cancel of the node. */
+  answered({ index, exposure }: LiveOrder): void {
+    if (!this.#cutting.delete(index) || exposure === null) return;
+    exposure.position.account.reduceOnlyChanged(exposure.position);
   }
 
-  #next(): Position | null {
-    const next = this.#round.next();
-    if (next.done !== true) return next.value;
-    this.#round = this.#margins.withReduceOnly.values();
-    const first = this.#round.next();
-    return first.done === true ? null : first.value;
+  #check(position: Position): Checked {
+    const { market, reduceOnly } = position;
+    if (market === null || reduceOnly === null) return 'quiet';
+    const sides = [SIDE.buy, SIDE.sell].map((side) => this.#checkSide(position, side, reduceOnly.resting[side]));
+    for (const checked of ['full', 'more', 'cutting'] as const) if (sides.includes(checked)) return checked;
+    // What an earlier trade has undone of the position is made good: later fills beyond it are the user's.
+    if (position.forcedThrough === Number.POSITIVE_INFINITY) position.forcedThrough = market.lastTradeId;
+    return 'quiet';
   }
+
+  #checkSide(position: Position, side: Side, queue: Position['buys']): Checked {
+    let left = reducibleLots(position, side);
+    if (queue.lots <= BigInt(left)) return 'quiet';
+    let [cuts, checked]: [number, Checked] = [0, 'quiet'];
+    for (const { owner } of queue.entries()) {
+      const order = this.#orders.at(owner);
+      const lots = restingLots(order);
+      const kept = Math.min(lots, left);
+      left -= kept;
+      if (kept === lots) continue;
+      if (this.#cutting.has(owner)) checked = 'cutting';
+      if (!this.#mayCut(order)) continue;
+      checked = 'cutting';
+      if (cuts === CUT_MAX) return 'more';
+      cuts += 1;
+      // mutant: reduce-only-excess
+      if (!this.#send({ order, total: kept === 0 ? 0 : order.quantity - (lots - kept) })) return 'full';
+      this.#cutting.add(order.index);
+    }
+    return checked;
+  }
+
+  /** It rests, and no cut of it is on its way; one that is changed by its user meanwhile is not larger afterwards. */
+  #mayCut(order: LiveOrder): boolean {
+    const isUsers = (order.flags & ORDER_FLAG.nodeMade) === 0;
+    return isUsers && order.sequence !== 0 && !isOver(order) && !this.#cutting.has(order.index);
+  }
+}
+
+/** Lots in force that have not matched, without replaces that are on their way. */
+function restingLots(order: LiveOrder): number {
+  if (isOver(order) || order.releasedQuantity === 0) return 0;
+  return Math.max(0, lotsWith(order, order, order) - filledOf(order));
+}
+
+/** Lots by which orders of the side may rest. */
+function reducibleLots({ market, base, settling, pending, restingFills }: Position, side: Side): number {
+  if (market === null) return 0;
+  const { bought, sold } = restingFills;
+  // Without the fills of resting orders, and with those of them that make the position of this side larger.
+  const taken = pending.base - bought + sold;
+  const grown = side === SIDE.sell ? bought : -sold;
+  return offsetLots(side, base + settling.base + taken + grown, market.definition.quantityDecimals);
 }

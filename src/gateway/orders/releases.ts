@@ -13,13 +13,15 @@
  * the orders behind it are not checked: so of thousands that fire at once and take all, each is checked a few times.
  * Bounded by the waiting orders.
  *
- * The capacity of an order in a margin-type account is checked in the same way, and the position of a reduce-only one that
- * matches at once; one that would grow the position ends with `reduceOnly`.
+ * The capacity of an order in a margin-type account is checked in the same way. A reduce-only one is released with its room, to which
+ * its market cuts it (MON-09); one without any waits while fills of its account in the market are undecided, or another one of them
+ * is being matched, and then ends with `reduceOnly`.
  *
  * A trigger event with zero lots (a child whose parent has not filled) is not answered; another one follows with the lots.
  * At a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd } from '../../core/order-terms.ts';
+import { NO_BOUND, type Room } from '../../order/order-codec.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import { availableOf, type Balance } from './holds.ts';
 import { enabledOf, filledOf, isChild, type LiveOrder, RELEASED_WHOLE } from './live-order.ts';
@@ -167,9 +169,12 @@ export class Releases {
   #answer(order: LiveOrder, told: Told): void {
     const isSizedInQuote = order.kind === ORDER_KIND.marketQuote;
     if (told.quantity === 0 && !isSizedInQuote) return;
-    const left = told.quantity - filledOf(order) - lotsAtRelease(order, told.quantity).droppedQuantity;
-    if (this.#margin.reduceOnlyFault(order, left) !== null) this.#end(order, told, ORDER_END.reduceOnly);
-    else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0);
+    const room = this.#margin.roomOf(order);
+    // mutant: release-without-room
+    if (room !== null && room.roomToTake === 0) {
+      if (!this.#margin.isDecided(order)) this.#wait(order, told);
+      else this.#end(order, told, ORDER_END.reduceOnly);
+    } else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0, room ?? NO_BOUND);
     else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
     else this.#end(order, told, ORDER_END.marginInsufficient);
   }
@@ -216,9 +221,9 @@ export class Releases {
   }
 
   /** The final answer to the trigger event. */
-  #end(order: LiveOrder, told: Told, end: OrderEnd | 0): void {
+  #end(order: LiveOrder, told: Told, end: OrderEnd | 0, room: Readonly<Room> = NO_BOUND): void {
     this.#forget(order);
-    this.#release(order, told, end);
+    this.#release(order, told, end, room);
   }
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
@@ -276,10 +281,10 @@ export class Releases {
     return balance !== null && this.#hasTaker(balance, order);
   }
 
-  #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0): void {
+  #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0, room: Readonly<Room>): void {
     const { marketIndex } = order.market.definition;
     const budget = end === 0 ? budgetLeft(order) : 0;
-    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, end });
+    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, room, end });
   }
 }
 

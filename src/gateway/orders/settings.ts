@@ -28,8 +28,6 @@ export interface OrderSettings {
   /** Whether open orders of an account with negative capacity are reduced (AR-01), at most once in so long (AR-03). */
   readonly autoReduces: boolean;
   readonly autoReduceCooldownNs: bigint;
-  /** Whether resting reduce-only orders end when their position has become smaller than they are (AMB-27). */
-  readonly cancelsReduceOnlyExcess: boolean;
   /** Fraction, 10^-18: how much worse than oracle and mark an uncapped market order is given money for (AMB-39). */
   readonly marketOrderBand: bigint;
 }
@@ -46,6 +44,5 @@ export const DEFAULT_SETTINGS: OrderSettings = {
   preflightMinimum: (ONE_18 / 100n) as Amount18,
   autoReduces: true,
   autoReduceCooldownNs: SECOND_NS,
-  cancelsReduceOnlyExcess: false,
   marketOrderBand: ONE_18 / 10n,
 };

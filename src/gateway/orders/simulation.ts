@@ -168,15 +168,13 @@ class Model {
   #queuesAfter(): readonly WhatIf[] {
     const { side, isSpot } = this.#trial;
     if (isSpot || this.#position === undefined) return [];
-    const { buys, sells, reduceOnly } = this.#position;
+    const { buys, sells } = this.#position;
     const { quantityDecimals } = this.#market.definition;
     const base = optimisticBase(this.#position) + (side === SIDE.buy ? this.#fill.base : -this.#fill.base);
     const [short, long] = [offsetLots(SIDE.buy, base, quantityDecimals), offsetLots(SIDE.sell, base, quantityDecimals)];
-    const shrinksShort = reduceOnly === null ? [buys] : [buys, reduceOnly.resting[SIDE.buy]];
-    const shrinksLong = reduceOnly === null ? [sells] : [sells, reduceOnly.resting[SIDE.sell]];
     return [
-      ...shrinksShort.map((queue) => ({ queue, counted: queue.countedAt(short) })),
-      ...shrinksLong.map((queue) => ({ queue, counted: queue.countedAt(long) })),
+      { queue: buys, counted: buys.countedAt(short) },
+      { queue: sells, counted: sells.countedAt(long) },
     ];
   }
 

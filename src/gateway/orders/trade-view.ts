@@ -76,7 +76,7 @@ export function pendingTrade(
   const base = quantity18(quantity, definition.quantityDecimals);
   const side = (order: LiveOrder, isMaker: boolean, rate: number): PendingSide => {
     const fee = tradingFee18(notional, rate);
-    return { order, isMaker, fee, move: fillMove(order, { base, notional, fee }, holds) };
+    return { order, isMaker, fee, move: fillMove(order, { base, notional, fee, isMaker }, holds) };
   };
   return {
     market,

@@ -120,7 +120,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'a post-only order would cross the other side; after a replace the order ends',
     remedy: 'quote further away',
   },
-  REDUCE_ONLY_WOULD_INCREASE: { means: 'a reduce-only order with nothing to reduce', remedy: 'check the position' },
+  REDUCE_ONLY_WOULD_INCREASE: {
+    means: 'a reduce-only order with nothing to reduce, or one that takes at once and is larger than the position',
+    remedy: 'check the position; `details.max_quantity` is the most it could be, in lots',
+  },
   INSUFFICIENT_MARGIN: {
     means: 'the trading capacity does not cover the order, or the account is in liquidation and it would not reduce',
     remedy: 'cancel, reduce, or transfer',

@@ -760,6 +760,8 @@ export interface ReplaceOrderFields {
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
   readonly triggerPrice: RawPrice;
+  readonly roomToTake: number;
+  readonly roomToRest: number;
   readonly marketIndex: number;
   readonly triggerKind: TriggerKind;
   readonly nodeMade: boolean;
@@ -774,10 +776,12 @@ export interface ReplaceOrderFields {
  * by the node itself: the order keeps its timestamp (AMB-61). `is_complete`: no figure is 0, and a trigger of 0 means that the
  * order does not wait for one. `id_hash` is what the market finds user and id by; its key
  * is new at every start, so no message with it is kept.
+ * `room_to_take` and `room_to_rest`: of a reduce-only order the lots by which it may reduce its position, if it matches at once
+ * and if it rests (MON-09); else 2^53 − 1.
  */
 export const ReplaceOrder = {
   typeId: 2,
-  bytes: 160,
+  bytes: 176,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -816,41 +820,49 @@ export const ReplaceOrder = {
   setTriggerPrice: (v: Views, at: number, value: number): void => {
     v.f64[(at + 40) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  roomToTake: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setRoomToTake: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  roomToRest: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
+  setRoomToRest: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 64) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 48) >>> 2] = value;
+    v.u32[(at + 64) >>> 2] = value;
   },
-  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 52] as TriggerKind,
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 68] as TriggerKind,
   setTriggerKind: (v: Views, at: number, value: number): void => {
-    v.u8[at + 52] = value;
+    v.u8[at + 68] = value;
   },
-  orderIdBytes: (v: Views, at: number): number => v.u8[at + 53] as number,
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 69] as number,
   setOrderIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 53] = value;
+    v.u8[at + 69] = value;
   },
-  nodeMade: (v: Views, at: number): boolean => v.u8[at + 54] !== 0,
+  nodeMade: (v: Views, at: number): boolean => v.u8[at + 70] !== 0,
   setNodeMade: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 54] = value ? 1 : 0;
+    v.u8[at + 70] = value ? 1 : 0;
   },
-  isComplete: (v: Views, at: number): boolean => v.u8[at + 55] !== 0,
+  isComplete: (v: Views, at: number): boolean => v.u8[at + 71] !== 0,
   setIsComplete: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 55] = value ? 1 : 0;
+    v.u8[at + 71] = value ? 1 : 0;
   },
-  userAt: 56,
+  userAt: 72,
   userLength: 32,
-  user: (v: Views, at: number): UserId => readUser(v, at + 56),
+  user: (v: Views, at: number): UserId => readUser(v, at + 72),
   setUser: (v: Views, at: number, value: UserId): void => {
-    writeUser(v, at + 56, value);
+    writeUser(v, at + 72, value);
   },
-  orderIdAt: 88,
+  orderIdAt: 104,
   orderIdLength: 64,
-  orderId: (v: Views, at: number): OrderId => readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 104, v.u8[at + 69] as number) as OrderId,
   setOrderId: (v: Views, at: number, value: OrderId): void => {
-    v.u8[at + 53] = writeTextField(v, at + 88, 64, value);
+    v.u8[at + 69] = writeTextField(v, at + 104, 64, value);
   },
-  idHash: (v: Views, at: number): number => v.i32[(at + 152) >>> 2] as number,
+  idHash: (v: Views, at: number): number => v.i32[(at + 168) >>> 2] as number,
   setIdHash: (v: Views, at: number, value: number): void => {
-    v.i32[(at + 152) >>> 2] = value;
+    v.i32[(at + 168) >>> 2] = value;
   },
   read: (v: Views, at: number): ReplaceOrderFields => ({
     requestId: v.f64[at >>> 3] as number,
@@ -859,13 +871,15 @@ export const ReplaceOrder = {
     price: v.f64[(at + 24) >>> 3] as RawPrice,
     quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
     triggerPrice: v.f64[(at + 40) >>> 3] as RawPrice,
-    marketIndex: v.u32[(at + 48) >>> 2] as number,
-    triggerKind: v.u8[at + 52] as TriggerKind,
-    nodeMade: v.u8[at + 54] !== 0,
-    isComplete: v.u8[at + 55] !== 0,
-    user: readUser(v, at + 56),
-    orderId: readText(v, at + 88, v.u8[at + 53] as number) as OrderId,
-    idHash: v.i32[(at + 152) >>> 2] as number,
+    roomToTake: v.f64[(at + 48) >>> 3] as number,
+    roomToRest: v.f64[(at + 56) >>> 3] as number,
+    marketIndex: v.u32[(at + 64) >>> 2] as number,
+    triggerKind: v.u8[at + 68] as TriggerKind,
+    nodeMade: v.u8[at + 70] !== 0,
+    isComplete: v.u8[at + 71] !== 0,
+    user: readUser(v, at + 72),
+    orderId: readText(v, at + 104, v.u8[at + 69] as number) as OrderId,
+    idHash: v.i32[(at + 168) >>> 2] as number,
   }),
   write: (v: Views, at: number, fields: ReplaceOrderFields): void => {
     v.f64[at >>> 3] = fields.requestId;
@@ -874,16 +888,18 @@ export const ReplaceOrder = {
     v.f64[(at + 24) >>> 3] = fields.price;
     v.f64[(at + 32) >>> 3] = fields.quantity;
     v.f64[(at + 40) >>> 3] = fields.triggerPrice;
-    v.u32[(at + 48) >>> 2] = fields.marketIndex;
-    v.u8[at + 52] = fields.triggerKind;
-    v.u8[at + 54] = fields.nodeMade ? 1 : 0;
-    v.u8[at + 55] = fields.isComplete ? 1 : 0;
-    writeUser(v, at + 56, fields.user);
-    v.u8[at + 53] = writeTextField(v, at + 88, 64, fields.orderId);
-    v.i32[(at + 152) >>> 2] = fields.idHash;
+    v.f64[(at + 48) >>> 3] = fields.roomToTake;
+    v.f64[(at + 56) >>> 3] = fields.roomToRest;
+    v.u32[(at + 64) >>> 2] = fields.marketIndex;
+    v.u8[at + 68] = fields.triggerKind;
+    v.u8[at + 70] = fields.nodeMade ? 1 : 0;
+    v.u8[at + 71] = fields.isComplete ? 1 : 0;
+    writeUser(v, at + 72, fields.user);
+    v.u8[at + 69] = writeTextField(v, at + 104, 64, fields.orderId);
+    v.i32[(at + 168) >>> 2] = fields.idHash;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 160),
+    copyStruct(from, fromAt, to, toAt, 176),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
@@ -892,13 +908,15 @@ export const ReplaceOrder = {
     to.number(v.f64[(at + 24) >>> 3] as number);
     to.number(v.f64[(at + 32) >>> 3] as number);
     to.number(v.f64[(at + 40) >>> 3] as number);
-    to.number(v.u32[(at + 48) >>> 2] as number);
-    to.number(v.u8[at + 52] as number);
-    to.number(v.u8[at + 54] as number);
-    to.number(v.u8[at + 55] as number);
-    to.text(readUser(v, at + 56));
-    to.text(readText(v, at + 88, v.u8[at + 53] as number));
-    to.number(v.i32[(at + 152) >>> 2] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.u32[(at + 64) >>> 2] as number);
+    to.number(v.u8[at + 68] as number);
+    to.number(v.u8[at + 70] as number);
+    to.number(v.u8[at + 71] as number);
+    to.text(readUser(v, at + 72));
+    to.text(readText(v, at + 104, v.u8[at + 69] as number));
+    to.number(v.i32[(at + 168) >>> 2] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(ReplaceOrder.read(v, at)),
@@ -1232,6 +1250,8 @@ export interface ReleaseOrderFields {
   readonly triggered: number;
   readonly quantity: number;
   readonly budget: number;
+  readonly roomToTake: number;
+  readonly roomToRest: number;
   readonly marketIndex: number;
   readonly end: OrderEnd | 0;
 }
@@ -1240,10 +1260,11 @@ export interface ReleaseOrderFields {
  * The gateway's answer to a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an
  * OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was
  * restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none.
+ * The rooms are those of a ReplaceOrder.
  */
 export const ReleaseOrder = {
   typeId: 5,
-  bytes: 48,
+  bytes: 64,
   receivedNsAt: 0,
   receivedNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
@@ -1271,13 +1292,21 @@ export const ReleaseOrder = {
   setBudget: (v: Views, at: number, value: number): void => {
     v.f64[(at + 32) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 40) >>> 2] = value;
+  roomToTake: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setRoomToTake: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
   },
-  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 44] as OrderEnd | 0,
+  roomToRest: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setRoomToRest: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 60] as OrderEnd | 0,
   setEnd: (v: Views, at: number, value: number): void => {
-    v.u8[at + 44] = value;
+    v.u8[at + 60] = value;
   },
   read: (v: Views, at: number): ReleaseOrderFields => ({
     receivedNs: v.u64[at >>> 3] as TimestampNs,
@@ -1285,8 +1314,10 @@ export const ReleaseOrder = {
     triggered: v.f64[(at + 16) >>> 3] as number,
     quantity: v.f64[(at + 24) >>> 3] as number,
     budget: v.f64[(at + 32) >>> 3] as number,
-    marketIndex: v.u32[(at + 40) >>> 2] as number,
-    end: v.u8[at + 44] as OrderEnd | 0,
+    roomToTake: v.f64[(at + 40) >>> 3] as number,
+    roomToRest: v.f64[(at + 48) >>> 3] as number,
+    marketIndex: v.u32[(at + 56) >>> 2] as number,
+    end: v.u8[at + 60] as OrderEnd | 0,
   }),
   write: (v: Views, at: number, fields: ReleaseOrderFields): void => {
     v.u64[at >>> 3] = fields.receivedNs;
@@ -1294,11 +1325,13 @@ export const ReleaseOrder = {
     v.f64[(at + 16) >>> 3] = fields.triggered;
     v.f64[(at + 24) >>> 3] = fields.quantity;
     v.f64[(at + 32) >>> 3] = fields.budget;
-    v.u32[(at + 40) >>> 2] = fields.marketIndex;
-    v.u8[at + 44] = fields.end;
+    v.f64[(at + 40) >>> 3] = fields.roomToTake;
+    v.f64[(at + 48) >>> 3] = fields.roomToRest;
+    v.u32[(at + 56) >>> 2] = fields.marketIndex;
+    v.u8[at + 60] = fields.end;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 48),
+    copyStruct(from, fromAt, to, toAt, 64),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.nanoseconds(v.u64[at >>> 3] as bigint);
@@ -1306,8 +1339,10 @@ export const ReleaseOrder = {
     to.number(v.f64[(at + 16) >>> 3] as number);
     to.number(v.f64[(at + 24) >>> 3] as number);
     to.number(v.f64[(at + 32) >>> 3] as number);
-    to.number(v.u32[(at + 40) >>> 2] as number);
-    to.number(v.u8[at + 44] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.u32[(at + 56) >>> 2] as number);
+    to.number(v.u8[at + 60] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(ReleaseOrder.read(v, at)),

@@ -367,7 +367,7 @@ suite('auto-reduce of many orders', () => {
 });
 
 suite('reduce-only orders that exceed their position', () => {
-  const shrunk = (change: Parameters<MarginFixture['settings']>[0]): MarginFixture => {
+  const shrunk = (change: Parameters<MarginFixture['settings']>[0] = {}): MarginFixture => {
     const fixture = new MarginFixture();
     fixture.spot(USD, 10_000);
     fixture.position(ETH, 2, -4_000);
@@ -378,41 +378,41 @@ suite('reduce-only orders that exceed their position', () => {
     return fixture;
   };
 
-  test('stay by default where the account bears what they press (AMB-27)', () => {
-    const fixture = shrunk({});
-    assert.deepEqual(fixture.obey(), []);
-    assert.ok(fixture.capacity() > 0n);
-  });
-
-  test('give way like any other where the account does not bear it, what the position covers left alone (AR-01, AMB-27, AMB-61)', () => {
-    const fixture = new MarginFixture();
-    fixture.spot(USD, 300);
-    fixture.position(ETH, 2, -4_000);
-    fixture.place({ id: 'first', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
-    fixture.place({ id: 'second', side: sell, quantity: 1, price: 2_200, reduceOnly: true });
-    fixture.spot(USD, 0);
-    fixture.position(ETH, 1, -1_750);
-    // 0.9·2000 − 1750 = 50, and a sell of 1 at 2200 presses 111.1: 0.45 of it is 49.995, and below the rest stays 1e-4.
-    assert.deepEqual(look(fixture), ['second 4500']);
-    assert.ok(fixture.capacity() >= 0n);
-    fixture.position(ETH, 0, 0);
-    fixture.nowNs = (fixture.nowNs + 2_000_000_000n) as TimestampNs;
-    assert.deepEqual(look(fixture), ['second cancelled', 'first cancelled']);
-  });
-
-  test('end with ReduceOnly where the operator wants it (AMB-27)', () => {
-    const fixture = shrunk({ cancelsReduceOnlyExcess: true });
-    assert.deepEqual(fixture.obey(), ['large cancelled']);
+  test('are cut to it, youngest first, and end with ReduceOnly where nothing of it is left (MON-09)', () => {
+    const fixture = shrunk();
+    assert.deepEqual(look(fixture), ['large cancelled'], 'the older one has all of it');
+    fixture.position(ETH, 0.25, -500);
+    assert.deepEqual(look(fixture), ['small 2500']);
     fixture.position(ETH, 0, 100);
-    assert.deepEqual(fixture.obey(), ['small cancelled']);
+    assert.deepEqual(look(fixture), ['small cancelled']);
     const reasons = fixture.sink.events.map(({ event }) => ('reason' in event ? event.reason : null));
     assert.deepEqual(reasons.filter(Boolean), ['ReduceOnly', 'ReduceOnly']);
   });
 
-  test('end when the setting is turned on, and when the ring was full before (AMB-27, AMB-111)', () => {
-    const fixture = shrunk({});
+  test('are all cancelled by a flip, and those of the other side are not enlarged (MON-09)', () => {
+    const fixture = shrunk();
+    fixture.obey();
+    fixture.position(ETH, -3, 6_000);
+    assert.deepEqual(look(fixture).toSorted(), ['large cancelled', 'small cancelled']);
+    fixture.place({ id: 'back', side: SIDE.buy, quantity: 2, price: 1_900, reduceOnly: true });
+    fixture.position(ETH, -1, 2_000);
+    assert.deepEqual(look(fixture), ['back 10000']);
+    fixture.position(ETH, -3, 6_000);
+    assert.deepEqual(look(fixture), [], 'the node never enlarges what it cut');
+  });
+
+  test('are left alone by auto-reduce, as they press on nothing (MRG-22, AR-01, MON-09)', () => {
+    const fixture = new MarginFixture();
+    fixture.spot(USD, 300);
+    fixture.position(ETH, 2, -4_000);
+    fixture.place({ id: 'first', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+    fixture.spot(USD, 0);
+    assert.ok(fixture.capacity() < 0n);
     assert.deepEqual(look(fixture), []);
-    fixture.settings({ cancelsReduceOnlyExcess: true });
+  });
+
+  test('are cut when the ring takes it again, if it was full (MON-09, AMB-111)', () => {
+    const fixture = shrunk();
     fixture.sink.isFull = true;
     assert.deepEqual(look(fixture), []);
     fixture.sink.isFull = false;
@@ -420,22 +420,24 @@ suite('reduce-only orders that exceed their position', () => {
     assert.deepEqual(look(fixture), []);
   });
 
-  test('end a bounded number a turn, where there are many (AMB-27, AMB-111)', () => {
-    const fixture = shrunk({ openOrdersMax: 3_000 });
+  test('end a bounded number a turn, where there are many (MON-09, AMB-111)', () => {
+    const fixture = new MarginFixture();
+    fixture.settings({ openOrdersMax: 3_000 });
     fixture.spot(USD, 10_000_000);
+    fixture.position(ETH, 1_500, -3_000_000);
     for (let at = 0; at < 1_500; at += 1) {
-      fixture.place({ id: `r-${at}`, side: sell, quantity: 2, price: 2_300 + at, reduceOnly: true });
+      fixture.place({ id: `r-${at}`, side: sell, quantity: 1, price: 2_300 + at, reduceOnly: true });
     }
-    fixture.settings({ cancelsReduceOnlyExcess: true });
+    fixture.position(ETH, 0.5, -1_000);
     assert.equal(fixture.manager.margin.reduceOrders(fixture.nowNs), true);
     assert.equal(fixture.obey().length, 1_024);
     assert.equal(fixture.manager.margin.reduceOrders(fixture.nowNs), false);
-    assert.equal(fixture.obey().length, 477);
+    const rest = fixture.obey();
+    assert.deepEqual([rest.length, rest.includes('r-0 5000')], [476, false], 'the oldest was cut in the first turn');
   });
 
-  test('end when the fill that opened their position is rolled back, not while it is on its way (AMB-27, AMB-142)', () => {
+  test('end when the fill that opened their position is rolled back, not while it is on its way (MON-09, AMB-142)', () => {
     const fixture = new MarginFixture();
-    fixture.settings({ cancelsReduceOnlyExcess: true });
     for (const user of [ALICE, BOB]) fixture.spot(USD, 10_000, 1, user);
     const maker = fixture.place({ user: BOB, side: sell, quantity: 1 });
     const taker = fixture.place({ side: buy, quantity: 1 });
@@ -446,9 +448,24 @@ suite('reduce-only orders that exceed their position', () => {
     assert.deepEqual(look(fixture), ['out cancelled']);
   });
 
-  test('are let be while they wait for a trigger (AMB-27, AMB-28)', () => {
+  test('wait for the decision of what a resting order closed, not of what an arriving one did (MON-09)', () => {
+    for (const rested of [true, false]) {
+      const fixture = new MarginFixture();
+      for (const user of [ALICE, BOB]) fixture.spot(USD, 10_000, 1, user);
+      fixture.position(ETH, 1, -2_000);
+      fixture.place({ id: 'out', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+      const own = fixture.place({ side: sell, quantity: 0.4 });
+      const other = fixture.place({ user: BOB, side: buy, quantity: 0.4 });
+      const [maker, taker] = rested ? [own, other] : [other, own];
+      const trade = fixture.match(maker, taker, 2_000, 0.4, rested ? buy : sell);
+      assert.deepEqual(look(fixture), rested ? [] : ['out 6000']);
+      fixture.confirm(trade);
+      assert.deepEqual(look(fixture), rested ? ['out 6000'] : []);
+    }
+  });
+
+  test('are let be while they wait for a trigger (AMB-28, MON-09)', () => {
     const fixture = new MarginFixture();
-    fixture.settings({ cancelsReduceOnlyExcess: true });
     fixture.spot(USD, 1);
     fixture.place({ id: 'stop', side: sell, quantity: 1, reduceOnly: true, above: 200_000 });
     fixture.position(ETH, 0, 0);

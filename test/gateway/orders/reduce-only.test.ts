@@ -1,16 +1,18 @@
 // tier: quick
 /**
- * Reduce-only orders at order entry: what matches at once must shrink its position (TIF-08, TIF-09, AMB-27, AMB-28), and of
- * what may rest only that is free of margin which shrinks it (MRG-22).
+ * Reduce-only orders at order entry: what matches at once must shrink its position (TIF-08, TIF-09, AMB-27, AMB-28), what may
+ * rest has the room that older ones leave, and none presses (MRG-22, MON-09).
  */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { must } from '../../../src/core/assert.ts';
 import type { OrderId } from '../../../src/core/ids.ts';
-import { ORDER_END, ORDER_FLAG } from '../../../src/core/order-terms.ts';
-import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../../src/core/units.ts';
-import { BTC, ETH, MARKETS, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { RAW_MAX } from '../../../src/core/limits.ts';
+import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON } from '../../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../../src/core/reject.ts';
+import type { RawPrice, RawQuantity, Sequence } from '../../../src/core/units.ts';
+import { ALICE, ETH, MARKETS, MarginFixture, SIDE, TIF, USD } from '../../support/margin-fixture.ts';
 import { BOB, codeOf, mustPass, restoreRow } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
@@ -96,9 +98,7 @@ suite('reduce-only at the gateway', () => {
   });
 });
 
-suite('reduce-only orders that may rest', () => {
-  const SHAPES = [{ tif: TIF.gtc }, { tif: TIF.gtd }, { market: { quote: 20_000_000 } }] as const;
-
+suite('reduce-only orders by room (MON-09)', () => {
   /** Of ETH at 2000, with this position and so much USD. */
   function fixtureWith(base: number, spot: number): MarginFixture {
     const fixture = new MarginFixture();
@@ -107,138 +107,180 @@ suite('reduce-only orders that may rest', () => {
     return fixture;
   }
 
-  test('need margin for what exceeds the position like any order, whatever they would do to it (MRG-22, AMB-27)', () => {
+  const SHAPES = [{ tif: TIF.gtc }, { tif: TIF.gtd }, { market: { quote: 20_000_000 } }, { tif: TIF.ioc }] as const;
+  /** Of ETH's decimals. */
+  const lots = (units: number): number => Math.round(units * 10_000);
+
+  function refusalOf(outcome: ReturnType<MarginFixture['request']>): { code: string; max: unknown } {
+    assert.ok(!outcome.ok);
+    return { code: outcome.reject.code, max: outcome.reject.details?.['max_quantity'] };
+  }
+
+  test('without room every shape is refused, with max_quantity 0 (MON-09, AMB-27)', () => {
     for (const shape of SHAPES) {
       for (const side of [buy, sell]) {
         for (const base of [0, side === buy ? 1 : -1]) {
-          const wish = { side, reduceOnly: true, quantity: 1, ...shape };
-          assert.equal(fixtureWith(base, 0).verdict(wish), 'INSUFFICIENT_MARGIN', 'a key without money');
-          const [fixture, other] = [fixtureWith(base, 10_000), fixtureWith(base, 10_000)];
-          assert.equal(fixture.verdict(wish), 'ok');
-          assert.equal(other.verdict({ ...wish, reduceOnly: false }), 'ok');
-          assert.equal(fixture.capacity(), other.capacity(), 'it presses like any order');
+          const refusal = refusalOf(
+            fixtureWith(base, 10_000).request({ side, reduceOnly: true, quantity: 1, ...shape }),
+          );
+          assert.deepEqual(refusal, { code: 'REDUCE_ONLY_WOULD_INCREASE', max: 0 });
         }
       }
     }
   });
 
-  test('need none for what shrinks the position, however little there is (MRG-22, AMB-49)', () => {
-    for (const shape of SHAPES) {
-      const fixture = fixtureWith(1, 0);
-      fixture.price(ETH, 1_500);
-      const before = fixture.capacity();
-      assert.ok(before < 0n);
-      const market = 'market' in shape ? { market: { quote: 15_000_000 } } : {};
-      assert.equal(
-        fixture.verdict({ side: sell, reduceOnly: true, quantity: 1, price: 1_500, ...shape, ...market }),
-        'ok',
-      );
-      assert.equal(fixture.capacity(), before);
+  test('what takes at once is refused beyond the position, with what it could have (MON-09, TIF-09)', () => {
+    for (const shape of [{ tif: TIF.ioc }, { tif: TIF.fok }, { market: { base: lots(1.5) } }]) {
+      const refusal = refusalOf(fixtureWith(1, 0).request({ side: sell, reduceOnly: true, quantity: 1.5, ...shape }));
+      assert.deepEqual(refusal, { code: 'REDUCE_ONLY_WOULD_INCREASE', max: lots(1) });
     }
   });
 
-  test('are covered oldest first, by the position once more than other orders are (MRG-22, AMB-27, AMB-50)', () => {
-    const fixture = fixtureWith(2, 500);
-    const wish = { side: sell, reduceOnly: true, price: 2_000 };
-    fixture.place({ side: sell, quantity: 2 });
-    const full = fixture.capacity();
-    const first = fixture.place({ ...wish, quantity: 1.5 });
-    assert.equal(fixture.capacity(), full, 'other orders of the side use nothing of it');
-    assert.equal(fixture.verdict({ ...wish, quantity: 2 }), 'INSUFFICIENT_MARGIN');
-    assert.equal(fixture.verdict({ ...wish, quantity: 0.75 }), 'ok');
-    // A quarter of a unit is too much: 5 % of 500 and a fee of 0.25.
-    assert.equal(fixture.capacity(), full - usd('25.25'));
-    fixture.end(first, ORDER_END.userRequested);
-    assert.equal(fixture.capacity(), full);
-  });
-
-  test('are counted anew when the position changes: fills, their rollback, what clearing books (MRG-22, AMB-27)', () => {
-    const fixture = fixtureWith(0, 10_000);
-    fixture.spot(USD, 10_000, 1, BOB);
-    const maker = fixture.place({ user: BOB, side: sell, quantity: 1 });
-    const taker = fixture.place({ side: buy, quantity: 1 });
-    const trade = fixture.match(maker, taker, 2_000, 1, buy);
-    const opened = fixture.capacity();
-    fixture.place({ side: sell, reduceOnly: true, quantity: 1, price: 2_000 });
-    assert.equal(fixture.capacity(), opened);
-    fixture.rollBack(trade);
-    fixture.end(taker, ORDER_END.userRequested);
-    assert.equal(fixture.capacity(), usd(10_000) - usd(101), 'nothing is left to reduce');
-    fixture.position(ETH, 1, -2_000);
-    assert.equal(fixture.capacity(), usd(9_800));
-    fixture.position(ETH, 0.5, -1_000);
-    assert.equal(fixture.capacity(), usd(9_900) - usd('50.5'));
-  });
-
-  test('a replace beyond the position needs margin, and leaves the order as it was without (RPL-07, AMB-27)', () => {
+  test('an IOC has the whole position, whatever rests; what rests has what older resting ones leave (MON-09)', () => {
     const fixture = fixtureWith(1, 0);
-    fixture.spot(USD, 201);
-    const order = fixture.place({ id: 'out', side: sell, reduceOnly: true, quantity: 1 });
+    fixture.place({ side: sell, reduceOnly: true, quantity: 0.6, price: 2_500 });
+    const resting = fixture.prepared({ side: sell, reduceOnly: true, quantity: 1, price: 2_600 });
+    assert.deepEqual(resting.room, { roomToTake: lots(1), roomToRest: lots(0.4) });
+    assert.equal(fixture.verdict({ side: sell, reduceOnly: true, quantity: 1, tif: TIF.ioc }), 'ok');
+  });
+
+  test('one sized in quote has the position as its base cap (MON-09)', () => {
+    const prepared = fixtureWith(1, 0).prepared({ side: sell, reduceOnly: true, market: { quote: 90_000_000 } });
+    assert.equal(prepared.room.roomToTake, lots(1));
+  });
+
+  test('press on nothing, however little there is, and other orders use nothing of theirs (MRG-22, MON-09)', () => {
+    const fixture = fixtureWith(1, 0);
+    fixture.price(ETH, 1_500);
     const before = fixture.capacity();
-    assert.equal(codeOf(fixture.replace('out', { quantity: 3 })), 'INSUFFICIENT_MARGIN');
+    assert.ok(before < 0n);
+    assert.equal(fixture.verdict({ side: sell, reduceOnly: true, quantity: 1, price: 1_500 }), 'ok');
     assert.equal(fixture.capacity(), before);
-    const asked = mustPass(fixture.replace('out', { quantity: 1, price: 2_500 }));
-    fixture.replaced(asked, order, 2_500, 1);
-    assert.equal(fixture.capacity(), before);
+    const other = fixtureWith(2, 500);
+    other.place({ side: sell, quantity: 2 });
+    const full = other.capacity();
+    assert.equal(other.verdict({ side: sell, reduceOnly: true, quantity: 2, price: 2_000 }), 'ok');
+    assert.equal(other.capacity(), full);
   });
 
-  test('released by a trigger they need margin for what older ones leave uncovered (TRG-02, AMB-27, AMB-28)', () => {
+  test('a post-only one that has no room to rest is refused here, another one by its market (MON-09)', () => {
     const fixture = fixtureWith(1, 0);
-    fixture.spot(USD, 200.1);
-    const stop = { side: sell, quantity: 1, reduceOnly: true, above: 200_000 } as const;
-    const [dormant, atOnce] = [fixture.place(stop), fixture.place({ ...stop, market: { base: 10_000 } })];
     fixture.place({ side: sell, reduceOnly: true, quantity: 1, price: 2_500 });
-    fixture.trigger(dormant, 10_000);
-    fixture.trigger(atOnce, 10_000);
-    fixture.decide();
-    const ends = fixture.sink.releases.map(({ order, end }) => [order, end]);
+    const wish = { side: sell, reduceOnly: true, quantity: 1, price: 2_600 };
+    assert.equal(fixture.verdict({ ...wish, postOnly: true }), 'REDUCE_ONLY_WOULD_INCREASE');
+    const { requestId } = mustPass(fixture.request({ ...wish, id: 'late' }));
+    fixture.acknowledge(requestId, ETH, REJECT_CODE.REDUCE_ONLY_WOULD_INCREASE);
+    const last = fixture.sink.events.at(-1)?.event;
+    assert.deepEqual(last && [last.kind, 'reason' in last && last.reason], ['CreateFailed', 'ReduceOnlyWouldIncrease']);
+  });
+
+  test('a replace has its room too, by its admission; without any it leaves the order as it was (MON-09, RPL-07)', () => {
+    const fixture = fixtureWith(1, 0);
+    const first = fixture.place({ id: 'first', side: sell, reduceOnly: true, quantity: 0.4, price: 2_500 });
+    fixture.place({ id: 'second', side: sell, reduceOnly: true, quantity: 0.6, price: 2_600 });
+    assert.deepEqual(fixture.roomOfReplace('first', { quantity: 3 }), { roomToTake: lots(1), roomToRest: lots(1) });
+    assert.deepEqual(fixture.roomOfReplace('second', { quantity: 3 }), { roomToTake: lots(1), roomToRest: lots(0.6) });
+    fixture.end(first, ORDER_END.userRequested);
+    fixture.position(ETH, 0, 0);
+    assert.equal(codeOf(fixture.replace('second', { quantity: 0.5 })), 'REDUCE_ONLY_WOULD_INCREASE');
+  });
+
+  test('the minimum does not bind the replace of what is left to close (MON-09, AMB-42)', () => {
+    const fixture = fixtureWith(0.0005, 100);
+    fixture.place({ id: 'out', side: sell, reduceOnly: true, quantity: 0.0005, price: 2_500 });
+    fixture.place({ id: 'plain', side: buy, quantity: 0.0001, price: 100 });
+    const market = must(MARKETS[ETH], 'a market of the fixture');
+    fixture.manager.onMarketChanged({ ...market, minimumQuantity: 10 as RawQuantity });
+    assert.equal(codeOf(fixture.replace('out', { price: 2_400, quantity: 0.0005 })), 'ok');
+    assert.equal(codeOf(fixture.replace('out', { price: 2_400, quantity: 0.0004 })), 'INVALID_ORDER');
+    assert.equal(codeOf(fixture.replace('plain', { quantity: 0.0005 })), 'INVALID_ORDER');
+  });
+
+  test('dormant triggers are not judged, only releases; the released one gets the room (MON-09, AMB-28)', () => {
+    const fixture = fixtureWith(0, 100);
+    const stop = { side: sell, quantity: 1, reduceOnly: true, above: 200_000, market: { base: lots(1) } } as const;
+    const order = fixture.place(stop);
+    fixture.position(ETH, 0.4, -800);
+    fixture.trigger(order, lots(1));
     assert.deepEqual(
-      ends.sort(),
-      [
-        [dormant, ORDER_END.marginInsufficient],
-        [atOnce, 0],
-      ],
-      'the stop at the market closes',
+      fixture.sink.releases.map(({ end, room }) => [end, room.roomToTake]),
+      [[0, lots(0.4)]],
     );
   });
 
-  test('of a broken asset those that exceed the position are refused, others taken (CB-06, AMB-109)', () => {
+  test('a released one without room waits while fills are undecided, and while another one is matched (MON-09)', () => {
+    for (const outcome of ['confirmed', 'rolled back'] as const) {
+      const fixture = fixtureWith(1, 10_000);
+      fixture.spot(USD, 10_000, 1, BOB);
+      const stop = fixture.place({ side: sell, quantity: 1, reduceOnly: true, above: 200_000, tif: TIF.ioc });
+      const own = fixture.place({ side: sell, quantity: 1 });
+      const trade = fixture.match(own, fixture.place({ user: BOB, side: buy, quantity: 1 }), 2_000, 1, buy);
+      fixture.trigger(stop, lots(1));
+      assert.equal(fixture.sink.releases.length, 0, 'nothing is decided');
+      if (outcome === 'confirmed') fixture.confirm(trade);
+      else fixture.rollBack(trade);
+      fixture.decide();
+      const released = fixture.sink.releases.map(({ end, room }) => [end, room.roomToTake]);
+      assert.deepEqual(released, outcome === 'confirmed' ? [[ORDER_END.reduceOnly, RAW_MAX]] : [[0, lots(1)]]);
+    }
     const fixture = fixtureWith(1, 10_000);
-    fixture.nowNs = (fixture.nowNs + 3_700_000_000_000n) as TimestampNs;
-    const wish = { side: sell, reduceOnly: true };
-    assert.equal(fixture.verdict({ ...wish, quantity: 1.0001 }), 'PRICING_UNAVAILABLE');
-    assert.equal(fixture.verdict({ ...wish, quantity: 1 }), 'ok');
+    const waiting = fixture.place({ side: sell, quantity: 1, reduceOnly: true, above: 200_000, tif: TIF.ioc });
+    const taker = fixture.place({ side: sell, quantity: 1, reduceOnly: true, tif: TIF.ioc });
+    fixture.trigger(waiting, lots(1));
+    assert.equal(fixture.sink.releases.length, 0);
+    fixture.end(taker, ORDER_END.immediateOrCancel);
+    fixture.decide();
+    assert.deepEqual(
+      fixture.sink.releases.map(({ end, room }) => [end, room.roomToTake]),
+      [[0, lots(1)]],
+    );
   });
 
-  test('press after a restart as before it, in whatever order they come back (AMB-27, AMB-50, AMB-110)', () => {
-    const lots = [20_000, 15_000, 5_000];
-    const [fixture, restored] = [new MarginFixture(), new MarginFixture()];
-    for (const each of [fixture, restored]) {
-      for (const asset of [USD, ETH, BTC]) each.spot(asset, 5_000);
-      each.price(BTC, 2_000);
-      each.risk(BTC, riskRow(90, 95, 1_000_000));
-      each.position(ETH, 3, -6_000);
+  test('one that the account does not own the position for any more is at fault, unless it shrank without its user (MON-09)', () => {
+    for (const forced of [true, false]) {
+      const fixture = fixtureWith(1, 10_000);
+      fixture.spot(USD, 10_000, 1, BOB);
+      const out = fixture.place({ side: sell, quantity: 1, reduceOnly: true, price: 2_000 });
+      const other = fixture.place({ user: BOB, side: buy, quantity: 1, tif: TIF.ioc });
+      const trade = fixture.match(out, other, 2_000, 1, buy);
+      if (forced) fixture.manager.margin.onForced(ALICE, 1, ETH);
+      fixture.position(ETH, 0, 0);
+      fixture.undo(trade, ROLLBACK_REASON.reduceOnlyViolation, ROLLBACK_REASON.counterpartyAtFault);
+      assert.equal(fixture.sink.faults.length, forced ? 0 : 1);
     }
-    const full = fixture.capacity();
-    const prices = [1_500, 1_501, 1_502];
-    const orders = lots.map((quantity, at) => ({ quantity, price: prices[at] as number, at }));
-    for (const { quantity, price } of orders) {
-      fixture.place({ side: sell, reduceOnly: true, quantity: quantity / 10_000, price });
-    }
+    const fixture = fixtureWith(1, 10_000);
+    fixture.spot(USD, 10_000, 1, BOB);
+    fixture.place({ id: 'old', side: sell, quantity: 1, reduceOnly: true, price: 2_000 });
+    fixture.manager.margin.onForced(ALICE, 1, ETH);
+    fixture.manager.margin.reduceOrders(fixture.nowNs);
+    const late = fixture.place({ side: sell, quantity: 1, reduceOnly: true, price: 2_000, tif: TIF.ioc });
+    const other = fixture.place({ user: BOB, side: buy, quantity: 1 });
+    const trade = fixture.match(other, late, 2_000, 1, sell);
+    fixture.undo(trade, ROLLBACK_REASON.counterpartyAtFault, ROLLBACK_REASON.reduceOnlyViolation);
+    assert.equal(fixture.sink.faults.length, 1, 'the orders had been cut before it was matched');
+  });
+
+  test('have the same room after a restart, in whatever order they come back (MON-09, AMB-50, AMB-110)', () => {
+    const [fixture, restored] = [fixtureWith(4, 5_000), fixtureWith(4, 5_000)];
+    const orders = [2, 1.5, 0.25].map((quantity, at) => ({ quantity, price: 2_100 + at, at }));
+    for (const { quantity, price } of orders) fixture.place({ side: sell, reduceOnly: true, quantity, price });
     for (const { quantity, price, at } of [...orders].reverse()) {
       restoreRow(restored.manager, {
         marketIndex: must(MARKETS[ETH], 'a market').marketIndex,
         orderSequence: (10 + at) as Sequence,
         orderId: `restored-${at}` as OrderId,
         subAccount: 1,
+        side: sell,
         flags: ORDER_FLAG.reduceOnly,
         price: (price * 100) as RawPrice,
-        quantity: quantity as RawQuantity,
+        quantity: lots(quantity) as RawQuantity,
       });
     }
     restored.manager.margin.onRestored();
-    assert.equal(restored.capacity(), fixture.capacity());
-    // Of 2, 1.5 and .5 the position covers 3: half a unit at 1501 and half a one at 1502 press.
-    assert.equal(full - fixture.capacity(), usd('75.82575'));
+    for (const each of [fixture, restored]) {
+      const { room } = each.prepared({ side: sell, reduceOnly: true, quantity: 4, price: 2_200 });
+      assert.deepEqual(room, { roomToTake: lots(4), roomToRest: lots(0.25) });
+      assert.equal(each.capacity(), fixture.capacity());
+    }
   });
 });
