@@ -16,7 +16,9 @@
 import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
+import { parseHex } from '../core/hex.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
+import { isValidKey } from '../crypto/ed25519.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
@@ -331,7 +333,9 @@ export function bookingOf(chainId: ChainId, kind: VaultEventKind, event: Confirm
   const { user, token, nonce, baseUnits, tx, logIndex, settled, setup } = event;
   const configured = setup === undefined ? {} : { setup };
   if (kind === 'deposit') {
-    return { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured };
+    const isKey = isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'));
+    const ofNone = isKey ? {} : { hasKey: false };
+    return { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured, ...ofNone };
   }
   if (kind === 'withdrawal') return { kind: 'withdrew', chainId, user, token, baseUnits, nonce };
   const { account: subAccount, tokenIn, baseUnitsIn, mode, settler } = must(settled, 'a settlement has its terms');

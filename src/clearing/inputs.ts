@@ -195,6 +195,8 @@ export interface Deposit extends FromNode {
   readonly baseUnits: bigint;
   /** The vault's per-user counter before the deposit: contiguous per user and chain. */
   readonly depositNonce: number;
+  /** False where no signature can ever be of the user's key (MON-14); absent: true. */
+  readonly hasKey?: boolean;
   /** What it configures, with a verified signature; absent: nothing (MSG-04). */
   readonly setup?: SignerSetup;
 }

@@ -81,7 +81,7 @@ function readCancel(cursor: JsonCursor): SignedWithdrawalCancel {
   for (let name = cursor.nextMember(CANCEL); name !== null; name = cursor.nextMember(CANCEL)) {
     if (name === 'tplus_user') inner.user = readUser(cursor);
     else if (name === 'asset_address') inner.asset = readTokenAsset(cursor);
-    else if (name === 'requested_at_ns') inner.requestedNs = cursor.readU64();
+    else if (name === 'requested_at_ns') inner.requestedNs = cursor.readTime();
     else inner.nonce = readNonce(cursor);
   }
   return inner as SignedWithdrawalCancel;

@@ -60,6 +60,12 @@ export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Ui
   return verifyRange(whole(signature), whole(message), whole(publicKey));
 }
 
+/** Whether the 32 bytes are a key that a signature can be of: a point of the curve, canonical, of the main subgroup. */
+export function isValidKey(publicKey: Uint8Array): boolean {
+  // mutant: deposit-to-a-key
+  return publicKey.length === PUBLIC_KEY_BYTES && sodium.crypto_core_ed25519_is_valid_point(Buffer.from(publicKey));
+}
+
 function whole(bytes: Uint8Array): ByteRange {
   return { bytes, at: 0, length: bytes.length };
 }

@@ -15,12 +15,14 @@ import {
 } from '../chain/chain-operations.ts';
 import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
-import { toHex } from '../core/hex.ts';
+import { must } from '../core/assert.ts';
+import { parseHex, toHex } from '../core/hex.ts';
 import { type ChainId, isPayable, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
 import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
+import { isValidKey } from '../crypto/ed25519.ts';
 import { NO_MEMBERS, type QueryMembers } from '../http/query.ts';
 import { BodyReader, readEach } from './body-reader.ts';
 import { change, seenByAll } from './operator-change.ts';
@@ -171,6 +173,10 @@ async function creditUnclaimed(parts: OpsParts, call: OpsCall): Promise<OpsReply
   const reader = new BodyReader(call.body, ['user']);
   if (!Number.isSafeInteger(counter)) reader.fail('counter', 'a counter of the vault is expected');
   const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
+  // MON-14: what it were credited, no signature could ever move.
+  if (reader.failure === null && !isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'))) {
+    reader.fail('user', 'this id is no key: no signature can ever be of it');
+  }
   return reader.failure ?? change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter });
 }
 

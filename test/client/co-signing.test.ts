@@ -42,6 +42,7 @@ import {
   unsignedClosePosition,
   unsignedCreate,
   unsignedReplace,
+  unsignedSettlement,
   unsignedTransfer,
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
@@ -51,6 +52,7 @@ import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { must } from '../../src/core/assert.ts';
@@ -128,6 +130,21 @@ const ACTIONS: readonly (readonly [
       ...{ signer: SECP, weight: 1, sessionDurationNs: null, ceNonce: 0, omsNonce: 'n'.repeat(43) },
     }),
     decodeAddSigner,
+  ],
+  [unsignedWithdrawal(USER, { ...WITHDRAWAL, nonce: 3, requestId: 'r-1' }), decodeWithdrawal],
+  [
+    unsignedWithdrawalCancel(USER, {
+      ...{ token: TOKEN, chainId: CHAIN, nonce: 6 },
+      requestedNs: 1_770_000_004_000_000_000n,
+    }),
+    decodeWithdrawalCancel,
+  ],
+  [
+    unsignedSettlement(USER, {
+      ...{ subAccount: 1, tokenIn: TOKEN, tokenOut: '6b'.repeat(20), amountIn18: 1n, amountOut18: 2n, chainId: CHAIN },
+      ...{ settler: USER, nonce: 0, requestId: 'r-2' },
+    }),
+    decodeSettlement,
   ],
 ];
 
@@ -280,7 +297,12 @@ suite('what a text means', () => {
       `token: ${TOKEN.padEnd(64, '0')}@${CHAIN}`,
       `paid to: ${'7c'.repeat(20).padEnd(64, '0')}`,
       'nonce: the smallest that is free',
+      'request id: none: an equal request is the same one',
     ]);
+    assert.ok(read[9]?.includes('nonce: 3') && read[9].includes('request id: r-1'), 'MON-01');
+    assert.ok(read[6]?.includes('requested: whenever: the live one of this nonce'));
+    assert.ok(read[10]?.includes('requested: 1770000004000000000 ns'));
+    assert.ok(read[11]?.includes('request id: r-2') && read[11].includes('nonce: 0'));
     assert.ok(
       read[3]?.includes('amount: 0.5') &&
         read[3].includes('to: sub-account 2, made as isolated margin of asset 2 if it is not there'),

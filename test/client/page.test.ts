@@ -17,7 +17,9 @@ import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
 import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
+import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { must } from '../../src/core/assert.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
@@ -38,6 +40,8 @@ const operation = (id: string): (typeof operations)[number] =>
 
 interface Signed {
   readonly text: Uint8Array;
+  /** Of a settlement that names its nonce as null, without that member. */
+  readonly otherText?: Uint8Array | null;
   readonly fault?: unknown;
 }
 type Decode = (bytes: Uint8Array, start: number, end: number) => Outcome<Signed>;
@@ -47,6 +51,9 @@ const SIGNED: readonly (readonly [string, Decode])[] = [
   ['delete_orders_cancel', decodeCancel],
   ['post_account_transfer_sub_account', decodeTransfer],
   ['post_account_transfer_close_position', decodeClosePosition],
+  ['post_withdrawal_init', decodeWithdrawal],
+  ['post_withdrawal_cancel', decodeWithdrawalCancel],
+  ['post_settlement_init', decodeSettlement],
 ];
 
 suite('the page and the documents', () => {
@@ -75,7 +82,9 @@ suite('the page and the documents', () => {
           const decoded = decode(bytes, 0, bytes.length);
           assert.ok(decoded.ok && (decoded.value.fault ?? null) === null);
           const inner = isJsonObject(value) ? value.get(member) : undefined;
-          assert.equal(canonicalText(shape, must(inner, member)), Buffer.from(decoded.value.text).toString());
+          const { text, otherText = null } = decoded.value;
+          const texts = [text, ...(otherText === null ? [] : [otherText])].map((one) => Buffer.from(one).toString());
+          assert.ok(texts.includes(canonicalText(shape, must(inner, member))));
         }),
         propertyParameters(200),
       );

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { HttpAnswer } from '../support/edge-client.ts';
+import { operator } from '../support/node-process.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { type Json, TestNode } from '../support/test-node.ts';
 import {
@@ -257,5 +258,22 @@ suite('signed texts are accepted once', () => {
       assert.equal(errorOf(told).details?.['field'], 'target');
     }
     assert.deepEqual(await spot(user), { '0': '100' });
+  });
+
+  test('MON-14: a deposit for an id that is no key is listed as unclaimed, and credited to none', async () => {
+    const noKey = 'a1'.repeat(32);
+    await node.operate('POST', `/operator/chains/${CHAIN}/deposits`, {
+      ...{ user: noKey, token: USD_TOKEN, amount_base_units: '7000000' },
+    });
+    await node.rest();
+    const unclaimed = await node.operate('GET', `/operator/chains/${CHAIN}/unclaimed`);
+    const row = { user: noKey, counter: 0, token: USD_TOKEN, amount_base_units: '7000000' };
+    assert.deepEqual(unclaimed['unclaimed'], [row]);
+    const { accounts } = (await node.operate('GET', `/operator/users/${noKey}`)) as { accounts?: Json };
+    assert.doesNotMatch(JSON.stringify(accounts ?? {}), /"owned":"[1-9]/);
+    const credit = `/operator/chains/${CHAIN}/unclaimed/0/credit`;
+    const told = await operator(node.process, 'POST', credit, { user: noKey });
+    assert.deepEqual([told.status, /"field":"user"/.test(told.text)], [400, true], told.text);
+    await conserved();
   });
 });

@@ -1802,6 +1802,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/used-texts',
   },
   {
+    breaks: 'what no signature can move is credited to none',
+    site: 'deposit-to-a-key',
+    change: returns('publicKey.length === PUBLIC_KEY_BYTES'),
+    caughtBy: 'test/contract/used-texts',
+  },
+  {
     breaks: 'nothing is paid to the exchange itself',
     site: 'known-destination',
     change: condition('true'),

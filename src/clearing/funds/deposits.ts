@@ -49,11 +49,11 @@ export function depositCounterKey(chainId: string, user: UserId): string {
   return `${chainId}/${user}`;
 }
 
-/** `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`: counted but not credited. */
+/** `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`, `invalidKey`: counted but not credited. */
 type DepositResult = 'credited' | 'duplicate' | 'gap' | Uncredited;
 
-/** Why a deposit cannot be credited: of no registered token, or more than balances can hold. */
-export type Uncredited = 'unknownToken' | 'overflow';
+/** Why a deposit cannot be credited: of no registered token, more than balances can hold, or for what is no key (MON-14). */
+export type Uncredited = 'unknownToken' | 'overflow' | 'invalidKey';
 
 /** A deposit as its event says. */
 export type DepositEvent = Omit<Deposit, 'kind' | 'request'>;
@@ -70,7 +70,8 @@ interface Credit {
 
 /** What the event is worth, or why it cannot be credited. */
 export function judgeDeposit(state: ClearingState, event: DepositEvent, nowNs: TimestampNs): Credit | Uncredited {
-  const { user, token, chainId, baseUnits } = event;
+  const { user, token, chainId, baseUnits, hasKey = true } = event;
+  if (!hasKey) return 'invalidKey';
   const isolated = tokenKey(token, chainId) as AssetId;
   const registered = state.tokens.get(isolated);
   if (registered === undefined) return 'unknownToken';

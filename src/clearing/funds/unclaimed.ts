@@ -1,6 +1,6 @@
 /**
- * Deposits that advanced their counter and credited nothing (AMB-74, operator-api.md 4.4): of a token that no asset had, or of
- * more than balances can hold. They count nowhere in the ledger until an operator credits them, once, after the token is
+ * Deposits that advanced their counter and credited nothing (AMB-74, operator-api.md 4.4): of a token that no asset had, of
+ * more than balances can hold, or for an id that is no key (MON-14), which stays here. They count nowhere in the ledger until an operator credits them, once, after the token is
  * registered: then as a deposit of that time, with its fee or rebate and under its caps.
  *
  *   deposit of an unregistered token ──▶ unclaimed ── credit ──▶ credited: pooled or a lot, DepositLanded; the row is gone
@@ -116,7 +116,7 @@ export function applyCreditUnclaimed(
   const event: DepositEvent = { chainId, tx, logIndex, user, token, baseUnits, depositNonce };
   const credit = judgeDeposit(state, event, nowNs);
   if (credit === 'unknownToken') return rejected(assetNotFound(tokenKey(token, chainId) as AssetId));
-  if (credit === 'overflow') {
+  if (typeof credit === 'string') {
     return rejected(reject('INVALID_REQUEST', 'the balances of this asset would grow too large', 'counter'));
   }
 

@@ -31,6 +31,8 @@ export function withUser(value: JsonValue, userId: string, before: string): Json
 
 const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp']);
 
+const NEW_IDS: ReadonlySet<string> = new Set(['order_id', 'request_id']);
+
 /** Sets every timestamp of signing and sending to now, and also the nonce of an account action. */
 export function refreshed(value: JsonValue, nowNs: bigint): JsonValue {
   if (isList(value)) return value.map((item) => refreshed(item, nowNs));
@@ -45,9 +47,9 @@ export function refreshed(value: JsonValue, nowNs: bigint): JsonValue {
   );
 }
 
-/** Replaces every order id of the example by a new one. */
+/** Replaces every order id and request id of the example by a new one. */
 export function withOrderIds(value: JsonValue, newId: () => string): JsonValue {
-  return mapped(value, (leaf, name) => (name === 'order_id' && typeof leaf === 'string' ? newId() : leaf));
+  return mapped(value, (leaf, name) => (NEW_IDS.has(name) && typeof leaf === 'string' ? newId() : leaf));
 }
 
 function mapped(value: JsonValue, leafOf: (leaf: JsonValue, name: string) => JsonValue, name = ''): JsonValue {

@@ -25,11 +25,16 @@ export function canonicalText(shape: Shape, value: JsonValue): string {
 function objectText(shape: Shape, value: JsonObject): string {
   const properties = shape['properties'] as Readonly<Record<string, Shape>>;
   const members = Object.entries(properties).flatMap(([name, property]) => {
-    const member =
-      value.get(name) ?? (property['default'] === undefined ? null : BigInt(property['default'] as number));
-    // Unset, a member with a default signs as that, one that may be null as null, and any other is left out.
-    if (member === null && !checkShape(property, null).ok) return [];
+    const member = value.get(name) ?? defaultOf(property);
+    // Unset, a member with a default signs as that, one that may be null as null, and any other, or one with `x-unset`, is left out.
+    if (member === null && (property['x-unset'] !== undefined || !checkShape(property, null).ok)) return [];
     return [`${JSON.stringify(name)}:${member === null ? 'null' : canonicalText(property, member)}`];
   });
   return `{${members.join(',')}}`;
+}
+
+function defaultOf(property: Shape): JsonValue {
+  const value = property['default'] as number | string | undefined;
+  if (value === undefined) return null;
+  return typeof value === 'string' ? value : BigInt(value);
 }

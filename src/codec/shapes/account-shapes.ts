@@ -13,6 +13,8 @@ import {
   described,
   either,
   FLAG,
+  INSTANT,
+  leftOut,
   listOf,
   mapOf,
   NANOSECONDS,
@@ -346,7 +348,7 @@ const WITHDRAWAL_CANCEL: Shape = named(
     asset_address: TOKEN_ASSET,
     nonce: COUNT,
     requested_at_ns: optional(
-      described(U64, 'of the row in the queue: that row and no later one with its nonce. Signed, the last member'),
+      described(INSTANT, 'of the row in the queue: that row and no later one with its nonce. Signed, the last member'),
     ),
   }),
 );
@@ -394,20 +396,16 @@ const SETTLEMENT: Shape = named(
     settler: optional(
       nullable(described(USER_ID_GIVEN, 'registered on the chain; without it and a maker order, the user')),
     ),
-    mode: optional(described(words('margin', 'spot'), 'margin settles in a margin account; left out: margin')),
+    mode: optional({ ...described(words('margin', 'spot'), 'margin settles in a margin account'), default: 'margin' }),
     asset_in: ADDRESS,
     amount_in: AMOUNT_TEXT,
     asset_out: ADDRESS,
     amount_out: described(AMOUNT_TEXT, 'locked in the sub-account, and bound in the vault, until the settlement ends'),
     chain_id: CHAIN_GIVEN,
-    nonce: optional(
-      nullable(described(COUNT, 'of this sub-account and chain; left out or null: the next managed one')),
-    ),
-    expires_at: optional(
-      nullable(described(U64, 'nanoseconds; the approval does not outlive it. Needed with `mm_pubkey`')),
-    ),
+    nonce: leftOut(described(COUNT, 'of this sub-account and chain; left out or null: the next managed one')),
+    expires_at: optional(nullable(described(INSTANT, 'the approval does not outlive it. Needed with `mm_pubkey`'))),
     mm_pubkey: optional(nullable(described(USER_ID_GIVEN, 'delegated flow: equals that of `maker_order`'))),
-    vault: optional(nullable(described(ADDRESS, 'the vault of the chain; any other is refused'))),
+    vault: leftOut(described(ADDRESS, 'the vault of the chain; any other is refused')),
     request_id: optional(REQUEST_ID),
   }),
 );
@@ -420,7 +418,7 @@ export const SETTLEMENT_REQUEST: Shape = named(
     maker_order: optional(
       nullable(
         Type.Object({
-          inner: closed({ mm_pubkey: USER_ID_GIVEN, settler: USER_ID_GIVEN, expires_at: U64 }),
+          inner: closed({ mm_pubkey: USER_ID_GIVEN, settler: USER_ID_GIVEN, expires_at: INSTANT }),
           signature: SIGNATURE,
         }),
       ),

@@ -47,7 +47,7 @@ interface Place {
 const KNOWN = new Set(
   (
     'not type properties required additionalProperties propertyNames items minItems maxItems enum const pattern minLength ' +
-    'maxLength minimum maximum format anyOf oneOf allOf title description default examples deprecated'
+    'maxLength minimum maximum format anyOf oneOf allOf title description default examples deprecated x-unset'
   ).split(' '),
 );
 

@@ -44,6 +44,11 @@ export function optional<T>(shape: Shape<T>): TOptional<Shape<T>> {
   return Type.Optional(shape);
 }
 
+/** A signed member that may be null, and is left out of the signed text then: any other signs as null. */
+export function leftOut<T>(shape: Shape<T>): TOptional<Shape<T | null>> {
+  return Type.Optional({ ...nullable(shape), 'x-unset': 'left out of the signed text' } as Shape<T | null>);
+}
+
 /** An object that rejects unknown members. */
 export function closed<Properties extends TProperties>(properties: Properties): TObject<Properties> {
   return Type.Object(properties, { additionalProperties: false });

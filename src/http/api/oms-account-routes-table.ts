@@ -108,7 +108,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     reply: ACTION_RESULT,
     errors: [...SIGNER_ERRORS, 'ACTION_ALREADY_USED'],
     example: {
-      body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":0,"target":"${TARGET}","request_id":"a1"},"signature":[],"additional_signers":[]}`,
+      body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":null,"target":"${TARGET}","request_id":"a1"},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
     },
   },
