@@ -12,6 +12,7 @@ COPY tsconfig.json ./
 COPY src src
 COPY workers workers
 COPY schemas schemas
+COPY packaging packaging
 COPY config config
 RUN npm run build
 # Only what runs: no development packages, not the client's package, and of the native binaries those for this Node and CPU.

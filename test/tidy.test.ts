@@ -41,7 +41,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   http: { modules: DOMAIN, packages: ['node:', 'uWebSockets.js', '@sinclair/typebox'] },
   operator: {
     modules: [...DOMAIN, 'client', 'chain', 'http'],
-    packages: ['node:', 'pino', 'prom-client', '@sinclair/typebox'],
+    packages: ['node:', 'pino', '@sinclair/typebox'],
   },
   tools: { modules: [...DOMAIN, 'storage'], packages: ['node:'] },
   node: {
@@ -81,7 +81,7 @@ const OTHER_SHELLS: readonly string[] = [
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED =
-  /^src\/(schema\/plain-values|runtime\/version|client\/|cli\/|load\/figures|node\/|tools\/|clearing\/registry\/|chain\/)/;
+  /^src\/(schema\/plain-values|runtime\/(?:version|bundle|source-stack)|client\/|cli\/|load\/figures|node\/|tools\/|clearing\/registry\/|chain\/)/;
 
 interface SourceFile {
   readonly path: string;

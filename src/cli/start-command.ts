@@ -1,6 +1,18 @@
 /** `ringbook start`: starts the node, which reads its configuration from the environment. */
+import { fileURLToPath } from 'node:url';
 import { Signals } from '../node/signals.ts';
+import { BUNDLED_NODE, isBundleCurrent } from '../runtime/bundle.ts';
+import { enableCompileCache } from '../runtime/compile-cache.ts';
 import { type Command, EXIT, parseOptions, usageError } from './command.ts';
+
+type NodeProgram = typeof import('../node/main.ts');
+
+/** The bundle when it is what the modules are; its threads are then bundles as well, which it finds beside itself. */
+async function nodeProgram(): Promise<NodeProgram> {
+  const dist = new URL('../../', import.meta.url);
+  if (!isBundleCurrent(fileURLToPath(dist))) return import('../node/main.ts');
+  return (await import(new URL(BUNDLED_NODE, dist).href)) as NodeProgram;
+}
 
 export const startCommand: Command = {
   name: 'start',
@@ -36,7 +48,8 @@ example:
     const { values, positionals } = parseOptions(argv, { demo: { type: 'boolean', default: false } });
     if (positionals.length > 0) throw usageError('start takes no argument: its configuration is the environment');
     const signals = new Signals();
-    const { main } = await import('../node/main.ts');
+    enableCompileCache();
+    const { main } = await nodeProgram();
     await main(values, signals);
     return EXIT.done;
   },

@@ -9,7 +9,9 @@
  * buffers of this module first, and only `true` counts.
  */
 
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import Module, { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
@@ -73,4 +75,24 @@ function whole(bytes: Uint8Array): ByteRange {
 // libsodium's binding, loaded with require because it is CommonJS: an import would make Node parse its hundred
 // kilobytes for export names, and the compiler optimise that parser, in every verifying thread.
 
-const sodium: typeof import('sodium-native')['default'] = createRequire(import.meta.url)('sodium-native');
+type Sodium = typeof import('sodium-native')['default'];
+
+/**
+ * The package finds its binary through fifteen modules that know every system it is built for. Where the binary is at its known
+ * place, it is given to the package in their stead; everything that checks arguments is the package's own, as ever.
+ */
+function loadSodium(): Sodium {
+  const require = createRequire(import.meta.url);
+  const folder = dirname(require.resolve('sodium-native'));
+  const binding = join(folder, 'binding.js');
+  const binary = join(folder, 'prebuilds', `${process.platform}-${process.arch}`, 'sodium-native.node');
+  if (require.cache[binding] === undefined && existsSync(binary)) {
+    const module = new Module(binding);
+    module.exports = require(binary);
+    module.loaded = true;
+    require.cache[binding] = module;
+  }
+  return require('sodium-native') as Sodium;
+}
+
+const sodium: Sodium = loadSodium();

@@ -50,6 +50,7 @@ import type { SharedClock } from '../runtime/clock.ts';
 import { diedOf, hungOf } from '../runtime/ending.ts';
 import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
+import { sourceStack } from '../runtime/source-stack.ts';
 import type { Supervisor } from '../runtime/supervisor.ts';
 import type { ThreadContext } from '../runtime/thread-context.ts';
 import { threadTimes, threadUses, UNKNOWN_THREAD } from '../runtime/thread-times.ts';
@@ -562,7 +563,10 @@ export class RingbookNode {
       },
       failed: (where, error) => {
         if (error instanceof InvariantError) this.fail(`${where}: ${error.message}`);
-        else this.#log.error({ where, reason: error instanceof Error ? error.stack : String(error) }, 'request failed');
+        else {
+          const reason = sourceStack(error instanceof Error ? `${error.stack}` : String(error));
+          this.#log.error({ where, reason }, 'request failed');
+        }
       },
     };
   }

@@ -11,6 +11,7 @@ import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
+import { sourceStack } from '../runtime/source-stack.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
@@ -81,7 +82,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
 
 /** An error on one socket closes that socket; the thread logs it and goes on. */
 function failureLine(where: string, error: unknown): string {
-  const reason = error instanceof Error ? error.stack : String(error);
+  const reason = sourceStack(error instanceof Error ? `${error.stack}` : String(error));
   const time = new Date().toISOString();
   return `${JSON.stringify({ level: 'error', time, name: MARKET_DATA, event: 'edge-failed', where, reason })}\n`;
 }

@@ -22,6 +22,7 @@ import { takeStandardError } from '../runtime/foreign-lines.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { LogThread } from '../runtime/log-thread.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { sourceStack } from '../runtime/source-stack.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
@@ -101,7 +102,7 @@ export class NodeThreads {
       runner: this.runner,
       entryOf,
       settings: this.settings(),
-      restarted: (thread, reason) => this.log.error({ thread, reason }, 'thread restarted'),
+      restarted: (thread, reason) => this.log.error({ thread, reason: sourceStack(reason) }, 'thread restarted'),
       failing: (ending) => this.#distrust(ending),
       endLogs: () => this.logs.end(),
     });

@@ -3,9 +3,8 @@
  * (metric-families.ts). Reading it costs the recording threads nothing.
  *
  * Here is what the exchange does: orders, fills, listeners, clearing, liquidation, chains. Threads, rings and the process
- * are in runtime-families.ts, what is recorded in gateway/metric-names.ts and runtime/topology.ts.
+ * are in runtime-families.ts and process-metrics.ts, what is recorded in gateway/metric-names.ts and runtime/topology.ts.
  */
-import { Registry } from 'prom-client';
 import type { WatchedChain } from '../chain/evm-thread.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
@@ -53,9 +52,11 @@ import {
   sumOf,
 } from './metric-families.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { processMetrics, runtimeFamilies } from './runtime-families.ts';
+import { processMetrics } from './process-metrics.ts';
+import { runtimeFamilies } from './runtime-families.ts';
 
-export const METRICS_CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
+/** Of Prometheus' text format. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const RESPONSE_KINDS = ['read', 'change'] as const;
 
 /** What no thread records in shared memory. */

@@ -21,7 +21,7 @@ import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
 import { OpsHttp, type OpsReply, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { beginProcessMetrics } from './runtime-families.ts';
+import { beginProcessMetrics } from './process-metrics.ts';
 
 export class OpsServer {
   readonly #http: OpsHttp;

@@ -2,6 +2,7 @@
 
 import type { Hang, HangCause } from './hang-detection.ts';
 import { type LogMemory, writeLastLine } from './log-buffer.ts';
+import { sourceStack } from './source-stack.ts';
 
 /** `died`: the thread ended, or an error was not caught. */
 export type EndCause = HangCause | 'died';
@@ -43,7 +44,7 @@ export function lineOf(event: string, ending: Ending, more: Readonly<Record<stri
     level: 'fatal',
     time,
     event,
-    reason,
+    reason: sourceStack(reason),
     thread,
     cause,
     silent_ms: gapMs,

@@ -17,13 +17,17 @@
  *   terminating a reader   a thread that reads closes its reader before it ends
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { assert, InvariantError } from '../core/assert.ts';
 import { type DataLock, lockDirectory } from './data-lock.ts';
 import { keyAfter } from './key-layout.ts';
 import { checkMapFile, MAP_FILE_NAME } from './map-file.ts';
 import { StorageError, storageError } from './storage-error.ts';
+
+/** require, because the package's form for it is one file; an import loads eleven, in each thread that reads. */
+const { open } = createRequire(import.meta.url)('lmdb') as typeof import('lmdb');
 
 export interface EnvironmentOptions {
   /** The claim on the directory, where the caller holds it already. */

@@ -1,6 +1,7 @@
 /**
  * The documents of a service: `/api-doc.json`, `/async-api.json`, `/api-reference` and the files of that page (DOC-01
- * to DOC-04). Built once, with the listener, and served from memory.
+ * to DOC-04). Served from memory: the pages are read with the listener; the two documents of the tables are made when one is first
+ * read, which takes some 10 ms, because most nodes never serve them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,15 +81,18 @@ export function tradePage({ offersKeys, hasFaucet }: TradePageParts): ReadonlyMa
 
 export class ApiDocuments {
   readonly #byPath: ReadonlyMap<string, StaticDocument>;
+  readonly #makers: ReadonlyMap<string, () => string>;
+  readonly #made = new Map<string, StaticDocument>();
 
   /** @param offersKeys whether the page offers the keys of the seeded users. @param page a further page, with its files. */
   constructor(service: ServiceName, offersKeys = false, page: ReadonlyMap<string, StaticDocument> = new Map()) {
     const { routes, streams } = SERVICE_TABLES[service];
     const info = infoOf(service);
-    const json = (text: string): StaticDocument => staticDocument('application/json', Buffer.from(text), JSON_POLICY);
+    this.#makers = new Map([
+      ['/api-doc.json', () => openApi(info, routes)],
+      ['/async-api.json', () => asyncApi(info, streams)],
+    ]);
     this.#byPath = new Map([
-      ['/api-doc.json', json(openApi(info, routes))],
-      ['/async-api.json', json(asyncApi(info, streams))],
       ...pageFiles({
         url: '/api-reference',
         base: '/api-reference',
@@ -102,9 +106,20 @@ export class ApiDocuments {
   /** Replies with the document of the path, at the root or below MARKET_DATA_PATH, or 404. */
   answer(call: HttpCall): void {
     const { path } = call.head;
-    const document = this.#byPath.get(path.startsWith(BELOW) ? path.slice(MARKET_DATA_PATH.length) : path);
-    if (document === undefined) call.refuse(NO_FILE);
+    const own = path.startsWith(BELOW) ? path.slice(MARKET_DATA_PATH.length) : path;
+    const document = this.#byPath.get(own) ?? this.#fromTable(own);
+    if (document === null) call.refuse(NO_FILE);
     else call.replyDocument(document);
+  }
+
+  #fromTable(path: string): StaticDocument | null {
+    const made = this.#made.get(path);
+    if (made !== undefined) return made;
+    const text = this.#makers.get(path)?.();
+    if (text === undefined) return null;
+    const document = staticDocument('application/json', Buffer.from(text), JSON_POLICY);
+    this.#made.set(path, document);
+    return document;
   }
 }
 

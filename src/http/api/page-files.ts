@@ -23,8 +23,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-/** Compiled modules of this package: …/src. */
-const COMPILED = fileURLToPath(new URL('../../', import.meta.url));
 const IMPORT_FORM = /^(?:import|export)\s(?:[^'"`;()]*?\sfrom\s)?['"]([^'"]+)['"]/gm;
 const IMPORT_MAP_FORM = /<script type="importmap">([^<]*)<\/script>/;
 /** A bare specifier and its URL. */
@@ -45,8 +43,15 @@ export interface PageParts {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+let root: string | null = null;
+
 /** The folder of package.json. */
 export function packageRoot(): string {
+  root ??= findRoot();
+  return root;
+}
+
+function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {
     assert(folder !== dirname(folder), 'the package has a package.json');
@@ -106,7 +111,7 @@ function pathOf(url: string): string {
   const [, area = '', ...rest] = url.split('/');
   const name = rest.join('/');
   if (area === 'page') return join(packageRoot(), 'page', name);
-  if (area === 'src') return join(COMPILED, name);
+  if (area === 'src') return join(packageRoot(), 'dist/src', name);
   if (area === 'lib') return libraryPath(name);
   assert(area === 'noble', `${url} is a file of a page`);
   const [folder = '', ...file] = rest;
