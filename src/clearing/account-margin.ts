@@ -31,7 +31,7 @@ import { capacityOf, requirementOf } from '../risk/exposure.ts';
 import type { Legs } from '../risk/position.ts';
 import { countedOf } from './exposures.ts';
 import { termsOf } from './risks.ts';
-import type { BalanceSlot, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
+import type { BalanceSlot, ClearingState, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
 
 /** Figures in place of the confirmed ones. */
 export interface Overlay {
@@ -104,17 +104,27 @@ export function maintenanceOf(
   return sumUp(MAINTENANCE, emptyMaintenance(), 'all', { account, nowNs, overlay });
 }
 
+/** For so long after a start an asset that is owed may wait for its first price (MON-11). */
+export const FIRST_PRICE_NS = 3_600_000_000_000n;
+
 /**
- * Whether every asset of the account has had an oracle price since the node started (AMB-110): before that nothing of it is
- * liquidated. A credit that counts nothing needs none: else a unit of an asset without a price would protect it for ever.
+ * Whether an asset has had an oracle price since the node started (AMB-110), or has been waited for long enough (MON-11). A credit
+ * that counts nothing needs none: else a unit of an asset without a price would protect an account for ever.
  */
-export function hasOracleRound(account: SubAccountSlot, nowNs: TimestampNs): boolean {
-  const isKnown = (risk: RiskSlot, amount: Amount18): boolean =>
-    amount === 0n || risk.isPricedSinceStart || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
+export function isKnown(state: ClearingState, risk: RiskSlot, amount: Amount18, nowNs: TimestampNs): boolean {
+  if (amount === 0n || risk.isPricedSinceStart) return true;
+  // mutant: first-price-or-an-hour
+  return nowNs - state.startedNs > FIRST_PRICE_NS || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
+}
+
+/** Whether that is so of every asset of the account: before that nothing of it is liquidated or taken over. */
+export function hasOracleRound(state: ClearingState, account: SubAccountSlot, nowNs: TimestampNs): boolean {
   for (const { collateral, owned } of account.balances.values()) {
-    if (collateral !== null && !isKnown(collateral, owned)) return false;
+    if (collateral !== null && !isKnown(state, collateral, owned, nowNs)) return false;
   }
-  for (const { risk, legs } of account.positions.values()) if (!isKnown(risk, legs.base)) return false;
+  for (const { risk, legs } of account.positions.values()) {
+    if (!isKnown(state, risk, legs.base, nowNs)) return false;
+  }
   return true;
 }
 

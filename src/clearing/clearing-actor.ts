@@ -51,6 +51,7 @@ import type { OrderToVerify } from './order-verdict.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
+import { placeStart } from './registry/registry-config.ts';
 import { beginRestart, restartOrder } from './restart.ts';
 import { liveOrders, restore, restoredCount, sendMarketFigures } from './restoring.ts';
 import type { MarketRow } from './rows.ts';
@@ -233,6 +234,7 @@ export class ClearingActor implements Actor {
     const timeNs = this.#options.clock.nowNs();
     const effects: Effect[] = [];
     for (const order of load.orders()) if (restartOrder(state, order, timeNs, effects)) yield order;
+    placeStart(state, timeNs);
     settleBatch(state, timeNs, effects);
     this.#journalRestart(boot, timeNs);
     this.#checkpointStart();

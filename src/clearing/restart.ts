@@ -31,6 +31,7 @@ import { dropWaitingFills } from './market-inputs.ts';
 import { endAtRestart } from './order-ends.ts';
 import { becomeWhole, changeOrder, dropUnmatched, finishOrder } from './orders.ts';
 import { forgetUpdates } from './registry/prices.ts';
+import { placeStart } from './registry/registry-config.ts';
 import { changeMark } from './risks.ts';
 import { type OrderRow, plainRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
@@ -42,6 +43,7 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   dropWaitingFills(state, nowNs, effects);
   fireAll(state);
   beginRestart(state, input);
+  placeStart(state, nowNs);
   for (const market of state.markets) {
     // In the order of their admission: parents before children.
     for (const index of market.orders.indexes()) restartOrder(state, orderAt(market, index), nowNs, effects);

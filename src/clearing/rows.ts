@@ -418,7 +418,8 @@ export interface NetDepositRow {
 
 /** Chains, vaults, settlers, settings and other small operator objects: JSON by kind and key, kept as given. */
 export interface ConfigRow {
-  readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay';
+  /** `start` is when the node started last, `{"started_ns":"…"}`: no operator configures it. */
+  readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay' | 'start';
   readonly key: string;
   readonly json: string;
 }

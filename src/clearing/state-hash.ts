@@ -127,7 +127,7 @@ function* registryLines(state: ClearingState): Generator<string> {
       yield `token|${token.token}|${token.chainId}|${token.decimals}|${caps}|${token.minFirstDepositBaseUnits}`;
     }
   }
-  for (const [key, row] of sorted(state.configs)) yield `config|${key}|${row.json}`;
+  for (const [key, row] of sorted(state.configs)) if (row.kind !== 'start') yield `config|${key}|${row.json}`;
   for (const [id, row] of sorted(state.prices)) {
     const jump = row.jump === null ? '' : `${row.jump.price}|${JSON.stringify(row.jump.source)}`;
     const breaker = `${row.isTripped}|${row.goodUpdates}`;

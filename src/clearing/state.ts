@@ -294,6 +294,8 @@ export interface ClearingState {
   readonly configs: Map<string, ConfigRow>;
   /** Derived from the settings row. */
   settings: Settings;
+  /** When the node started last; 0 before its second start. Derived from a row of configs. */
+  startedNs: TimestampNs;
   readonly totals: Map<AssetId, AssetTotals>;
   /** Derived from risk rows, prices, balances and positions, but for the marks. */
   readonly risks: Map<AssetId, RiskSlot>;
@@ -417,6 +419,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     prices: new Map(),
     configs: new Map(),
     settings: DEFAULT_SETTINGS,
+    startedNs: 0n as TimestampNs,
     totals: new Map(),
     risks: new Map(),
     tallies: {

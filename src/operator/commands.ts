@@ -9,6 +9,7 @@
 import type { Method, OperatorCommand, RejectFill } from '../clearing/inputs.ts';
 import type { GivenPrice } from '../clearing/registry/prices.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
+import type { ConfigChange } from '../clearing/registry/registry-config.ts';
 import { vaultFault } from '../clearing/registry/registry-config.ts';
 import { marketFault } from '../clearing/registry/registry-markets.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
@@ -34,7 +35,7 @@ export type OperatorRequest =
   | { readonly kind: 'patchUser'; readonly user: UserId; readonly body: unknown }
   | {
       readonly kind: 'putConfig';
-      readonly config: ConfigRow['kind'];
+      readonly config: ConfigChange['config'];
       /** Empty for kinds with a single object. */
       readonly key: string;
       readonly method: Method | 'delete';

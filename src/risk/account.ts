@@ -11,10 +11,7 @@
  */
 import { mulDivFloor, smaller } from '../core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../core/units.ts';
-import { type AssetTerms, equityLeg, legAtMark, storedLeg, weighedLeg } from './asset-terms.ts';
-
-/** A broken credit worth less than this does not shield an account from liquidation (AMB-45). */
-export const SHIELD_MINIMUM: Amount18 = ONE_18;
+import { type AssetTerms, equityLeg, legAtMark, shieldLeg, storedLeg, weighedLeg } from './asset-terms.ts';
 
 /** Initial-margin surplus at both prices: all that a trade is checked for. */
 export interface InitialSums {
@@ -76,12 +73,12 @@ export function addStoredUsd(sums: StoredEquity, amount: bigint): void {
 export interface MaintenanceSums {
   maintenance: bigint;
   hasBorrows: boolean;
-  /** A credit of a circuit-broken asset, and no dust: nothing is liquidated (AMB-45). */
-  isShielded: boolean;
+  /** What credits of circuit-broken assets would add at their last oracle prices (AMB-45, MON-11): not negative. */
+  shield: bigint;
 }
 
 export function emptyMaintenance(): MaintenanceSums {
-  return { maintenance: 0n, hasBorrows: false, isShielded: false };
+  return { maintenance: 0n, hasBorrows: false, shield: 0n };
 }
 
 /** Adds a spot balance or a base leg. */
@@ -89,7 +86,7 @@ export function addMaintenance(sums: MaintenanceSums, terms: AssetTerms, amount:
   if (amount === 0n) return;
   // mutant: shield-needs-break
   if (amount < 0n) sums.hasBorrows = true;
-  else if (terms.prices.isBroken && legAtMark(terms, amount) >= SHIELD_MINIMUM) sums.isShielded = true;
+  else if (terms.prices.isBroken) sums.shield += shieldLeg(terms, amount);
   sums.maintenance += weighedLeg(terms, amount, 'maintenance');
 }
 
@@ -169,7 +166,7 @@ export interface AccountFigures {
   readonly leverage: Amount18 | null;
   readonly hasBorrows: boolean;
   readonly isSolvent: boolean;
-  /** Borrows, no circuit-broken collateral, maintenance surplus below zero (LIQ-03). */
+  /** Borrows, maintenance surplus below zero, also with what shields (LIQ-03, MON-11). */
   readonly isLiquidatable: boolean;
 }
 
@@ -177,9 +174,15 @@ export function initialSurplus({ initialOracle, initialMark }: InitialSums): Amo
   return smaller(initialOracle, initialMark) as Amount18;
 }
 
-/** Whether the account stands below maintenance and may be liquidated (LIQ-03). */
+/** Whether the account stands below maintenance and may be liquidated (LIQ-03, AMB-45). */
 export function isLiquidatable(sums: MaintenanceSums): boolean {
-  return sums.hasBorrows && !sums.isShielded && sums.maintenance < 0n;
+  // mutant: shield-to-maintenance
+  return sums.hasBorrows && sums.maintenance < 0n && sums.maintenance + sums.shield < 0n;
+}
+
+/** Whether only credits without a price keep it from being liquidated (MON-11). */
+export function isShielded(sums: MaintenanceSums): boolean {
+  return sums.hasBorrows && sums.maintenance < 0n && sums.maintenance + sums.shield >= 0n;
 }
 
 /** notional / equity, truncated; null when equity is not above zero. */

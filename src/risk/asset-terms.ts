@@ -96,6 +96,11 @@ export function storedLeg(terms: AssetTerms, amount: bigint, at: 'oracle' | 'mar
   return mulDivFloor(amount, terms.prices[at], ONE_18);
 }
 
+/** What a credit of a broken asset would count for maintenance at its last oracle price, floored (MON-11). @param amount above 0. */
+export function shieldLeg({ prices, risk }: AssetTerms, amount: bigint): bigint {
+  return mulDivFloor(amount, prices.shield * risk.collateralFactor * FACTOR_ONE, WEIGHED);
+}
+
 /** A signed leg at the mark, or at the last stored price, broken or not: for PnL, and its magnitude for notional. */
 export function legAtMark(terms: AssetTerms, amount: bigint): bigint {
   return storedLeg(terms, amount, 'mark');

@@ -30,7 +30,7 @@ export interface RiskSums extends MaintenanceSums {
 }
 
 export function emptyRisk(): RiskSums {
-  return { maintenance: 0n, hasBorrows: false, isShielded: false, worth: 0n };
+  return { maintenance: 0n, hasBorrows: false, shield: 0n, worth: 0n };
 }
 
 /** Adds a spot balance or a base leg. */

@@ -123,10 +123,18 @@ export interface AssetPrices {
   /** The oracle's where there is no usable mark. */
   readonly mark: Amount18;
   readonly isBroken: boolean;
+  /** The last oracle price of a broken asset, by which its credits may shield an account (MON-11); 0 after two hours. */
+  readonly shield: Amount18;
 }
 
 /** USD is 1 by definition (MRG-02). */
-export const USD_PRICES: AssetPrices = { oracle: ONE_18, mark: ONE_18, isBroken: false };
+export const USD_PRICES: AssetPrices = { oracle: ONE_18, mark: ONE_18, isBroken: false, shield: ZERO_18 };
+
+/** A price that nobody but traders gave shields nothing: an owner could set it himself. */
+function shieldPrice(oracle: PriceSource | null, nowNs: TimestampNs): Amount18 {
+  // mutant: shield-price-age
+  return oracle === null || isStale(oracle.timeNs, STORED_PRICE_NS, nowNs) ? ZERO_18 : oracle.price;
+}
 
 /**
  * The prices in force at `nowNs`. An asset that never had an oracle price is broken; a usable mark, or else the last
@@ -140,7 +148,8 @@ export function assetPrices(
 ): AssetPrices {
   const isBroken = !isUsable(oracle, ORACLE_STALE_NS, nowNs);
   const stored = oracle?.price ?? mark?.price ?? ZERO_18;
-  return { oracle: stored, mark: usableMark(oracle, mark, rule, nowNs) ?? stored, isBroken };
+  const shield = isBroken ? shieldPrice(oracle, nowNs) : ZERO_18;
+  return { oracle: stored, mark: usableMark(oracle, mark, rule, nowNs) ?? stored, isBroken, shield };
 }
 
 /**

@@ -148,7 +148,7 @@ suite('the aggregate of what is at risk', () => {
   test('AMB-45: an account that only a broken credit shields is counted as shielded', () => {
     const world = AtRiskWorld.withCounterparty();
     const account = world.long(ALICE, '250');
-    assert.ok(world.margin.fund(ALICE, BTC, '0.001', 1).ok);
+    assert.ok(world.margin.fund(ALICE, BTC, '0.1', 1).ok);
     world.margin.pass(3_601_000_000_000n);
     for (let update = 0; update < 3; update += 1) world.price('1000');
     world.accounts.judged(account, true);

@@ -54,7 +54,7 @@ function e18(text: string): Amount18 {
 
 /** Oracle and mark are the same price. */
 function at(price: string): AssetTerms {
-  return assetTerms(RISK, { oracle: e18(price), mark: e18(price), isBroken: false }, 1_000_000n);
+  return assetTerms(RISK, { oracle: e18(price), mark: e18(price), isBroken: false, shield: ZERO_18 }, 1_000_000n);
 }
 
 function sumsOf(usd: Amount18, legs: Legs, terms: AssetTerms): MarginSums {

@@ -715,8 +715,26 @@ const MARGIN: readonly Mutant[] = [
   {
     breaks: 'a shield needs a broken price',
     site: 'shield-needs-break',
-    change: swap(/[\w.]+\.isBroken && /, ''),
+    change: swap(/[\w.]+\.isBroken/, 'false'),
     caughtBy: 'test/risk/equals-reference',
+  },
+  {
+    breaks: 'a credit whose price is older than two hours shields nothing',
+    site: 'shield-price-age',
+    change: returns('oracle === null ? ZERO_18 : oracle.price'),
+    caughtBy: 'test/clearing/liquidation/shields',
+  },
+  {
+    breaks: 'a broken credit shields only what it would cover',
+    site: 'shield-to-maintenance',
+    change: returns('sums.hasBorrows && sums.maintenance < 0n && sums.shield === 0n'),
+    caughtBy: 'test/clearing/liquidation/shields',
+  },
+  {
+    breaks: 'after a start a price that does not come is waited for an hour',
+    site: 'first-price-or-an-hour',
+    change: returns('amount > 0n && termsOf(risk, nowNs).prices.isBroken'),
+    caughtBy: 'test/clearing/liquidation/shields',
   },
   {
     breaks: 'quote legs count for equity',

@@ -46,7 +46,7 @@ function terms(
     initial_margin_factors: [1_000_000],
     min_sub_account_balance: '0',
   });
-  return assetTerms(risk, { isBroken: false, ...prices }, 1_000_000n);
+  return assetTerms(risk, { isBroken: false, shield: usd('0'), ...prices }, 1_000_000n);
 }
 
 const eth = (price: string, mark = price, isBroken = false): AssetTerms =>

@@ -60,7 +60,7 @@ function risk(changes: Partial<RiskRow> = {}): ReturnType<typeof riskTerms> {
 
 function terms(changes: Partial<RiskRow>, oracle: Amount18, mark = oracle, isBroken = false): AssetTerms {
   const row = risk(changes);
-  return assetTerms(row, { oracle, mark, isBroken }, row.factors[0] ?? 0n);
+  return assetTerms(row, { oracle, mark, isBroken, shield: isBroken ? oracle : usd('0') }, row.factors[0] ?? 0n);
 }
 
 /** A source that was updated so many seconds ago. */

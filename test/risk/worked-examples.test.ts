@@ -47,7 +47,7 @@ function row(changes: Partial<RiskRow>): RiskRow {
 
 function terms(changes: Partial<RiskRow>, oracle: string, mark = oracle, isBroken = false): AssetTerms {
   const risk = riskTerms(row(changes));
-  const prices = { oracle: usd(oracle), mark: usd(mark), isBroken };
+  const prices = { oracle: usd(oracle), mark: usd(mark), isBroken, shield: usd(isBroken ? oracle : '0') };
   return assetTerms(risk, prices, risk.factors[0] ?? 0n);
 }
 

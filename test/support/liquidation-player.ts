@@ -442,6 +442,7 @@ export class LiquidationPlayer {
   #restart({ clean }: LiquidationStepOf<'restart'>): void {
     this.#sent.length = 0;
     this.#toClear.length = 0;
+    this.plain.startedNs = this.plain.now;
     for (const market of this.plain.markets) {
       market.risk.restarted();
       market.isUpdated = false;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { ORDER_KIND, SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice } from '../../src/core/units.ts';
-import { addPosition, addSpot, emptySums, isLiquidatable } from '../../src/risk/account.ts';
+import { addPosition, addSpot, emptySums, isLiquidatable, isShielded } from '../../src/risk/account.ts';
 import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
 import { exposureOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
 import { ExposureQueue, newExposureEntry } from '../../src/risk/exposure-queue.ts';
@@ -17,7 +17,7 @@ import { equity, initial, maintenance, type PlainAsset, type PlainLeg, pressure 
 import type { PropertyParameters } from './property.ts';
 
 /** What shields an account: one USD of an asset whose price is broken, in 36 decimals. */
-const ONE_USD = 10n ** 36n;
+const E18 = 10n ** 18n;
 const NO_CAP = (1n << 256n) - 1n;
 
 /** From one unit of 10^-18 to millions, so that rounding and magnitude both matter. */
@@ -68,7 +68,12 @@ function termsOf(plain: PlainAsset): AssetTerms {
     min_sub_account_balance: '0',
   };
   const risk = riskTerms(row);
-  const prices = { oracle: plain.oracle as Amount18, mark: plain.mark as Amount18, isBroken: plain.broken };
+  const prices = {
+    oracle: plain.oracle as Amount18,
+    mark: plain.mark as Amount18,
+    isBroken: plain.broken,
+    shield: (plain.broken ? plain.oracle : 0n) as Amount18,
+  };
   return assetTerms(risk, prices, imFactor(risk, plain));
 }
 
@@ -111,9 +116,13 @@ export function figuresInvariant(): fc.IPropertyWithHooks<[AccountDraw]> {
       sums.hasBorrows,
       legs.some((leg) => leg.raw < 0n),
     );
-    const shields = legs.some(({ asset, raw: held }) => asset?.broken === true && held * asset.mark >= ONE_USD);
-    assert.equal(sums.isShielded, shields);
-    assert.equal(isLiquidatable(sums), sums.hasBorrows && !shields && sums.maintenance < 0n);
+    const shield = legs.reduce((sum, { asset, raw: held }) => {
+      return asset?.broken === true && held > 0n ? sum + (held * asset.oracle * BigInt(asset.cf)) / (100n * E18) : sum;
+    }, 0n);
+    assert.equal(sums.shield, shield);
+    const isBelow = sums.hasBorrows && sums.maintenance < 0n;
+    assert.equal(isLiquidatable(sums), isBelow && sums.maintenance + shield < 0n);
+    assert.equal(isShielded(sums), isBelow && !isLiquidatable(sums));
     // Initial margin is never easier than maintenance, and neither is worth more than equity could be.
     assert.ok(sums.initialOracle <= sums.maintenance && sums.initialMark <= sums.maintenance);
   });

@@ -148,6 +148,6 @@ export class MarginWorld extends ClearingWorld {
   }
 }
 
-function pick({ maintenance, hasBorrows, isShielded }: MaintenanceSums): MaintenanceSums {
-  return { maintenance, hasBorrows, isShielded };
+function pick({ maintenance, hasBorrows, shield }: MaintenanceSums): MaintenanceSums {
+  return { maintenance, hasBorrows, shield };
 }

@@ -154,21 +154,25 @@ export class PlainAccounts {
     return maintenance(this.figureLegs(account));
   }
 
-  /** LIQ-03, AMB-45: borrows, no broken collateral worth one USD of one asset, below maintenance. */
+  /** LIQ-03, MON-11: borrows, and below maintenance even with broken credits at their last oracle prices. */
   isLiquidatable(account: PlainAccount): boolean {
     const legs = this.figureLegs(account);
-    if (!legs.some(({ raw }) => raw < 0n) || this.isShielded(account)) return false;
-    return maintenance(legs) < 0n;
+    if (!legs.some(({ raw }) => raw < 0n)) return false;
+    const surplus = maintenance(legs);
+    return surplus < 0n && surplus + this.#shield(account) < 0n;
   }
 
-  /** Spot and long leg of an asset together, at the stored oracle price; exactly one USD shields. */
-  isShielded(account: PlainAccount): boolean {
-    return this.markets.some(({ asset }) => {
-      const { broken, oracle } = this.terms(asset);
-      const { base } = this.legsOf(account, asset);
-      const credit = this.owned(account, asset) + (base > 0n ? base : 0n);
-      return broken && credit * oracle >= E18 * E18;
-    });
+  /** What broken credits would count at CF × the last oracle price, each leg floored. */
+  #shield(account: PlainAccount): bigint {
+    let sum = 0n;
+    for (const { asset, risk } of this.markets) {
+      const { broken, cf } = this.terms(asset);
+      if (!broken) continue;
+      for (const held of [this.owned(account, asset), this.legsOf(account, asset).base]) {
+        if (held > 0n) sum += (held * risk.shield(this.now) * BigInt(cf)) / (100n * E18);
+      }
+    }
+    return sum;
   }
 
   /** Assets other than USD that the account holds or has borrowed. */
@@ -178,8 +182,16 @@ export class PlainAccounts {
       .filter((asset) => this.owned(account, asset) !== 0n || this.legsOf(account, asset).base !== 0n);
   }
 
+  startedNs = 0n;
+
+  /** An hour since the start is over: no first price is waited for any more (MON-11). */
+  get waitedLong(): boolean {
+    return this.now > this.startedNs + 3_600_000_000_000n;
+  }
+
   /** One price of every asset since the start; a credit that counts nothing needs none (decision 10). */
   hasOracleRound(account: PlainAccount): boolean {
+    if (this.waitedLong) return true;
     return this.assetsOf(account).every((asset) => {
       const isOwed = this.legsOf(account, asset).base < 0n;
       return this.market(asset).isUpdated || (!isOwed && this.terms(asset).broken);

@@ -305,7 +305,10 @@ export class PlainBackstop {
   ): void {
     const { oracle, mark } = this.#accounts.terms(asset);
     const isShort = base < 0n;
-    const price = isShort === oracle < mark ? oracle : mark;
+    // To the finest price of the market, and to the good of the backstop.
+    const binding = isShort === oracle < mark ? oracle : mark;
+    const raw = isShort ? floorOf(binding, RAW_PRICE) : ceilOf(binding, RAW_PRICE);
+    const price = raw * RAW_PRICE;
     const own = magnitudeOf(base) / LOT;
     const most = leastOf(own, magnitudeOf(this.#accounts.legsOf(victim, asset).base) / LOT, lotsMax ?? own);
     const lots = this.#leastLots(row, { asset, price, isShort, most });
@@ -317,7 +320,7 @@ export class PlainBackstop {
     this.#effects.push({
       kind: 'deleveraged',
       asset,
-      price: Number(price / RAW_PRICE),
+      price: Number(raw),
       quantity: Number(lots),
       buyer: accountKey(buyer),
       seller: accountKey(seller),

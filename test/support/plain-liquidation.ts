@@ -162,7 +162,11 @@ export class PlainLiquidation {
       return true;
     }
     const isLast = open.length === 0 || row.round >= this.settings.rounds;
-    if (isPriced && isLast && open.every((asset) => this.#canOrder(account, asset))) {
+    if (
+      isPriced &&
+      isLast &&
+      open.every((asset) => this.#isUnpriced(account, asset) || this.#canOrder(account, asset))
+    ) {
       this.#takeOver(account);
       this.#end(row);
     } else row.stage = 'waiting';
@@ -177,6 +181,11 @@ export class PlainLiquidation {
       .map(({ asset }) => asset)
       .filter((asset) => this.#accounts.legsOf(account, asset).base !== 0n);
     return open.sort((a, b) => (value(b) > value(a) ? 1 : value(b) < value(a) ? -1 : 0));
+  }
+
+  /** No order can be made for it, be its market open or not (MON-11). */
+  #isUnpriced(account: PlainAccount, asset: AssetId): boolean {
+    return this.#accounts.reference(asset, this.#accounts.legsOf(account, asset).base > 0n) === null;
   }
 
   #canOrder(account: PlainAccount, asset: AssetId): boolean {
@@ -202,8 +211,9 @@ export class PlainLiquidation {
   #nextRound(row: PlainLiquidationRow): boolean {
     const now = this.#accounts.now;
     if (now < row.roundNs + this.settings.intervalNs) return false;
-    // A round in which a position had no order is repeated under its number (decision 5).
-    const isWhole = this.#open(row.account).every((asset) => row.ordered.has(asset));
+    // A round in which a position with a price had no order is repeated under its number (decision 5).
+    const { account } = row;
+    const isWhole = this.#open(account).every((asset) => row.ordered.has(asset) || this.#isUnpriced(account, asset));
     if (isWhole) row.round = Math.min(row.round + 1, this.settings.rounds);
     row.roundNs = now;
     this.#cancel(row);

@@ -333,7 +333,7 @@ export class PlainPressure {
     const { n, d } = widestBand({ cf: row.collateral_factor, lf: row.liability_factor });
     const away = (oracle * n) / d;
     const [, mark = 0n] = [oracle - away, trade, oracle + away].sort((a, b) => (a < b ? -1 : 1));
-    const prices = { oracle: oracle as Amount18, mark: mark as Amount18, isBroken: false };
+    const prices = { oracle: oracle as Amount18, mark: mark as Amount18, isBroken: false, shield: 0n as Amount18 };
     return assetTerms(risk, prices, risk.factors[0] ?? 0n);
   }
 

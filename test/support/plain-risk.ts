@@ -136,6 +136,12 @@ export class PlainRisk {
     return price < oracle.price - away ? oracle.price - away : price;
   }
 
+  /** The last oracle price, for two hours; 0 without one. */
+  shield(now: bigint): bigint {
+    const oracle = this.#oracles.at(-1);
+    return oracle === undefined || now - oracle.of > 2n * HOUR ? 0n : oracle.price;
+  }
+
   #isMarked(now: bigint): boolean {
     return isUsable(this.#trades, MINUTE, now, this.#trips);
   }

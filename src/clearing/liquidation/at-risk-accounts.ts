@@ -15,6 +15,7 @@ import { format18 } from '../../core/decimal.ts';
 import { compareAssetIds } from '../../core/ids.ts';
 import type { AtRisk } from '../../core/market-figures.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import { isShielded } from '../../risk/account.ts';
 import {
   AtRiskTotals,
   isAtRisk,
@@ -60,11 +61,6 @@ export interface AtRiskTimes {
   readonly elapsedMs: () => number;
 }
 
-/** Whether the account would be liquidated but for a credit whose price is broken. */
-function isShieldedFromLiquidation({ hasBorrows, isShielded, maintenance }: RiskSums): boolean {
-  return hasBorrows && isShielded && maintenance < 0n;
-}
-
 /** One run over the candidates. */
 class Pass {
   readonly totals: AtRiskTotals = new AtRiskTotals();
@@ -100,7 +96,7 @@ class Pass {
     const sums = riskOf(account, nowNs);
     if (!isAtRisk(sums)) return;
     this.atRisk += 1;
-    if (isShieldedFromLiquidation(sums)) this.shielded += 1;
+    if (isShielded(sums)) this.shielded += 1;
     this.#listed.push({ account, sums });
     // Twice as many as are kept, so that each is sorted a bounded number of times.
     if (this.#listed.length >= 2 * ACCOUNTS_AT_RISK_MAX) this.#listed = worstOf(this.#listed);
@@ -241,7 +237,7 @@ function accountView({ account, sums }: Listed, nowNs: TimestampNs): View {
     sub_account: subAccount,
     maintenance_surplus: format18(sums.maintenance),
     maintenance_requirement: format18(maintenanceRequirement(sums)),
-    is_shielded: isShieldedFromLiquidation(sums),
+    is_shielded: isShielded(sums),
     liquidation: liquidationView(account.liquidation),
     positions: Object.fromEntries(positions),
   };

@@ -2,19 +2,22 @@
  * What is in a sub-account of the backstop, as its loop sees it: positions and spot assets with a market, largest exposure
  * first, and whether prices allow to judge the account at all.
  *
- *   updated   each asset had an oracle price since the node started, but for a credit that counts nothing (AMB-110)
+ *   updated   each asset had an oracle price since the node started, but for a credit that counts nothing; or an hour has passed (AMB-110, MON-11)
  *   priced    no asset is circuit-broken, but for a credit of less than 1 USD (AMB-45)
  */
 
 import { compareAssetIds } from '../../core/ids.ts';
 import { MARKET_STATUS } from '../../core/order-terms.ts';
-import type { Amount18, TimestampNs } from '../../core/units.ts';
-import { SHIELD_MINIMUM } from '../../risk/account.ts';
+import { type Amount18, ONE_18, type TimestampNs } from '../../core/units.ts';
 import { type AssetTerms, legAtMark } from '../../risk/asset-terms.ts';
 import { wholeLots } from '../../risk/liquidation.ts';
 import { magnitude } from '../../risk/position.ts';
+import { isKnown } from '../account-margin.ts';
 import { termsOf } from '../risks.ts';
 import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, RiskSlot, SubAccountSlot } from '../state.ts';
+
+/** USD: a broken credit that is worth less is left as it is. */
+const DUST_BELOW: Amount18 = ONE_18;
 
 /** A base leg or a spot balance beside USD. */
 export interface Holding {
@@ -38,15 +41,13 @@ export function holdingsOf({ balances, positions }: SubAccountSlot): readonly Ho
   return found.sort((a, b) => compareAssetIds(a.risk.asset, b.risk.asset) || Number(a.isSpot) - Number(b.isSpot));
 }
 
-export function isUpdated(holdings: readonly Holding[], nowNs: TimestampNs): boolean {
-  return holdings.every(({ risk, amount }) => {
-    return risk.isPricedSinceStart || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
-  });
+export function isUpdated(state: ClearingState, holdings: readonly Holding[], nowNs: TimestampNs): boolean {
+  return holdings.every(({ risk, amount }) => isKnown(state, risk, amount, nowNs));
 }
 
-/** A credit of a broken asset that is worth less than what shields an account. */
+/** A credit of a broken asset that is worth next to nothing. */
 function isDust(terms: AssetTerms, amount: bigint): boolean {
-  return amount > 0n && terms.prices.isBroken && legAtMark(terms, amount) < SHIELD_MINIMUM;
+  return amount > 0n && terms.prices.isBroken && legAtMark(terms, amount) < DUST_BELOW;
 }
 
 export function isPriced(holdings: readonly Holding[], nowNs: TimestampNs): boolean {

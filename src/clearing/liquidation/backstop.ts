@@ -118,7 +118,7 @@ function nextStep(state: ClearingState, work: Work): Step {
   const netted = nettable(state, work);
   if (netted !== null) return { kind: 'net', asset: netted };
   // mutant: backstop-waits-for-prices
-  if (!isUpdated(holdings, nowNs)) return WAIT;
+  if (!isUpdated(state, holdings, nowNs)) return WAIT;
   const clip = row.state === 'deleveraging' && isPriced(holdings, nowNs) ? null : clipOf(state, work);
   if (clip !== null) return { kind: 'clip', order: clip };
   if (isUnwound(state, holdings, nowNs)) return canClose(state, work) ? { kind: 'close' } : WAIT;

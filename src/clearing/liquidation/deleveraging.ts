@@ -194,7 +194,8 @@ function neededIn(
   nowNs: TimestampNs,
 ): Deleveraging | null {
   const holdings = holdingsOf(account);
-  if (!isUpdated(holdings, nowNs) || !isPriced(holdings, nowNs) || hasBuffer(marginSumsOf(account, nowNs))) return null;
+  if (!isUpdated(state, holdings, nowNs) || !isPriced(holdings, nowNs) || hasBuffer(marginSumsOf(account, nowNs)))
+    return null;
   const { marketIndex } = definition;
   const found = counterparties.length === 0 ? [] : [{ marketIndex, accounts: counterparties }];
   const next = deleveragingOf(state, account, nowNs, found);

@@ -153,7 +153,7 @@ export class Detection {
     this.#watch(account, watch, { allowance: row === null ? this.#allowance(sums, count, atRisk) : null, nowNs });
     judged(account, atRisk);
     const isToBe = isLiquidatable(sums);
-    const isCandidate = row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && mayEnd(row);
+    const isCandidate = row === null ? isToBe && hasOracleRound(state, account, nowNs) : !isToBe && mayEnd(row);
     if (isCandidate) this.#candidates.add(account);
   }
 

@@ -154,7 +154,7 @@ export class Pacing {
         if (next.done === true) return;
       }
       const row = next.value.liquidation;
-      if (row !== null && isRoundBlocked(next.value, row)) this.#blockedSoFar += 1;
+      if (row !== null && isRoundBlocked(next.value, row, nowNs)) this.#blockedSoFar += 1;
       if (row !== null && isStepDue(state, row, nowNs)) steps.push(stepOf(next.value));
       else this.#restingRows += 1;
     }

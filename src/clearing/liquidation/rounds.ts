@@ -20,9 +20,10 @@
  * an `accountCleared` is pending: an answer for a liquidation that is over would be taken for that of the next.
  * After the last round, or without an open position, the backstop takes the account over (take-over.ts), which ends the row too.
  *
- * A round counts when every open position has had its order. One without a usable price, or of a halted market, gets none: the
- * round is repeated at the interval under its number, and nothing is taken over meanwhile. Before all that the account holds
- * has had a price since the start of the node, nothing begins and nothing is ordered (AMB-110).
+ * A round counts when every open position with a usable price has had its order. One of a halted market gets none: the
+ * round is repeated at the interval under its number, and nothing is taken over meanwhile. One without a price gets none either,
+ * and goes with the account when that is taken over (MON-11). Before all that the account holds has had a price since the start
+ * of the node, or an hour after it, nothing begins and nothing is ordered (AMB-110).
  *
  * A step is decided by the state and the time of its batch alone, so a step too many changes nothing. When a step is due is
  * `isStepDue`; steps are made by pacing.ts.
@@ -111,9 +112,26 @@ export function isStepDue(state: ClearingState, row: LiquidationRow, nowNs: Time
   return situation === 'ordering';
 }
 
-/** Whether the round is over and will be repeated: a position had no order, for want of a price or in a halted market. */
-export function isRoundBlocked(account: SubAccountSlot, { stage, ordered }: LiquidationRow): boolean {
-  return stage === 'waiting' && !openPositions(account).every(({ asset }) => ordered.includes(asset));
+/**
+ * Whether the round is over and will be repeated: a position that has a price had no order, in a halted market or before all
+ * prices came. One without a price keeps nothing waiting (MON-11).
+ */
+export function isRoundBlocked(
+  account: SubAccountSlot,
+  { stage, ordered }: LiquidationRow,
+  nowNs: TimestampNs,
+): boolean {
+  if (stage !== 'waiting') return false;
+  return !openPositions(account).every((slot) => ordered.includes(slot.asset) || isUnpriced(slot, nowNs));
+}
+
+/** Whether no price is usable that an order of the node for the position could be derived from. */
+function isUnpriced({ risk, legs }: PositionSlot, nowNs: TimestampNs): boolean {
+  return liquidationReference(closingSide(legs), risk, nowNs) === null;
+}
+
+function closingSide({ base }: PositionSlot['legs']): Side {
+  return base > 0n ? SIDE.sell : SIDE.buy;
 }
 
 /** The account has no live order any more (LIQ-04). */
@@ -151,7 +169,7 @@ export function isToBeLiquidated(state: ClearingState, account: SubAccountSlot, 
 function begin(of: Case): void {
   const { state, account, nowNs, effects } = of;
   // mutant: liquidation-begins-below
-  if (!isToBeLiquidated(state, account, nowNs) || !hasOracleRound(account, nowNs)) return;
+  if (!isToBeLiquidated(state, account, nowNs) || !hasOracleRound(state, account, nowNs)) return;
   const { user, subAccount } = account.row;
   effects.push({ kind: 'liquidationChanged', user, subAccount, stage: 'begun', timeNs: nowNs });
   cancel(of, { user, subAccount, startedNs: nowNs, round: 1 });
@@ -202,7 +220,9 @@ function isRoundDue({ settings }: ClearingState, { roundNs }: LiquidationRow, no
 
 function nextRound(of: Case, row: LiquidationRow): void {
   const { user, subAccount, startedNs, round } = row;
-  const next = isRoundBlocked(of.account, row) ? round : Math.min(round + 1, of.state.settings.liquidation_rounds);
+  const next = isRoundBlocked(of.account, row, of.nowNs)
+    ? round
+    : Math.min(round + 1, of.state.settings.liquidation_rounds);
   cancel(of, { user, subAccount, startedNs, round: next });
 }
 
@@ -225,7 +245,7 @@ interface Orderable {
 function orderableOf({ state, nowNs }: Case, { asset, risk, legs }: PositionSlot): Orderable | null {
   const market = must(state.marketOfAsset.get(asset), 'a position is of an asset with a market');
   const { definition } = market;
-  const side = legs.base > 0n ? SIDE.sell : SIDE.buy;
+  const side = closingSide(legs);
   const reference = liquidationReference(side, risk, nowNs);
   if (definition.status === MARKET_STATUS.halted || reference === null) return null;
   const quantity = wholeLots(legs.base, definition);
@@ -239,7 +259,7 @@ function order(of: Case, row: LiquidationRow): void {
   const { account, nowNs } = of;
   const positions = openPositions(account);
   const all = positions.flatMap((slot) => orderableOf(of, slot) ?? []);
-  const isPriced = hasOracleRound(account, nowNs);
+  const isPriced = hasOracleRound(of.state, account, nowNs);
   const open = isPriced ? all.filter(({ asset }) => !row.ordered.includes(asset)) : [];
   // mutant: largest-position-first
   const largest = open.reduce<Orderable | null>(
@@ -251,7 +271,8 @@ function order(of: Case, row: LiquidationRow): void {
     return;
   }
   // mutant: take-over-with-prices
-  const isWhole = isPriced && all.length === positions.length;
+  const unpriced = positions.filter((slot) => isUnpriced(slot, nowNs));
+  const isWhole = isPriced && all.length + unpriced.length === positions.length;
   const isLast = positions.length === 0 || row.round >= of.state.settings.liquidation_rounds;
   // mutant: take-over-after-last-round
   if (isWhole && isLast && takeOver(of.state, account, nowNs, of.effects)) return;

@@ -6,6 +6,7 @@
 import type { ChainId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { Method, PutConfig } from '../inputs.ts';
 import type { ConfigRow } from '../rows.ts';
@@ -130,11 +131,23 @@ export function withdrawalDelayOf(state: Configs): WithdrawalDelay {
 /** Puts a row in its place, with the settings that follow from it. */
 export function placeConfig(state: ClearingState, row: ConfigRow): void {
   state.configs.set(configKey(row.kind, row.key), row);
+  if (row.kind === 'start') state.startedNs = BigInt((JSON.parse(row.json) as Start).started_ns) as TimestampNs;
   if (row.kind !== 'settings') return;
   const bandAgeMs = state.settings.mark_band_age_ms;
   state.settings = parseSettings(row.json);
   if (state.settings.mark_band_age_ms !== bandAgeMs)
     for (const asset of state.assets.values()) placeTerms(state, asset);
+}
+
+interface Start {
+  readonly started_ns: string;
+}
+
+/** The node has started: from now on first prices are waited for (MON-11). Not part of the state hash, as breakers of marks. */
+export function placeStart(state: ClearingState, nowNs: TimestampNs): void {
+  const start: Start = { started_ns: nowNs.toString() };
+  placeConfig(state, { kind: 'start', key: '', json: JSON.stringify(start) });
+  state.dirty.configs.add(configKey('start', ''));
 }
 
 function changeConfig(state: ClearingState, row: ConfigRow, effects: Effect[]): void {
@@ -198,6 +211,7 @@ export function configView(kind: ConfigRow['kind'], key: string, view: View): Vi
     case 'settler':
       return { settler: key, ...view };
     case 'settings':
+    case 'start':
     case 'withdrawal-delay':
       return view;
   }

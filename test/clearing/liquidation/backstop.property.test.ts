@@ -84,7 +84,7 @@ function takeOverOne(story: Story, pick: number): void {
   const of = USERS.map((_, at) => must(USERS[(pick + at) % USERS.length], 'a user')).find((one) => {
     const account = must(world.state.users.get(one)?.subAccounts.get(1), 'every user has account 1');
     const holdings = holdingsOf(account);
-    const isKnown = isPriced(holdings, world.nowNs) && isUpdated(holdings, world.nowNs);
+    const isKnown = isPriced(holdings, world.nowNs) && isUpdated(world.state, holdings, world.nowNs);
     return isKnown && world.figures(one).isLiquidatable;
   });
   if (of === undefined) return;
@@ -225,7 +225,7 @@ function settle(story: Story): void {
   for (const row of liveRows(world.state)) {
     const account = must(accountOfRow(world.state, row), 'a row has its account');
     const holdings = holdingsOf(account);
-    assert.ok(isUpdated(holdings, world.nowNs) && isPriced(holdings, world.nowNs));
+    assert.ok(isUpdated(world.state, holdings, world.nowNs) && isPriced(holdings, world.nowNs));
     assert.equal(isBelowInitialMargin(marginSumsOf(account, world.nowNs)), false);
     assert.equal(row.state, 'working');
   }

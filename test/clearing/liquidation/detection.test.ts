@@ -46,7 +46,7 @@ function scanAll({ state }: MarginWorld): void {
 function isDue(state: ClearingState, account: SubAccountSlot, nowNs: MarginWorld['nowNs']): boolean {
   const isToBe = isToBeLiquidated(state, account, nowNs);
   const row = account.liquidation;
-  return row === null ? isToBe && hasOracleRound(account, nowNs) : !isToBe && mayEnd(row);
+  return row === null ? isToBe && hasOracleRound(state, account, nowNs) : !isToBe && mayEnd(row);
 }
 
 /** Accounts with a due step, by a walk through all. */
