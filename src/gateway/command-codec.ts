@@ -206,7 +206,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
 }
 
 export function writeRelease(v: Views, at: number, command: ReleaseCommand, receivedNs: bigint): void {
-  const { order, triggered, quantity, budget, room, marketIndex, end } = command;
+  const { order, triggered, quantity, budget, bound, room, marketIndex, end } = command;
   ReleaseOrder.write(v, at, {
     receivedNs: receivedNs as TimestampNs,
     order,
@@ -214,6 +214,7 @@ export function writeRelease(v: Views, at: number, command: ReleaseCommand, rece
     quantity,
     budget,
     ...room,
+    bound,
     marketIndex,
     end,
   });

@@ -17,7 +17,6 @@ import {
   type FillGroup,
   isCancel,
   ORDER_END,
-  ORDER_KIND,
   type OrderEnd,
   type RollbackReason,
   SIDE,
@@ -107,17 +106,15 @@ export class Book {
     return side === SIDE.buy ? this.sells : this.buys;
   }
 
-  /** The worst price at which the order may match: its limit, if it has one, and the collar. */
+  /** The worst price at which the order may match: its limit or bound, if it has one, and the collar. */
   boundOf(index: number): number {
     const { orders } = this;
-    const side = orders.sideOf(index);
-    if (orders.kindOf(index) === ORDER_KIND.limit) return this.boundAt(side, orders.priceOf(index));
-    return side === SIDE.buy ? this.highest : this.lowest;
+    return this.boundAt(orders.sideOf(index), orders.priceOf(index));
   }
 
-  /** The same of a limit order with this price. */
+  /** The same of an order with this price; 0: it has none. */
   boundAt(side: Side, price: number): number {
-    if (side === SIDE.buy) return Math.min(price, this.highest);
+    if (side === SIDE.buy) return price === 0 ? this.highest : Math.min(price, this.highest);
     return Math.max(price, this.lowest);
   }
 

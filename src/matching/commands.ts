@@ -75,11 +75,12 @@ class OrderCommand implements HashedKey, Received {
 /**
  * A create.
  *
- *   kind          price  quantity           amount                      budget
- *   limit         limit  total              0                           0
- *   market base   0      total              quote cap of a buy, or 0    maximum cost of a buy, or 0
- *   market quote  0      base cap, or 0     quote target                maximum lots of a sell, or 0
+ *   kind          price       quantity           amount                      budget
+ *   limit         limit       total              0                           0
+ *   market base   bound or 0  total              quote cap of a buy, or 0    maximum cost of a buy, or 0
+ *   market quote  bound or 0  base cap, or 0     quote target                maximum lots of a sell, or 0
  *
+ * An order of a margin account is not matched beyond its bound (MON-07), which its unfilled rest does not complete.
  * Quote integers have scale 10^-quantity decimals (AMB-05). Reaching a cap or target completes the order; exhausting a
  * budget never does (AMB-37, AMB-39).
  */
@@ -169,6 +170,8 @@ export interface ReleaseCommand extends Room {
   quantity: number;
   /** Limit of a market order for this release, as in NewOrderCommand; 0 for none. */
   budget: number;
+  /** Raw price beyond which a market order is not matched; 0 for none (MON-07). */
+  bound: number;
   /** 0 to continue, else marginInsufficient or reduceOnly. */
   end: OrderEnd | 0;
 }

@@ -10,7 +10,7 @@
  *
  * Until then its level counts it, as its end is not published.
  */
-import { ORDER_END, ORDER_KIND, type OrderKind, SIDE, type Side } from '../core/order-terms.ts';
+import { ORDER_END, SIDE, type Side } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { HashedKey, NewOrderCommand, ReplaceCommand } from './commands.ts';
@@ -76,9 +76,9 @@ function dueWithin(book: Book, way: Reach): readonly number[] {
   return due;
 }
 
-/** The worst relevant price: orders beyond the collar are not matched, but a limit order stops there. */
-export function boundOf(book: Book, { kind, side, price }: { kind: OrderKind; side: Side; price: number }): number {
-  if (kind === ORDER_KIND.limit) return price;
+/** The worst relevant price: orders beyond the collar are not matched, but an order with a price of its own stops there. */
+export function boundOf(book: Book, { side, price }: { side: Side; price: number }): number {
+  if (price !== 0) return price;
   return side === SIDE.buy ? book.highest : book.lowest;
 }
 

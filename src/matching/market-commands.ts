@@ -115,6 +115,7 @@ export class CommandReader {
     triggered: 0,
     quantity: 0,
     budget: 0,
+    bound: 0,
     end: 0,
     roomToTake: RAW_MAX,
     roomToRest: RAW_MAX,
@@ -223,6 +224,7 @@ export class CommandReader {
     command.budget = ReleaseOrder.budget(v, at);
     command.roomToTake = ReleaseOrder.roomToTake(v, at);
     command.roomToRest = ReleaseOrder.roomToRest(v, at);
+    command.bound = ReleaseOrder.bound(v, at);
     command.end = ReleaseOrder.end(v, at) as OrderEnd | 0;
     return command;
   }

@@ -137,6 +137,7 @@ export class Triggers implements BookWatcher {
       grantedBudget: 0,
       grantedRoom: NO_BOUND,
       lost: 0,
+      grantedBound: 0,
       isOver: false,
     };
     parent?.children.add(waiting);
@@ -267,7 +268,7 @@ export class Triggers implements BookWatcher {
   // ---- release
 
   /** The gateway's answer to the last `triggered`; an answer to an older one is ignored (AMB-28). */
-  release({ order, triggered, quantity, budget, end, roomToTake, roomToRest }: ReleaseCommand): void {
+  release({ order, triggered, quantity, budget, bound, end, roomToTake, roomToRest }: ReleaseCommand): void {
     const waiting = this.#byOrder.get(order);
     if (waiting === undefined || !waiting.isAnswerPending || endIfDue(this.#theBook, waiting.index)) return;
     if (waiting.publishedAt !== triggered || publishedLots(waiting.published) !== quantity) return;
@@ -276,6 +277,7 @@ export class Triggers implements BookWatcher {
       waiting.granted = waiting.published;
       waiting.grantedBudget = budget;
       waiting.grantedRoom = { roomToTake, roomToRest };
+      waiting.grantedBound = bound;
       this.#granted.add(waiting);
     } else this.#endWaiting(waiting, end);
   }
@@ -328,12 +330,14 @@ export class Triggers implements BookWatcher {
     const { index } = waiting;
     if (!book.expiries.isBehind) return true;
     if (endIfDue(book, index)) return false;
-    const [side, kind, price] = [orders.sideOf(index), orders.kindOf(index), orders.priceOf(index)];
+    const side = orders.sideOf(index);
+    // A market order gets its price with the release.
+    const price = waiting.grantedBound === 0 ? orders.priceOf(index) : waiting.grantedBound;
     const owner = { user: orders.userOf(index), subAccount: orders.subAccountOf(index) };
     endExpiredWithin(book, {
       ...owner,
       side,
-      bound: boundOf(book, { kind, side, price }),
+      bound: boundOf(book, { side, price }),
       lots: waiting.granted,
       target: null,
     });
@@ -409,11 +413,13 @@ export class Triggers implements BookWatcher {
     waiting.published = waiting.enabled;
   }
 
-  /** Limits a market order to the balance that the gateway reserved for this release. */
+  /** Limits a market order to the balance that the gateway reserved for this release, and to the price for which it did. */
   #bound(waiting: Waiting): void {
     const { orders } = this.#theBook;
-    const { index, grantedBudget } = waiting;
-    if (grantedBudget === 0 || orders.kindOf(index) === ORDER_KIND.limit) return;
+    const { index, grantedBudget, grantedBound } = waiting;
+    if (orders.kindOf(index) === ORDER_KIND.limit) return;
+    orders.setPriceAndQuantity(index, grantedBound, orders.quantityOf(index));
+    if (grantedBudget === 0) return;
     const unit = orders.sideOf(index) === SIDE.buy ? this.#quoteUnit : 1n;
     waiting.money = { target: waiting.money.target, budget: BigInt(grantedBudget) * unit };
   }

@@ -21,12 +21,13 @@ export interface Waiting extends BookedTrigger<Waiting> {
   publishedAt: number;
   /** Whether the gateway's answer to the last `triggered` is pending. */
   isAnswerPending: boolean;
-  /** Lots released by the gateway that are not placed yet, and their budget (0: no limit). */
+  /** Lots released by the gateway that are not placed yet, their budget and their worst price (0: no limit). */
   granted: number;
   grantedBudget: number;
   grantedRoom: Readonly<Room>;
   /** Lots that its parent's fills enabled and releases had no room for (MON-09); they were taken off the total. */
   lost: number;
+  grantedBound: number;
   isOver: boolean;
 }
 

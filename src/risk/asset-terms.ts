@@ -15,7 +15,14 @@ import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
 import { ONE_18, type TimestampNs } from '../core/units.ts';
 import type { Interest } from './caps.ts';
 import { type AssetPrices, assetPrices, type PriceSource, USD_PRICES } from './prices.ts';
-import { FACTOR_ONE, imFactor as factorInForce, imFloor, type RiskTerms, USD_TERMS } from './risk-terms.ts';
+import {
+  FACTOR_ONE,
+  imFactor as factorInForce,
+  imFloor,
+  nextImFactor,
+  type RiskTerms,
+  USD_TERMS,
+} from './risk-terms.ts';
 
 /** Percent × 1e-6: the scale of a weight of 1. */
 export const WEIGHT_ONE: bigint = 100n * FACTOR_ONE;
@@ -36,15 +43,30 @@ export interface AssetTerms {
   readonly imFactor: bigint;
   readonly credit: Weighed;
   readonly borrow: Weighed;
+  /** The initial figures with the factor of the next lower step: what order entry holds ready for what opens (MON-07). */
+  readonly next: { readonly credit: InitialPrices; readonly borrow: InitialPrices };
 }
 
-/** @param imFactor 1e-6, of imFactor(); a broken asset has its floor whatever is given. */
-export function assetTerms(risk: RiskTerms, prices: AssetPrices, imFactor: bigint): AssetTerms {
+type InitialPrices = Omit<Weighed, 'maintenance'>;
+
+/**
+ * @param imFactor 1e-6, of imFactor(); a broken asset has its floor whatever is given.
+ * @param nextFactor of nextImFactor(); the same unless given.
+ */
+export function assetTerms(
+  risk: RiskTerms,
+  prices: AssetPrices,
+  imFactor: bigint,
+  nextFactor: bigint = imFactor,
+): AssetTerms {
   const { oracle, mark, isBroken } = prices;
   const factor = isBroken ? imFloor(risk) : imFactor;
   const collateral = isBroken ? 0n : risk.collateralFactor;
   const initialCredit = collateral * factor;
   const initialBorrow = risk.liabilityWeight * (2n * FACTOR_ONE - factor);
+  const next = isBroken ? factor : nextFactor;
+  const nextCredit = collateral * next;
+  const nextBorrow = risk.liabilityWeight * (2n * FACTOR_ONE - next);
   return {
     prices,
     risk,
@@ -58,6 +80,10 @@ export function assetTerms(risk: RiskTerms, prices: AssetPrices, imFactor: bigin
       maintenance: smaller(oracle, mark) * risk.liabilityWeight * FACTOR_ONE,
       initialOracle: oracle * initialBorrow,
       initialMark: mark * initialBorrow,
+    },
+    next: {
+      credit: { initialOracle: oracle * nextCredit, initialMark: mark * nextCredit },
+      borrow: { initialOracle: oracle * nextBorrow, initialMark: mark * nextBorrow },
     },
   };
 }
@@ -75,7 +101,8 @@ export function termsInForce(
   interest: Interest,
   nowNs: TimestampNs,
 ): AssetTerms {
-  return assetTerms(risk, assetPrices(oracle, mark, risk.markRule, nowNs), factorInForce(risk, interest));
+  const prices = assetPrices(oracle, mark, risk.markRule, nowNs);
+  return assetTerms(risk, prices, factorInForce(risk, interest), nextImFactor(risk, interest));
 }
 
 export const USD_ASSET: AssetTerms = assetTerms(USD_TERMS, USD_PRICES, FACTOR_ONE);

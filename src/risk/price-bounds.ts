@@ -8,6 +8,7 @@
  * A price that is stale or tripped is not known. Not here: what follows for the order's budget (reservation.ts).
  */
 import { larger, powerOfTen, smaller } from '../core/arithmetic.ts';
+import { RAW_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { collarBounds, NO_COLLAR } from '../core/price-collar.ts';
@@ -61,4 +62,16 @@ function collarPrice(side: Side, market: MarketDefinition, { sources, nowNs }: P
 /** 10^-18 USD in one raw unit of price. */
 function rawPriceUnit({ priceDecimals }: MarketDefinition): bigint {
   return powerOfTen(18 - priceDecimals);
+}
+
+/** The worst raw price that is not worse than this one, at least 1 and at most what a book has. @param price 10^-18 USD, above 0. */
+export function rawBound(
+  side: Side,
+  price: bigint,
+  { priceDecimals }: Pick<MarketDefinition, 'priceDecimals'>,
+): number {
+  const unit = powerOfTen(18 - priceDecimals);
+  const raw = side === SIDE.buy ? price / unit : (price + unit - 1n) / unit;
+  const most = raw > BigInt(RAW_MAX) ? BigInt(RAW_MAX) : raw;
+  return most < 1n ? 1 : Number(most);
 }

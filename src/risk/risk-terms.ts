@@ -145,16 +145,28 @@ const FIXED_FOR_USD = {
 
 /** The initial-margin factor in 1e-6: that of the last clamp that the utilization of the cap has reached (AMB-53). */
 export function imFactor(terms: RiskTerms, interest: Interest): bigint {
-  const { clamps, factors, maxSpotInterest } = terms;
-  let factor = factors[0] ?? FACTOR_ONE;
-  if (maxSpotInterest === null) return factor;
+  return terms.factors[stepOf(terms, interest)] ?? FACTOR_ONE;
+}
+
+/** The factor of the step below the one in force, which more interest would bring; without a cap there is none (MON-07). */
+export function nextImFactor(terms: RiskTerms, interest: Interest): bigint {
+  const { factors, maxSpotInterest } = terms;
+  const step = stepOf(terms, interest);
+  // mutant: next-margin-factor
+  return (maxSpotInterest === null ? undefined : factors[step + 1]) ?? factors[step] ?? FACTOR_ONE;
+}
+
+/** Index of the step in force. */
+function stepOf({ clamps, factors, maxSpotInterest }: RiskTerms, interest: Interest): number {
+  if (maxSpotInterest === null) return 0;
   const used = netInterest(interest) * FACTOR_ONE;
+  let step = 0;
   for (let at = 1; at < clamps.length; at += 1) {
     // mutant: margin-factor-step
     if ((clamps[at] ?? 0n) * maxSpotInterest > used) break;
-    factor = factors[at] ?? factor;
+    if (factors[at] !== undefined) step = at;
   }
-  return factor;
+  return step;
 }
 
 /** The floor of the factor: what a broken asset has (AMB-44). */

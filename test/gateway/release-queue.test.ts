@@ -15,7 +15,7 @@ import { createRequest } from '../support/order-fixture.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } from '../support/simulated-node.ts';
 
 const FILLER = 9;
-const FIELDS = ['order', 'triggered', 'quantity', 'budget', 'roomToTake', 'roomToRest', 'end'] as const;
+const FIELDS = ['order', 'triggered', 'quantity', 'budget', 'bound', 'roomToTake', 'roomToRest', 'end'] as const;
 
 const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseCommand => ({
   marketIndex,
@@ -23,6 +23,7 @@ const release = (marketIndex: number, order: number, quantity: number, end: 0 | 
   triggered: 100 + order,
   quantity,
   budget: 2 * quantity,
+  bound: 5 * quantity,
   room: { roomToTake: 3 * quantity, roomToRest: 4 * quantity },
   end,
 });
@@ -56,7 +57,7 @@ suite('releases on their way to their market', () => {
     const queue = new ReleaseQueue([publication], () => 5n);
     for (const order of [3, 1, 2]) queue.add(release(0, order, 10 * order));
     drain();
-    assert.deepEqual(released, ['3 103 30 60 90 120 0', '1 101 10 20 30 40 0', '2 102 20 40 60 80 0']);
+    assert.deepEqual(released, ['3 103 30 60 150 90 120 0', '1 101 10 20 50 30 40 0', '2 102 20 40 100 60 80 0']);
     assert.equal(queue.size, 0);
   });
 
@@ -73,10 +74,10 @@ suite('releases on their way to their market', () => {
     assert.equal(queue.send(1), true);
     full.drain();
     free.drain();
-    assert.deepEqual(free.released, ['1 101 99 198 297 396 0'], 'another shard does not wait');
+    assert.deepEqual(free.released, ['1 101 99 198 495 297 396 0'], 'another shard does not wait');
     queue.sendAll();
     full.drain();
-    assert.deepEqual(full.released, ['1 101 7 14 21 28 6', '1 101 20 40 60 80 0']);
+    assert.deepEqual(full.released, ['1 101 7 14 35 21 28 6', '1 101 20 40 100 60 80 0']);
     assert.equal(queue.size, 0);
   });
 });

@@ -773,6 +773,36 @@ const MARGIN: readonly Mutant[] = [
     caughtBy: 'test/risk/equals-reference',
   },
   {
+    breaks: 'what opens is weighed with the factor of the next step',
+    site: 'next-margin-factor',
+    change: returns('factors[step] ?? FACTOR_ONE'),
+    caughtBy: 'test/risk/worst-loss.property',
+  },
+  {
+    breaks: 'fills may cost their fee as well',
+    site: 'worst-loss-fee',
+    change: swap(/RATE_SCALE \+ rate/, 'RATE_SCALE'),
+    caughtBy: 'test/risk/worst-loss.property',
+  },
+  {
+    breaks: 'an order is taken only if all fills are covered',
+    site: 'admission-covers-fills',
+    change: condition('true'),
+    caughtBy: 'test/gateway/orders/margin-orders',
+  },
+  {
+    breaks: 'an order of an account without surplus is taken only if its equity covers it',
+    site: 'admission-covers-equity',
+    change: condition('false'),
+    caughtBy: 'test/gateway/orders/reduce-only',
+  },
+  {
+    breaks: 'a transfer leaves what fills of open orders may cost',
+    site: 'transfer-covers-fills',
+    change: swap(/ && account.coversOrders/, ''),
+    caughtBy: 'test/gateway/orders/set-asides',
+  },
+  {
     breaks: 'a mark that is old is not used',
     site: 'stale-mark',
     change: returns('mark === null ? null : markInUse(mark.price, oracle, rule, nowNs)'),

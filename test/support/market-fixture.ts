@@ -187,11 +187,11 @@ export class MarketFixture {
     order: number,
     quantity: number,
     end: OrderEnd | 0 = 0,
-    words: { triggered?: number; budget?: number; room?: Room } = {},
+    words: { triggered?: number; budget?: number; bound?: number; room?: Room } = {},
   ): Told[] {
     const triggered = words.triggered ?? this.#publishedAt.get(order) ?? 0;
-    const room = words.room ?? NO_BOUND;
-    this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget: words.budget ?? 0, ...room, end });
+    const { budget = 0, bound = 0, room = NO_BOUND } = words;
+    this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget, bound, ...room, end });
     return this.#heard();
   }
 

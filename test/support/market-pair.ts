@@ -171,7 +171,12 @@ export class MarketPair {
   }
 
   /** @param words the answer to the last event, and no budget, if left out. */
-  release(order: number, quantity: number, end: OrderEnd | 0, words: { late?: boolean; budget?: number } = {}): Told[] {
+  release(
+    order: number,
+    quantity: number,
+    end: OrderEnd | 0,
+    words: { late?: boolean; budget?: number; bound?: number } = {},
+  ): Told[] {
     const publishedAt = this.reference.orders.find(({ sequence }) => sequence === order)?.publishedAt ?? 0;
     const triggered = words.late === true ? publishedAt - 1 : publishedAt;
     const command = {
@@ -181,6 +186,7 @@ export class MarketPair {
       quantity,
       budget: words.budget ?? 0,
       ...NO_BOUND,
+      bound: words.bound ?? 0,
       end,
     };
     this.#call((engine) => engine.release(command));

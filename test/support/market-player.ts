@@ -267,13 +267,20 @@ export class MarketPlayer {
   #baseSized(dealer: Dealer): Partial<Terms> & { tif: Tif; flags: number } {
     const amount = dealer.oneIn(2) ? money(dealer) : 0;
     const budget = dealer.oneIn(2) ? money(dealer) : 0;
-    return { ...immediate(dealer, ORDER_KIND.marketBase), quantity: this.#quantity(dealer), amount, budget };
+    const price = this.#bound(dealer);
+    return { ...immediate(dealer, ORDER_KIND.marketBase), price, quantity: this.#quantity(dealer), amount, budget };
   }
 
   #quoteSized(dealer: Dealer): Partial<Terms> & { tif: Tif; flags: number } {
     const cap = dealer.oneIn(2) ? this.#quantity(dealer) : 0;
     const budget = dealer.oneIn(3) ? this.#quantity(dealer) : 0;
-    return { ...immediate(dealer, ORDER_KIND.marketQuote), quantity: cap, amount: money(dealer), budget };
+    const price = this.#bound(dealer);
+    return { ...immediate(dealer, ORDER_KIND.marketQuote), price, quantity: cap, amount: money(dealer), budget };
+  }
+
+  /** Of a market order in a margin account (MON-07). */
+  #bound(dealer: Dealer): number {
+    return dealer.oneIn(3) ? this.#price(dealer) : 0;
   }
 
   #replace(dealer: Dealer): void {
@@ -359,7 +366,7 @@ export class MarketPlayer {
     const end = dealer.pick([0, 0, 0, 0, 0, 0, marginInsufficient, reduceOnly] as const);
     const quantity = dealer.oneIn(8) ? lots + 1 : lots;
     const budget = dealer.oneIn(2) ? 0 : 1 + dealer.below(20_000);
-    this.#pair.release(order.sequence, quantity, end, { late: dealer.oneIn(8), budget });
+    this.#pair.release(order.sequence, quantity, end, { late: dealer.oneIn(8), budget, bound: this.#bound(dealer) });
   }
 
   /** The gateway releases everything that is published now. */

@@ -57,6 +57,7 @@ export interface ReferenceRelease {
   readonly triggered: number;
   readonly quantity: number;
   readonly budget: number;
+  readonly bound: number;
   readonly end: OrderEnd | 0;
   readonly receivedNs: bigint;
 }
@@ -313,6 +314,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     else {
       order.granted = order.told;
       order.grantedBudget = BigInt(command.budget);
+      order.grantedBound = command.bound;
       if (!this.placeQueue.includes(order)) this.placeQueue.push(order);
     }
     this.tellLevels();

@@ -72,6 +72,7 @@ export interface ReferenceOrder {
   /** Released, but not placed yet. */
   granted: bigint | null;
   grantedBudget: bigint;
+  grantedBound: number;
 }
 
 export interface ReferenceTrade {
@@ -123,6 +124,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     isAnswerPending: false,
     granted: null,
     grantedBudget: 0n,
+    grantedBound: 0,
   };
 }
 

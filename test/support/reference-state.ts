@@ -10,7 +10,6 @@ import {
   ORDER_END_WORD,
   ORDER_KIND,
   type OrderEnd,
-  type OrderKind,
   type RollbackReason,
   SIDE,
   type Side,
@@ -302,9 +301,9 @@ export class ReferenceState {
     if (due.length > 0) this.tellLevels();
   }
 
-  /** The worst price that matters to an order: a market order's is the collar's. */
-  wayPrice({ kind, side, price }: { kind: OrderKind; side: Side; price: number }): number {
-    return kind === ORDER_KIND.limit ? price : this.collar[side === SIDE.buy ? 1 : 0];
+  /** The worst price that matters to an order: the collar where it names none. */
+  wayPrice({ side, price }: { side: Side; price: number }): number {
+    return price !== 0 ? price : this.collar[side === SIDE.buy ? 1 : 0];
   }
 
   /** What the order would cross if it rested. */
@@ -322,7 +321,8 @@ export class ReferenceState {
     const [lowest, highest] = this.collar;
     const collar = order.side === SIDE.buy ? highest : lowest;
     const isInside = order.side === SIDE.buy ? order.price <= highest : order.price >= lowest;
-    const usesLimit = order.kind === ORDER_KIND.limit && isInside;
+    // Of a market order it is its bound, 0 for none.
+    const usesLimit = order.price !== 0 && isInside;
     return this.#within(order.side, usesLimit ? order.price : collar);
   }
 
@@ -422,6 +422,7 @@ export class ReferenceState {
       this.end(order, ORDER_END.postOnlyWouldCross);
       return;
     }
+    if (order.kind !== ORDER_KIND.limit) order.price = order.grantedBound;
     if (order.grantedBudget > 0n && order.kind !== ORDER_KIND.limit) {
       order.budget = order.grantedBudget;
       order.budgetFrom = { filled: order.filled, spent: order.spent };

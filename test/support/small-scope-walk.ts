@@ -77,6 +77,7 @@ const COLUMNS: Columns = {
   isAnswerPending: Number,
   granted: (lots) => lots ?? '-',
   grantedBudget: asItIs,
+  grantedBound: asItIs,
 };
 
 const TOLD_COLUMNS = Object.entries(COLUMNS).filter(([, column]) => column !== null) as [

@@ -16,20 +16,38 @@
  *   (2) pending = the sum of undecided fills, `undecided` of them; settling = confirmed ones until the position that contains them
  *       arrives.
  *
+ * What fills of its orders may cost is kept beside the pressure that is reported: an order is taken only if the surplus covers
+ * every fill that it and all others allow (MON-07, src/risk/worst-loss.ts).
+ *
  * Not here: what an order may still add (order-exposure.ts), the check of an order (margin-check.ts), the formulas (src/risk).
  */
+import { mulDivFloor, powerOfTen } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
+import type { MarketDefinition } from '../../core/market-definition.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
-import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
-import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../risk/account.ts';
+import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
+import {
+  addInitial,
+  addInitialUsd,
+  addStored,
+  addStoredUsd,
+  emptyInitial,
+  emptyStoredEquity,
+  type InitialSums,
+  initialSurplus,
+  type StoredEquity,
+} from '../../risk/account.ts';
+import { type AssetTerms, WEIGHT_ONE } from '../../risk/asset-terms.ts';
 import { moveInterest } from '../../risk/caps.ts';
 import { capacityOf, offsetLots, requirementOf } from '../../risk/exposure.ts';
 import { ExposureQueue } from '../../risk/exposure-queue.ts';
 import type { Legs } from '../../risk/position.ts';
+import { type LossAtPrice, lossOf, MarketLosses, NO_LOSS, priceWorth, type WorstLoss } from '../../risk/worst-loss.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import { optimisticOf, type SpotAccount } from './holds.ts';
 import type { MarketSlot } from './markets.ts';
+import type { OrderExposure } from './order-exposure.ts';
 
 /** Both legs, signed, 18 decimals. */
 interface LegPair {
@@ -79,6 +97,18 @@ export interface Position {
   readonly spotBuys: OrderQueue;
   /** Null before the first. */
   reduceOnly: ReduceOnlyOrders | null;
+  /** What fills of its orders may cost, and that figure as it was last worked out. */
+  readonly losses: MarketLosses;
+  readonly worst: KnownLoss;
+}
+
+/** A figure of a position, and what it was worked out from. */
+interface KnownLoss {
+  terms: AssetTerms | null;
+  market: MarketDefinition | null;
+  base: bigint;
+  version: number;
+  loss: WorstLoss;
 }
 
 /** Reduce-only orders of an account in one market; queues by side. They add no exposure. */
@@ -104,8 +134,11 @@ function isIdle({ buys, sells, spotBuys }: Position): boolean {
 }
 
 /** Whether an order of the account in this market might borrow. */
-function mightBorrow({ buys, sells }: Position): boolean {
-  return buys.counted > 0n || sells.counted > 0n;
+function mightBorrow(position: Position): boolean {
+  const { buys, sells, market, losses } = position;
+  if (buys.counted > 0n || sells.counted > 0n) return true;
+  // Reduce-only orders may leave less of the position than the others net against.
+  return market !== null && losses.mayOpen(optimisticBase(position), market.definition.quantityDecimals);
 }
 
 /** A queue as it would be, for a question. */
@@ -148,25 +181,7 @@ export class MarginAccount {
   position(asset: AssetId): Position {
     const known = this.#positions.get(asset);
     if (known !== undefined) return known;
-    const fresh: Position = {
-      account: this,
-      asset,
-      market: null,
-      base: ZERO_18,
-      quote: ZERO_18,
-      entry: ZERO_18,
-      pending: { base: 0n, quote: 0n },
-      settling: { base: 0n, quote: 0n },
-      undecided: 0,
-      restingFills: { bought: 0n, sold: 0n },
-      forcedThrough: 0,
-      summed: 0n,
-      messageNumber: 0,
-      buys: new ExposureQueue(),
-      sells: new ExposureQueue(),
-      spotBuys: new ExposureQueue(),
-      reduceOnly: null,
-    };
+    const fresh = newPosition(this, asset);
     this.#positions.set(asset, fresh);
     return fresh;
   }
@@ -364,6 +379,167 @@ export class MarginAccount {
     return capacityOf(this.surplus(), buys, sells);
   }
 
+  /**
+   * Whether fills that the order's terms allow may leave the account less than it needs (MON-07): with these terms its orders
+   * may cost more of the surplus than there is beyond `minimum`; or, where there is none left, more of its equity.
+   *
+   * @param change sets what the order may still match; it is undone.
+   * @param means what the account has; as it stands unless given.
+   */
+  lacksFor(
+    { position, losses, loss: entry }: Pick<OrderExposure, 'position' | 'losses' | 'loss'>,
+    minimum: Amount18,
+    change: () => void,
+    means: Means | null = null,
+  ): boolean {
+    const { lots, price, others, reach } = entry;
+    const { version } = losses;
+    const before = this.#worstOf(position);
+    change();
+    const after = this.#initialLoss(position);
+    const left = this.#leftBeside(position, after, means?.initial ?? this.#initial());
+    const isBare = left.oracle < 0n || left.mark < 0n;
+    const then = isBare ? this.#distress(position) : null;
+    losses.set(entry, lots, price, others, reach);
+    losses.version = version;
+    for (const at of AT_PRICES) {
+      // mutant: admission-covers-fills
+      if (!adds(before[at], after[at])) continue;
+      if (left[at] <= minimum) return true;
+    }
+    return then !== null && this.#isDistressed(position, then, left, means?.equity() ?? this.#equity());
+  }
+
+  #distress(position: Position): Distress {
+    const { market, losses, asset } = position;
+    if (market === null) return { worth: NO_LOSS, opening: { oracle: 0n, mark: 0n } };
+    const opening = losses.opening(optimisticBase(position), this.#assets.terms(asset), market.definition);
+    return { worth: this.#equityLoss(position), opening };
+  }
+
+  /**
+   * Of an account whose surplus does not cover its orders: whether this one may open a position at a loss, whatever the reducing
+   * ones bring, or may cost more than the equity that is there.
+   */
+  #isDistressed(position: Position, after: Distress, left: AtPrices, equity: StoredEquity): boolean {
+    const before = this.#distress(position);
+    for (const at of AT_PRICES) {
+      if (left[at] >= 0n) continue;
+      if (after.opening[at] > before.opening[at]) return true;
+      if (!adds(before.worth[at], after.worth[at])) continue;
+      let loss = lossOf(after.worth[at]);
+      for (const other of this.#positions.values()) {
+        if (other !== position) loss += lossOf(this.#equityLoss(other)[at]);
+      }
+      // mutant: admission-covers-equity
+      if (loss > equity[at]) return true;
+    }
+    return false;
+  }
+
+  /**
+   * The worst raw price at which the equity covers so many lots of an order that only reduces, whatever else is filled.
+   *
+   * @returns 0: it covers none.
+   */
+  coveredPrice(position: Position, side: Side, lots: number): number {
+    const { market, asset } = position;
+    if (market === null || lots <= 0) return 0;
+    const { prices } = this.#assets.terms(asset);
+    const { definition } = market;
+    const amount = BigInt(lots) * powerOfTen(18 - definition.quantityDecimals);
+    const equity = this.#equity();
+    const bounds = AT_PRICES.map((at) => {
+      let free = equity[at] - BigInt(lots);
+      for (const other of this.#positions.values()) free -= lossOf(this.#equityLoss(other)[at]);
+      if (free < 0n) return 0;
+      const perUnit = mulDivFloor(free, ONE_18, amount);
+      const value = side === SIDE.buy ? prices[at] + perUnit : prices[at] - perUnit;
+      return value <= 0n ? 1 : priceWorth(side, value * WEIGHT_ONE, definition);
+    });
+    if (bounds.includes(0)) return 0;
+    return side === SIDE.buy ? Math.min(...bounds) : Math.max(...bounds);
+  }
+
+  #leftBeside(position: Position, loss: WorstLoss, { initialOracle, initialMark }: InitialSums): AtPrices {
+    const others = this.#lossBeside(position);
+    return {
+      oracle: initialOracle - others.oracle - lossOf(loss.oracle),
+      mark: initialMark - others.mark - lossOf(loss.mark),
+    };
+  }
+
+  #initial(): InitialSums {
+    this.#sum();
+    return this.#sums;
+  }
+
+  /** Whether its surplus covers whatever of its orders is filled (MON-07). */
+  get coversOrders(): boolean {
+    this.#sum();
+    const more = this.#lossBeside(null);
+    return this.#sums.initialOracle >= more.oracle && this.#sums.initialMark >= more.mark;
+  }
+
+  #worstOf(position: Position): WorstLoss {
+    const { market, losses, worst } = position;
+    if (market === null || losses.isEmpty) return NO_LOSS;
+    const terms = this.#assets.terms(position.asset);
+    const base = optimisticBase(position);
+    const isKnown =
+      worst.terms === terms &&
+      worst.market === market.definition &&
+      worst.base === base &&
+      worst.version === losses.version;
+    if (isKnown) return worst.loss;
+    worst.terms = terms;
+    worst.market = market.definition;
+    worst.base = base;
+    worst.version = losses.version;
+    worst.loss = losses.initial(base, terms, market.definition);
+    return worst.loss;
+  }
+
+  #initialLoss(position: Position): WorstLoss {
+    const { market, losses, asset } = position;
+    if (market === null) return NO_LOSS;
+    return losses.initial(optimisticBase(position), this.#assets.terms(asset), market.definition);
+  }
+
+  #equityLoss(position: Position): WorstLoss {
+    const { market, losses, asset } = position;
+    if (market === null || losses.isEmpty) return NO_LOSS;
+    return losses.equity(optimisticBase(position), this.#assets.terms(asset), market.definition);
+  }
+
+  /** By what the orders of all positions but one may lower the surplus. */
+  #lossBeside(except: Position | null): AtPrices {
+    let [oracle, mark] = [0n, 0n];
+    for (const position of this.#positions.values()) {
+      if (position === except) continue;
+      const loss = this.#worstOf(position);
+      if (loss === NO_LOSS) continue;
+      oracle += lossOf(loss.oracle);
+      mark += lossOf(loss.mark);
+    }
+    return { oracle, mark };
+  }
+
+  /** At the last stored prices, as clearing holds every fill to it (docs/decisions/0014). */
+  #equity(): StoredEquity {
+    const sums = emptyStoredEquity();
+    for (let balance = this.spot.first; balance !== null; balance = balance.next) {
+      const amount = optimisticOf(balance);
+      if (balance.asset === USD) addStoredUsd(sums, amount);
+      else addStored(sums, this.#assets.terms(balance.asset), amount);
+    }
+    for (const position of this.#positions.values()) {
+      addStored(sums, this.#assets.terms(position.asset), optimisticBase(position));
+      addStoredUsd(sums, optimisticQuote(position));
+    }
+    return sums;
+  }
+
   #sum(): void {
     const { spot } = this;
     const seen = this.#seen;
@@ -385,6 +561,54 @@ export class MarginAccount {
     seen.spot = spot.changes;
     seen.own = this.#changes;
   }
+}
+
+/** One of no account's list: for a question about an asset of which it has none. */
+export function newPosition(account: MarginAccount, asset: AssetId): Position {
+  return {
+    account,
+    asset,
+    market: null,
+    base: ZERO_18,
+    quote: ZERO_18,
+    entry: ZERO_18,
+    pending: { base: 0n, quote: 0n },
+    settling: { base: 0n, quote: 0n },
+    undecided: 0,
+    restingFills: { bought: 0n, sold: 0n },
+    forcedThrough: 0,
+    summed: 0n,
+    messageNumber: 0,
+    buys: new ExposureQueue(),
+    sells: new ExposureQueue(),
+    spotBuys: new ExposureQueue(),
+    reduceOnly: null,
+    losses: new MarketLosses(),
+    worst: { terms: null, market: null, base: 0n, version: -1, loss: NO_LOSS },
+  };
+}
+
+const AT_PRICES = ['oracle', 'mark'] as const;
+
+interface AtPrices {
+  readonly oracle: bigint;
+  readonly mark: bigint;
+}
+
+/** What decides where the surplus does not cover the orders of a position. */
+interface Distress {
+  readonly worth: WorstLoss;
+  readonly opening: AtPrices;
+}
+
+/** What an account has. */
+export interface Means {
+  readonly initial: InitialSums;
+  readonly equity: () => StoredEquity;
+}
+
+function adds(before: LossAtPrice, after: LossAtPrice): boolean {
+  return after.long > before.long || after.short > before.short || after.spot > before.spot;
 }
 
 function addTo(pair: LegPair, { base, quote }: Pick<LegMove, 'base' | 'quote'>, sign: bigint): void {

@@ -5,17 +5,18 @@
  */
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import type { Side } from '../../core/order-terms.ts';
+import { ORDER_KIND, SIDE, type Side } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
 import type { Measures } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
+import { freePrice, newLossEntry } from '../../risk/worst-loss.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import type { Holds, UpdateCount } from './holds.ts';
-import type { LiveOrder } from './live-order.ts';
+import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
-import { type OrderExposure, queueOf } from './order-exposure.ts';
+import { lossesOf, type OrderExposure, queueOf } from './order-exposure.ts';
 
 /** Clearing's event of a position, flushed and absolute. */
 export interface PositionUpdate {
@@ -101,6 +102,25 @@ export class MarginAccounts {
     return position === undefined ? 0 : offsetLots(side, optimisticBase(position), quantityDecimals);
   }
 
+  /**
+   * Bounds for an order that only reduces a position, or sells what is owned, in an account that cannot cover worse prices: at
+   * the first it costs no margin, at the second no more than the equity that there is. Raw; 0: there is none.
+   */
+  reducingBounds(order: LiveOrder): readonly number[] {
+    const { exposure, side, kind, quantity, market } = order;
+    if (exposure === null) return [];
+    const { position } = exposure;
+    const { definition } = market;
+    const held = offsetLots(side, optimisticBase(position), definition.quantityDecimals);
+    const reduces = isReduceOnly(order) || (kind === ORDER_KIND.marketBase && quantity <= held);
+    if (isSpot(order) ? side === SIDE.buy : held === 0 || !reduces) return [];
+    const free = freePrice(side, this.assets.terms(definition.assetId), definition);
+    if (isSpot(order)) return [free];
+    const covered = position.account.coveredPrice(position, side, quantity === 0 ? held : Math.min(quantity, held));
+    const tighter = side === SIDE.buy ? Math.min(free, covered) : Math.max(free, covered);
+    return covered === 0 ? [free] : [free, tighter];
+  }
+
   /** @returns the position as it is now. */
   setPosition(word: PositionUpdate): Position {
     const account = this.account(word.user, word.subAccount);
@@ -111,20 +131,19 @@ export class MarginAccounts {
   }
 
   /**
-   * The exposure of an order of a margin-type account; it adds nothing before it is set.
-   *
-   * @returns null for a spot sell, which frees collateral.
+   * The exposure of an order of a margin-type account; it adds nothing before it is set. A spot sell has no queue.
    */
-  exposure(order: LiveOrder): OrderExposure | null {
+  exposure(order: LiveOrder): OrderExposure {
     const { market } = order;
     const account = this.account(order.user, order.subAccount);
     const position = account.position(market.definition.assetId);
-    const queue = queueOf(position, order);
-    if (queue === null) return null;
     account.enter(position, market);
-    this.withOrders.add(account);
+    const queue = queueOf(position, order);
+    if (queue !== null) this.withOrders.add(account);
     this.#place += 1;
-    return { position, queue, entry: newExposureEntry(order.index, this.#place), marketPrice: 0n };
+    const entry = newExposureEntry(order.index, this.#place);
+    const losses = lossesOf(position.losses, order);
+    return { position, queue, entry, losses, loss: newLossEntry(), marketPrice: 0n, bound: 0 };
   }
 }
 

@@ -6,7 +6,11 @@
  *                 of it; what rests, by what older resting ones of the side leave. Adds no risk, needs no margin (MRG-22)
  *   adds risk     of a circuit-broken asset: never (AMB-109); beyond a protocol cap: never (src/risk/caps.ts); else the
  *                 capacity left must be above the minimum
+ *   may cost      margin by fills that its terms allow: the surplus must cover those of all orders of the account (MON-07)
  *   adds none     always (AMB-49)
+ *
+ * A market order names no price: it is matched up to the collar, or what is known as the worst price of the asset
+ * (AMB-39). One that only reduces, in an account that cannot cover that, is matched as far as it costs no margin.
  *
  * While an account is in liquidation nothing that adds risk is accepted, whatever its capacity: no spot order, no order that
  * waits for a trigger unless it is reduce-only, and no market maker is exempt (AMB-57).
@@ -24,10 +28,12 @@ import type { Room } from '../../order/order-codec.ts';
 import { additionBreaksCap, hasCap } from '../../risk/caps.ts';
 import { marketPrice, takesAtOnce } from '../../risk/exposure.ts';
 import type { Exposure } from '../../risk/exposure-queue.ts';
+import { rawBound } from '../../risk/price-bounds.ts';
 import type { Accounts } from './accounts.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
+import type { OrderQueue } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
-import { exposureOf, type OrderExposure } from './order-exposure.ts';
+import { exposureOf, type OrderExposure, setLoss } from './order-exposure.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 import type { Released } from './spending.ts';
 
@@ -66,8 +72,34 @@ export class MarginCheck {
   place(order: LiveOrder): void {
     if (!this.#accounts.isMargin(order.user, order.subAccount)) return;
     const exposure = this.#margins.exposure(order);
-    if (exposure !== null && order.kind !== ORDER_KIND.limit) exposure.marketPrice = this.#marketPrice(order);
+    if (order.kind !== ORDER_KIND.limit) exposure.marketPrice = this.#marketPrice(order);
     order.exposure = exposure;
+  }
+
+  /**
+   * As `exposureFault` of a placed order that matches at once, all that `as` releases of it. A market order gets its price
+   * bound.
+   */
+  admissionFault(order: LiveOrder, as: Released = order): Reject | null {
+    const { exposure: own } = order;
+    if (own === null) return null;
+    if (order.kind === ORDER_KIND.limit) return this.exposureFault(order, { as });
+    own.marketPrice = this.#marketPrice(order);
+    own.bound = this.#boundOf(order);
+    const fault = this.exposureFault(order, { as });
+    if (fault !== INSUFFICIENT_MARGIN) return fault;
+    for (const bound of this.#margins.reducingBounds(order)) {
+      if (bound === 0) continue;
+      own.bound = bound;
+      if (this.exposureFault(order, { as }) === null) return null;
+    }
+    return fault;
+  }
+
+  /** Raw; 0: no price is known. */
+  #boundOf({ side, market }: LiveOrder): number {
+    const worst = this.#margins.assets.worstPrice(side, market);
+    return worst === null ? 0 : rawBound(side, worst, market.definition);
   }
 
   /**
@@ -76,7 +108,7 @@ export class MarginCheck {
    */
   roomOf(order: LiveOrder): Room | null {
     const { exposure: own } = order;
-    if (own === null || !isReduceOnly(order)) return null;
+    if (own === null || own.queue === null || !isReduceOnly(order)) return null;
     const { queue, entry } = own;
     if (takesAtOnce(order)) return { roomToTake: queue.freeOffset + entry.netted, roomToRest: 0 };
     return { roomToTake: queue.offset, roomToRest: queue.roomOf(entry) };
@@ -102,17 +134,33 @@ export class MarginCheck {
   }
 
   /**
-   * Why the order may not have this exposure, or null. Nothing changes.
+   * Why the order may not have these terms, or null. Nothing changes.
    *
+   * @param terms what is released of it, or would be, and its pending replaces.
    * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
-  exposureFault(order: LiveOrder, exposure: Exposure): Reject | null {
-    const { exposure: own, market } = order;
-    if (own === null || isReduceOnly(order)) return null;
-    const { queue, entry, position } = own;
+  exposureFault(order: LiveOrder, terms: Parameters<typeof exposureOf>[2]): Reject | null {
+    const { exposure: own } = order;
+    if (own === null) return null;
+    const { queue } = own;
+    const fault = queue !== null && !isReduceOnly(order) ? this.#pressureFault(order, own, queue, terms) : null;
+    if (fault !== null || this.#isExempt(order)) return fault;
+    const { account } = own.position;
+    if (isSpot(order) && !account.isLeveraged) return null;
+    return account.lacksFor(own, this.minimum, () => setLoss(order, own, terms)) ? INSUFFICIENT_MARGIN : null;
+  }
+
+  #pressureFault(
+    order: LiveOrder,
+    own: OrderExposure,
+    queue: OrderQueue,
+    terms: Parameters<typeof exposureOf>[2],
+  ): Reject | null {
+    const exposure = exposureOf(order, own.marketPrice, terms);
+    const { entry, position } = own;
     const counted = queue.countedWith(entry, exposure);
     const addsNotional = counted > queue.counted;
-    const { isBroken } = this.#margins.assets.terms(market.definition.assetId).prices;
+    const { isBroken } = this.#margins.assets.terms(order.market.definition.assetId).prices;
     // Where there never was a price, what a market order adds is worth nothing: its lots count.
     const addsLots = queue.outgrows(entry, exposure.lots);
     // mutant: liquidation-refuses-risk
@@ -121,7 +169,7 @@ export class MarginCheck {
     const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
     // mutant: least-capacity
     if (needsMargin && position.account.capacity([{ queue, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
-    if (!addsLots || !this.#exceedsCap(order, own, exposure)) return null;
+    if (!addsLots || !this.#exceedsCap(order, own, queue, exposure)) return null;
     return isSpot(order) ? COLLATERAL_FULL : CAP_EXCEEDED;
   }
 
@@ -135,20 +183,8 @@ export class MarginCheck {
     return isReduceOnly(order) ? null : IN_LIQUIDATION;
   }
 
-  /**
-   * As `exposureFault`, for what a trigger lets through. A market order is priced now.
-   *
-   * @param as what would be released of the order.
-   */
-  releaseFault(order: LiveOrder, as: Released): Reject | null {
-    const { exposure: own } = order;
-    if (own === null) return null;
-    if (order.kind !== ORDER_KIND.limit) own.marketPrice = this.#marketPrice(order);
-    return this.exposureFault(order, exposureOf(order, own.marketPrice, { as }));
-  }
-
   /** With this order as it would be, and all else that the account has open on its side. */
-  #exceedsCap(order: LiveOrder, { position, queue, entry }: OrderExposure, exposure: Exposure): boolean {
+  #exceedsCap(order: LiveOrder, { position, entry }: OrderExposure, queue: OrderQueue, exposure: Exposure): boolean {
     const { side } = order;
     const { assetId, quantityDecimals } = order.market.definition;
     const { risk, prices } = this.#margins.assets.terms(assetId);

@@ -34,7 +34,7 @@ import type { LiveOrders } from './live-orders.ts';
 import type { ActivatedEvent, EndedEvent, MarketEvent, ReplacedEvent, TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderEvent, OrderName, OrderSink } from './order-events.ts';
-import { exposureOf, type OrderExposure } from './order-exposure.ts';
+import { exposureOf, type OrderExposure, setLoss } from './order-exposure.ts';
 import { type TerminalEvent, terminalEventOf } from './order-life.ts';
 import { spendOf } from './spending.ts';
 import type { Tail } from './tail.ts';
@@ -140,7 +140,7 @@ export class OrderBookView {
     if (order.exposure !== null) this.#setExposure(order, order.exposure);
     this.#orders.changed(order);
     order.market.bestSeen.see(order);
-    order.exposure?.queue.admit(order.exposure.entry, order.sequence);
+    order.exposure?.queue?.admit(order.exposure.entry, order.sequence);
     if (order.triggerState === TRIGGER_STATE.fired) this.#restoredIn(order.market).fired.push(order.index);
     if (parent === 0) return;
     const found = this.#orders.ofSequence(order.marketIndex, parent);
@@ -185,7 +185,7 @@ export class OrderBookView {
   #enter(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
     this.#orders.accept(order, sequence);
     order.admittedNs = timeNs;
-    order.exposure?.queue.admit(order.exposure.entry, sequence);
+    order.exposure?.queue?.admit(order.exposure.entry, sequence);
   }
 
   accepted(
@@ -383,8 +383,10 @@ export class OrderBookView {
     order.spend = spend;
   }
 
-  #setExposure(order: LiveOrder, { position, queue, entry, marketPrice }: OrderExposure): void {
-    queue.set(entry, exposureOf(order, marketPrice));
+  #setExposure(order: LiveOrder, exposure: OrderExposure): void {
+    const { position, queue, entry, marketPrice } = exposure;
+    queue?.set(entry, exposureOf(order, marketPrice));
+    setLoss(order, exposure);
     position.account.exposureChanged();
     if (isReduceOnly(order)) position.account.reduceOnlyChanged(position);
   }

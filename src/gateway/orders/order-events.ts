@@ -40,6 +40,8 @@ export interface ReleaseCommand {
   readonly budget: number;
   /** Of a reduce-only order (MON-09); else without bound. */
   readonly room: Readonly<Room>;
+  /** Raw price beyond which a market order of a margin account is not matched; else 0 (MON-07). */
+  readonly bound: number;
   readonly end: OrderEnd | 0;
 }
 

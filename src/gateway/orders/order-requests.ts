@@ -38,7 +38,6 @@ import type { MarketSlot, Markets } from './markets.ts';
 import { checkOpenOrders } from './open-bounds.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
-import { exposureOf } from './order-exposure.ts';
 import { triggerKindOf } from './order-figures.ts';
 import type { OrderHistory } from './order-history.ts';
 import { statusOf, statusOfLive } from './order-life.ts';
@@ -309,16 +308,19 @@ export class OrderRequests {
     const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);
     if (hasNothing && !isSpot(order) && !skips.has('margin')) return NO_MARGIN;
     margin.place(order);
-    if (order.exposure === null || order.triggerKind !== TRIGGER.none) {
-      return skips.has('margin') ? null : margin.unweighedFault(order);
-    }
+    const isUnweighed = order.exposure === null || order.exposure.queue === null || order.triggerKind !== TRIGGER.none;
+    const unweighed = isUnweighed && !skips.has('margin') ? margin.unweighedFault(order) : null;
+    if (unweighed !== null || order.exposure === null || order.triggerKind !== TRIGGER.none) return unweighed;
     const lots = order.kind === ORDER_KIND.marketQuote ? null : order.quantity;
     const own = skips.has('reduce_only') ? null : margin.roomOf(order);
     const reduceOnly = own === null ? null : margin.reduceOnlyFault(order, own, lots);
     // Between check and market others may have come: it is reserved once.
     if (own !== null && reduceOnly === null) prepared.room = own;
     if (reduceOnly !== null || skips.has('margin')) return reduceOnly;
-    return margin.exposureFault(order, exposureOf(order, order.exposure.marketPrice));
+    const fault = margin.admissionFault(order);
+    // The market matches it no further than it was weighed.
+    if (fault === null && order.kind !== ORDER_KIND.limit) order.price = order.exposure.bound as RawPrice;
+    return fault;
   }
 
   /** @returns the budget, 0 for an order that needs none; null when what is available does not cover the order. */
@@ -416,7 +418,7 @@ export class OrderRequests {
    */
   #replaceFault(order: LiveOrder, replace: PendingReplace, prepared: PreparedReplace): Reject | null {
     const { check } = this.#parts.margin;
-    const isUnweighed = order.exposure === null || order.releasedQuantity === 0;
+    const isUnweighed = order.exposure === null || order.exposure.queue === null || order.releasedQuantity === 0;
     const unweighed = isUnweighed && replace.quantity > order.quantity ? check.unweighedFault(order) : null;
     if (unweighed !== null || order.exposure === null) return unweighed;
     const left = replace.quantity - filledOf(order);
@@ -424,8 +426,7 @@ export class OrderRequests {
     const fault = room === null ? null : check.reduceOnlyFault(order, room, left);
     if (fault !== null) return fault;
     if (room !== null) prepared.room = room;
-    const heaviest = exposureOf(order, order.exposure.marketPrice, { replaces: [...order.replaces, replace] });
-    return check.exposureFault(order, heaviest);
+    return check.exposureFault(order, { replaces: [...order.replaces, replace] });
   }
 
   // ---- amend

@@ -240,7 +240,7 @@ export class Releases {
     const hold = holdOf(order, spendOf(order, released));
     // mutant: release-hold
     if (hold > held && hold > available) return false;
-    if (this.#margin.releaseFault(order, released) !== null) return false;
+    if (this.#margin.admissionFault(order, released) !== null) return false;
     order.budget = budget;
     order.releasedQuantity = lots.releasedQuantity;
     order.droppedQuantity = lots.droppedQuantity;
@@ -284,7 +284,8 @@ export class Releases {
   #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0, room: Readonly<Room>): void {
     const { marketIndex } = order.market.definition;
     const budget = end === 0 ? budgetLeft(order) : 0;
-    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, room, end });
+    const bound = end === 0 ? (order.exposure?.bound ?? 0) : 0;
+    this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, bound, room, end });
   }
 }
 

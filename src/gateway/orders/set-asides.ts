@@ -54,7 +54,8 @@ export class SetAsides {
   }
 
   /**
-   * Sets an amount aside if it is available and a margin account keeps its capacity without it (AMB-65). Nothing leaves an
+   * Sets an amount aside if it is available and a margin account keeps its capacity without it (AMB-65), and the means for
+   * whatever of its orders is filled (MON-07). Nothing leaves an
    * account in liquidation (AMB-57).
    *
    * @returns INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN; then nothing changed.
@@ -117,7 +118,8 @@ export class SetAsides {
     if (!this.#accounts.isMargin(user, subAccount)) return true;
     this.#margins.assets.refresh(now);
     const account = this.#margins.account(user, subAccount);
-    return !account.isLeveraged || account.capacity() >= 0n;
+    // mutant: transfer-covers-fills
+    return !account.isLeveraged || (account.capacity() >= 0n && account.coversOrders);
   }
 }
 

@@ -5,26 +5,38 @@
  *
  *   before     the account with the pending transfers
  *   after      and with the trade; open orders net against the position that the trade leaves
- *   accepted   the order's requirement fits before the trade, or it adds none
+ *   accepted   the order's requirement fits before the trade, or it adds none; and its fills are covered (MON-07)
  */
 
 import type { SimulationView } from '../../codec/margin-replies.ts';
 import type { SimulateRequest } from '../../codec/simulate-request.ts';
 import { mulDivCeil, mulDivFloor, powerOfTen, tradingFee18 } from '../../core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../core/ids.ts';
-import { SIDE } from '../../core/order-terms.ts';
+import { ORDER_FLAG, SIDE } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { type Amount18, ONE_18 } from '../../core/units.ts';
-import { addInitial, addInitialUsd, emptyInitial, initialSurplus } from '../../risk/account.ts';
+import {
+  addInitial,
+  addInitialUsd,
+  addStored,
+  addStoredUsd,
+  emptyInitial,
+  emptyStoredEquity,
+  initialSurplus,
+} from '../../risk/account.ts';
 import { isMarginType, mayTrade } from '../../risk/account-types.ts';
 import { additionBreaksCap } from '../../risk/caps.ts';
 import { capacityOf, marketPrice, offsetLots, requirementOf } from '../../risk/exposure.ts';
 import { afterFill, isOpen, type Legs, NO_LEGS, usdDelta } from '../../risk/position.ts';
+import { rawBound } from '../../risk/price-bounds.ts';
+import { newLossEntry } from '../../risk/worst-loss.ts';
 import type { SubAccount } from './accounts.ts';
 import { availableOf, optimisticOf } from './holds.ts';
 import {
   type MarginAccount,
+  type Means,
+  newPosition,
   type OrderQueue,
   optimisticBase,
   optimisticQuote,
@@ -40,6 +52,7 @@ import {
   type MarginSources,
 } from './margin-view.ts';
 import type { MarketSlot } from './markets.ts';
+import { lossesOf } from './order-exposure.ts';
 
 /** Notional of a simulated trade (SIM-03). */
 export const SIMULATED_NOTIONAL_MAX: Amount18 = (50_000_000n * ONE_18) as Amount18;
@@ -188,18 +201,47 @@ class Model {
 
   /** The verdict of pre-flight on the order (margin-check.ts). */
   isAdmitted(minimum: Amount18): boolean {
-    const { user, subAccount, asset, side, isSpot } = this.#trial;
+    const { user, subAccount, asset, isSpot } = this.#trial;
     const { assets, accounts } = this.#sources;
     if (isSpot && !this.#isCovered()) return false;
+    if (!accounts.isMargin(user, subAccount)) return true;
     const counted = this.#counted();
-    if (counted === 0n || !accounts.isMargin(user, subAccount)) return true;
-    if (!isSpot && assets.terms(asset).prices.isBroken) return false;
-    if (this.#exceedsCap()) return false;
+    if (counted > 0n) {
+      if (!isSpot && assets.terms(asset).prices.isBroken) return false;
+      if (this.#exceedsCap()) return false;
+    }
     if (isSpot && !this.#account.isLeveraged) return true;
+    return (counted === 0n || this.#hasCapacity(counted, minimum)) && this.#coversFills(minimum);
+  }
+
+  #hasCapacity(counted: bigint, minimum: Amount18): boolean {
+    const { side } = this.#trial;
     const { buys, sells } = this.#account.requirements();
     const more = this.#requirementOf(counted);
     const [allBuys, allSells] = side === SIDE.buy ? [buys + more, sells] : [buys, sells + more];
     return capacityOf(this.#surplus(false), allBuys as Amount18, allSells as Amount18) > minimum;
+  }
+
+  /** Whatever is filled of the trade and of the open orders (src/risk/worst-loss.ts). */
+  #coversFills(minimum: Amount18): boolean {
+    const { side, asset, isSpot } = this.#trial;
+    const { base, notional } = this.#fill;
+    const { definition } = this.#market;
+    const known = this.#position ?? newPosition(this.#account, asset);
+    const position = known.market === null ? { ...known, market: this.#market } : known;
+    const flags = isSpot ? ORDER_FLAG.isSpot : 0;
+    const losses = lossesOf(position.losses, { side, flags });
+    const lots = mulDivCeil(base, 1n, powerOfTen(18 - definition.quantityDecimals));
+    const price = rawBound(side === SIDE.buy ? SIDE.sell : SIDE.buy, mulDivFloor(notional, ONE_18, base), definition);
+    const loss = newLossEntry();
+    const legs = this.legs(optimisticLegs(this.#account), false);
+    const { assets } = this.#sources;
+    const means: Means = {
+      initial: addLegs(emptyInitial(), { leg: addInitial, usd: addInitialUsd }, legs, assets),
+      equity: () => addLegs(emptyStoredEquity(), { leg: addStored, usd: addStoredUsd }, legs, assets),
+    };
+    const change = (): void => losses.set(loss, Number(lots), price);
+    return !this.#account.lacksFor({ position, losses, loss }, minimum, change, means);
   }
 
   /** With the transfers, and with all that the account has open on the side (src/risk/caps.ts). */

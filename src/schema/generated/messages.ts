@@ -14,7 +14,10 @@ export interface OrderRecordFields {
   readonly prioritySequence: Sequence;
   /** Sequence of the parent of a child; 0 for none. */
   readonly parentSequence: Sequence | 0;
-  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
+  /**
+   * In force: the signed values, or those of the last applied replace. Of a market order in a margin account that waited for no
+   * trigger the price beyond which it is not matched (MON-07); else 0.
+   */
   readonly price: RawPrice;
   /** In force. 0 for a quote-sized order without a base cap. */
   readonly quantity: RawQuantity;
@@ -416,7 +419,10 @@ export class OrderRecordView implements OrderRecordFields {
     this.v.f64[(this.at + 16) >>> 3] = value;
   }
 
-  /** In force: the signed values, or those of the last applied replace. 0 for market orders. */
+  /**
+   * In force: the signed values, or those of the last applied replace. Of a market order in a margin account that waited for no
+   * trigger the price beyond which it is not matched (MON-07); else 0.
+   */
   get price(): RawPrice {
     return this.v.f64[(this.at + 24) >>> 3] as RawPrice;
   }
@@ -1252,6 +1258,7 @@ export interface ReleaseOrderFields {
   readonly budget: number;
   readonly roomToTake: number;
   readonly roomToRest: number;
+  readonly bound: number;
   readonly marketIndex: number;
   readonly end: OrderEnd | 0;
 }
@@ -1259,12 +1266,12 @@ export interface ReleaseOrderFields {
 /**
  * The gateway's answer to a trigger that fired: it holds what `quantity` lots need, or the order ends with `end`, an
  * OrderEnd that is not 0 (AMB-28). `triggered` is the sequence of the OrderTriggered that it answers, 0 for what was
- * restored at boot; `budget` bounds a market order as that of a NewOrder does, 0 for none.
+ * restored at boot; `budget` bounds a market order as that of a NewOrder does, and `bound` as its price; 0 for none.
  * The rooms are those of a ReplaceOrder.
  */
 export const ReleaseOrder = {
   typeId: 5,
-  bytes: 64,
+  bytes: 72,
   receivedNsAt: 0,
   receivedNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
   setReceivedNs: (v: Views, at: number, value: bigint): void => {
@@ -1300,13 +1307,17 @@ export const ReleaseOrder = {
   setRoomToRest: (v: Views, at: number, value: number): void => {
     v.f64[(at + 48) >>> 3] = value;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
-  setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 56) >>> 2] = value;
+  bound: (v: Views, at: number): number => v.f64[(at + 56) >>> 3] as number,
+  setBound: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
   },
-  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 60] as OrderEnd | 0,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 64) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 64) >>> 2] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 68] as OrderEnd | 0,
   setEnd: (v: Views, at: number, value: number): void => {
-    v.u8[at + 60] = value;
+    v.u8[at + 68] = value;
   },
   read: (v: Views, at: number): ReleaseOrderFields => ({
     receivedNs: v.u64[at >>> 3] as TimestampNs,
@@ -1316,8 +1327,9 @@ export const ReleaseOrder = {
     budget: v.f64[(at + 32) >>> 3] as number,
     roomToTake: v.f64[(at + 40) >>> 3] as number,
     roomToRest: v.f64[(at + 48) >>> 3] as number,
-    marketIndex: v.u32[(at + 56) >>> 2] as number,
-    end: v.u8[at + 60] as OrderEnd | 0,
+    bound: v.f64[(at + 56) >>> 3] as number,
+    marketIndex: v.u32[(at + 64) >>> 2] as number,
+    end: v.u8[at + 68] as OrderEnd | 0,
   }),
   write: (v: Views, at: number, fields: ReleaseOrderFields): void => {
     v.u64[at >>> 3] = fields.receivedNs;
@@ -1327,11 +1339,12 @@ export const ReleaseOrder = {
     v.f64[(at + 32) >>> 3] = fields.budget;
     v.f64[(at + 40) >>> 3] = fields.roomToTake;
     v.f64[(at + 48) >>> 3] = fields.roomToRest;
-    v.u32[(at + 56) >>> 2] = fields.marketIndex;
-    v.u8[at + 60] = fields.end;
+    v.f64[(at + 56) >>> 3] = fields.bound;
+    v.u32[(at + 64) >>> 2] = fields.marketIndex;
+    v.u8[at + 68] = fields.end;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 64),
+    copyStruct(from, fromAt, to, toAt, 72),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.nanoseconds(v.u64[at >>> 3] as bigint);
@@ -1341,8 +1354,9 @@ export const ReleaseOrder = {
     to.number(v.f64[(at + 32) >>> 3] as number);
     to.number(v.f64[(at + 40) >>> 3] as number);
     to.number(v.f64[(at + 48) >>> 3] as number);
-    to.number(v.u32[(at + 56) >>> 2] as number);
-    to.number(v.u8[at + 60] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.u32[(at + 64) >>> 2] as number);
+    to.number(v.u8[at + 68] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(ReleaseOrder.read(v, at)),

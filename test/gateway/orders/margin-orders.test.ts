@@ -121,15 +121,27 @@ suite('margin pre-flight', () => {
 
   test('an order that adds no pressure is admitted at any capacity (AMB-49)', () => {
     const fixture = new MarginFixture();
+    // The fees of both orders are there: clearing takes no fill that leaves less than nothing (docs/decisions/0014).
+    fixture.spot(USD, 10);
     fixture.position(ETH, -2, 4_000);
     assert.ok(fixture.capacity() < 0n);
     assert.equal(fixture.verdict({ side: buy, quantity: 2 }), 'ok');
     assert.equal(fixture.verdict({ side: buy, quantity: 0.0001 }), 'INSUFFICIENT_MARGIN', 'the offset is used up');
-    assert.equal(fixture.verdict({ side: buy, quantity: 2, reduceOnly: true }), 'ok', 'reduce-only does not need it');
+    const reducing = { side: buy, quantity: 2, reduceOnly: true } as const;
+    assert.equal(
+      fixture.verdict(reducing),
+      'INSUFFICIENT_MARGIN',
+      'once it is filled the other order would open (MON-07)',
+    );
+    const alone = new MarginFixture();
+    alone.spot(USD, 10);
+    alone.position(ETH, -2, 4_000);
+    assert.equal(alone.verdict(reducing), 'ok', 'reduce-only does not need it');
   });
 
   test('a long gives an offset to sells, and to no other asset (MRG-20, MRG-21)', () => {
     const fixture = new MarginFixture();
+    fixture.spot(USD, 10);
     fixture.position(ETH, 2, -4_000);
     assert.equal(fixture.verdict({ side: sell, quantity: 2 }), 'ok');
     assert.equal(fixture.verdict({ asset: BTC, side: sell, quantity: 0.0001, price: 50_000 }), 'INSUFFICIENT_MARGIN');
@@ -241,7 +253,7 @@ suite('margin pre-flight', () => {
 
   test('a replace is judged by what it adds beyond the position, not by its full notional (RPL-07, MRG-12, AMB-112)', () => {
     const fixture = new MarginFixture();
-    fixture.spot(USD, 210);
+    fixture.spot(USD, 20_000);
     fixture.position(ETH, 1, -2_000);
     // 100 at 19.5 are less money than 1 at 2000, which the long covers; 99 of them would be a short.
     assert.equal(fixture.verdict({ side: sell, quantity: 100, price: 19.5 }), 'INSUFFICIENT_MARGIN');
@@ -264,7 +276,9 @@ suite('margin pre-flight', () => {
     fixture.place({ id: 'o', side: buy, quantity: 1, price: 1_900 });
     fixture.spot(USD, 100);
     assert.ok(fixture.capacity() < 0n);
-    assert.equal(fixture.replace('o', { price: 2_000, quantity: 0.9 }).ok, true);
+    // 0.5 × (2001 − 1800) less than (1900.95 − 1800): fills cost no more either (MON-07).
+    assert.equal(fixture.replace('o', { price: 2_000, quantity: 0.9 }).ok, false);
+    assert.equal(fixture.replace('o', { price: 2_000, quantity: 0.5 }).ok, true);
   });
 
   test('while a replace is on its way the heavier of both terms counts', () => {
@@ -370,12 +384,14 @@ suite('margin triggers', () => {
 
   test('a market order is priced when it fires, an uncapped one needs no budget (AMB-39, AMB-49)', () => {
     const fixture = new MarginFixture();
-    fixture.spot(USD, 300);
+    // Up to 2750 it costs 2750 × 1.0005 − 2250 of margin (MON-07).
+    fixture.spot(USD, 502);
     const order = fixture.place({ side: buy, market: { base: 10_000 }, above: 200_000 });
     fixture.price(ETH, 2_500);
     fixture.trigger(order, 10_000);
-    assert.deepEqual([fixture.sink.releases[0]?.end, fixture.sink.releases[0]?.budget], [0, 0]);
-    assert.equal(fixture.capacity(), usd('48.75'));
+    const [release] = fixture.sink.releases;
+    assert.deepEqual([release?.end, release?.budget, release?.bound], [0, 0, 275_000]);
+    assert.equal(fixture.capacity(), usd('250.75'));
   });
 
   test('a reduce-only one that matches at once ends with ReduceOnly if it would grow the position (AMB-28)', () => {
@@ -384,6 +400,7 @@ suite('margin triggers', () => {
     const wish = { side: sell, market: { base: 10_000 }, reduceOnly: true } as const;
     assert.deepEqual(released(fixture, wish), [ORDER_END.reduceOnly]);
     const long = new MarginFixture();
+    long.spot(USD, 300);
     long.position(ETH, 1, -2_000);
     assert.deepEqual(released(long, wish), [0]);
   });

@@ -137,7 +137,8 @@ suite('reduce-only orders by room (MON-09)', () => {
   });
 
   test('an IOC has the whole position, whatever rests; what rests has what older resting ones leave (MON-09)', () => {
-    const fixture = fixtureWith(1, 0);
+    // Its fee is there: clearing takes no fill that leaves less than nothing (docs/decisions/0014).
+    const fixture = fixtureWith(1, 10);
     fixture.place({ side: sell, reduceOnly: true, quantity: 0.6, price: 2_500 });
     const resting = fixture.prepared({ side: sell, reduceOnly: true, quantity: 1, price: 2_600 });
     assert.deepEqual(resting.room, { roomToTake: lots(1), roomToRest: lots(0.4) });
@@ -145,12 +146,12 @@ suite('reduce-only orders by room (MON-09)', () => {
   });
 
   test('one sized in quote has the position as its base cap (MON-09)', () => {
-    const prepared = fixtureWith(1, 0).prepared({ side: sell, reduceOnly: true, market: { quote: 90_000_000 } });
+    const prepared = fixtureWith(1, 10).prepared({ side: sell, reduceOnly: true, market: { quote: 90_000_000 } });
     assert.equal(prepared.room.roomToTake, lots(1));
   });
 
   test('press on nothing, however little there is, and other orders use nothing of theirs (MRG-22, MON-09)', () => {
-    const fixture = fixtureWith(1, 0);
+    const fixture = fixtureWith(1, 510);
     fixture.price(ETH, 1_500);
     const before = fixture.capacity();
     assert.ok(before < 0n);

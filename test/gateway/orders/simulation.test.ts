@@ -41,6 +41,7 @@ suite('a simulated trade', () => {
 
   test('nets against a position in whose market the account never had an order (SIM-01, MRG-19)', () => {
     const fixture = new MarginFixture();
+    fixture.spot(USD, 10);
     fixture.position(ETH, -2, 4_000);
     assert.ok(fixture.capacity() < 0n);
     assert.equal(tried(fixture, { size: usd(2) }), 'true');
