@@ -256,7 +256,10 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** The members common to all streams of the order service. */
-  common(): Pick<StreamRoute<OmsSeat>, 'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'isKept' | 'isBinary'> {
+  common(): Pick<
+    StreamRoute<OmsSeat>,
+    'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'userOf' | 'isKept' | 'isBinary'
+  > {
     return {
       lag: OMS_LAG,
       isKept: ({ user }) => this.#services.isFunded(user),
@@ -264,6 +267,7 @@ export class UserStreams implements UserEventStreams {
       closed: (socket) => this.#closed(socket),
       pong: ({ data }) => Buffer.from(pongFrame(data.version, WIRE_CHANNEL[data.stream], this.#services.nowNs())),
       isBinary: ({ isBinary }) => isBinary,
+      userOf: ({ data }) => data.user,
       lastWord: ({ data }) => {
         if (data.isBinary) return binaryResync(this.#services.nowNs());
         return data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#services.nowNs()));

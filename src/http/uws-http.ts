@@ -71,8 +71,20 @@ export interface EdgeObserver {
   refused?(code: RejectName): void;
   /** An exception of a handler. The client has its 500 already; an InvariantError should stop the node. */
   failed(where: string, error: unknown): void;
-  /** A socket lagged and is being closed (AMB-94). */
-  lagged(pattern: string): void;
+  /** A socket lagged and is being closed (AMB-94, MCH-08). */
+  lagged(socket: LaggedSocket): void;
+}
+
+/** A connection that is closed because its client does not read. */
+export interface LaggedSocket {
+  /** Its path, with parameters as the route has them. */
+  readonly path: string;
+  /** Of the client; '' where addresses are not limited. */
+  readonly address: string;
+  /** The user of its session; null for public streams. */
+  readonly user: string | null;
+  /** Sent and not received. */
+  readonly bytes: number;
 }
 
 const STATUS_LINE: Readonly<Record<number, string>> = {

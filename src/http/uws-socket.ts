@@ -104,6 +104,8 @@ export interface SocketRoute<T> {
   pong?(socket: StreamSocket<T>): Uint8Array;
   /** Whether its frames are binary; text unless given. */
   isBinary?(data: T): boolean;
+  /** The user of its session; by default none. */
+  userOf?(socket: StreamSocket<T>): string;
   /** The last frame for a lagging socket (v1: RESYNC_REQUIRED, WS-14); by default none. */
   lastWord?(socket: StreamSocket<T>): Uint8Array | null;
 }
@@ -306,6 +308,12 @@ export class StreamSocket<T> {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
   }
 
+  /** @internal As `cut`, because its queue is among the longest. */
+  cutForLag(): void {
+    if (this.#state === 'open') this.#reportLag();
+    this.cut();
+  }
+
   /** @internal Does something while the server collects what this socket is sent. */
   cork(work: () => void): void {
     if (this.#raw === null) work();
@@ -359,9 +367,18 @@ export class StreamSocket<T> {
     this.#backlog.settle(queuedBytes);
   }
 
+  #reportLag(): void {
+    this.#observer.lagged({
+      path: this.#route.pattern,
+      address: this.address,
+      user: this.#route.userOf?.(this) ?? null,
+      bytes: this.#backlogBytes,
+    });
+  }
+
   #fallBehind(raw: SocketTarget): void {
     this.#state = 'lagged';
-    this.#observer.lagged(this.#route.pattern);
+    this.#reportLag();
     const lastWord = this.#route.lastWord?.(this) ?? null;
     if (lastWord !== null) raw.send(lastWord, this.#isBinary, false);
     this.#hardDrop = setTimeout(() => raw.close(), this.#route.lag.hardDropMs);
@@ -371,7 +388,7 @@ export class StreamSocket<T> {
 const nowMs = (): number => performance.now();
 
 /** A socket of any stream. */
-type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cut' | 'cork' | 'backlogOf'>;
+type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cutForLag' | 'cork' | 'backlogOf'>;
 
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
@@ -554,7 +571,7 @@ export class SocketHub {
     const longest = [...this.#open.keys()].sort((a, b) => b.backlogOf(totals) - a.backlogOf(totals));
     for (const socket of longest) {
       if (totals.backlogBytes <= keptBytes) return;
-      socket.cut();
+      socket.cutForLag();
     }
   }
 

@@ -557,9 +557,9 @@ export class RingbookNode {
         this.#edge?.answered(pattern, status, isRead, ms);
       },
       refused: (code) => this.#edge?.refused(code),
-      lagged: (pattern) => {
+      lagged: (socket) => {
         this.#edge?.lagged();
-        this.#log.warn({ stream: pattern }, 'a socket fell behind and is closed');
+        this.#log.info({ event: 'socket-lagged', ...socket }, 'a socket fell behind and is closed');
       },
       failed: (where, error) => {
         if (error instanceof InvariantError) this.fail(`${where}: ${error.message}`);

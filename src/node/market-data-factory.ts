@@ -58,6 +58,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   const settings = settingsOf(wiring);
   const budget = new SharedBudget(settings.budget);
   const lane = new LogLane(settings.logs, 'market-data');
+  const isInfoLogged = ['trace', 'debug', 'info'].includes(settings.logLevel);
   return new MdsServer({
     marketData,
     streams,
@@ -69,8 +70,21 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
         counted.answered(pattern, status, isRead, ms);
       },
       refused: (code) => counted.refused(code),
-      failed: (where, error) => lane.write(failureLine(where, error)),
-      lagged: () => counted.lagged(),
+      failed: (where, error) => {
+        lane.write(
+          line('error', {
+            event: 'edge-failed',
+            where,
+            reason: sourceStack(error instanceof Error ? `${error.stack}` : String(error)),
+          }),
+        );
+      },
+      lagged: (socket) => {
+        counted.lagged();
+        if (isInfoLogged) {
+          lane.write(line('info', { event: 'socket-lagged', ...socket, msg: 'a socket fell behind and is closed' }));
+        }
+      },
     },
     budget,
     gate: gateOf(settings.mdsListener.addresses, budget),
@@ -80,9 +94,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   });
 }
 
-/** An error on one socket closes that socket; the thread logs it and goes on. */
-function failureLine(where: string, error: unknown): string {
-  const reason = sourceStack(error instanceof Error ? `${error.stack}` : String(error));
-  const time = new Date().toISOString();
-  return `${JSON.stringify({ level: 'error', time, name: MARKET_DATA, event: 'edge-failed', where, reason })}\n`;
+/** One line of the log. This thread logs so little that it loads no logger. */
+function line(level: 'error' | 'info', members: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify({ level, time: new Date().toISOString(), name: MARKET_DATA, ...members })}\n`;
 }

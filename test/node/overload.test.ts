@@ -37,7 +37,7 @@ suite('a node under more than it can take', () => {
       config,
       JSON.stringify({ extends: 'dev', rateLimits: 'lifted', addresses: null, orderWaitMsMax: 0, rings: SMALL_RINGS }),
     );
-    node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config } });
+    node = await startNode({ dataDirectory, env: { RINGBOOK_CONFIG: config, RINGBOOK_LOG_LEVEL: 'info' } });
     const { oms, mds } = node;
     a = new RingbookClient({ oms, mds, key: devKey('a') });
     b = new RingbookClient({ oms, mds, key: devKey('b') });
@@ -241,7 +241,7 @@ suite('a node under more than it can take', () => {
     return (await metric('ringbook_journal_sequence')) > before;
   }
 
-  test('a client that stops reading its order events is told to resync and closed with 1013; others go on (AMB-94)', async () => {
+  test('a client that stops reading its order events is told to resync and closed with 1013 and one line of the log; others go on (AMB-94, MCH-08)', async () => {
     const head = await sessionHeaders(node, 'a');
     const slow = new WebSocket(`${node.oms.replace('http', 'ws')}/orders`, { headers: head });
     const closed = new Promise<string>((resolve) => {
@@ -269,6 +269,15 @@ suite('a node under more than it can take', () => {
       nudge(slow);
     }
     assert.ok(lagged(), `${made} orders did not make it fall behind`);
+    const lines = node
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('"socket-lagged"'));
+    assert.equal(lines.length, 1, 'one line for each connection');
+    const { level, path, address, user, bytes } = JSON.parse(lines[0] ?? '') as Readonly<Record<string, unknown>>;
+    // Addresses have no limits in this profile, so none is known.
+    assert.deepEqual([level, path, address, user], ['info', '/orders', '', a.userId]);
+    assert.ok(Number.isSafeInteger(bytes) && Number(bytes) > 0, `${String(bytes)} bytes`);
     // It has some seconds to read what waits before it is cut off.
     slow.resume();
     assert.equal(await closed, '1013 resync_required');

@@ -7,7 +7,7 @@ import { after, before } from 'node:test';
 import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { createApp } from '../../src/http/uws.ts';
-import type { EdgeObserver } from '../../src/http/uws-http.ts';
+import type { EdgeObserver, LaggedSocket } from '../../src/http/uws-http.ts';
 import { listenExclusively } from '../../src/http/uws-listen.ts';
 import { type HubBounds, SocketHub } from '../../src/http/uws-socket.ts';
 import type { ScriptedOms } from './scripted-oms.ts';
@@ -29,8 +29,8 @@ export class ReportList implements EdgeObserver {
   failed(where: string, error: unknown): void {
     this.failures.push(`${where}: ${error instanceof Error ? error.message : error}`);
   }
-  lagged(pattern: string): void {
-    this.lags.push(pattern);
+  lagged({ path }: LaggedSocket): void {
+    this.lags.push(path);
   }
 }
 
