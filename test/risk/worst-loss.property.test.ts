@@ -45,7 +45,7 @@ const terms = fc
   })
   .map(({ cf, lf, im, step, oracle, mark }) => {
     const risk = riskTerms(riskRow(cf, lf, im));
-    const prices = { oracle: usd(oracle / 10), mark: usd(mark / 10), isBroken: false };
+    const prices = { oracle: usd(oracle / 10), mark: usd(mark / 10), isBroken: false, shield: usd(0) };
     return assetTerms(risk, prices, BigInt(im), BigInt(im - step));
   });
 
@@ -230,7 +230,7 @@ suite('what fills of open orders may cost', () => {
   test('the figures of MON-07: opening and reducing, both sides', () => {
     const of = assetTerms(
       riskTerms(riskRow(90, 95, 1_000_000)),
-      { oracle: usd(100), mark: usd(100), isBroken: false },
+      { oracle: usd(100), mark: usd(100), isBroken: false, shield: usd(0) },
       1_000_000n,
     );
     const free = { ...MARKET, makerFeeRate: 0, takerFeeRate: 0 };
