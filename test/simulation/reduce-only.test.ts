@@ -18,7 +18,7 @@ import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { Traders } from '../support/simulated-traders.ts';
 
-const SEEDS = 24;
+const SEEDS = 40;
 const ROUNDS = 60;
 const REDUCE_ONLY_SHARE = 2;
 
@@ -58,7 +58,7 @@ function history(seed: number, counts: Counts): void {
     if (traders.random.below(3) > 0) continue;
     node.settleLiquidations();
     fills.look(node, counts);
-    checkQuiet(node, counts);
+    checkQuiet(node, seed, counts);
     if (traders.random.below(6) > 0) continue;
     count(node, counts);
     const [rested, books] = [[...restingByPosition(node.clearing.ledger)], node.bookHashes()];
@@ -70,7 +70,7 @@ function history(seed: number, counts: Counts): void {
     assert.deepEqual(node.bookHashes(), books, `seed ${seed}: the books of another life`);
     node.settleLiquidations();
     fills.look(node, counts);
-    checkQuiet(node, counts);
+    checkQuiet(node, seed, counts);
   }
   count(node, counts);
 }
@@ -130,7 +130,7 @@ interface Resting {
   readonly lots: number;
 }
 
-function checkQuiet(node: SimulatedNode, counts: Counts): void {
+function checkQuiet(node: SimulatedNode, seed: number, counts: Counts): void {
   const { ledger } = node.clearing;
   for (const [key, resting] of restingByPosition(ledger)) {
     const [user = '', subAccount = '', marketIndex = ''] = key.split(' ');
@@ -142,7 +142,10 @@ function checkQuiet(node: SimulatedNode, counts: Counts): void {
     for (const side of [SIDE.buy, SIDE.sell]) {
       const lots = resting.filter((order) => order.side === side).reduce((sum, order) => sum + order.lots, 0);
       if (lots > 0) counts.rested += 1;
-      assert.ok(lots <= offsetLots(side, base, quantityDecimals), `${key}: ${lots} lots rest against ${base}`);
+      assert.ok(
+        lots <= offsetLots(side, base, quantityDecimals),
+        `seed ${seed}, ${key}: ${lots} lots rest against ${base}`,
+      );
     }
   }
 }

@@ -108,7 +108,10 @@ export class OrderBookView {
 
   /** A request about it has been answered: it is in flight no more, or less. */
   landed(order: LiveOrder): void {
-    order.exposure?.position.account.exposureChanged();
+    const { exposure } = order;
+    exposure?.position.account.exposureChanged();
+    // While its create was on its way its position may have shrunk: it could not be cut then (MON-09).
+    if (exposure !== null && isReduceOnly(order)) exposure.position.account.reduceOnlyChanged(exposure.position);
     this.#orders.answered(order);
   }
 

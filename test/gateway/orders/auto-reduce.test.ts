@@ -464,6 +464,22 @@ suite('reduce-only orders that exceed their position', () => {
     }
   });
 
+  test('are cut as soon as their market has taken them, if the position shrank before (MON-09)', () => {
+    const fixture = new MarginFixture();
+    fixture.spot(USD, 10_000);
+    fixture.position(ETH, 1, -2_000);
+    const made = fixture.request({ id: 'early', side: sell, quantity: 1, price: 2_100, reduceOnly: true });
+    assert.ok(made.ok);
+    fixture.position(ETH, 0.5, -1_000);
+    assert.deepEqual(look(fixture), []);
+    fixture.admit(made.value.requestId, ETH);
+    fixture.manager.margin.reduceOrders(fixture.nowNs);
+    assert.deepEqual(
+      fixture.sink.reductions.map(({ orderId, total }) => [orderId, total]),
+      [['early', 5_000]],
+    );
+  });
+
   test('are let be while they wait for a trigger (AMB-28, MON-09)', () => {
     const fixture = new MarginFixture();
     fixture.spot(USD, 1);
