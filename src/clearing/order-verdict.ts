@@ -4,8 +4,8 @@
  * signature is verified here unless the verifier has attested exactly these bytes (crypto/attestations.ts).
  *
  * Signers are judged by the configuration of now, except for an order that was admitted before weights and thresholds came into
- * force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the order's creation
- * (MSG-34).
+ * force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the order's creation,
+ * and where they had ended by its admission it was not created long before (MSG-34, MON-12).
  */
 
 import type { OrderDetails } from '../codec/order-details.ts';
@@ -17,11 +17,17 @@ import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
+import { SECOND_NS } from '../core/units.ts';
 import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { OrderRow, SignedText } from './rows.ts';
-import { DEFAULT_SIGNERS, refuseSigners, type SignerConfig } from './signers/signer-config.ts';
+import {
+  CO_SIGNED_AGE_MAX_NS,
+  DEFAULT_SIGNERS,
+  refuseOrderSigners,
+  type SignerConfig,
+} from './signers/signer-config.ts';
 
 export interface OrderToVerify {
   readonly row: OrderRow;
@@ -57,12 +63,16 @@ export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verif
 }
 
 /** Registered, each once, unexpired, and together heavy enough (MSG-35, MSG-37). */
+/** What an order may have spent between the gateway, which judges its age first, and its market. */
+const ADMISSION_MAX_NS = 60n * SECOND_NS;
+
 function mayPlace({ admittedNs, creationNs }: OrderRow, signatures: Signatures, config: SignerConfig): boolean {
   // mutant: order-before-configuration
   const inForce = admittedNs < config.setNs ? DEFAULT_SIGNERS : config;
   const signedBy = { hasMaster: signatures.signature.length > 0, coSigners: signatures.additionalSigners };
   // mutant: order-signers-in-clearing
-  return refuseSigners(inForce, signedBy, 'low', creationNs) === null;
+  const times = { creationNs, arrivalNs: admittedNs };
+  return refuseOrderSigners(inForce, signedBy, times, CO_SIGNED_AGE_MAX_NS + ADMISSION_MAX_NS) === null;
 }
 
 interface SignedBytes {

@@ -93,6 +93,7 @@ export const STALE_MATCH_NS = 300_000_000_000n;
 export const NONCE_LIFE_NS = 300_000_000_000n;
 export const NONCE_RENEW_NS = 10_000_000_000n;
 export const TOKEN_LIFE_NS = 86_400_000_000_000n;
+/** Of each key that signs for the user (MON-13). */
 export const TOKENS_PER_USER_MAX = 32;
 /** Unused nonces: about 20 MiB. */
 export const NONCES_MAX = 100_000;

@@ -27,7 +27,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import { MASTER_ALONE, refuseCancelSigners, refuseSigners } from '../clearing/signers/signer-config.ts';
+import {
+  MASTER_ALONE,
+  refuseCancelSigners,
+  refuseCoSigners,
+  refuseOrderSigners,
+  refuseSigners,
+} from '../clearing/signers/signer-config.ts';
 import type { AmendRequest } from '../codec/amend-request.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../codec/signatures.ts';
@@ -114,7 +120,7 @@ export interface ActionOrigin {
   readonly hops?: ActionHops | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;
-  /** Co-signers of the account opened the session: its cancels need no signature (AMB-136). False unless given. */
+  /** Co-signers of the account opened the session: its cancels need no signature, nor weight (AMB-136). False unless given. */
   readonly byCoSigners?: boolean;
 }
 
@@ -376,7 +382,7 @@ export class OrderEntry {
     else done(refusal);
   }
 
-  /** Signers of an order are judged at its creation, those of a replace or a cancel now (MSG-34). An amend has none. */
+  /** Signers of an order are judged at its creation (MSG-34, MON-12), those of a replace or a cancel now. An amend has none. */
   #refuseSigners(request: SignedRequest, { user, byCoSigners = false }: ActionOrigin): Reject | null {
     if ('amend' in request) return null;
     const { signers, nowNs } = this.#parts;
@@ -384,11 +390,16 @@ export class OrderEntry {
     const { signature, additionalSigners: coSigners } = request;
     const hasMaster = signature.length > 0;
     const signedBy = hasMaster && coSigners.length === 0 ? MASTER_ALONE : { hasMaster, coSigners };
-    if ('order' in request) return refuseSigners(config, signedBy, 'low', request.order.creationNs);
+    if ('order' in request) {
+      const { creationNs } = request.order;
+      const arrivalNs = coSigners.length === 0 ? creationNs : nowNs();
+      return refuseOrderSigners(config, signedBy, { creationNs, arrivalNs });
+    }
     const atNs = coSigners.length === 0 ? NO_TIME : nowNs();
     if ('request' in request) return refuseSigners(config, signedBy, 'low', atNs);
     // mutant: cancel-of-co-signers
-    return byCoSigners && isUnsigned(request) ? null : refuseCancelSigners(config, signedBy, atNs);
+    if (byCoSigners) return refuseCoSigners(config, coSigners, atNs);
+    return refuseCancelSigners(config, signedBy, atNs);
   }
 
   /** @param done as of `#verify`. */

@@ -1,6 +1,15 @@
 /** Sessions of users: nonces, logins, tokens (wire.md 3). Not here: their rules (sessions/login.ts, tokens.ts, nonces.ts). */
 import { createHash, randomBytes } from 'node:crypto';
-import { refuseCoSigners, refuseSigners, UNSIGNED } from '../clearing/signers/signer-config.ts';
+import {
+  endOfSigners,
+  MASTER_ALONE,
+  refuseCancelSigners,
+  refuseCoSigners,
+  refuseWeight,
+  refuseWeightless,
+  type SignedBy,
+  UNSIGNED,
+} from '../clearing/signers/signer-config.ts';
 import type { AuthRequest } from '../codec/auth-request.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
@@ -77,7 +86,8 @@ export class UserSessions {
   }
 
   /**
-   * By the master key alone, whatever it weighs. The nonce comes first: a client without one cannot make the node verify.
+   * By the master key alone: without weight it is refused, with less than `low` the session reads (MON-13). The nonce comes first: a
+   * client without one cannot make the node verify.
    *
    * @param address of the client; '' where addresses are not limited.
    */
@@ -93,7 +103,10 @@ export class UserSessions {
     const key = must(parseHex(userId, 32), 'a user id is 32 bytes of hex');
     const isProof = !this.#parts.refusedUsers.has(userId);
     const isValid = isProof && verify(signature, Buffer.from(nonce, 'utf8'), key);
-    return this.#complete(request, { address, byCoSigners: false, refusal: isValid ? null : BAD_SIGNATURE }, place);
+    const config = this.#parts.signers.configOf(userId);
+    const weightless = isValid ? refuseWeightless(config, MASTER_ALONE) : BAD_SIGNATURE;
+    const isReadOnly = refuseWeight(config, MASTER_ALONE, 'low') !== null;
+    return this.#complete(request, { address, byCoSigners: false, isReadOnly, refusal: weightless }, place);
   }
 
   /**
@@ -105,7 +118,20 @@ export class UserSessions {
     const nonce = this.refuseNonce(request.userId, request.nonce, place);
     if (nonce !== null) return rejected(nonce);
     const refusal = await this.#refuseCoSigned(request);
-    return this.#complete(request, { address, byCoSigners: true, refusal }, place);
+    const config = this.#parts.signers.configOf(request.userId);
+    const signedBy = signedByOf(request);
+    return this.#complete(
+      request,
+      {
+        address,
+        byCoSigners: true,
+        key: keyOf(signedBy),
+        endNs: endOfSigners(config, signedBy.coSigners),
+        isReadOnly: refuseWeight(config, signedBy, 'low') !== null,
+        refusal,
+      },
+      place,
+    );
   }
 
   #complete(
@@ -129,11 +155,20 @@ export class UserSessions {
     return (
       refuseCoSigners(signers.configOf(user), signedBy.coSigners, nowNs()) ??
       (await signatures.verify({ signature, additionalSigners, text }, user)) ??
-      refuseSigners(signers.configOf(user), signedBy, 'low', nowNs())
+      refuseCancelSigners(signers.configOf(user), signedBy, nowNs())
     );
   }
 
-  logout(user: UserId): void {
+  /**
+   * One that only reads ends itself alone, its sockets within seconds; every other one ends all of the user's (RDO-01).
+   *
+   * @param session that asks for it; null for none.
+   */
+  logout(user: UserId, session: LiveSession | null = null): void {
+    if (session?.isReadOnly === true) {
+      this.#tokens.revoke(user, session.tokenHash);
+      return;
+    }
     this.#tokens.revokeAll(user);
     this.#parts.streams().endSessions(user);
   }
@@ -157,6 +192,14 @@ export class UserSessions {
   sweep(): void {
     this.#tokens.sweep(this.#parts.nowNs());
   }
+}
+
+/**
+ * The key whose sessions count as one: the master's where it signed, else the first co-signer's. Nothing but its signature makes a
+ * session of a key, so no key ends another's (MON-13).
+ */
+function keyOf({ hasMaster, coSigners: [first] }: SignedBy): string {
+  return hasMaster || first === undefined ? '' : `${first.scheme} ${Buffer.from(first.key).toString('hex')}`;
 }
 
 /** Only the hash of a token is kept. */

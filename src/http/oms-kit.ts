@@ -16,7 +16,7 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { HttpRoutes } from './http-routes.ts';
-import { OTHER_USER, type Session, sessionOf } from './oms-session.ts';
+import { OTHER_USER, READ_ONLY, type Session, sessionOf } from './oms-session.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
@@ -132,6 +132,8 @@ export class RouteKit {
     if (!session.ok) return session;
     const { user } = session.value;
     if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
+    // mutant: read-only-session
+    if (route.isChange && session.value.isReadOnly) return rejected(READ_ONLY);
     const cost = typeof route.cost === 'function' ? route.cost(shape) : route.cost;
     const { entry, limits } = this.services;
     const nowNs = this.services.nowNs();

@@ -62,8 +62,8 @@ function addSessionRoutes(kit: RouteKit): void {
     shape: noShape,
     cost: 'action',
     isChange: false,
-    serve: (call, { user }) => {
-      services.sessions.logout(user);
+    serve: (call, session) => {
+      services.sessions.logout(session.user, session);
       call.reply('{}');
     },
   });

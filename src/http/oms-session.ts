@@ -25,6 +25,11 @@ const V1_PROTOCOL = 'svc.ws.v1';
 const V1_ENDING = '.ws.v1';
 const BINARY_PROTOCOL = 'ringbook.fbs.v1';
 const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user is required');
+/** Of every change, and of `/control` (MON-13, RDO-01). */
+export const READ_ONLY: Reject = reject(
+  'READ_ONLY_SESSION',
+  'the signers of this session weigh less than the threshold "low": it only reads',
+);
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
 
 /** The session of a REST request, or UNAUTHORIZED (AUT-01, AUT-02, SES-15). */
@@ -78,6 +83,6 @@ function check(services: GatewayServices, token: string | undefined, userText: s
   if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
   const session = services.sessions.find(user, token);
   if (session === null) return rejected(UNAUTHORIZED);
-  const { byCoSigners, tokenHash } = session;
-  return accepted({ user, byCoSigners, tokenHash });
+  const { byCoSigners, isReadOnly, tokenHash } = session;
+  return accepted({ user, byCoSigners, isReadOnly, tokenHash });
 }

@@ -42,7 +42,15 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
-import { choosesBinary, choosesOtherV1, OTHER_USER, type Session, socketSessionOf, versionOf } from './oms-session.ts';
+import {
+  choosesBinary,
+  choosesOtherV1,
+  OTHER_USER,
+  READ_ONLY,
+  type Session,
+  socketSessionOf,
+  versionOf,
+} from './oms-session.ts';
 import { Query, type QueryMembers } from './query.ts';
 import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
@@ -231,6 +239,7 @@ export class UserStreams implements UserEventStreams {
     const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
     const { user } = session.value;
+    if (stream === 'control' && session.value.isReadOnly) return rejected(READ_ONLY);
     const limit = this.#services.limits.streamCap(user);
     if ((this.#users.get(user)?.sockets.size ?? 0) >= limit) {
       return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });

@@ -110,6 +110,25 @@ suite('the signers of order actions', () => {
     assert.equal(world.cancel(by(MASTER, TWO)), 'SIGNER_EXPIRED');
   });
 
+  test('MON-12, MSG-34: only where a co-signer has ended by its arrival an order must have been created in the last minute', () => {
+    const minute = 60_000_000_000n;
+    for (const [ended, age, told] of [
+      [true, minute, 'verified'],
+      [true, minute + 1n, 'REQUEST_TOO_OLD'],
+      [false, 1_000n * minute, 'verified'],
+    ] as const) {
+      for (const end of ['expiry', 'window'] as const) {
+        const expiresAtNs = end === 'expiry' ? (ended ? NOW - 1n : null) : null;
+        const window = end === 'window' && ended ? NOW - 1n - OLD : null;
+        const signer = { ...TWO, weight: 1, addedNs: OLD, expiresAtNs, maxSigningWindowNs: window };
+        const world = new World({ signers: [signer] });
+        const request = createRequest({}, { creationNs: (NOW - age) as TimestampNs });
+        const sent = world.send({ kind: 'create', request: { ...request, ...by(NONE, TWO) } });
+        assert.equal(sent, told, `${end} ${ended} ${age}`);
+      }
+    }
+  });
+
   test('AMB-91, MSG-20: all signatures of a request are one question over its text; one that is bad is INVALID_SIGNATURE', () => {
     const world = new World();
     assert.equal(world.create(by(MASTER, TWO, THREE)), 'verified');
@@ -161,12 +180,15 @@ suite('the signers of order actions', () => {
 });
 
 suite('the signers of cancels', () => {
-  test('AMB-136: a cancel needs one signer of the account, and weights are not counted', () => {
+  test('AMB-136, MON-13: a cancel needs a signer of the account with any weight, whatever the threshold', () => {
     const world = new World({ masterWeight: 0, ...low(5) });
-    for (const signed of [by(MASTER), by(NONE, TWO), by(MASTER, TWO, THREE)]) {
+    for (const signed of [by(NONE, TWO), by(MASTER, TWO, THREE)]) {
       assert.equal(world.cancel(signed), 'verified');
       world.decide(true);
     }
+    assert.equal(world.cancel(by(MASTER)), 'INSUFFICIENT_SIGNER_WEIGHT', 'a retired master key');
+    assert.equal(world.cancel(by(MASTER), { byCoSigners: true }), 'verified', 'the session is of the tier low');
+    world.decide(true);
     assert.equal(world.cancel(by(NONE)), 'INSUFFICIENT_SIGNER_WEIGHT');
     assert.equal(world.cancel(by(NONE, TWO)), 'verified');
     world.decide(false);

@@ -118,7 +118,7 @@ export class ScriptedOms implements GatewayServices {
     },
     find: (user, token) =>
       this.#tokens.get(user)?.has(token) === true
-        ? { byCoSigners: false, tokenHash: token }
+        ? { byCoSigners: false, isReadOnly: false, tokenHash: token }
         : this.#sessions.find(user, token),
     isLive: (user, tokenHash) =>
       this.#tokens.get(user)?.has(tokenHash) === true || this.#sessions.isLive(user, tokenHash),

@@ -11,10 +11,12 @@ import type { SignerKey } from '../../codec/signatures.ts';
 import { parseHex } from '../../core/hex.ts';
 import type { UserId } from '../../core/ids.ts';
 import { type Reject, reject } from '../../core/reject.ts';
-import type { TimestampNs } from '../../core/units.ts';
+import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 
 /** Additional signers of an account (AMB-124). */
 export const SIGNERS_MAX = 16;
+/** From the creation of an order to its arrival, where a co-signer may sign no more by then (MON-12). */
+export const CO_SIGNED_AGE_MAX_NS: bigint = 60n * SECOND_NS;
 /** Weights and thresholds are u32 (wire.md 12.1). */
 export const WEIGHT_MAX = 4_294_967_295;
 
@@ -77,6 +79,16 @@ const EXPIRED: Reject = reject(
 );
 /** No signature at all (AMB-136). */
 export const UNSIGNED: Reject = reject('INSUFFICIENT_SIGNER_WEIGHT', 'the action carries no signature', 'signature');
+const WEIGHTLESS: Reject = reject(
+  'INSUFFICIENT_SIGNER_WEIGHT',
+  'the signers have no weight for this account',
+  'signature',
+);
+const TOO_OLD: Reject = reject(
+  'REQUEST_TOO_OLD',
+  'a co-signer has expired since, or its window has ended, and the order was created more than 60 s ago',
+  'creation_timestamp_ns',
+);
 const TOO_LIGHT: Readonly<Record<SignerTier, Reject>> = {
   low: tooLight('low'),
   medium: tooLight('medium'),
@@ -122,10 +134,49 @@ export function refuseSigners(
   return refuseCoSigners(config, signedBy.coSigners, atNs) ?? refuseWeight(config, signedBy, tier);
 }
 
-/** A cancel needs one signer of the account, and weights are not counted (AMB-136). @returns as refuseSigners. */
+/**
+ * An order is judged by its co-signers at its creation, so one that was signed in time is taken later. Where a co-signer would not
+ * be taken at its arrival any more, so much time must not have passed (MSG-34, MON-12): a key that has ended signs nothing that is
+ * dated back.
+ *
+ * @param ageMaxNs from the creation to the arrival. @returns as refuseSigners, or REQUEST_TOO_OLD.
+ */
+export function refuseOrderSigners(
+  config: SignerConfig,
+  signedBy: SignedBy,
+  { creationNs, arrivalNs }: { readonly creationNs: TimestampNs; readonly arrivalNs: TimestampNs },
+  ageMaxNs: bigint = CO_SIGNED_AGE_MAX_NS,
+): Reject | null {
+  const refusal = refuseSigners(config, signedBy, 'low', creationNs);
+  if (refusal !== null || signedBy.coSigners.length === 0 || arrivalNs - creationNs <= ageMaxNs) return refusal;
+  // mutant: co-signers-at-arrival
+  return refuseCoSigners(config, signedBy.coSigners, arrivalNs) === null ? null : TOO_OLD;
+}
+
+/** A cancel needs signers of the account with any weight (AMB-136, MON-13). @returns as refuseSigners. */
 export function refuseCancelSigners(config: SignerConfig, signedBy: SignedBy, atNs: TimestampNs): Reject | null {
-  const { hasMaster, coSigners } = signedBy;
-  return refuseCoSigners(config, coSigners, atNs) ?? (hasMaster || coSigners.length > 0 ? null : UNSIGNED);
+  return refuseCoSigners(config, signedBy.coSigners, atNs) ?? refuseWeightless(config, signedBy);
+}
+
+/** Signers without any weight, or none, may do nothing: neither log in nor cancel (MON-13). The co-signers are registered. */
+export function refuseWeightless(config: SignerConfig, signedBy: SignedBy): Reject | null {
+  // mutant: signers-without-weight
+  if (weightOf(config, signedBy) > 0) return null;
+  return signedBy.hasMaster || signedBy.coSigners.length > 0 ? WEIGHTLESS : UNSIGNED;
+}
+
+/** When the first of these registered co-signers may sign no more; null for never. */
+export function endOfSigners(config: SignerConfig, coSigners: readonly SignerKey[]): bigint | null {
+  let end: bigint | null = null;
+  for (const key of coSigners) {
+    const signer = signerOf(config, key);
+    if (signer === undefined) continue;
+    const { addedNs, expiresAtNs, maxSigningWindowNs } = signer;
+    for (const own of [expiresAtNs, maxSigningWindowNs === null ? null : addedNs + maxSigningWindowNs]) {
+      if (own !== null && (end === null || own < end)) end = own;
+    }
+  }
+  return end;
 }
 
 /** Each co-signer on its own (MSG-30 to MSG-33). */
@@ -153,12 +204,16 @@ export function refuseWeight(
   { hasMaster, coSigners }: SignedBy,
   tier: SignerTier,
 ): Reject | null {
+  // mutant: signer-weight
+  if (weightOf(config, { hasMaster, coSigners }) >= config.thresholds[tier]) return null;
+  return hasMaster || coSigners.length > 0 ? TOO_LIGHT[tier] : UNSIGNED;
+}
+
+function weightOf(config: SignerConfig, { hasMaster, coSigners }: SignedBy): number {
   // 17 weights of 32 bits stay exact.
   let weight = hasMaster ? config.masterWeight : 0;
   for (const coSigner of coSigners) weight += signerOf(config, coSigner)?.weight ?? 0;
-  // mutant: signer-weight
-  if (weight >= config.thresholds[tier]) return null;
-  return hasMaster || coSigners.length > 0 ? TOO_LIGHT[tier] : UNSIGNED;
+  return weight;
 }
 
 function signerOf({ signers }: SignerConfig, key: SignerKey): RegisteredSigner | undefined {

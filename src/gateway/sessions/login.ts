@@ -40,8 +40,11 @@ export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs):
 export interface LoginProof {
   /** Why who signed may not log in: INVALID_SIGNATURE, SIGNER_…, INSUFFICIENT_SIGNER_WEIGHT; or null. */
   readonly refusal: Reject | null;
-  /** Whether co-signers of the account opened it (AMB-136). */
+  /** Whether co-signers of the account opened it (AMB-136), which key, for how long and for what: as of a token (tokens.ts). */
   readonly byCoSigners?: boolean;
+  readonly key?: string;
+  readonly endNs?: bigint | null;
+  readonly isReadOnly?: boolean;
   /** SHA-256 of the token that the caller will return to the client. */
   readonly tokenHash: string;
   /** The client's address; '' where addresses are not limited. */
@@ -64,13 +67,14 @@ export function completeLogin(
   const nonce = checkNonce(sessions.nonces, claim, proof.now);
   if (!nonce.ok) return nonce;
   if (proof.refusal !== null) return rejected(proof.refusal);
-  const { address = '', byCoSigners = false } = proof;
-  if (!sessions.tokens.makeRoom(claim.user, address, proof.now)) {
+  const { address = '', byCoSigners = false, key = '', endNs = null, isReadOnly = false } = proof;
+  const opening = { address, byCoSigners, key, endNs, isReadOnly };
+  if (!sessions.tokens.makeRoom(claim.user, opening, proof.now)) {
     return rejected(reject('SERVICE_UNAVAILABLE', 'too many sessions'));
   }
 
   // After this point the command must succeed.
   // mutant: login-consumes-nonce
   sessions.nonces.consume(claim.user);
-  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, { address, byCoSigners }));
+  return accepted(sessions.tokens.issue(claim.user, proof.tokenHash, proof.now, opening));
 }

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens: keyed by user and value, valid for 24 hours, at most 32 per user (SES-07, SES-09, SES-12, SES-15,
- * AMB-87).
+ * Bearer tokens: keyed by user and value, valid for 24 hours or to the end of the co-signers that opened them (MON-12), at most 32
+ * per user and key that signed, so that no key ends the sessions of another (SES-07, SES-09, SES-12, SES-15, AMB-87, MON-13).
  *
  * Only hashes are stored: the caller hashes the presented value with SHA-256 and passes the text of the digest, so a
  * look-up compares no secret.
@@ -16,9 +16,11 @@
  *           (dropped)                                (dropped)
  *
  * Invariants
- *   (1) At most 32 tokens per user, in the order of issue; one more drops the oldest. A user without tokens has no entry.
+ *   (1) At most 32 tokens per user and key, in the order of issue; one more drops the oldest of them. A user without tokens has no
+ *       entry; an account has at most 17 keys.
  *   (2) At most `sessionsMax` tokens, at most `publicMax` of them of users without funds at their last use.
- *   (3) Tokens are in the order of issue, which is that of their expiry; the cost of a call is proportional to what it drops.
+ *   (3) Tokens are in the order of issue, which is that of their expiry but for those that end earlier with a co-signer: these are
+ *       dropped when they are presented, or with their neighbours. The cost of a call is proportional to what it drops.
  *
  * The caller creates and hashes tokens; the HTTP layer closes sockets with expired tokens (`isValid`).
  */
@@ -53,12 +55,19 @@ interface Opening {
   /** Of the client; '' where addresses are not limited. */
   readonly address?: string;
   readonly byCoSigners?: boolean;
+  /** Names the key whose signature opened it, any text; '' for the master's. */
+  readonly key?: string;
+  /** When a co-signer that opened it may sign no more; null for never. */
+  readonly endNs?: bigint | null;
+  readonly isReadOnly?: boolean;
 }
 
 /** What a valid token stands for. */
 export interface LiveSession {
   /** It was opened by co-signers of the account (wire.md 3.2): its cancels need no signature (AMB-136). */
   readonly byCoSigners: boolean;
+  /** Its signers weigh less than the threshold `low`: it reads (MON-13, RDO-01). */
+  readonly isReadOnly: boolean;
   readonly tokenHash: string;
 }
 
@@ -69,12 +78,17 @@ class Session implements LiveSession {
   /** The address of the login; '' where addresses are not limited. */
   readonly address: string;
   readonly byCoSigners: boolean;
+  readonly isReadOnly: boolean;
+  readonly key: string;
   readonly issued = new ListEntry<Session>(this);
   readonly idle = new ListEntry<Session>(this);
   /** Entry in the list of sessions that count against its address. */
   readonly ofAddress = new ListEntry<Session>(this);
 
-  constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, { address = '', byCoSigners = false }: Opening) {
+  constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, opening: Opening) {
+    const { address = '', byCoSigners = false, isReadOnly = false, key = '' } = opening;
+    this.isReadOnly = isReadOnly;
+    this.key = key;
     this.user = user;
     this.tokenHash = tokenHash;
     this.expiryNs = expiryNs;
@@ -103,10 +117,9 @@ export class Tokens {
    * since
    *   their login.
    */
-  makeRoom(user: UserId, address: string, now: TimestampNs): boolean {
+  makeRoom(user: UserId, { address = '', key = '' }: Opening, now: TimestampNs): boolean {
     this.sweep(now);
-    const own = this.#byUser.get(user);
-    if (own !== undefined && own.size >= TOKENS_PER_USER_MAX) this.#dropOldestOf(own);
+    this.#keepBelow(user, key, TOKENS_PER_USER_MAX);
     const { sessionsMax, publicMax, perAddressMax, isFunded } = this.#rules;
     const isKept = isFunded(user);
     if (!isKept) {
@@ -131,13 +144,16 @@ export class Tokens {
     this.#byUser.set(user, own);
     const known = own.get(tokenHash);
     if (known !== undefined) this.#unlink(known);
-    const expiryNs = (now + TOKEN_LIFE_NS) as TimestampNs;
+    const { endNs = null, key = '' } = opening;
+    const lifeEndNs = (now + TOKEN_LIFE_NS) as TimestampNs;
+    // mutant: session-of-ended-co-signer
+    const expiryNs = endNs !== null && endNs < lifeEndNs ? (endNs as TimestampNs) : lifeEndNs;
     const session = new Session(user, tokenHash, expiryNs, opening);
     own.delete(tokenHash);
     own.set(tokenHash, session);
     this.#issued.append(session.issued);
     this.#use(session);
-    if (own.size > TOKENS_PER_USER_MAX) this.#dropOldestOf(own);
+    this.#keepBelow(user, key, TOKENS_PER_USER_MAX + 1);
     return expiryNs;
   }
 
@@ -158,6 +174,12 @@ export class Tokens {
     }
     this.#forget(session);
     return null;
+  }
+
+  /** Logout of a session that only reads: it ends itself alone (RDO-01). */
+  revoke(user: UserId, tokenHash: string): void {
+    const session = this.#byUser.get(user)?.get(tokenHash);
+    if (session !== undefined) this.#forget(session);
   }
 
   /** Logout: revokes every token of the user (SES-12). */
@@ -235,11 +257,14 @@ export class Tokens {
     return false;
   }
 
-  #dropOldestOf(own: ReadonlyMap<string, Session>): void {
-    for (const session of own.values()) {
-      this.#forget(session);
-      return;
-    }
+  /** Drops the oldest of a key's sessions where it has as many as this. */
+  #keepBelow(user: UserId, key: string, many: number): void {
+    const own = this.#byUser.get(user);
+    if (own === undefined || own.size < many) return;
+    // mutant: tokens-of-a-key
+    const ofKey = [...own.values()].filter((session) => session.key === key);
+    const [oldest] = ofKey;
+    if (oldest !== undefined && ofKey.length >= many) this.#forget(oldest);
   }
 
   #forget(session: Session): void {

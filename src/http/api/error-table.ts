@@ -104,7 +104,8 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   },
   ORDER_EXPIRED: { means: 'created 30 days ago or more', remedy: 'create a new order' },
   REQUEST_TOO_OLD: {
-    means: '`post_sign_timestamp` over 60 s old or 5 s ahead',
+    means:
+      '`post_sign_timestamp` over 60 s old or 5 s ahead; or an order created over 60 s ago with a co-signer that has expired since',
     remedy: 'check your clock; send directly after signing',
   },
   DUPLICATE_ORDER: {
@@ -151,6 +152,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   ORDER_REVISION_MISMATCH: {
     means: 'an amend was made for other terms: the order was changed since, or has another revision',
     remedy: 'read `details.authorization_revision` or the order, and decide anew',
+  },
+  READ_ONLY_SESSION: {
+    means: 'the session was opened by signers that weigh less than the threshold `low`: it reads, and changes nothing',
+    remedy: 'log in with more keys of the account',
   },
   ACTION_ALREADY_USED: {
     means:

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import {
   checkConfig,
   DEFAULT_SIGNERS,
+  endOfSigners,
   MASTER_ALONE,
   type RegisteredSigner,
   refuseCancelSigners,
@@ -115,21 +116,37 @@ suite('the signers of an account', () => {
     assert.equal(code(of, by(keyOf(2)), 'low', NOW + 50n), 'SIGNER_EXPIRED');
   });
 
+  test('MON-12: co-signers end with the first of them, by its expiry or its window', () => {
+    const of = config([
+      signer(2, { expiresAtNs: NOW + 9n }),
+      signer(3, { maxSigningWindowNs: 5n }),
+      signer(4, { maxSigningWindowNs: 8n, expiresAtNs: NOW + 7n }),
+      signer(5),
+    ]);
+    const end = (...keys: number[]): bigint | null =>
+      endOfSigners(
+        of,
+        keys.map((key) => keyOf(key)),
+      );
+    assert.deepEqual([end(2), end(3), end(4), end(5), end(2, 5)], [NOW + 9n, NOW + 5n, NOW + 7n, null, NOW + 9n]);
+    assert.equal(end(2, 3, 4, 5), NOW + 5n);
+  });
+
   test('MSG-36: a master key of weight 0 adds nothing', () => {
     const of = config([signer(2)], { masterWeight: 0 });
     assert.equal(code(of, MASTER_ALONE), 'INSUFFICIENT_SIGNER_WEIGHT');
     assert.equal(code(of, by(keyOf(2))), null);
   });
 
-  test('AMB-136: one signer of the account cancels, whatever it weighs', () => {
-    const of = config([signer(2, { weight: 0, expiresAtNs: NOW + 1n })], {
-      masterWeight: 0,
-      thresholds: { low: 9, medium: 9, high: 9 },
-    });
+  test('AMB-136, MON-13: a signer of the account with any weight cancels', () => {
+    const signers = [signer(2, { weight: 1, expiresAtNs: NOW + 1n }), signer(4, { weight: 0 })];
+    const of = config(signers, { masterWeight: 0, thresholds: { low: 9, medium: 9, high: 9 } });
     const cancels = (signedBy: SignedBy, at: bigint = NOW) =>
       refuseCancelSigners(of, signedBy, at as TimestampNs)?.code ?? null;
-    assert.equal(cancels(MASTER_ALONE), null);
+    assert.equal(cancels(MASTER_ALONE), 'INSUFFICIENT_SIGNER_WEIGHT');
+    assert.equal(cancels(by(keyOf(4))), 'INSUFFICIENT_SIGNER_WEIGHT');
     assert.equal(cancels(by(keyOf(2))), null);
+    assert.equal(cancels(by(keyOf(2), keyOf(4))), null);
     assert.equal(cancels(by()), 'INSUFFICIENT_SIGNER_WEIGHT');
     assert.equal(cancels(by(keyOf(3))), 'SIGNER_UNKNOWN');
     assert.equal(cancels(by(keyOf(2)), NOW + 1n), 'SIGNER_EXPIRED');

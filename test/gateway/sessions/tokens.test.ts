@@ -21,14 +21,49 @@ interface Login {
   readonly user: UserId;
   readonly hash?: string;
   readonly address?: string;
+  readonly key?: string;
+  readonly endNs?: bigint;
+  readonly isReadOnly?: boolean;
   readonly now?: TimestampNs;
 }
 
-function login({ tokens, user, hash = 'h', address = '', now = START }: Login): boolean {
-  if (!tokens.makeRoom(user, address, now)) return false;
-  tokens.issue(user, hash, now, { address });
+function login({ tokens, user, hash = 'h', now = START, ...opening }: Login): boolean {
+  if (!tokens.makeRoom(user, opening, now)) return false;
+  tokens.issue(user, hash, now, opening);
   return true;
 }
+
+suite('sessions of several keys of a user', () => {
+  test("a key has 32, and one more ends its own oldest: no key ends another key's (MON-13)", () => {
+    const tokens = new Tokens();
+    login({ tokens, user: HONEST, hash: 'master' });
+    for (let at = 0; at < 40; at += 1) login({ tokens, user: HONEST, hash: `co-${at}`, key: 'a' });
+    login({ tokens, user: HONEST, hash: 'other', key: 'b' });
+    assert.equal(tokens.countOf(HONEST, START), 34);
+    for (const hash of ['master', 'other', 'co-8', 'co-39']) assert.ok(tokens.isValid(HONEST, hash, START), hash);
+    assert.ok(!tokens.isValid(HONEST, 'co-7', START));
+  });
+
+  test('one that co-signers opened ends with the first of them, any other one after a day (MON-12)', () => {
+    const tokens = new Tokens();
+    login({ tokens, user: HONEST, hash: 'short', key: 'a', endNs: START + 10n });
+    login({ tokens, user: HONEST, hash: 'long', key: 'a', endNs: START + 2n * 86_400_000_000_000n });
+    assert.ok(tokens.isValid(HONEST, 'short', (START + 9n) as TimestampNs));
+    assert.ok(!tokens.isValid(HONEST, 'short', (START + 10n) as TimestampNs));
+    assert.ok(tokens.isValid(HONEST, 'long', (START + 86_400_000_000_000n - 1n) as TimestampNs));
+    assert.ok(!tokens.isValid(HONEST, 'long', (START + 86_400_000_000_000n) as TimestampNs));
+  });
+
+  test('one that only reads is known as such, and its logout ends itself alone (MON-13, RDO-01)', () => {
+    const tokens = new Tokens();
+    login({ tokens, user: HONEST, hash: 'reads', key: 'a', isReadOnly: true });
+    login({ tokens, user: HONEST, hash: 'full' });
+    const scopes = ['reads', 'full'].map((hash) => tokens.find(HONEST, hash, START)?.isReadOnly);
+    assert.deepEqual(scopes, [true, false]);
+    tokens.revoke(HONEST, 'reads');
+    assert.deepEqual([tokens.isValid(HONEST, 'reads', START), tokens.isValid(HONEST, 'full', START)], [false, true]);
+  });
+});
 
 suite('strangers who log in', () => {
   test('300,000 keys from a thousand addresses take their part of the table and no more, each login in constant time', () => {
