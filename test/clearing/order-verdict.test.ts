@@ -270,6 +270,20 @@ suite("clearing's own verdict on the co-signers of an order", () => {
     assert.equal(judged(signedBy(CO_SIGNERS), configOf(lowAt(6))), true);
   });
 
+  test('MON-12, MSG-37: one that a co-signer had ended for by its admission was not created long before', () => {
+    for (const [age, valid] of [
+      [120_000_000_000n, true],
+      [120_000_000_001n, false],
+    ] as const) {
+      const order = signedBy([ED], { hasMaster: false });
+      const { creationNs } = order;
+      const row = { ...order, admittedNs: (creationNs + age) as TimestampNs };
+      const signer = registered(ED, { expiresAtNs: creationNs + 1n });
+      assert.equal(judged(row, configOf({}, [signer])), valid);
+      assert.equal(judged(row, configOf({})), true, 'one that has not ended');
+    }
+  });
+
   test('MSG-12, MSG-36, MSG-37: too light, or a master of weight 0 alone, is refused', () => {
     assert.equal(judged(signedBy(CO_SIGNERS, { hasMaster: false }), configOf(lowAt(6))), false);
     assert.equal(judged(signedBy([ED]), configOf(lowAt(3))), false);

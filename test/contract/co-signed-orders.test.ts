@@ -357,8 +357,14 @@ suite('co-signed orders', () => {
   test('MSG-32 to MSG-34: created before its co-signer expired, filled afterwards: valid; created afterwards: SIGNER_EXPIRED', async () => {
     await orders.addSigner(SHORT, 4, HOUR);
     const text = orders.offer();
+    const late = orders.text();
     assert.equal(await orders.create(text, hands([SHORT])), 'Received');
     await node.advance(HOUR);
+    assert.equal(
+      await orders.create(late, hands([SHORT])),
+      'REQUEST_TOO_OLD',
+      'created in time, and an hour ago (MON-12)',
+    );
     assert.equal(await orders.create(orders.text(), hands([SHORT])), 'SIGNER_EXPIRED');
     assert.equal(await orders.replace(idOf(text), hands([SHORT])), 'SIGNER_EXPIRED', 'a replace is judged now');
     assert.equal(await orders.cancel(idOf(text), hands([SHORT])), 'SIGNER_EXPIRED');
@@ -416,7 +422,36 @@ suite('orders of accounts that a deposit has set up', () => {
     assert.deepEqual(await orders.fill(resting, taker), CONFIRMED);
     const other = orders.text();
     assert.equal(await orders.create(other, hands([SECP, P256], key)), 'Received');
-    assert.equal(await orders.cancel(idOf(other), hands([], key)), 'Received', 'a cancel counts no weights (AMB-136)');
+    assert.equal(
+      await orders.cancel(idOf(other), hands([], key)),
+      'INSUFFICIENT_SIGNER_WEIGHT',
+      'it weighs 0 (MON-13)',
+    );
+    assert.equal(await orders.cancel(idOf(other), hands([SECP])), 'Received', 'any weight cancels (AMB-136)');
+  });
+
+  test('MON-13: a master of weight 0 does not log in; with less than low its session reads, and changes nothing', async () => {
+    const retired = await account();
+    await configure(retired, { master: 0, low: 2, high: 2 }, rows);
+    await assert.rejects(retired.user.login());
+    const light = await account();
+    const { user } = light;
+    const resting = light.offer();
+    assert.equal(await light.create(resting, hands([], user.key)), 'Received');
+    await configure(light, { master: 1, low: 2, high: 2 }, rows);
+    await user.login();
+    assert.equal((await user.call('GET', `/orders/user/${user.userId}`)).status, 200);
+    for (const [method, path, body] of [
+      ['POST', '/orders/create', light.createBody(light.text(), hands([SECP, P256]))],
+      ['DELETE', '/orders/cancel', light.cancelBody(idOf(resting), hands([SECP]))],
+      ['DELETE', '/orders/cancel-all', undefined],
+    ] as const) {
+      const { status, text } = await user.call(method, path, body);
+      assert.deepEqual([status, /"code":"(\w+)"/.exec(text)?.[1]], [403, 'READ_ONLY_SESSION'], path);
+    }
+    await assert.rejects(user.listen('/control', []));
+    assert.equal((await user.call('POST', '/logout')).status, 200);
+    assert.equal((await user.call('GET', `/orders/user/${user.userId}`)).status, 401);
   });
 
   test('MSG-37: an order that is too light and injected past the front check rolls back as InvalidSignature', async () => {
