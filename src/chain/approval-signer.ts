@@ -18,6 +18,8 @@ import { compactSignatureToSignature, type Hex, parseCompactSignature, recoverAd
 import { privateKeyToAddress, sign } from 'viem/accounts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import {
+  type CheckpointTerms,
+  checkpointDigest,
   domainHash,
   type SettlementApproval,
   settlementDigest,
@@ -97,6 +99,18 @@ export class KeySigner implements Signer {
     const refusal = this.#remember(request, digest);
     if (refusal !== null) return { kind: 'refused', reason: refusal };
     const wanted = keys.slice(0, count);
+    const signatures = await Promise.all(
+      wanted.map((privateKey) => sign({ hash: `0x${digest}`, privateKey, to: 'hex' })),
+    );
+    return { kind: 'signed', signatures: signatures.map((signature) => signature.slice(2)) };
+  }
+
+  /** Signs a root for a vault: it pays nothing, so no bound of approvals counts it. */
+  async signCheckpoint(vault: VaultSettings, chainId: ChainId, terms: CheckpointTerms): Promise<Signed> {
+    const keys = vault.administrators.map((address) => this.#keys.get(address)).filter((key) => key !== undefined);
+    if (keys.length < vault.quorum) return { kind: 'refused', reason: 'too few keys of administrators of the vault' };
+    const digest = checkpointDigest(domainHash(vault.address, chainId), terms);
+    const wanted = keys.slice(0, vault.quorum);
     const signatures = await Promise.all(
       wanted.map((privateKey) => sign({ hash: `0x${digest}`, privateKey, to: 'hex' })),
     );

@@ -33,6 +33,7 @@ import type {
   ForceWithdrawRequest,
   MintRequest,
   Reorganised,
+  SignedCheckpoint,
 } from './chain-operations.ts';
 import {
   type ChainRegistry,
@@ -54,6 +55,7 @@ import { SettlementApprovals, settlementApprovalOf } from './settlement-approval
 import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
 import { type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
+import { type WithdrawableEntry, WithdrawableTree } from './withdrawable-tree.ts';
 import { approvalOf, WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 const TICK_MS_MIN = 10;
@@ -61,11 +63,17 @@ const TICK_MS_MAX = 250;
 /** Between two comparisons of chains and ledger. */
 const COMPARE_MS = 1_000;
 
+/** How long a start waits for a majority of an EVM chain, and how often it is requested. */
+const ESCAPE_MS_MAX = 5_000;
+const ESCAPE_POLL_MS = 100;
+
 const NO_ADDRESS = '0'.repeat(64);
 const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never had an approval', 'nonce');
 const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
 const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
 const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is stopped, or is not read up to this block');
+const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no checkpoint of this chain can be signed now');
+const SIMULATED: Reject = reject('INVALID_REQUEST', 'simulated vaults have checkpoints by themselves', 'chain_id');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
 
 export interface ChainActorParts {
@@ -99,6 +107,8 @@ export interface ChainActorParts {
   readonly acceptsEscape: readonly string[];
   /** Escape mode of a simulated vault has begun, or the operator has ended it. */
   readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
+  /** What can be withdrawn from the vault of a chain; null: not now. */
+  readonly withdrawables: (chainId: ChainId) => Promise<readonly WithdrawableEntry[] | null>;
   readonly holdings: Pick<HoldingsParts, 'booked' | 'changed'>;
   /** A simulated chain is stopped (AMB-74), or resumed: then null. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
@@ -179,10 +189,30 @@ export class ChainActor implements ChainOperations {
     for (const [chainId, { vault }] of simulatedChains(this.#parts.registry())) {
       const state = vault === null || acceptsEscape.includes(chainId) ? null : await files.load(chainId);
       if (state === null || !new SimulatedChain(state).escape.isOpen) continue;
-      throw new ConfigError(
-        `the vault of chain ${chainId} is in escape mode: its users may have withdrawn without the node; set ` +
-          `RINGBOOK_ACCEPT_ESCAPE=${chainId} to debit that and to end escape mode`,
-      );
+      throw new ConfigError(escapeText(chainId));
+    }
+  }
+
+  /**
+   * Of an EVM chain (CHN-07): what its vault has paid without the node is debited before any order. A majority that does not answer within
+   * ESCAPE_MS_MAX delays no start: its forced withdrawals are debited when they are read.
+   *
+   * @throws ConfigError for a vault in escape mode that the operator has not accepted (AMB-85).
+   */
+  async #judgeEscape(chainId: ChainId): Promise<void> {
+    const endMs = performance.now() + ESCAPE_MS_MAX;
+    for (let wasOpen = false; !this.#isStopped; ) {
+      const found = await this.#evm.escape(chainId);
+      if (found === null && !wasOpen && performance.now() > endMs) return;
+      if (found?.isOpen === false) return;
+      if (found?.isOpen === true && !wasOpen) {
+        if (!this.#parts.acceptsEscape.includes(chainId)) throw new ConfigError(escapeText(chainId));
+        wasOpen = true;
+        this.#withheld.add(chainId);
+        this.#parts.escaped(chainId, true);
+      }
+      if (found?.isBooked === true) return;
+      await new Promise((resolve) => setTimeout(resolve, ESCAPE_POLL_MS));
     }
   }
 
@@ -222,6 +252,20 @@ export class ChainActor implements ChainOperations {
     return read === null ? rejected(NOT_READ) : accepted(read);
   }
 
+  async checkpoint(chainId: ChainId): Promise<Outcome<SignedCheckpoint>> {
+    if (this.#lanes.has(chainId)) return rejected(SIMULATED);
+    const vault = this.#evmSettings(chainId)?.vault ?? null;
+    if (vault === null) return rejected(noVault(chainId));
+    if (this.#signingVault(chainId) === null) return rejected(NOT_SIGNED);
+    const number = this.#parts.clock.nowNs() as bigint;
+    const entries = await this.#parts.withdrawables(chainId);
+    if (entries === null) return rejected(NOT_SIGNED);
+    const { root } = new WithdrawableTree(entries);
+    const signed = await this.#evm.signCheckpoint(chainId, vault, { root, number });
+    if (signed?.kind !== 'signed') return rejected(NOT_SIGNED);
+    return accepted({ root, number, signatures: signed.signatures, entries });
+  }
+
   unclaimedUnits(chainId: ChainId): Units {
     return this.#late.listed(chainId);
   }
@@ -237,6 +281,9 @@ export class ChainActor implements ChainOperations {
     for (const row of this.#parts.withdrawals()) this.#approvals.changed(row);
     await this.#refuseEscape();
     await this.#follow();
+    await Promise.all(
+      [...evmChains(this.#parts.registry())].map(([chainId, { vault }]) => vault && this.#judgeEscape(chainId)),
+    );
     let isComparing = false;
     this.#comparing = setInterval(() => {
       // One at a time: clearing may answer late.
@@ -671,4 +718,11 @@ function noVault(chainId: ChainId): Reject {
 
 function unknownToken(chainId: ChainId): Reject {
   return reject('ASSET_NOT_FOUND', `no asset has this token on chain ${chainId}`, 'token');
+}
+
+function escapeText(chainId: ChainId): string {
+  return (
+    `the vault of chain ${chainId} is in escape mode: its users may have withdrawn without the node; set ` +
+    `RINGBOOK_ACCEPT_ESCAPE=${chainId} to debit that and to end escape mode`
+  );
 }

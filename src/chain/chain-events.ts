@@ -33,7 +33,8 @@ export interface ChainLog {
   readonly data: string;
 }
 
-export type VaultEventKind = 'deposit' | 'withdrawal' | 'settlement';
+/** `forced`: without the node, of a vault in escape mode. */
+export type VaultEventKind = 'deposit' | 'withdrawal' | 'settlement' | 'forced';
 
 /** What a settlement has beside what left the vault. */
 export interface SettledTerms {
@@ -78,7 +79,7 @@ export const SETTLED_TOPIC: string = keccakText(
   'Settled(bytes32,uint64,uint256,address,uint256,address,uint256,uint8,bytes32)',
 );
 
-/** Of simulated vaults: wire.md has no form of a forced withdrawal. Its nonce is a counter of its own. */
+/** Of the escape hatch (AMB-85, CHN-07): wire.md has no form of it. Its nonce is a counter of its own. */
 export const FORCED_TOPIC: string = keccakText('ForceWithdrew(bytes32,uint256,address,uint256)');
 
 const WORD_DIGITS = 64;
@@ -172,6 +173,7 @@ const DECODERS: Readonly<Record<VaultEventKind, typeof decodeDeposit>> = {
   deposit: decodeDeposit,
   withdrawal: decodeWithdrawal,
   settlement: decodeSettlement,
+  forced: (log) => decodeWithdrawal(log, FORCED_TOPIC),
 };
 
 /** @returns null for a log that is no event of this kind. */

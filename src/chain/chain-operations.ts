@@ -12,6 +12,7 @@ import type { DepositConfig } from './deposit-config.ts';
 import type { BlocksAgain, WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 import type { ExecutorConduct } from './simulated-settlements.ts';
+import type { WithdrawableEntry } from './withdrawable-tree.ts';
 
 /** The default sender of deposits. */
 export const DEFAULT_SENDER: string = 'aa'.repeat(20).padEnd(64, '0');
@@ -122,6 +123,16 @@ export interface ChainProvider {
   readonly lag_blocks?: number;
 }
 
+/** What anybody may send to the vault as a checkpoint, and what its root is over. */
+export interface SignedCheckpoint {
+  /** 64 hex. */
+  readonly root: string;
+  readonly number: bigint;
+  /** Hex, one for each administrator of the quorum. */
+  readonly signatures: readonly string[];
+  readonly entries: readonly WithdrawableEntry[];
+}
+
 /** What a reorganisation left: the new head, and the transactions that are no longer on the chain. */
 export interface Reorganised {
   readonly head: number;
@@ -179,6 +190,11 @@ export interface ChainOperations {
    * @param from 1 or more.
    */
   readAgain(chain: ChainId, from: number): Promise<Outcome<BlocksAgain>>;
+  /**
+   * The root over what can be withdrawn from the vault of an EVM chain, signed for it (CHN-07). INVALID_REQUEST for a simulated chain,
+   * VAULT_NOT_FOUND, SERVICE_UNAVAILABLE without keys of the quorum, for a stopped chain, and while the vault is in escape mode.
+   */
+  checkpoint(chain: ChainId): Promise<Outcome<SignedCheckpoint>>;
   /** Base units by token that the vault holds beyond the ledger, without an event that a majority shows. */
   unclaimedUnits(chain: ChainId): ReadonlyMap<string, bigint>;
   /** The node's clock was moved by hand. */

@@ -10,6 +10,7 @@ import {
   DEPOSITED_TOPIC,
   DEPOSITED_WITH_CONFIG_TOPIC,
   decodeVaultEvent,
+  FORCED_TOPIC,
   SETTLED_TOPIC,
   type VaultEventKind,
   WITHDREW_TOPIC,
@@ -30,6 +31,7 @@ export const EVENT_TOPICS: Readonly<Record<VaultEventKind, readonly string[]>> =
   deposit: [`0x${DEPOSITED_TOPIC}`, `0x${DEPOSITED_WITH_CONFIG_TOPIC}`],
   withdrawal: [`0x${WITHDREW_TOPIC}`],
   settlement: [`0x${SETTLED_TOPIC}`],
+  forced: [`0x${FORCED_TOPIC}`],
 };
 
 export interface BlockHeader {

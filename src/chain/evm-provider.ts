@@ -16,7 +16,7 @@
  *
  * Addresses of providers contain keys: they are never logged, only the index.
  */
-import type { ChainLog } from './chain-events.ts';
+import { type ChainLog, keccakText } from './chain-events.ts';
 import {
   EVENT_TOPICS,
   LOG_BLOCKS_MAX,
@@ -35,6 +35,7 @@ import { type RpcCall, RpcClient, RpcFault, type RpcReply } from './rpc-client.t
 const WITHDRAWAL_COUNTS = '0x82ff8b1e';
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_OF = '0x70a08231';
+const ESCAPE_MODE = `0x${keccakText('escapeMode()').slice(0, 8)}`;
 const SETTLEMENT_COUNTS = '0x8dff2305';
 const WORD_DIGITS = 64;
 /** Requests that wait for a slow provider; one more has no answer. */
@@ -84,6 +85,8 @@ export interface ChainProvider {
   balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null>;
   /** The vault's `withdrawalCounts(user)` at a block. @param vault 40 hex. null: no answer, or another block. */
   withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null>;
+  /** The vault's `escapeMode()` at the newest block; false for a vault without an escape hatch. null: no answer. */
+  escapeMode(vault: string): Promise<boolean | null>;
   /** The same of `settlementCounts(user, account)`. */
   settlementCount(vault: string, user: string, account: number, at: Anchor): Promise<number | null>;
 }
@@ -178,6 +181,16 @@ export class EvmProvider implements ChainProvider {
       const counter = readCounter(resultOf(answer));
       if (counter === null) throw new NoAnswer('its counter is no number');
       return counter;
+    });
+  }
+
+  escapeMode(vault: string): Promise<boolean | null> {
+    return this.#guarded(async () => {
+      const call = { to: `0x${vault}`, data: ESCAPE_MODE };
+      const reply = await this.#client.one({ kind: 'word', method: 'eth_call', params: [call, 'latest'] });
+      if (!reply.ok) return reply.isReverted ? false : null;
+      // A contract without such a function may return nothing.
+      return reply.value === '0x' ? false : readUint256(reply.value) === 1n;
     });
   }
 

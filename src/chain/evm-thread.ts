@@ -20,9 +20,10 @@ import { parseHex } from '../core/hex.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { isValidKey } from '../crypto/ed25519.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
+import type { CheckpointTerms } from './approval-digests.ts';
 import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultEventKind } from './chain-events.ts';
-import type { EvmChainSettings } from './chain-rows.ts';
+import type { EvmChainSettings, VaultSettings } from './chain-rows.ts';
 import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import type { Held } from './evm-holdings.ts';
 import type { CounterAt, DepositReply, WatchState } from './evm-watch.ts';
@@ -48,12 +49,26 @@ export interface BlocksAgain {
   readonly to: number;
 }
 
-type Answer = Signed | CounterAt | BlocksAgain | null;
+/** Whether the vault of a chain is in escape mode, by majority, and whether what it has paid by then is booked. */
+export interface EscapeAnswer {
+  readonly isOpen: boolean;
+  readonly isBooked: boolean;
+}
+
+type Answer = Signed | CounterAt | BlocksAgain | EscapeAnswer | null;
 
 export type ToWatcher =
   | { readonly kind: 'chains'; readonly chains: readonly (readonly [ChainId, EvmChainSettings])[] }
   | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (DepositReply | null)[] }
   | { readonly kind: 'resume'; readonly chainId: ChainId; readonly request: number }
+  | {
+      readonly kind: 'signCheckpoint';
+      readonly chainId: ChainId;
+      readonly vault: VaultSettings;
+      readonly terms: CheckpointTerms;
+      readonly request: number;
+    }
+  | { readonly kind: 'escape'; readonly chainId: ChainId; readonly request: number }
   | { readonly kind: 'readAgain'; readonly chainId: ChainId; readonly from: number; readonly request: number }
   | { readonly kind: 'sign'; readonly signing: SigningRequest; readonly request: number }
   | {
@@ -179,6 +194,22 @@ export class EvmThread {
   /** @param from 1 or more. @returns null: nothing is read again, as the chain is stopped or not read so far. */
   readAgain(chainId: ChainId, from: number): Promise<BlocksAgain | null> {
     return this.#request((request) => ({ kind: 'readAgain', chainId, from, request })) as Promise<BlocksAgain | null>;
+  }
+
+  /** null: the thread does not run. */
+  signCheckpoint(chainId: ChainId, vault: VaultSettings, terms: CheckpointTerms): Promise<Signed | null> {
+    return this.#request((request) => ({
+      kind: 'signCheckpoint',
+      chainId,
+      vault,
+      terms,
+      request,
+    })) as Promise<Signed | null>;
+  }
+
+  /** null: no majority says so now. */
+  escape(chainId: ChainId): Promise<EscapeAnswer | null> {
+    return this.#request((request) => ({ kind: 'escape', chainId, request })) as Promise<EscapeAnswer | null>;
   }
 
   /** null: the thread does not run. */
@@ -338,6 +369,7 @@ export function bookingOf(chainId: ChainId, kind: VaultEventKind, event: Confirm
     return { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured, ...ofNone };
   }
   if (kind === 'withdrawal') return { kind: 'withdrew', chainId, user, token, baseUnits, nonce };
+  if (kind === 'forced') return { kind: 'forcedWithdrawal', chainId, user, token, baseUnits, nonce };
   const { account: subAccount, tokenIn, baseUnitsIn, mode, settler } = must(settled, 'a settlement has its terms');
   const out = { tokenOut: token, baseUnitsOut: baseUnits };
   return { kind: 'settled', chainId, user, subAccount, nonce, ...out, tokenIn, baseUnitsIn, mode, settler };

@@ -1,5 +1,5 @@
 /**
- * The deposits of one EVM chain, or its withdrawals or settlements, for which the same holds (a watch has one kind of events): which
+ * The deposits of one EVM chain, or its withdrawals, settlements or forced withdrawals, for which the same holds (a watch has one kind of events): which
  * are final and true by a majority of its providers, those of a user in the order of the chain, each offered to clearing
  * until it has answered, across restarts, gaps and reorganisations.
  *
@@ -148,6 +148,9 @@ interface Again {
   endsAt: number;
 }
 
+/** What clearing answers when all is as it should be. */
+const BOOKED: ReadonlySet<string> = new Set(['credited', 'executed', 'debited', 'duplicate']);
+
 export class EvmWatch {
   readonly #parts: WatchParts;
   #cursor: EvmCursor;
@@ -172,10 +175,21 @@ export class EvmWatch {
   /** Loads the cursor; one of another vault is not used. */
   static async open(parts: WatchParts): Promise<EvmWatch> {
     const saved = await parts.store.load(parts.chainId, parts.event);
-    const cursor = saved?.vault === parts.vault ? saved : freshCursor(parts.vault);
+    const cursor = saved?.vault === parts.vault ? saved : await EvmWatch.#first(parts);
     if (cursor.stopped !== null)
       parts.log.error({ ...cursor.stopped }, 'this chain is stopped: no deposit is credited');
     return new EvmWatch(parts, cursor);
+  }
+
+  /**
+   * Where a watch without a cursor begins: with the first block. That of forced withdrawals begins where deposits are read to, as a node
+   * that read deposits without it had no vault with an escape hatch.
+   */
+  static async #first({ chainId, event, vault, store }: WatchParts): Promise<EvmCursor> {
+    const fresh = freshCursor(vault);
+    const deposits = event === 'forced' ? await store.load(chainId, 'deposit') : null;
+    if (deposits === null || deposits.vault !== vault || deposits.anchors.length === 0) return fresh;
+    return { ...fresh, nextBlock: deposits.nextBlock, anchors: deposits.anchors };
   }
 
   private constructor(parts: WatchParts, cursor: EvmCursor) {
@@ -499,7 +513,7 @@ export class EvmWatch {
   #note(event: ConfirmedDeposit, { result }: DepositReply): void {
     // mutant: late-event-kept
     if (result !== 'duplicate' && result !== 'unmatched') this.#booked.push(event);
-    if (result === 'credited' || result === 'executed' || result === 'duplicate') return;
+    if (BOOKED.has(result)) return;
     const { user, nonce, token, baseUnits, block, tx } = event;
     const details = { user, counter: nonce, address: token, baseUnits: baseUnits.toString(), block, tx, result };
     this.#parts.log.warn(details, 'an event of the vault is not booked');

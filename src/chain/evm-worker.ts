@@ -2,7 +2,7 @@
  * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in files. It
  * holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
  *
- *   loop ─▶ watches of deposits, withdrawals and settlements, over the same providers; when one is stopped, all rest
+ *   loop ─▶ watches of forced withdrawals, deposits, withdrawals and settlements, over the same providers; when one is stopped, all rest
  *
  * A loop polls twice a second while the head moves, and every 2 s when it stands; it reads ranges without a pause while it
  * is behind. Chains do not wait for each other.
@@ -19,9 +19,10 @@ import type { ConfirmedDeposit } from './deposit-watcher.ts';
 import { EvmCursorStore } from './evm-cursor.ts';
 import { heldBy } from './evm-holdings.ts';
 import { EvmProvider } from './evm-provider.ts';
-import type { BlocksAgain, EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
+import type { BlocksAgain, EscapeAnswer, EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
 import { type CounterAt, type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
 import { PUBLIC_APPROVAL_KEY, readKeyFile } from './key-file.ts';
+import { majorityHash } from './range-verdict.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
@@ -83,6 +84,20 @@ class ChainLoop {
       const ends = allOf(watches).map((watch) => watch.readAgain(from));
       const read = ends.filter((end) => end !== null);
       return read.length === 0 ? null : { from, to: Math.max(...read) };
+    });
+  }
+
+  /** Forced withdrawals are booked when all final blocks are read, as far as the vault's answer is about. */
+  escape(): Promise<EscapeAnswer | null> {
+    return this.#between(async (watches) => {
+      const { vault, withdrawalConfirmations } = this.#settings;
+      if (watches === null || vault === null) return null;
+      const address = vault.address.slice(0, 40);
+      const answers = await Promise.all(this.#providers.map((provider) => provider.escapeMode(address)));
+      const agreed = majorityHash(answers.map((answer) => answer?.toString() ?? null));
+      const { head, processed } = watches.forced.state();
+      const isBooked = head >= 0 && processed >= head - Math.max(withdrawalConfirmations, 1) + 1;
+      return agreed === null ? null : { isOpen: agreed === 'true', isBooked };
     });
   }
 
@@ -213,6 +228,7 @@ class ChainLoop {
       deposit: await open('deposit', () => this.#settings.depositConfirmations),
       withdrawal: await open('withdrawal', () => this.#settings.withdrawalConfirmations),
       settlement: await open('settlement', () => this.#settings.settlementConfirmations),
+      forced: await open('forced', () => this.#settings.withdrawalConfirmations),
     };
   }
 
@@ -239,7 +255,8 @@ class ChainLoop {
 }
 
 function allOf(watches: Watches | null): readonly EvmWatch[] {
-  return watches === null ? [] : [watches.deposit, watches.withdrawal, watches.settlement];
+  // What left the vault without the node is debited first.
+  return watches === null ? [] : [watches.forced, watches.deposit, watches.withdrawal, watches.settlement];
 }
 
 /** When one kind of events is stopped, the others are not read either: credits and approvals end together (AMB-74). */
@@ -262,9 +279,10 @@ function stateOf(watches: Watches): WatchState {
 
 function workOf(
   loop: ChainLoop | undefined,
-  message: Extract<ToWatcher, { readonly kind: 'count' | 'resume' | 'readAgain' }>,
-): Promise<CounterAt | BlocksAgain | null> | undefined {
+  message: Extract<ToWatcher, { readonly kind: 'count' | 'resume' | 'readAgain' | 'escape' }>,
+): Promise<CounterAt | BlocksAgain | EscapeAnswer | null> | undefined {
   if (message.kind === 'resume') return loop?.resume();
+  if (message.kind === 'escape') return loop?.escape();
   if (message.kind === 'readAgain') return loop?.readAgain(message.from);
   const { user, account } = message;
   return account === null ? loop?.withdrawalCount(user) : loop?.settlementCount(user, account);
@@ -307,7 +325,10 @@ export function runEvmWorker(): void {
   const answer = async (message: Extract<ToWatcher, { readonly request: number }>): Promise<void> => {
     const { request } = message;
     if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
-    else {
+    else if (message.kind === 'signCheckpoint') {
+      const { vault, chainId, terms } = message;
+      send({ kind: 'answer', request, value: await signer.signCheckpoint(vault, chainId, terms) });
+    } else {
       const loop = loops.get(message.chainId);
       send({ kind: 'answer', request, value: (await workOf(loop, message)) ?? null });
     }

@@ -10,6 +10,7 @@ import type { MarkRule } from '../risk/prices.ts';
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { managedNonce } from './funds/settlements.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
+import { type WithdrawableUnits, withdrawables } from './funds/withdrawables.ts';
 import { isLive } from './funds/withdrawal-book.ts';
 import { freeNonce } from './funds/withdrawals.ts';
 import { type HooksView, hooksView } from './hooks.ts';
@@ -45,6 +46,7 @@ interface Answers {
   readonly accountsAtRisk: View;
   readonly user: View;
   readonly unclaimed: View;
+  readonly withdrawables: { readonly entries: readonly WithdrawableUnits[] };
   readonly nonces: NextNonces;
 }
 
@@ -63,6 +65,8 @@ type OwnQuery =
   /** Deposits that were not credited. */
   | { readonly kind: 'unclaimed'; readonly chainId: ChainId }
   | { readonly kind: 'nonces'; readonly user: UserId; readonly chainId: ChainId }
+  /** What can be withdrawn from the vault of a chain (CHN-07). */
+  | { readonly kind: 'withdrawables'; readonly chainId: ChainId }
   /** The accounts with the smallest maintenance surplus. @param limit 1 … ACCOUNTS_AT_RISK_MAX. */
   | { readonly kind: 'accountsAtRisk'; readonly limit: number };
 type PlainKind = Exclude<keyof Answers, OwnQuery['kind']>;
@@ -93,6 +97,9 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   nonces: (state, _, { user, chainId }) => nextNonces(state, user, chainId),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
+  *withdrawables(state, { nowNs }, { chainId }) {
+    return accepted({ entries: yield* withdrawables(state, chainId, nowNs) });
+  },
   vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values(), ...state.unclaimed.values()] }),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {

@@ -426,6 +426,10 @@ export class RingbookNode {
         if (isOpen) this.#log.error({ chain }, 'the vault is in escape mode: users withdraw without the node');
         else this.#log.warn({ chain }, 'escape mode of the vault has ended');
       },
+      withdrawables: async (chainId) => {
+        const reply = await this.#clearingClient.ask({ kind: 'withdrawables', chainId });
+        return reply.ok ? reply.value.entries : null;
+      },
       holdings: {
         booked: async () => {
           const reply = await this.#clearingClient.ask({ kind: 'vaultTokens' });

@@ -12,6 +12,7 @@ import {
   type DepositRequest,
   type ExecuteSettlement,
   type ExecuteWithdrawal,
+  type SignedCheckpoint,
 } from '../chain/chain-operations.ts';
 import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
@@ -137,6 +138,18 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'POST',
+      pattern: '/operator/chains/{chain_id}/checkpoint',
+      handler: async (call): Promise<OpsReply> => {
+        const id = chainParam(call);
+        if (!id.ok) return id;
+        const chain = chainOf(parts, id.value);
+        if (!chain.ok) return chain;
+        const signed = await operations()?.checkpoint(id.value);
+        return signed === undefined ? rejected(NOT_STARTED) : mapped(signed, checkpointView);
+      },
+    },
+    {
+      method: 'POST',
       pattern: '/operator/chains/{chain_id}/read-again',
       query: { from: 'once' },
       handler: async (call): Promise<OpsReply> => {
@@ -191,6 +204,13 @@ function simulatedChain(parts: OpsParts, call: OpsCall): Outcome<ChainId> {
 
 function mapped<T>(outcome: Outcome<T>, view: (value: T) => View): Outcome<View> {
   return outcome.ok ? accepted(view(outcome.value)) : outcome;
+}
+
+function checkpointView({ root, number, signatures, entries }: SignedCheckpoint): View {
+  const rows = entries.map(({ user, account, token, baseUnits }) => {
+    return { user, account, token, amount_base_units: baseUnits.toString() };
+  });
+  return { root, number: number.toString(), signatures, withdrawable: rows };
 }
 
 function transactionView(transaction: ChainTransaction): View {

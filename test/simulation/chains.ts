@@ -155,6 +155,7 @@ export class LifeChains {
       },
       withdrawals: () => node.gateway.withdrawals.all(),
       settlements: () => node.gateway.settlements.all(),
+      withdrawables: async () => null,
       holdings: {
         booked: async () => [...node.clearing.ledger.vaultTokens.values(), ...node.clearing.ledger.unclaimed.values()],
         changed: () => undefined,

@@ -73,6 +73,7 @@ export class ClearingFixture {
       },
       acceptsEscape: this.acceptsEscape,
       escaped: () => undefined,
+      withdrawables: async () => null,
       holdings: {
         booked: async () => [...this.world.state.vaultTokens.values(), ...this.world.state.unclaimed.values()],
         changed: (asset, deviation) => void this.deviations.push([asset, deviation]),

@@ -13,6 +13,7 @@ import type {
   ForceWithdrawRequest,
   MintRequest,
   Reorganised,
+  SignedCheckpoint,
 } from '../../src/chain/chain-operations.ts';
 import type { WatchedChain } from '../../src/chain/evm-thread.ts';
 import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
@@ -237,6 +238,10 @@ export class PlainChains implements ChainOperations {
   async readAgain(chain: ChainId, from: number): Promise<Outcome<{ readonly from: number; readonly to: number }>> {
     this.asked.push([chain, 'readAgain', from]);
     return accepted({ from, to: 9 });
+  }
+
+  async checkpoint(): Promise<Outcome<SignedCheckpoint>> {
+    return accepted({ root: 'ab'.repeat(32), number: 7n, signatures: ['cd'.repeat(65)], entries: [] });
   }
 
   unclaimedUnits(): ReadonlyMap<string, bigint> {

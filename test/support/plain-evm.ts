@@ -150,6 +150,10 @@ export class PlainProvider implements ChainProvider {
     return this.fault === 'unreachable' || this.#hash(at.number) !== at.hash ? null : 0;
   }
 
+  async escapeMode(): Promise<boolean | null> {
+    return this.fault === 'unreachable' ? null : false;
+  }
+
   async settlementCount(vault: string, user: string, _account: number, at: Anchor): Promise<number | null> {
     return this.withdrawalCount(vault, user, at);
   }
