@@ -66,6 +66,8 @@ const COMPARE_MS = 1_000;
 /** How long a start waits for a majority of an EVM chain, and how often it is requested. */
 const ESCAPE_MS_MAX = 5_000;
 const ESCAPE_POLL_MS = 100;
+/** Between two questions whether the vault of an EVM chain is in escape mode. */
+const ESCAPE_WATCH_MS = 30_000;
 
 const NO_ADDRESS = '0'.repeat(64);
 const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never had an approval', 'nonce');
@@ -134,6 +136,9 @@ export class ChainActor implements ChainOperations {
   readonly #holdings: VaultHoldings;
   readonly #late: LateReads = new LateReads();
   readonly #withheld = new Set<ChainId>();
+  /** EVM chains whose vault is in escape mode, as far as a majority has answered. */
+  readonly #escaped = new Set<ChainId>();
+  #escapes: NodeJS.Timeout | null = null;
   #comparing: NodeJS.Timeout | null = null;
   readonly #settlements: SettlementApprovals;
   /** Of simulated vaults: dev and test have one key, which is public. */
@@ -161,7 +166,7 @@ export class ChainActor implements ChainOperations {
         return administrators.filter((address) => addresses.has(address)).length >= quorum;
       },
       sign: (request) => this.#evm.sign(request),
-      isWithheld: (chainId) => this.#withheld.has(chainId),
+      isWithheld: (chainId) => this.#isWithheld(chainId),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
       isHidden: (chainId, user) => this.#isAhead(chainId, user),
       refused: evm.refused,
@@ -208,11 +213,30 @@ export class ChainActor implements ChainOperations {
       if (found?.isOpen === true && !wasOpen) {
         if (!this.#parts.acceptsEscape.includes(chainId)) throw new ConfigError(escapeText(chainId));
         wasOpen = true;
-        this.#withheld.add(chainId);
-        this.#parts.escaped(chainId, true);
+        this.#setEscaped(chainId, true);
       }
       if (found?.isBooked === true) return;
       await new Promise((resolve) => setTimeout(resolve, ESCAPE_POLL_MS));
+    }
+  }
+
+  /** Nothing is approved while checkpoints are withheld, or while users withdraw without the node. */
+  #isWithheld(chainId: ChainId): boolean {
+    return this.#withheld.has(chainId) || this.#escaped.has(chainId);
+  }
+
+  #setEscaped(chainId: ChainId, isOpen: boolean): void {
+    if (this.#escaped.has(chainId) === isOpen) return;
+    if (isOpen) this.#escaped.add(chainId);
+    else this.#escaped.delete(chainId);
+    this.#parts.escaped(chainId, isOpen);
+  }
+
+  /** A vault without checkpoints opens while the node runs; its owner ends that. */
+  async #watchEscapes(): Promise<void> {
+    for (const [chainId, { vault }] of evmChains(this.#parts.registry())) {
+      const found = vault === null ? null : await this.#evm.escape(chainId);
+      if (found !== null) this.#setEscaped(chainId, found.isOpen);
     }
   }
 
@@ -295,6 +319,8 @@ export class ChainActor implements ChainOperations {
     }, COMPARE_MS);
     this.#comparing.unref();
     this.#settlements.start(this.#parts.settlements());
+    this.#escapes = setInterval(() => void this.#watchEscapes(), ESCAPE_WATCH_MS);
+    this.#escapes.unref();
   }
 
   /** Chains and vaults that do not exist are clearing's to refuse. */
@@ -309,7 +335,7 @@ export class ChainActor implements ChainOperations {
     }
     if (state.stopped !== null) return { kind: 'notReady', reason: 'the chain is stopped' };
     // mutant: settled-while-withheld
-    if (lane === undefined ? this.#withheld.has(chainId) : !lane.mayApprove) {
+    if (lane === undefined ? this.#isWithheld(chainId) : !lane.mayApprove) {
       return { kind: 'notReady', reason: 'approvals of this chain are withheld' };
     }
     const addresses = lane === undefined ? this.#evm.signerAddresses : new Set([PUBLIC_APPROVAL_ADDRESS]);
@@ -350,7 +376,7 @@ export class ChainActor implements ChainOperations {
   #signingVault(chainId: ChainId): VaultSettings | null {
     const lane = this.#lanes.get(chainId);
     if (lane !== undefined) return lane.mayApprove ? lane.settings.vault : null;
-    if (this.#withheld.has(chainId)) return null;
+    if (this.#isWithheld(chainId)) return null;
     const state = this.#evm.state(chainId);
     return state?.stopped === null ? (this.#evmSettings(chainId)?.vault ?? null) : null;
   }
@@ -375,6 +401,7 @@ export class ChainActor implements ChainOperations {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     if (this.#comparing !== null) clearInterval(this.#comparing);
+    if (this.#escapes !== null) clearInterval(this.#escapes);
     await Promise.all([this.#approvals.stop(), this.#settlements.stop()]);
     await Promise.all([this.#evm.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())]);
   }

@@ -1583,6 +1583,12 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/approval-signer',
   },
   {
+    breaks: 'an asset in several vaults is claimed once',
+    site: 'withdrawables-shared',
+    change: swap(/mulDivFloor\(owned, free, whole\)/, 'owned'),
+    caughtBy: 'test/clearing/funds/withdrawables',
+  },
+  {
     breaks: 'two logs in one place are a contradiction',
     site: 'evm-doubled-log',
     change: condition('false'),

@@ -2,7 +2,7 @@
  * What each account can withdraw of each token in the vault of a chain, as a checkpoint commits it (WDR-24, AMB-85, CHN-07).
  *
  *   owned of a pooled asset ── × free units of the vault ÷ free units of all vaults ──▶ token of the vault, floored to base units
- *   isolated lots ────────────────────────────────────────────────────────────────────▶ their own token, floored to base units
+ *   isolated lots ── × what backs them, where a vault paid by force ──────────────────▶ their own token, floored to base units
  *
  * A unit is in the root of one vault only: an asset that lies in several is divided by what is free in each, so that nothing is claimed
  * twice, and where the ledger owes more than is free, all get the same share of it. So the entries of a token are never more than its free
@@ -78,13 +78,19 @@ function unitsOf(
   share: Share | undefined,
 ): bigint {
   const scale = powerOfTen(decimalsOf(state, token, chainId));
-  const lots = positive(balances.get(`${token}@${chainId}` as AssetId)?.owned ?? 0n);
+  const isolated = `${token}@${chainId}` as AssetId;
+  const lots = positive(balances.get(isolated)?.owned ?? 0n);
   const owned = positive(balances.get(asset)?.owned ?? 0n);
-  const free = value(state, token, chainId, positive(freeUnits(state, token, chainId)));
+  const units = freeUnits(state, token, chainId);
+  const free = value(state, token, chainId, positive(units));
   const whole = larger(share?.free ?? 0n, share?.owned ?? 0n);
   // mutant: withdrawables-shared
   const pooled = whole === 0n ? 0n : mulDivFloor(owned, free, whole);
-  return mulDivFloor(lots, scale, ONE_18) + mulDivFloor(pooled, scale, ONE_18);
+  // A vault that paid by force may have less than backs its lots.
+  const all = units < 0n ? (state.totals.get(isolated)?.vaultHoldings ?? 0n) : 0n;
+  const backed = all === 0n ? 0n : positive(mulDivFloor(all, scale, ONE_18) + units);
+  const ofLots = all === 0n ? mulDivFloor(lots, scale, ONE_18) : mulDivFloor(lots, backed, all);
+  return ofLots + mulDivFloor(pooled, scale, ONE_18);
 }
 
 function isMasterEnough(state: ClearingState, user: UserId, nowNs: TimestampNs): boolean {
