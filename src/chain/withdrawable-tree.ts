@@ -1,7 +1,8 @@
 /**
  * The tree whose root a checkpoint commits to a vault (WDR-24, AMB-85, CHN-07): what each account can withdraw of each token in this vault.
  *
- *   leaf   keccak256(keccak256(user │ account │ token │ base units)), words of 32 bytes, an address in the first 20 of its word
+ *   leaf   keccak256(keccak256(user │ account │ token │ base units │ withdrawals │ settlements)), words of 32 bytes, an address in
+ *          the first 20 of its word; the last two are the counters that are booked, so that the vault takes off what it paid since
  *   node   keccak256(lower │ higher) of two; one without a second goes up as it is
  *
  * Leaves are ordered by their hashes, so that the same entries have one root, whatever their order.
@@ -20,6 +21,9 @@ export interface WithdrawableEntry {
   readonly token: string;
   /** More than 0. */
   readonly baseUnits: bigint;
+  /** Booked of the user in this vault, and of the account. */
+  readonly withdrawals: number;
+  readonly settlements: number;
 }
 
 /** Of a vault in which nothing can be withdrawn. */
@@ -71,9 +75,10 @@ export function isProven(root: string, entry: WithdrawableEntry, proof: readonly
   return proof.reduce(pairHash, leafHash(entry)) === root && root !== EMPTY_ROOT;
 }
 
-function leafHash({ user, account, token, baseUnits }: WithdrawableEntry): string {
-  const number = (value: bigint): string => value.toString(16).padStart(64, '0');
-  return hashed(hashed(user + number(BigInt(account)) + token + number(baseUnits)));
+function leafHash({ user, account, token, baseUnits, withdrawals, settlements }: WithdrawableEntry): string {
+  const number = (value: number | bigint): string => value.toString(16).padStart(64, '0');
+  const counters = number(withdrawals) + number(settlements);
+  return hashed(hashed(user + number(account) + token + number(baseUnits) + counters));
 }
 
 function pairHash(one: string, other: string): string {

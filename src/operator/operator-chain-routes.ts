@@ -207,9 +207,7 @@ function mapped<T>(outcome: Outcome<T>, view: (value: T) => View): Outcome<View>
 }
 
 function checkpointView({ root, number, signatures, entries }: SignedCheckpoint): View {
-  const rows = entries.map(({ user, account, token, baseUnits }) => {
-    return { user, account, token, amount_base_units: baseUnits.toString() };
-  });
+  const rows = entries.map(({ baseUnits, ...entry }) => ({ ...entry, amount_base_units: baseUnits.toString() }));
   return { root, number: number.toString(), signatures, withdrawable: rows };
 }
 

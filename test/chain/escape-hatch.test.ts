@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import type { Address, Hex } from 'viem';
 import { sign as signDigest } from 'viem/accounts';
-import { checkpointDigest, domainHash } from '../../src/chain/approval-digests.ts';
+import { checkpointDigest, domainHash, withdrawalDigest } from '../../src/chain/approval-digests.ts';
 import { type WithdrawableEntry, WithdrawableTree } from '../../src/chain/withdrawable-tree.ts';
+import type { UserId } from '../../src/core/ids.ts';
 import { Anvil, deployVault, depositOnAnvil, padded, type Revert, type VaultOnAnvil } from '../support/anvil.ts';
 import { PlainKey } from '../support/wire-texts.ts';
 
@@ -29,9 +30,9 @@ suite('the escape hatch of a vault', () => {
     assert.equal(await depositOnAnvil(anvil, contracts, BOB.id, 50n), null);
     const token = padded(contracts.token);
     entries = [
-      { user: ALICE.id, account: 0, token, baseUnits: 70n },
-      { user: ALICE.id, account: 3, token, baseUnits: 20n },
-      { user: BOB.id, account: 0, token, baseUnits: 50n },
+      { user: ALICE.id, account: 0, token, baseUnits: 70n, withdrawals: 0, settlements: 0 },
+      { user: ALICE.id, account: 3, token, baseUnits: 20n, withdrawals: 0, settlements: 0 },
+      { user: BOB.id, account: 0, token, baseUnits: 50n, withdrawals: 0, settlements: 0 },
     ];
     tree = new WithdrawableTree(entries);
   });
@@ -44,7 +45,9 @@ suite('the escape hatch of a vault', () => {
     const signature = await signDigest({ hash: `0x${digest}`, privateKey: key, to: 'hex' });
     return vaultCall('commitCheckpoint', [`0x${root}`, number, [signature]]);
   };
-  const leafOf = ({ user, account, baseUnits }: WithdrawableEntry) => ({
+  const leafOf = ({ user, account, baseUnits, withdrawals, settlements }: WithdrawableEntry) => ({
+    withdrawals: BigInt(withdrawals),
+    settlements: BigInt(settlements),
     user: `0x${user}`,
     account: BigInt(account),
     token: contracts.token,
@@ -115,6 +118,40 @@ suite('the escape hatch of a vault', () => {
     assert.equal(await paid(), 140n);
   });
 
+  test('CHN-07: what approvals paid since the root is taken off, so that nothing is paid twice', async () => {
+    const before = [contracts, entries, tree] as const;
+    contracts = await deployVault(anvil, [ADMINISTRATOR]);
+    try {
+      assert.equal(await depositOnAnvil(anvil, contracts, ALICE.id, 100n), null);
+      const token = padded(contracts.token);
+      const domain = domainHash(padded(contracts.vault), anvil.chainId);
+      const withdraw = async (nonce: bigint, baseUnits: bigint): Promise<Revert | null> => {
+        const validUntil = 10_000_000_000n;
+        const terms = { token, baseUnits, user: ALICE.id as UserId, nonce, validUntil, target: padded(TARGET) };
+        const hash: Hex = `0x${withdrawalDigest(domain, { ...terms, epochHash: 'ee'.repeat(32) })}`;
+        const signature = await signDigest({ hash, privateKey: ADMINISTRATOR_KEY, to: 'hex' });
+        const payout = { tokenAddress: contracts.token, amount: baseUnits, nonce };
+        const args = [payout, `0x${ALICE.id}`, TARGET, validUntil, `0x${'ee'.repeat(32)}`, [signature]];
+        return vaultCall('withdraw', args);
+      };
+      assert.equal(await withdraw(0n, 10n), null);
+      // The root has the first as booked, and the second as promised: it is part of the amount.
+      entries = [{ user: ALICE.id, account: 0, token, baseUnits: 90n, withdrawals: 1, settlements: 0 }];
+      tree = new WithdrawableTree(entries);
+      assert.equal(await commit(tree.root, 1n), null);
+      assert.equal(await withdraw(1n, 30n), null);
+      await anvil.client.increaseTime({ seconds: TIMEOUT_S + 60 });
+      await anvil.mine(1);
+      assert.deepEqual(await force(at(0), 61n, ALICE), { name: 'ExceedsWithdrawable', args: [60n, 61n] });
+      assert.equal(await force(at(0), 50n, ALICE), null);
+      assert.equal(await withdraw(2n, 5n), null);
+      assert.deepEqual(await force(at(0), 10n, ALICE), { name: 'ExceedsWithdrawable', args: [5n, 10n] });
+      assert.equal(await force(at(0), 5n, ALICE), null);
+    } finally {
+      [contracts, entries, tree] = before;
+    }
+  });
+
   test('CHN-07: the owner ends it, and the old root proves nothing any more', async () => {
     assert.equal(await vaultCall('endEscape', []), null);
     assert.equal((await vaultCall('endEscape', []))?.name, 'EscapeClosed');
@@ -132,7 +169,14 @@ suite('the escape hatch of a vault', () => {
     try {
       for (let seed = 1; seed <= 6; seed += 1) {
         const key = new PlainKey(createHash('sha256').update(`${seed}`).digest()[0] ?? seed);
-        const entry = { user: key.id, account: 0, token: padded(fresh.token), baseUnits: 1_000n };
+        const entry = {
+          user: key.id,
+          account: 0,
+          token: padded(fresh.token),
+          baseUnits: 1_000n,
+          withdrawals: 0,
+          settlements: 0,
+        };
         const own = new WithdrawableTree([entry]);
         assert.equal(await commit(own.root, BigInt(seed)), null);
         await anvil.client.increaseTime({ seconds: TIMEOUT_S + 60 });

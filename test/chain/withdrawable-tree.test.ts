@@ -11,6 +11,8 @@ const entry = fc.record({
   account: fc.integer({ min: 0, max: 255 }),
   token: fc.constantFrom('5a', '6b').map((byte) => byte.repeat(20).padEnd(64, '0')),
   baseUnits: fc.bigInt(1n, 1n << 128n),
+  withdrawals: fc.nat(9),
+  settlements: fc.nat(9),
 });
 const entries = fc.uniqueArray(entry, {
   maxLength: 40,
@@ -29,6 +31,8 @@ suite('the tree of withdrawables', () => {
           const others: readonly WithdrawableEntry[] = [
             { ...one, baseUnits: one.baseUnits + more },
             { ...one, account: one.account + 256 },
+            { ...one, withdrawals: one.withdrawals + 10 },
+            { ...one, settlements: one.settlements + 10 },
             { ...one, user: `ff${one.user.slice(0, 60)}00` },
             { ...one, token: `ff${one.token.slice(2)}` },
           ];
@@ -45,7 +49,14 @@ suite('the tree of withdrawables', () => {
   test('nothing to withdraw is proven by nothing', () => {
     const tree = new WithdrawableTree([]);
     assert.equal(tree.root, EMPTY_ROOT);
-    const one = { user: 'a1'.repeat(32), account: 0, token: '5a'.repeat(20).padEnd(64, '0'), baseUnits: 1n };
+    const one = {
+      user: 'a1'.repeat(32),
+      account: 0,
+      token: '5a'.repeat(20).padEnd(64, '0'),
+      baseUnits: 1n,
+      withdrawals: 0,
+      settlements: 0,
+    };
     assert.equal(isProven(EMPTY_ROOT, one, []), false);
     assert.deepEqual(new WithdrawableTree([one]).proof(one), []);
   });

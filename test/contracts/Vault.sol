@@ -107,6 +107,15 @@ abstract contract VaultBase {
         uint64 account;
         address token;
         uint256 amount;
+        /** The user's counters that the root has booked: what was paid from these on is taken off. */
+        uint64 withdrawals;
+        uint64 settlements;
+    }
+
+    /** What left with one counter. */
+    struct Paid {
+        address token;
+        uint256 amount;
     }
 
     bytes32 public constant CHECKPOINT_TYPEHASH = keccak256("CheckpointV1");
@@ -133,6 +142,8 @@ abstract contract VaultBase {
     uint64 public checkpointTime;
     uint64 public escapeTimeout = 7 days;
     mapping(bytes32 => uint64) public forcedCounts;
+    mapping(bytes32 => mapping(uint64 => Paid)) private withdrawn;
+    mapping(bytes32 => mapping(uint64 => mapping(uint64 => Paid))) private settled;
     /** By root and leaf. */
     mapping(bytes32 => mapping(bytes32 => uint256)) public forced;
     bytes32[] private approvedSettlers;
@@ -216,6 +227,7 @@ abstract contract VaultBase {
         if (payout.nonce != expected) revert InvalidNonce(expected, payout.nonce);
         _requireQuorum(withdrawalDigest(payout, user, target, validUntil, epochHash), signatures);
         withdrawalCounts[user] = expected + 1;
+        withdrawn[user][expected] = Paid(payout.tokenAddress, payout.amount);
         if (!_called(payout.tokenAddress, abi.encodeWithSignature("transfer(address,uint256)", target, payout.amount))) {
             revert TransferFailed();
         }
@@ -303,7 +315,8 @@ abstract contract VaultBase {
         if (amount == 0) revert ZeroAmount();
         bytes32 name = leafOf(leaf);
         if (!_isIn(name, proof)) revert InvalidProof();
-        uint256 left = leaf.amount - forced[checkpointRoot][name];
+        uint256 gone = forced[checkpointRoot][name] + _paidSince(leaf);
+        uint256 left = leaf.amount > gone ? leaf.amount - gone : 0;
         if (amount > left) revert ExceedsWithdrawable(left, amount);
         uint64 nonce = forcedCounts[leaf.user];
         bytes32 digest = forcedDigest(leaf, amount, target, nonce);
@@ -314,9 +327,30 @@ abstract contract VaultBase {
         emit ForceWithdrew(leaf.user, nonce, leaf.token, amount);
     }
 
+    /** By approvals that the root did not have as booked. Withdrawals are of account 0. */
+    function _paidSince(Withdrawable calldata leaf) private view returns (uint256 sum) {
+        uint64 count = leaf.account == 0 ? withdrawalCounts[leaf.user] : 0;
+        for (uint64 nonce = leaf.withdrawals; nonce < count; nonce++) {
+            Paid storage one = withdrawn[leaf.user][nonce];
+            if (one.token == leaf.token) sum += one.amount;
+        }
+        count = settlementCounts[leaf.user][leaf.account];
+        for (uint64 nonce = leaf.settlements; nonce < count; nonce++) {
+            Paid storage one = settled[leaf.user][leaf.account][nonce];
+            if (one.token == leaf.token) sum += one.amount;
+        }
+    }
+
     /** Hashed twice, so that no inner node of the tree is a leaf. */
     function leafOf(Withdrawable calldata leaf) public pure returns (bytes32) {
-        bytes32[4] memory words = [leaf.user, bytes32(uint256(leaf.account)), _padded(leaf.token), bytes32(leaf.amount)];
+        bytes32[6] memory words = [
+            leaf.user,
+            bytes32(uint256(leaf.account)),
+            _padded(leaf.token),
+            bytes32(leaf.amount),
+            bytes32(uint256(leaf.withdrawals)),
+            bytes32(uint256(leaf.settlements))
+        ];
         return keccak256(abi.encodePacked(keccak256(abi.encodePacked(words))));
     }
 
@@ -364,6 +398,7 @@ abstract contract VaultBase {
         if (order.nonce != expected) revert InvalidNonce(expected, order.nonce);
         if (!isAdministrator[_recover(settlementDigest(order, settler), signature)]) revert InvalidSignature();
         settlementCounts[order.user][order.account] = expected + 1;
+        settled[order.user][order.account][expected] = Paid(order.tokenOut, order.amountOut);
         _exchange(order, data);
         emit Settled(
             order.user,

@@ -69,6 +69,8 @@ suite('the escape hatch of an EVM chain', () => {
       account: BigInt(entry.account),
       token: contracts.token,
       amount: entry.baseUnits,
+      withdrawals: 0n,
+      settlements: 0n,
     };
     const counted = await anvil.read('VaultV1', contracts.vault, 'forcedCounts', [leaf.user]);
     const digest = (await anvil.read('VaultV1', contracts.vault, 'forcedDigest', [
@@ -90,9 +92,14 @@ suite('the escape hatch of an EVM chain', () => {
     const { status, body, text } = await operator(node, 'POST', `${chain()}/checkpoint`, undefined);
     assert.equal(status, 200, text);
     const rows = body['withdrawable'] as readonly Record<string, string | number>[];
-    entries = rows.map(({ user, account, token, amount_base_units: units }) => {
-      return { user: String(user), account: Number(account), token: String(token), baseUnits: BigInt(units ?? 0) };
-    });
+    entries = rows.map((row) => ({
+      user: String(row['user']),
+      account: Number(row['account']),
+      token: String(row['token']),
+      baseUnits: BigInt(row['amount_base_units'] ?? 0),
+      withdrawals: Number(row['withdrawals']),
+      settlements: Number(row['settlements']),
+    }));
     assert.deepEqual(
       entries.map(({ user, account, baseUnits }) => [user, account, baseUnits]).sort(),
       [

@@ -103,7 +103,8 @@ function counterKey(chainId: ChainId, user: UserId, subAccount: number): string 
   return `${chainId}/${user}/${subAccount}`;
 }
 
-function counterOf(state: ClearingState, chainId: ChainId, user: UserId, subAccount: number): number {
+/** Executed settlements of a sub-account: the counter of the next. */
+export function settlementCounter(state: ClearingState, chainId: ChainId, user: UserId, subAccount: number): number {
   return state.settlementCounters.get(counterKey(chainId, user, subAccount)) ?? 0;
 }
 
@@ -113,7 +114,7 @@ export function managedNonce(
   { chainId, user, subAccount }: Pick<Settle, 'chainId' | 'user' | 'subAccount'>,
 ): number {
   const taken = new Set(state.settlements.liveOf(user, chainId, subAccount).map(({ nonce }) => nonce));
-  let nonce = counterOf(state, chainId, user, subAccount);
+  let nonce = settlementCounter(state, chainId, user, subAccount);
   while (taken.has(nonce)) nonce += 1;
   return nonce;
 }
@@ -183,7 +184,8 @@ function refuseNonce(state: ClearingState, input: Settle): Reject | null {
   const expected = managedNonce(state, input);
   const live = state.settlements.liveOf(user, chainId, subAccount);
   // mutant: settlement-nonce
-  const isFree = nonce >= counterOf(state, chainId, user, subAccount) && live.every((row) => row.nonce !== nonce);
+  const isFree =
+    nonce >= settlementCounter(state, chainId, user, subAccount) && live.every((row) => row.nonce !== nonce);
   return isFree
     ? null
     : reject('INVALID_NONCE', `the next nonce of this sub-account and chain is ${expected}`, 'nonce');
@@ -437,7 +439,7 @@ export function applySettled(
   effects: Effect[],
 ): Outcome<View> {
   const { chainId, user, subAccount, nonce } = input;
-  const next = counterOf(state, chainId, user, subAccount);
+  const next = settlementCounter(state, chainId, user, subAccount);
   // mutant: settled-once
   if (nonce < next) return accepted({ result: 'duplicate', next });
   const row = state.settlements.liveOf(user, chainId, subAccount).find((one) => isOf(one, input));
@@ -484,7 +486,7 @@ export function applySettlementVanished(
 ): Outcome<View> {
   const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, counter } = input;
   // mutant: reversed-once
-  if (nonce + 1 !== counterOf(state, chainId, user, subAccount) || nonce < counter) {
+  if (nonce + 1 !== settlementCounter(state, chainId, user, subAccount) || nonce < counter) {
     return accepted({ result: 'duplicate' });
   }
 

@@ -4,20 +4,26 @@
  *   owned of a pooled asset ── × free units of the vault ÷ free units of all vaults ──▶ token of the vault, floored to base units
  *   isolated lots ── × what backs them, where a vault paid by force ──────────────────▶ their own token, floored to base units
  *
- * A unit is in the root of one vault only: an asset that lies in several is divided by what is free in each, so that nothing is claimed
- * twice, and where the ledger owes more than is free, all get the same share of it. So the entries of a token are never more than its free
- * units in the vault.
+ *   promised to filled withdrawals, and to settlements ──────────────────────────────────▶ what they pay from this vault
  *
- * Left out: what has left the balances (locks of withdrawals and settlements, which an approval may yet pay); accounts with a position or a
+ * The vault takes off what it paid by approvals with counters that were not booked: so an entry names the booked ones, and what an approval
+ * may yet pay is claimed once, by it or by force.
+ *
+ * A unit is in the root of one vault only: an asset that lies in several is divided by what is free in each, so that nothing is claimed
+ * twice, and where the ledger owes more than is free, all get the same share of it. So the entries of a token are never more than its units
+ * in the vault, unless that has paid by force what it had promised.
+ *
+ * Left out: queued withdrawals; accounts with a position or a
  * negative balance; users that owe what a vault has paid by force; and users whose master key alone may not withdraw, as a vault verifies
  * that key alone.
  */
 import { larger, mulDivFloor, powerOfTen } from '../../core/arithmetic.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { ONE_18, type TimestampNs } from '../../core/units.ts';
-import { owesForced } from '../balances.ts';
+import { owesForced, SPOT_ACCOUNT } from '../balances.ts';
 import { MASTER_ALONE, refuseSigners } from '../signers/signer-config.ts';
 import type { ClearingState, SubAccountSlot } from '../state.ts';
+import { settlementCounter } from './settlements.ts';
 import { decimalsOf, freeUnits } from './vault-units.ts';
 
 export interface WithdrawableUnits {
@@ -27,6 +33,9 @@ export interface WithdrawableUnits {
   readonly token: string;
   /** More than 0. */
   readonly baseUnits: bigint;
+  /** Counters of the vault, booked of the user, and of the account. */
+  readonly withdrawals: number;
+  readonly settlements: number;
 }
 
 /** Of one asset: what all vaults have free, and what all accounts own; 18 decimals. */
@@ -61,9 +70,12 @@ export function* withdrawables(
     const mayClaim = !owesForced(state, user) && isMasterEnough(state, user, nowNs);
     for (const [account, slot] of mayClaim ? subAccounts : []) {
       if (isBorrowing(slot)) continue;
+      const withdrawals = state.withdrawalCounters.get(`${chainId}/${user}`) ?? 0;
+      const settlements = settlementCounter(state, chainId, user, account);
       for (const { token, asset } of tokens) {
-        const baseUnits = unitsOf(state, slot, { token, chainId, asset }, shares.get(asset));
-        if (baseUnits > 0n) found.push({ user, account, token, baseUnits });
+        const owned = unitsOf(state, slot, { token, chainId, asset }, shares.get(asset));
+        const baseUnits = owned + promisedTo(state, { user, account, token, chainId });
+        if (baseUnits > 0n) found.push({ user, account, token, baseUnits, withdrawals, settlements });
       }
     }
     yield subAccounts.size;
@@ -91,6 +103,21 @@ function unitsOf(
   const backed = all === 0n ? 0n : positive(mulDivFloor(all, scale, ONE_18) + units);
   const ofLots = all === 0n ? mulDivFloor(lots, scale, ONE_18) : mulDivFloor(lots, backed, all);
   return ofLots + mulDivFloor(pooled, scale, ONE_18);
+}
+
+/** Base units that approvals may take out of this vault for an account. */
+function promisedTo(
+  state: ClearingState,
+  place: { readonly user: UserId; readonly account: number; readonly token: string; readonly chainId: ChainId },
+): bigint {
+  const { user, account, token, chainId } = place;
+  let sum = 0n;
+  const rows = account === SPOT_ACCOUNT ? state.withdrawals.liveOf(user, chainId) : [];
+  for (const { row } of rows) if (row.token === token && row.status !== 'queued') sum += row.payout;
+  for (const row of state.settlements.liveOf(user, chainId, account)) {
+    if (row.tokenOut === token) sum += row.baseUnitsOut;
+  }
+  return sum;
 }
 
 function isMasterEnough(state: ClearingState, user: UserId, nowNs: TimestampNs): boolean {
