@@ -25,6 +25,8 @@ export function dataCommand({ name, summary, help, takes, options = {}, run }: D
     help: withProgressHelp(help),
     async run(argv) {
       const { positionals, values } = parseOptions(argv, { ...options, ...PROGRESS_OPTION });
+      // Copies of a ledger are for their owner, as the ledger is (MCH-04).
+      process.umask(0o077);
       if (positionals.length !== takes.length) throw usageError(`ringbook ${name} ${takes.join(' ')}`);
       const told = await withProgress(values['progress'] === true, (progress) => run(positionals, values, progress));
       if (told !== null) process.stdout.write(`${JSON.stringify(told)}\n`);

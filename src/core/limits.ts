@@ -79,6 +79,8 @@ export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
 export const OPEN_ORDERS_USER_MAX = 20_000;
 export const OPEN_ORDERS_USER_MARKET_MAKER_MAX = 200_000;
 export const OPEN_ORDERS_NODE_MAX = 2_000_000;
+/** Default of the free space under the data directory below which new orders are refused, in MiB [MCH-04]. */
+export const DISK_RESERVE_MIB = 512;
 /** Default of a market's minimum notional for orders that may rest: USD with 18 decimals [AMB-124]. */
 export const MINIMUM_NOTIONAL = 10_000_000_000_000_000n;
 /** Lifetime of orders [ORD-20], signing windows [AMB-10], age of stale fills [FIL-16]; nanoseconds. */

@@ -14,6 +14,7 @@ export function readSettings(json: string): {
   readonly selfServiceMarkets: boolean;
   readonly faults: FaultSettings;
   readonly amountText: 'hex' | 'decimal';
+  readonly diskReserveMib: number;
 } {
   const stored = parseSettings(json);
   const settings: OrderSettings = {
@@ -42,6 +43,7 @@ export function readSettings(json: string): {
     selfServiceMarkets: stored.self_service_markets,
     faults,
     amountText: stored.amount_text,
+    diskReserveMib: stored.disk_reserve_mib,
   };
 }
 

@@ -18,9 +18,10 @@ import { ActionHops, type ActionMeter, type HopLog } from '../codec/hop-times.ts
 import { HOP } from '../core/hops.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
-import { MARK_BAND_AGE_NS } from '../core/limits.ts';
+import { DISK_RESERVE_MIB, MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { AtRisk } from '../core/market-figures.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { AccountActions } from './account-actions.ts';
@@ -129,7 +130,16 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
 }
 
+const DISK_LOW: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'the disk of the node is nearly full: no new orders are taken, cancels are',
+);
+
 export class Gateway implements OrderSink {
+  /** Setting; its default until clearing has published the settings. */
+  diskReserveMib: number = DISK_RESERVE_MIB;
+  /** New orders are refused, cancels go on (MCH-04). */
+  isDiskLow = false;
   readonly orders: OrderManager;
   readonly limits: UserLimits;
   readonly sessions: UserSessions;
@@ -194,7 +204,7 @@ export class Gateway implements OrderSink {
         counted,
       },
       releases: this.#releases,
-      createRefusal: (user) => this.#faults.refusalOf(user),
+      createRefusal: (user) => (this.isDiskLow ? DISK_LOW : this.#faults.refusalOf(user)),
     });
     const { entry } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
@@ -285,7 +295,8 @@ export class Gateway implements OrderSink {
   configChanged(row: ConfigRow): void {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
-    const { settings, faults, amountText } = readSettings(row.json);
+    const { settings, faults, amountText, diskReserveMib } = readSettings(row.json);
+    this.diskReserveMib = diskReserveMib;
     this.#markBandAgeChanged(readMarkBandAge(row.json));
     this.#faults.settings = faults;
     this.withdrawals.form = amountText;

@@ -59,9 +59,11 @@ import { COMMIT, VERSION } from '../runtime/version.ts';
 import { openReader } from '../storage/environment.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { TableHistory } from '../storage/order-history.ts';
+import { StorageError } from '../storage/storage-error.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
 import { hostOfUrl, type Listening } from './addresses.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
@@ -113,6 +115,9 @@ export class RingbookNode {
   #sweeper: NodeJS.Timeout | null = null;
   readonly #keeper: JournalKeeper;
   readonly #wallClock: WallClock;
+  readonly #disk: DiskWatch;
+  /** Called once, when the disk has too little space to go on: the node is to be stopped, and the process to end with 78. */
+  onDiskFull: (reason: string) => void = (reason) => this.fail(reason);
   #isStopping = false;
   readonly #certificateEndS: number | null;
   #isEmpty = false;
@@ -162,6 +167,16 @@ export class RingbookNode {
         else this.#log.error({ reason }, 'a step of the system clock is not followed: the node is not ready');
       },
     });
+    this.#disk = new DiskWatch({
+      directory: config.dataDirectory,
+      reserveMib: () => this.#gateway.diskReserveMib,
+      low: (isLow, freeMib) => {
+        this.#gateway.isDiskLow = isLow;
+        if (isLow) this.#log.error({ free_mib: freeMib }, 'the disk is nearly full: new orders are refused');
+        else this.#log.warn({ free_mib: freeMib }, 'the disk has space again: new orders are taken');
+      },
+      full: (reason) => this.onDiskFull(reason),
+    });
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
@@ -186,6 +201,7 @@ export class RingbookNode {
     this.#startGateway(await this.#marketFactories());
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
     checkChains(config.profile, this.#gateway.registry.rows());
+    await this.#refuseFullDisk();
     await this.#startChains();
     await this.#beginWith(ownAccounts(config, this.#gateway.registry.rows()));
     this.#words.allowListening();
@@ -220,6 +236,7 @@ export class RingbookNode {
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#feed?.stop();
     this.#wallClock.stop();
+    this.#disk.stop();
     this.#keeper.stop();
     await this.#chains?.stop();
     this.#oms?.stopAccepting();
@@ -245,6 +262,18 @@ export class RingbookNode {
   /** A broken invariant: the process ends with 70 (operator-api.md 1). */
   fail(reason: string): void {
     this.#supervisor.fail(diedOf(null, reason));
+  }
+
+  /** A start on a full disk would end at its first commit. @throws StorageError */
+  async #refuseFullDisk(): Promise<void> {
+    let refusal: string | null = null;
+    const { onDiskFull } = this;
+    this.onDiskFull = (reason) => {
+      refusal = reason;
+    };
+    await this.#disk.start();
+    this.onDiskFull = onDiskFull;
+    if (refusal !== null) throw new StorageError(refusal);
   }
 
   /** The seed of an empty directory, or its settings; those of another change where a public key has to go. */
@@ -513,7 +542,10 @@ export class RingbookNode {
         certificateEndS: this.#certificateEndS,
       }),
       snapshots: () => this.#keeper.counts,
-      dataDisk: () => diskOf(config.dataDirectory),
+      dataDisk: () => {
+        const disk = diskOf(config.dataDirectory);
+        return disk === null ? null : { ...disk, isLow: this.#disk.isLow };
+      },
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
   }

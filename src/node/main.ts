@@ -30,6 +30,8 @@ export async function main(
   entryOf: (thread: string) => URL = workerEntry,
 ): Promise<void> {
   unblockStandardStreams();
+  // What a node writes is for its own user (MCH-04).
+  process.umask(0o077);
   tuneCompiler();
   const threads = begunThreads(wishes, entryOf);
   // Before the node is ready nothing was acknowledged, so nothing has to be kept.
@@ -45,6 +47,7 @@ export async function main(
     if (signals.isStopping) return;
     const node = new RingbookNode(threads);
     abandon = () => node.abandon();
+    node.onDiskFull = (reason) => signals.end(reason, EXIT_REFUSED);
     const open = await node.start();
     if (signals.isStopping) return;
     const { profile, isDemo } = node.config;

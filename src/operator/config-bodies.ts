@@ -171,6 +171,8 @@ const DAY_S: Bounds = { min: 1, max: 86_400 };
 /** The bounds of the number of stored fault times. */
 const FAULTS: Bounds = { min: 0, max: 100_000 };
 const COUNT: Bounds = { min: 1, max: 1_000_000 };
+/** Up to a TiB; 0: the disk is not watched. */
+const MEBIBYTES = { min: 0, max: 1_048_576 };
 const NODE_COUNT: Bounds = { min: 1, max: 20_000_000 };
 const USD_AMOUNT: AmountBounds = { min: 0n };
 const FRACTION: AmountBounds = { min: 1n, max: ONE_18 };
@@ -219,6 +221,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   max_open_orders_user: integer(COUNT),
   max_open_orders_user_market_maker: integer(COUNT),
   max_open_orders_node: integer(NODE_COUNT),
+  disk_reserve_mib: integer(MEBIBYTES),
   fault_budget: integer(FAULTS),
   fault_budget_market_maker: integer(FAULTS),
   fault_window_s: integer(DAY_S),

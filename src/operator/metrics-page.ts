@@ -141,6 +141,11 @@ function nodeFamilies(parts: OpsParts): readonly Family[] {
       sampleOf(disk?.freeBytes ?? null),
     ),
     gauge(
+      'ringbook_data_disk_low',
+      '1 while less than disk_reserve_mib is free, and new orders are refused.',
+      sampleOf(disk === null ? null : Number(disk.isLow)),
+    ),
+    gauge(
       'ringbook_tls_certificate_expiry_timestamp_seconds',
       'When the certificate of the public listeners ends, in Unix time.',
       sampleOf(certificateEndS),

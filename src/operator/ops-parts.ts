@@ -113,7 +113,12 @@ export interface OpsParts {
   unflushedSeconds(): number;
   dataFileBytes(): number;
   /** Of the file system with the data file; null where the system does not report it. */
-  dataDisk(): { readonly bytes: number; readonly freeBytes: number } | null;
+  dataDisk(): {
+    readonly bytes: number;
+    readonly freeBytes: number;
+    /** Below the reserve: new orders are refused (MCH-04). */
+    readonly isLow: boolean;
+  } | null;
   /** What ends the growth of figures that are watched. */
   bounds(): NodeBounds;
   /** Snapshots of this process, those of the node's own schedule. */

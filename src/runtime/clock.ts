@@ -101,7 +101,6 @@ export class SharedClock implements Clock {
       const fromNs = Atomics.load(this.#cells, SLOWED_FROM);
       const totalNs = Atomics.load(this.#cells, SLOWED_TOTAL);
       const monotonicNs = process.hrtime.bigint();
-      // mutant: clock-reads-between-changes
       if (Atomics.load(this.#sequence, 0) !== sequence) continue;
       return (value + monotonicNs - givenBack(fromNs, totalNs, monotonicNs)) as TimestampNs;
     }

@@ -1,11 +1,12 @@
 /** The reason why a process ends, as its last log line states it: thread, cause, time and advice. */
 
+import { NO_SPACE } from '../core/no-space.ts';
 import type { Hang, HangCause } from './hang-detection.ts';
 import { type LogMemory, writeLastLine } from './log-buffer.ts';
 import { sourceStack } from './source-stack.ts';
 
-/** `died`: the thread ended, or an error was not caught. */
-export type EndCause = HangCause | 'died';
+/** `died`: the thread ended, or an error was not caught; `disk full`: for lack of space. */
+export type EndCause = HangCause | 'died' | 'disk full';
 
 export interface Ending {
   /** For people: thread, cause and duration, or the error. */
@@ -19,6 +20,7 @@ export interface Ending {
 
 const ADVICE: Readonly<Record<EndCause, string>> = {
   died: 'start again; where the reason names map: or storage:, run ringbook verify first and restore a backup if it fails',
+  'disk full': 'make space on the disk under the data directory, then start again: nothing that was confirmed is lost',
   'hung in computation': 'start again, and report this line: the thread computed without end',
   'waits without end': 'start again, and report this line: the thread waited for what did not come',
   'blocked in the kernel': 'look at the disk under the data directory and at the log of the system, then start again',
@@ -27,7 +29,8 @@ const ADVICE: Readonly<Record<EndCause, string>> = {
 
 /** For an error, or a thread that ended. */
 export function diedOf(thread: string | null, reason: string): Ending {
-  return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause: 'died', gapMs: null };
+  const cause = reason.includes(NO_SPACE) || reason.includes('ENOSPC') ? 'disk full' : 'died';
+  return { reason: thread === null ? reason : `thread ${thread}: ${reason}`, thread, cause, gapMs: null };
 }
 
 export function hungOf(thread: string, hang: Hang): Ending {

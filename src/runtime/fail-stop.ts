@@ -27,6 +27,8 @@ import { threadTimes } from './thread-times.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
 export const EXIT_BROKEN = 70;
+/** After a full disk: a start would end likewise, so a supervisor should not try (MCH-04). */
+export const EXIT_DISK_FULL = 78;
 const LOOK_MS = 10;
 /** How much of an interval counts in which a thread had no CPU at all. */
 const STARVED_SHARE = 0.05;
@@ -45,14 +47,14 @@ export interface ProcessLogs {
   readonly end: () => Promise<boolean>;
 }
 
-/** Ends the process. `halt` sends the command to every thread and must not wait. @param exitCode of an end in which all threads ended. */
+/** Ends the process. `halt` sends the command to every thread and must not wait. */
 export async function failStop(
   ending: Ending,
   halt: () => void,
   workers: readonly RunningWorker[],
   logs: ProcessLogs,
-  exitCode: number = EXIT_BROKEN,
 ): Promise<void> {
+  const exitCode = ending.cause === 'disk full' ? EXIT_DISK_FULL : EXIT_BROKEN;
   writeLastLine(logs.memory, `${lineOf('fail-stop', ending, { exit_code: exitCode })}\n`);
   try {
     halt();

@@ -16,7 +16,7 @@
  *   suspended iterators    one that waits between ticks pins old pages: ranges are answered whole, as arrays
  *   terminating a reader   a thread that reads closes its reader before it ends
  */
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
@@ -129,6 +129,7 @@ class RangeValues {
 }
 
 interface OpenMap {
+  readonly directory: string;
   readonly map: RootDatabase<Uint8Array, Uint8Array>;
   readonly values: RangeValues;
 }
@@ -152,16 +153,16 @@ function openMap(directory: string, readOnly: boolean, options: EnvironmentOptio
     // Not in lmdb's types: after a crash only what was flushed counts; values are read and written as they are.
     ...{ safeRestore: true, encoder: values },
   });
-  return { map, values };
+  return { directory, map, values };
 }
 
-/** Runs one call of lmdb; what it throws becomes a StorageError with `doing` in its text. */
-function guarded<T>(doing: string, call: () => T): T {
+/** Runs one call of lmdb; what it throws becomes a StorageError with `doing` in its text. @param directory of the map, for a write. */
+function guarded<T>(doing: string, call: () => T, directory: string | null = null): T {
   try {
     return call();
   } catch (error) {
     if (error instanceof InvariantError || error instanceof StorageError) throw error;
-    throw storageError(doing, error);
+    throw storageError(doing, error, directory);
   }
 }
 
@@ -309,9 +310,11 @@ export class StorageWriter extends StorageReader {
   /** How many times this directory was opened for writing, this one included. */
   readonly epoch: number;
   readonly #lock: DataLock;
+  readonly #directory: string;
 
   constructor(map: OpenMap, lock: DataLock) {
     super(map);
+    this.#directory = map.directory;
     this.#lock = lock;
     this.epoch = lock.epoch;
   }
@@ -322,11 +325,14 @@ export class StorageWriter extends StorageReader {
    * @throws StorageError when the disk or the map refuses; InvariantError when a rule is broken. Nothing is changed.
    */
   commit(writes: readonly Write[], watch: CommitWatch | null = null): void {
-    guarded('committing', () =>
-      this.map.transactionSync(() => {
-        for (const write of writes) this.#write(write, watch);
-        if (watch !== null) for (const write of watch.end()) this.#write(write, null);
-      }),
+    guarded(
+      'committing',
+      () =>
+        this.map.transactionSync(() => {
+          for (const write of writes) this.#write(write, watch);
+          if (watch !== null) for (const write of watch.end()) this.#write(write, null);
+        }),
+      this.#directory,
     );
   }
 
@@ -369,7 +375,8 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
   const lock = options.lock ?? lockDirectory(directory);
   let map: OpenMap | null = null;
   try {
-    map = guarded('opening the data directory', () => openMap(directory, false, options));
+    map = guarded('opening the data directory', () => openMap(directory, false, options), directory);
+    keepToOwner(directory);
     flushDirectory(directory);
     const writer = new StorageWriter(map, lock);
     if (writer.range(ANYTHING).length === 0) {
@@ -424,6 +431,24 @@ export function wrongVersion(directory: string, found: string, version: number):
   if (found === wanted) return null;
   const advice = `if it is older, "ringbook upgrade ${directory}" makes it that`;
   return new StorageError(`${directory} holds "${found}"; this version of ringbook reads "${wanted}": ${advice}`);
+}
+
+/**
+ * The ledger is for the node's own user (MCH-04), also one that was made before or by another program. A file system without
+ * modes, or files of another user, stay as they are.
+ */
+function keepToOwner(directory: string): void {
+  for (const [path, mode] of [
+    [directory, 0o700],
+    [join(directory, MAP_FILE_NAME), 0o600],
+    [join(directory, `${MAP_FILE_NAME}-lock`), 0o600],
+  ] as const) {
+    try {
+      chmodSync(path, mode);
+    } catch {
+      // See above.
+    }
+  }
 }
 
 /** Makes the names of new files durable. */

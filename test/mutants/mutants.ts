@@ -1331,6 +1331,12 @@ const WIRE: readonly Mutant[] = [
 
 const RING_AND_BOOK: readonly Mutant[] = [
   {
+    breaks: 'many small steps of the system clock are one large one',
+    site: 'clock-steps-bounded',
+    change: condition('true'),
+    caughtBy: 'test/runtime/wall-follower',
+  },
+  {
     breaks: 'a line of the log that is dropped is counted',
     site: 'log-drop-counted',
     change: removed,

@@ -386,6 +386,7 @@ const FAMILIES = [
   'ringbook_data_file_bytes',
   'ringbook_data_disk_bytes',
   'ringbook_data_disk_free_bytes',
+  'ringbook_data_disk_low',
   'ringbook_tls_certificate_expiry_timestamp_seconds',
   'ringbook_snapshots_total',
   'ringbook_oracle_age_seconds',

@@ -140,7 +140,7 @@ export class OpsWorld {
       unflushedSeconds: () => 0.25,
       dataFileBytes: () => 4_096,
       bounds: () => ({ openOrders: 2_000_000, signatures: 96, certificateEndS: 1_900_000_000 }),
-      dataDisk: () => ({ bytes: 65_536, freeBytes: 8_192 }),
+      dataDisk: () => ({ bytes: 65_536, freeBytes: 8_192, isLow: false }),
       snapshots: () => ({ made: 3, failed: 1 }),
       openOrders: () => 17,
       marketFigures: () =>

@@ -5,6 +5,7 @@
  */
 import type { UserId } from '../../core/ids.ts';
 import {
+  DISK_RESERVE_MIB,
   MARK_BAND_AGE_NS,
   OPEN_ORDERS_MARKET_MAKER_MAX,
   OPEN_ORDERS_MAX,
@@ -53,6 +54,8 @@ export interface Settings extends FaultSettings {
   readonly max_open_orders_user: number;
   readonly max_open_orders_user_market_maker: number;
   readonly max_open_orders_node: number;
+  /** MiB of the disk under the data directory: with less free, new orders are refused (MCH-04). */
+  readonly disk_reserve_mib: number;
   readonly fee_account: UserId;
   readonly backstop_account: UserId;
   readonly self_service_markets: boolean;
@@ -87,6 +90,7 @@ export const DEFAULT_SETTINGS: Settings = {
   max_open_orders_user: OPEN_ORDERS_USER_MAX,
   max_open_orders_user_market_maker: OPEN_ORDERS_USER_MARKET_MAKER_MAX,
   max_open_orders_node: OPEN_ORDERS_NODE_MAX,
+  disk_reserve_mib: DISK_RESERVE_MIB,
   fault_budget: 20,
   fault_budget_market_maker: 200,
   fault_window_s: 60,
