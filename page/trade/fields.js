@@ -43,6 +43,11 @@ export class Field {
     this.clear();
   }
 
+  /** What is taken where nothing is entered. @param {string} text */
+  set hint(text) {
+    this.control.setAttribute('placeholder', text);
+  }
+
   /** @param {string} text */
   set unit(text) {
     this.#unit.textContent = text;

@@ -4,6 +4,7 @@
  * they are about.
  */
 import { orderText } from '../../src/client/canonical.js';
+import { feeAllowed18, feeLimitOf } from '../../src/client/fee-limit.js';
 import { formatScaled, parseDecimal18, parseScaled } from '../../src/core/decimal.js';
 import { button, element, fill, oncePerFrame, setText } from '../dom.js';
 import { checkField, choiceField, decimalField, FieldFault, rawOf, refill, segments, textField } from './fields.js';
@@ -46,7 +47,7 @@ export class Ticket {
   ]);
   #triggerPrice = decimalField('Trigger price');
   #parent = choiceField('Parent order', [['', 'none']]);
-  #fee = textField('Fees up to', { inputmode: 'decimal', value: '5' }, '%');
+  #fee = textField('Fees up to', { inputmode: 'decimal' }, '%');
   #available = element('p', { class: 'available' });
   #total = element('p', { class: 'available' });
   #status = element('p', { class: 'warn', role: 'status' });
@@ -254,6 +255,7 @@ export class Ticket {
     this.#parts.hidden = found === null;
     this.#drawParents();
     this.#drawRules();
+    this.#fee.hint = market === null ? '' : formatScaled(BigInt(this.#usualFeeLimit()), 4);
     this.#send.className = `send ${isBuy ? 'buy' : 'sell'}`;
     setText(this.#send, isIn ? `${this.#side.value} ${symbol}` : 'Connect a key to trade');
     this.#describe();
@@ -332,13 +334,30 @@ export class Ticket {
     setText(this.#total, total18 === null ? '' : `${isLimit ? 'Total' : 'Total, about'}: ${this.#costOf(total18)}`);
   }
 
-  /** With the fee that would be taken now, which is not what the signed limit of fees allows. @param {bigint} total18 */
+  /** With the fee that would be taken now, and the one that the signed limit permits. @param {bigint} total18 */
   #costOf(total18) {
     const { market } = this.#app;
     const isMaker = this.#type.value === 'Limit' && isChecked(this.#post);
     const fee18 = (total18 * (isMaker ? market.maker_fee_rate : market.taker_fee_rate)) / RATE_UNITS;
     const fee = figure(formatScaled(fee18, 18), 2);
-    return `${figure(formatScaled(total18, 18), 2)} USD, fee ${isMaker ? '' : 'at most '}${fee}`;
+    const limit = this.#feeLimit();
+    const most = limit === null ? '' : `, at most ${figure(formatScaled(feeAllowed18(total18, limit), 18), 2)}`;
+    return `${figure(formatScaled(total18, 18), 2)} USD, fee ${fee} now${most}`;
+  }
+
+  /** What is signed, in 1e-6: the limit of the field, or that of the market's rates; null for no number. @returns {number | null} */
+  #feeLimit() {
+    if (this.#fee.value === '') return this.#usualFeeLimit();
+    const rate = parseScaled(this.#fee.value, 4);
+    return rate === null || rate < 0n ? null : Number(rate);
+  }
+
+  #usualFeeLimit() {
+    const { market } = this.#app;
+    const rates = { makerFeeRate: Number(market.maker_fee_rate), takerFeeRate: Number(market.taker_fee_rate) };
+    const force = this.#force.value;
+    const mayRest = this.#type.value === 'Limit' && force !== 'IOC' && force !== 'FOK';
+    return feeLimitOf(rates, mayRest || this.#trigger.value !== '');
   }
 
   /** @param {string} orderId @returns {Order} @throws {FieldFault} */
@@ -347,8 +366,8 @@ export class Ticket {
     const isLimit = this.#type.value === 'Limit';
     const priceDecimals = Number(market.book_price_decimals);
     const quantityDecimals = Number(market.book_quantity_decimals);
-    const rate = parseScaled(this.#fee.value, 4);
-    if (rate === null || rate < 0n) throw new FieldFault(this.#fee, 'a percentage with at most 4 decimals');
+    const rate = this.#feeLimit();
+    if (rate === null) throw new FieldFault(this.#fee, 'a percentage with at most 4 decimals');
     const kind = this.#trigger.value;
     const parent = this.#parent.value;
     const trigger =
@@ -370,7 +389,7 @@ export class Ticket {
       creationTimestampNs: session.nowNs(),
       target: { account: Number(this.#account.value || '1'), isSpot: !this.#isMargin },
       reduceOnly: this.#isMargin && isChecked(this.#reduce),
-      maxTradingFeesRate: Number(rate),
+      maxTradingFeesRate: rate,
     };
     const quantity = rawOf(this.#quantity, quantityDecimals);
     if (isLimit) {

@@ -7,9 +7,10 @@
 import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
 import type { EventStream } from '../client/event-stream.ts';
+import { feeAllowed18 } from '../client/fee-limit.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
-import { formatRaw, parseDecimal18 } from '../core/decimal.ts';
+import { format18, formatRaw, parseDecimal18 } from '../core/decimal.ts';
 import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
@@ -117,6 +118,21 @@ async function send(client: RingbookClient, order: Order, overControl: boolean):
   }
 }
 
+/** What the signed limit permits, in USD where the order names a price or an amount. */
+function feeLine(order: Order): string {
+  const { maxTradingFeesRate: rate, quantityDecimals, priceDecimals } = order;
+  const percent = `${formatRaw(rate, 4)} %`;
+  const quantity = 'size' in order ? 0 : order.quantity;
+  const notional18 =
+    'size' in order
+      ? order.size.unit === 'quote'
+        ? BigInt(order.size.quantity) * 10n ** BigInt(18 - quantityDecimals)
+        : BigInt(order.size.cap ?? 0) * 10n ** BigInt(18 - quantityDecimals)
+      : BigInt(order.limitPrice) * BigInt(quantity) * 10n ** BigInt(18 - priceDecimals - quantityDecimals);
+  const isKnown = notional18 > 0n && !('limitPrice' in order && order.side === 'Sell');
+  return `Signed     fees up to ${percent}${isKnown ? `, at most ${format18(feeAllowed18(notional18, rate))} USD` : ''}`;
+}
+
 async function place(client: RingbookClient, order: Order, values: Values): Promise<ExitCode> {
   const quietMs = positiveInteger(values.wait, '--wait');
   const follower = new Follower(order);
@@ -125,6 +141,7 @@ async function place(client: RingbookClient, order: Order, values: Values): Prom
     client.orderEvents(),
   ]);
   try {
+    say(feeLine(order));
     streams[0].listen((trade) => follower.takeTrade(trade));
     streams[1].listen((event) => follower.takeEvent(event));
     const response = await send(client, order, values.control);

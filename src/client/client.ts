@@ -166,6 +166,9 @@ const ROUTE_OF: Readonly<Record<OrderAction, { readonly method: HttpMethod; read
   Amend: { method: 'PATCH', path: '/orders/amend' },
 };
 
+/** An age from which a market is read again. */
+const MARKET_AGE_MAX_MS = 60_000;
+
 export class RingbookClient {
   readonly nowNs: NowNs;
   /** Transfers, position closes, names, account events. */
@@ -181,8 +184,11 @@ export class RingbookClient {
   readonly #mds: HttpTransport | null;
   readonly #signers: AccountSigners | null;
   readonly #session: Session | null;
-  /** A market's decimals are constant, so it is read once. */
-  readonly #markets = new Map<string, Promise<Market>>();
+  /**
+   * A market's decimals are constant, its rates of fees change now and then: an older one is used once more, and read again behind
+   * that.
+   */
+  readonly #markets = new Map<string, { readonly market: Promise<Market>; readonly readMs: number }>();
 
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
@@ -256,11 +262,20 @@ export class RingbookClient {
   /** @throws RingbookError MARKET_NOT_FOUND. */
   market(assetId: string): Promise<Market> {
     const known = this.#markets.get(assetId);
-    if (known !== undefined) return known;
+    const nowMs = performance.now();
+    if (known !== undefined && nowMs - known.readMs < MARKET_AGE_MAX_MS) return known.market;
     const market = this.#readMarket(assetId);
-    this.#markets.set(assetId, market);
-    market.catch(() => this.#markets.delete(assetId));
-    return market;
+    if (known === undefined) {
+      this.#markets.set(assetId, { market, readMs: nowMs });
+      market.catch(() => this.#markets.delete(assetId));
+      return market;
+    }
+    this.#markets.set(assetId, { market: known.market, readMs: nowMs });
+    void market.then(
+      () => this.#markets.set(assetId, { market, readMs: nowMs }),
+      () => undefined,
+    );
+    return known.market;
   }
 
   async #readMarket(assetId: string): Promise<Market> {
@@ -287,14 +302,17 @@ export class RingbookClient {
 
   /** A complete limit order from human decimals; throws if they are not exact. */
   async order(ticket: OrderTicket): Promise<LimitOrder> {
-    const decimals = await this.market(ticket.assetId);
-    return limitOrder(ticket, { signer: this.#accountSigners().userId, decimals, nowNs: this.nowNs() });
+    return limitOrder(ticket, await this.#orderContext(ticket.assetId));
   }
 
   /** A complete market order from human decimals; throws if they are not exact. */
   async marketOrder(ticket: MarketTicket): Promise<MarketOrder> {
-    const decimals = await this.market(ticket.assetId);
-    return marketOrder(ticket, { signer: this.#accountSigners().userId, decimals, nowNs: this.nowNs() });
+    return marketOrder(ticket, await this.#orderContext(ticket.assetId));
+  }
+
+  async #orderContext(assetId: string): Promise<Parameters<typeof limitOrder>[1]> {
+    const market = await this.market(assetId);
+    return { signer: this.#accountSigners().userId, decimals: market, rates: market, nowNs: this.nowNs() };
   }
 
   /** @param also signatures of co-signers beside those that the client has. */

@@ -3,6 +3,7 @@
  *
  * REST bodies and `/control` frames contain the same wrapper; it is written once and sent unchanged.
  */
+
 import { randomBytes } from 'node:crypto';
 import type { Signatures } from '../codec/signatures.ts';
 import type { BookDecimals } from '../core/arithmetic.ts';
@@ -41,6 +42,7 @@ import {
   withdrawalText,
 } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
+import { type FeeRates, feeLimitOf } from './fee-limit.ts';
 import type { HttpMethod } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 
@@ -75,7 +77,7 @@ interface AnyTicket {
   readonly orderId?: string;
   /** Default account 1, spot. */
   readonly target?: OrderTarget;
-  /** Default 50000 (5 %), in 1e-6. */
+  /** In 1e-6. Default: the market's rate of a taker; twice that of an order that may rest or waits (fee-limit.ts). */
   readonly maxTradingFeesRate?: number;
   /** Only to reduce a margin position, never to increase or flip it. */
   readonly reduceOnly?: boolean;
@@ -101,6 +103,8 @@ export type MarketTicket = AnyTicket & {
 interface OrderContext {
   readonly signer: UserId;
   readonly decimals: BookDecimals;
+  /** Of the market; without them an order has the usual limit of wire.md 4.3, 5 %. */
+  readonly rates?: FeeRates;
   readonly nowNs: bigint;
 }
 
@@ -121,11 +125,12 @@ export function randomRequestId(): string {
 export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrder {
   checkMembers(ticket, LIMIT_MEMBERS);
   const { priceDecimals, quantityDecimals } = context.decimals;
+  const { timeInForce = { kind: 'GTC' } } = ticket;
   return {
-    ...common(ticket, context),
+    ...common(ticket, context, timeInForce.kind === 'GTC' || timeInForce.kind === 'GTD'),
     limitPrice: rawOf(ticket.price, priceDecimals, 'price'),
     quantity: rawOf(ticket.quantity, quantityDecimals, 'quantity'),
-    timeInForce: ticket.timeInForce ?? { kind: 'GTC' },
+    timeInForce,
   };
 }
 
@@ -143,9 +148,11 @@ export function marketOrder(ticket: MarketTicket, context: OrderContext): Market
     ticket.amount === undefined
       ? { unit: 'base', quantity: raw(ticket.quantity, 'quantity'), cap: capOf(ticket.maxAmount, 'max amount') }
       : { unit: 'quote', quantity: raw(ticket.amount, 'amount'), cap: capOf(ticket.maxQuantity, 'max quantity') };
-  return { ...common(ticket, context), size, fillOrKill: ticket.fillOrKill ?? false };
+  return { ...common(ticket, context, false), size, fillOrKill: ticket.fillOrKill ?? false };
 }
 
+/** Where no rates of the market are given. */
+const USUAL_FEE_LIMIT = 50_000;
 const COMMON_MEMBERS = ['assetId', 'side', 'trigger', 'orderId', 'target', 'maxTradingFeesRate', 'reduceOnly'];
 const LIMIT_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'price', 'quantity', 'timeInForce'];
 const BASE_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'quantity', 'maxAmount'];
@@ -163,8 +170,10 @@ export function checkMembers(ticket: object, known: readonly string[]): void {
   throw invalidArgument(`${unknown[0]} is no member of this ticket, which has ${known.join(', ')}`, unknown[0]);
 }
 
-function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'size' | 'fillOrKill'> {
+function common(ticket: AnyTicket, context: OrderContext, mayRest: boolean): Omit<MarketOrder, 'size' | 'fillOrKill'> {
   const { priceDecimals, quantityDecimals } = context.decimals;
+  const { rates } = context;
+  const usual = rates === undefined ? USUAL_FEE_LIMIT : feeLimitOf(rates, mayRest || ticket.trigger !== undefined);
   return {
     signer: context.signer,
     orderId: ticket.orderId ?? randomOrderId(),
@@ -176,7 +185,7 @@ function common(ticket: AnyTicket, context: OrderContext): Omit<MarketOrder, 'si
     creationTimestampNs: context.nowNs,
     target: ticket.target ?? { account: 1, isSpot: true },
     reduceOnly: ticket.reduceOnly ?? false,
-    maxTradingFeesRate: ticket.maxTradingFeesRate ?? 50_000,
+    maxTradingFeesRate: ticket.maxTradingFeesRate ?? usual,
   };
 }
 

@@ -363,7 +363,7 @@ suite('a node that answers', () => {
         .trim()
         .split('\n')
         .map((line) => line.split(' ')[0]);
-      assert.deepEqual([...words].sort(), ['Confirmed', 'Pending', 'Received', 'Removed']);
+      assert.deepEqual([...words].sort(), ['Confirmed', 'Pending', 'Received', 'Removed', 'Signed']);
       assert.ok(words.indexOf('Pending') < words.indexOf('Confirmed'));
       assert.match(stdout, /Confirmed +0\.5 at 3000, fee 0\.675 USD, trade 7/);
     } finally {

@@ -14,6 +14,7 @@ import {
   transferText,
 } from '../../src/client/canonical.ts';
 import { RingbookError } from '../../src/client/errors.ts';
+import { feeAllowed18 } from '../../src/client/fee-limit.ts';
 import { devKey, keyFromSeed, loadKey, type SigningKey, saveSeed } from '../../src/client/keys.ts';
 import {
   limitOrder,
@@ -249,8 +250,26 @@ suite('order tickets', () => {
     assert.equal(order.limitPrice, 300_025);
     assert.equal(order.quantity, 5_000);
     assert.deepEqual(order.target, { account: 1, isSpot: true });
-    assert.equal(order.maxTradingFeesRate, 50_000);
+    assert.equal(order.maxTradingFeesRate, 50_000, 'the usual one, where no rates are known');
     assert.notEqual(parseOrderId(order.orderId), null);
+  });
+
+  test("the limit of fees is the market's rate of a taker, twice that of what rests or waits, unless it is given (MON-15)", () => {
+    const rates = { makerFeeRate: -100, takerFeeRate: 450 };
+    const of = { ...context, rates };
+    const limit = (change: object, by = of) => limitOrder({ ...ticket, ...change }, by).maxTradingFeesRate;
+    assert.equal(limit({}), 900, 'good till cancelled');
+    assert.equal(limit({ timeInForce: { kind: 'GTD', timestampNs: 99n } }), 900);
+    assert.equal(limit({ timeInForce: { kind: 'IOC' } }), 450);
+    assert.equal(limit({ timeInForce: { kind: 'FOK' } }), 450);
+    assert.equal(limit({ timeInForce: { kind: 'IOC' }, trigger: { when: 'below', price: '2900' } }), 900);
+    assert.equal(limit({ maxTradingFeesRate: 7 }), 7);
+    assert.equal(limit({}, { ...of, rates: { makerFeeRate: 1_000, takerFeeRate: 450 } }), 1_000, 'a maker pays more');
+    const market = { assetId: '2', side: 'Buy', quantity: '0.5' } as const;
+    assert.equal(marketOrder(market, of).maxTradingFeesRate, 450);
+    assert.equal(marketOrder({ ...market, trigger: { when: 'above', price: '3300' } }, of).maxTradingFeesRate, 900);
+    assert.equal(feeAllowed18(600n * 10n ** 18n, 450), 27n * 10n ** 16n);
+    assert.equal(feeAllowed18(1n, 1), 1n, 'rounded up');
   });
 
   test('a market order is sized in base or in USD, at the scale of quantities (ORD-14 to ORD-16, G16)', () => {

@@ -998,6 +998,42 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/market-orders',
   },
   {
+    breaks: 'what rests signs twice the rate of a taker',
+    site: 'fee-limit-of-own-programs',
+    change: swap(/2 \* takerFeeRate/, 'takerFeeRate'),
+    caughtBy: 'test/client/signing',
+  },
+  {
+    breaks: 'a co-signer that has ended signs nothing that is dated back',
+    site: 'co-signers-at-arrival',
+    change: returns('null'),
+    caughtBy: 'test/gateway/order-entry-signers',
+  },
+  {
+    breaks: 'signers without weight do nothing',
+    site: 'signers-without-weight',
+    change: condition('true'),
+    caughtBy: 'test/clearing/signers/signer-config',
+  },
+  {
+    breaks: 'a session ends with the first of its co-signers',
+    site: 'session-of-ended-co-signer',
+    change: swap(/endNs < lifeEndNs/, 'false'),
+    caughtBy: 'test/gateway/sessions/tokens',
+  },
+  {
+    breaks: 'no key ends the sessions of another',
+    site: 'tokens-of-a-key',
+    change: swap(/session\.key === key/, 'true'),
+    caughtBy: 'test/gateway/sessions/tokens',
+  },
+  {
+    breaks: 'a session that only reads changes nothing',
+    site: 'read-only-session',
+    change: condition('false'),
+    caughtBy: 'test/contract/co-signed-orders',
+  },
+  {
     breaks: 'what reduce-only orders exceed their position by is cut, and no more',
     site: 'reduce-only-excess',
     change: swap(/kept === 0 \? 0 : /, ''),

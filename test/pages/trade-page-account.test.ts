@@ -126,6 +126,9 @@ suite('the account on the trading page', browserOptions, () => {
     const first = await available();
     await field(page, 'Price').fill('1000');
     await field(page, 'Size').fill('3');
+    // Signed is twice the rate of a taker, for what may rest; the page shows what that permits (MON-15).
+    await page.locator('#ticket .available', { hasText: 'fee 1.35 now, at most 2.70' }).waitFor();
+    await page.locator('.reading', { hasText: 'fees up to 0.09 %' }).waitFor();
     await page.getByRole('button', { name: 'Buy ETH' }).click();
     await row(page, 'Open orders', '1,000.00').waitFor();
     // 3,000 USD, and 0.045 % for the fee of a taker.
