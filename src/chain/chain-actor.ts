@@ -168,7 +168,7 @@ export class ChainActor implements ChainOperations {
       sign: (request) => this.#evm.sign(request),
       isWithheld: (chainId) => this.#isWithheld(chainId),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
-      isHidden: (chainId, user) => this.#isAhead(chainId, user),
+      isHidden: ({ chainId, user, nonce }) => this.#isAhead(chainId, `${user}/${nonce}`),
       refused: evm.refused,
       nowMs: () => performance.now(),
     });
@@ -178,7 +178,7 @@ export class ChainActor implements ChainOperations {
       sign: (request) => (this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request)),
       progress: (chainId) => this.#evm.state(chainId),
       settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
-      isHidden: (chainId, user, subAccount) => this.#isAhead(chainId, `${user}/${subAccount}`),
+      isHidden: ({ chainId, user, subAccount, nonce }) => this.#isAhead(chainId, `${user}/${subAccount}/${nonce}`),
       refused: evm.refused,
     });
   }

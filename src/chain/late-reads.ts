@@ -6,8 +6,8 @@
  *        └─ another difference begins anew                     └─ after 8 times: units beyond the ledger are listed as unclaimed
  *                                                                 and counted out; missing ones stay a deviation
  *
- * Anybody can change a difference by a transfer to the vault, for the fee of the chain: changes within a minute go on with the pause they
- * have reached, so that a chain is read again at most 8 times for each and ever less often.
+ * Anybody can change a difference by a transfer to the vault, for the fee of the chain: changes within ten minutes go on with the pause they
+ * have reached, so that a chain is read again at most 8 times for each, and every 128 s however often it changes.
  *
  * Pure: what was listed is lost with a start, and is found again by 8 reads.
  */
@@ -21,7 +21,7 @@ const PAUSE_MS_MIN = 1_000;
 export const BLOCKS_AGAIN = 16_384;
 /** Counters that are followed of one chain. */
 const COUNTERS_MAX = 1_024;
-const QUIET_MS = 60_000;
+const QUIET_MS = 600_000;
 
 /** The pause before a read. @param reads how many there were. */
 export function pauseMs(reads: number): number {
@@ -39,6 +39,8 @@ interface Late extends Tries {
   /** The difference that the reads are for. */
   difference: string;
   changedMs: number;
+  /** Reads since it was quiet: they make the pause. */
+  recent: number;
   listed: Units;
   readonly counters: Map<string, Tries>;
 }
@@ -71,11 +73,14 @@ export class LateReads {
     }
     const difference = textOf(differences);
     if (difference !== late.difference) {
-      const isQuiet = nowMs - late.changedMs >= QUIET_MS;
+      if (nowMs - late.changedMs >= QUIET_MS) {
+        late.recent = 0;
+        late.nextMs = 0;
+      }
       late.difference = difference;
       late.changedMs = nowMs;
       late.reads = 0;
-      late.nextMs = isQuiet ? nowMs + PAUSE_MS_MIN : Math.max(late.nextMs, nowMs + PAUSE_MS_MIN);
+      late.nextMs = Math.max(late.nextMs, nowMs + PAUSE_MS_MIN);
     }
     if (nowMs < late.nextMs) return null;
     // mutant: late-reads-end
@@ -84,7 +89,9 @@ export class LateReads {
       return null;
     }
     late.reads += 1;
-    late.nextMs = nowMs + pauseMs(late.reads);
+    late.recent += 1;
+    // mutant: late-reads-pause
+    late.nextMs = nowMs + pauseMs(late.recent);
     return Math.max(late.sameAt + 1, block - BLOCKS_AGAIN + 1, 1);
   }
 
@@ -112,6 +119,7 @@ export class LateReads {
       sameAt: -1,
       difference: '',
       changedMs: Number.NEGATIVE_INFINITY,
+      recent: 0,
       listed: new Map(),
       counters: new Map(),
     };

@@ -37,7 +37,7 @@ export interface SettlementApprovalParts {
   /** null: not now. */
   readonly settlementCount: (chainId: ChainId, user: UserId, subAccount: number) => Promise<CounterAt | null>;
   /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
-  readonly isHidden: (chainId: ChainId, user: UserId, subAccount: number) => boolean;
+  readonly isHidden: (row: SettlementRow) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
 }
 
@@ -157,8 +157,8 @@ export class SettlementApprovals {
 
   /** As of a withdrawal: the vault's counter is the proof when no majority shows the event (CHN-04). */
   async #executed(row: SettlementRow): Promise<void> {
+    if (!this.#parts.isHidden(row)) return;
     const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler } = row;
-    if (!this.#parts.isHidden(chainId, user, subAccount)) return;
     const terms = { tokenOut, baseUnitsOut, tokenIn, baseUnitsIn, mode, settler };
     await this.#parts.command({ kind: 'settled', chainId, user, subAccount, nonce, ...terms });
   }

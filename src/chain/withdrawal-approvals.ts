@@ -50,7 +50,7 @@ export interface ApprovalParts {
   /** null: not now. */
   readonly withdrawalCount: (chainId: ChainId, user: UserId) => Promise<CounterAt | null>;
   /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
-  readonly isHidden: (chainId: ChainId, user: UserId) => boolean;
+  readonly isHidden: (row: WithdrawalRow) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
   readonly nowMs: () => number;
 }
@@ -177,8 +177,9 @@ export class WithdrawalApprovals {
    * The vault has executed the approval of a row whose event no majority shows: the counter of a confirmed block, by majority, is the
    * proof, as nothing else than this approval can have used it. No row waits for ever (CHN-04).
    */
-  async #executed({ user, chainId, token, payout, nonce }: WithdrawalRow): Promise<void> {
-    if (!this.#parts.isHidden(chainId, user)) return;
+  async #executed(row: WithdrawalRow): Promise<void> {
+    if (!this.#parts.isHidden(row)) return;
+    const { user, chainId, token, payout, nonce } = row;
     // mutant: hidden-payout-booked
     await this.#parts.command({ kind: 'withdrew', chainId, user, token, baseUnits: payout, nonce });
   }

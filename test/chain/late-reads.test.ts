@@ -47,6 +47,15 @@ suite('late reads', () => {
     assert.equal(late.isAhead(CHAIN, 'bob', 0), true);
   });
 
+  test('CHN-04: one who changes the difference with every block gets a read every 128 s', () => {
+    const late = new LateReads();
+    let reads = 0;
+    for (let second = 0; second < 36_000; second += 3) {
+      if (late.compared(CHAIN, second, units(BigInt(second + 1)), second * 1_000) !== null) reads += 1;
+    }
+    assert.ok(reads <= 8 + 36_000 / 128, `${reads} reads in ten hours`);
+  });
+
   test('property: whoever changes the difference, and how often, there are at most 8 reads for each change and fewer than one a second', () => {
     fc.assert(
       fc.property(

@@ -1631,6 +1631,12 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/withdrawables',
   },
   {
+    breaks: 'who changes a difference often is read for ever less often',
+    site: 'late-reads-pause',
+    change: swap(/late\.recent/, '1'),
+    caughtBy: 'test/chain/late-reads',
+  },
+  {
     breaks: 'two logs in one place are a contradiction',
     site: 'evm-doubled-log',
     change: condition('false'),

@@ -15,6 +15,7 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { Anvil, deployVault, depositOnAnvil, padded, type Revert, type VaultOnAnvil } from '../support/anvil.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
+import { RpcProxy } from '../support/rpc-proxy.ts';
 import { extentOf } from '../support/shares.ts';
 
 const ADMINISTRATOR: Address = '0x5d5c99edf529335160ff180fa141dd4967fc00d2';
@@ -30,13 +31,15 @@ suite('EVM withdrawals', () => {
   let node: NodeProcess;
   let contracts: VaultOnAnvil;
   let client: RingbookClient;
+  let proxies: readonly RpcProxy[] = [];
 
   before(async () => {
     anvil = await Anvil.start(1_337);
     contracts = await deployVault(anvil, [ADMINISTRATOR]);
     node = await startNode();
     const path = `/operator/chains/${anvil.chainId}`;
-    const urls = ['a', 'b', 'c'].map((name) => `${anvil.url}/?${name}`);
+    proxies = await Promise.all([anvil.url, anvil.url, anvil.url].map((url) => RpcProxy.start(url)));
+    const urls = proxies.map(({ url }) => url);
     const counts = { deposit: CONFIRMATIONS, withdrawal: CONFIRMATIONS };
     await call('PUT', path, { kind: 'evm', rpc_urls: urls, confirmations: counts });
     const vault = `${padded(contracts.vault)}@${anvil.chainId}`;
@@ -52,6 +55,7 @@ suite('EVM withdrawals', () => {
 
   after(async () => {
     await stopNode(node, 'SIGKILL');
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
     await anvil.stop();
   });
 
@@ -169,6 +173,27 @@ suite('EVM withdrawals', () => {
     await anvil.mine(CONFIRMATIONS);
     await eventually(async () => (await figures()).locks === '0');
     assert.deepEqual(await figures().then((one) => [one.spot, one.difference]), ['45', '0']);
+  });
+
+  test('CHN-04: a payout whose log all providers hide while its block is read is booked when they show it, and the next one is approved', async () => {
+    await withdraw(2n);
+    const row = await approved();
+    await withdraw(1n);
+    for (const proxy of proxies) proxy.fault = 'omits';
+    assert.equal(await execute(row, 2n), null);
+    await anvil.mine(CONFIRMATIONS + 2);
+    await aMoment(6_000);
+    assert.equal((await rows())[0]?.status, 'approved', 'its block is read, without its log');
+    for (const proxy of proxies) proxy.fault = 'none';
+    await eventually(
+      async () => (await rows()).every(({ nonce }) => nonce !== row.nonce),
+      () => node.stderr(),
+    );
+    const next = await approved();
+    assert.equal(await execute(next, 1n), null);
+    await anvil.mine(CONFIRMATIONS);
+    await eventually(async () => (await figures()).locks === '0');
+    assert.deepEqual(await figures().then((one) => [one.spot, one.difference]), ['42', '0']);
   });
 
   /** Killed at a commit of the node: everything from the request to the booking is repeated until it is done. */
