@@ -1,6 +1,6 @@
 /**
- * What rollbacks by a user's own fault cost (AMB-124): beyond the budget the user's new orders are refused for the cool-down,
- * and what rests is cancelled.
+ * What rollbacks by a user's own fault cost (AMB-124, MON-08): beyond a budget the user's new orders are refused for the
+ * cool-down, and what rests is cancelled. A fill between two accounts of one user is no other user's loss, and does not count.
  *
  *   clearing ─FillRolledBack─▶ party at fault ─▶ budget (sessions/fault-budget.ts) ─▶ cooling
  *                                                     creates: RATE_LIMITED, bucket `faults` ◀─┤
@@ -22,7 +22,7 @@ import type { UserLimits } from './sessions/user-limits.ts';
 export interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
-  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;
+  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch' | 'pricedSince'>;
   readonly entry: Pick<OrderEntry, 'cancelAll'>;
   readonly counted: FaultCounters;
 }
@@ -57,11 +57,16 @@ export class FaultCooldowns {
   /** A fill of the user was rolled back, and its order was at fault. */
   rolledBack(fault: OrderFault): void {
     const { nowNs, limits, accounts, counted } = this.#parts;
-    const { user, reason } = fault;
+    const { user, other, reason, isNewOrder } = fault;
+    // mutant: own-accounts-at-fault
+    if (other === user) return;
     const rule = FAULT_RULE[reason];
-    if (rule === 'never' || (rule === 'unlessPriceMoved' && accounts.pricedSinceMatch(fault))) return;
+    if (rule === 'never') return;
+    if (rule === 'unlessPriceMoved' && (fault.wasUndone || accounts.pricedSinceMatch(fault))) return;
+    // mutant: cap-of-others
+    if (rule === 'unlessMeasureMoved' && (fault.hasMeasureMoved || accounts.pricedSince(fault))) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
-    if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs())) return;
+    if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs(), isNewOrder)) return;
     counted.cooldown(user, this.#budget.settings);
     this.#toCancel.add(user);
   }

@@ -74,9 +74,9 @@ export class GatewayMetrics implements GatewayCounters {
     must(this.#faults.get(reason), 'a reason that counts').add(1);
   }
 
-  cooldown(user: UserId, { budget, budgetMarketMaker, windowNs, cooldownNs }: FaultSettings): void {
+  cooldown(user: UserId, { windowNs, cooldownNs, ...bounds }: FaultSettings): void {
     this.#cooldowns.add(1);
-    const settings = { budget, budgetMarketMaker, windowS: Number(windowNs / SECOND_NS) };
+    const settings = { ...bounds, windowS: Number(windowNs / SECOND_NS) };
     const cooldownS = Number(cooldownNs / SECOND_NS);
     this.#log.warn(
       { user, ...settings, cooldownS },

@@ -32,8 +32,10 @@ export function readSettings(json: string): {
     marketOrderBand: decimal(stored.market_order_band),
   };
   const faults: FaultSettings = {
-    budget: stored.fault_budget,
-    budgetMarketMaker: stored.fault_budget_market_maker,
+    orders: stored.fault_budget,
+    ordersMarketMaker: stored.fault_budget_market_maker,
+    fills: stored.fault_fills,
+    fillsMarketMaker: stored.fault_fills_market_maker,
     windowNs: BigInt(stored.fault_window_s) * SECOND_NS,
     cooldownNs: BigInt(stored.fault_cooldown_s) * SECOND_NS,
   };

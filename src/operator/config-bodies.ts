@@ -10,7 +10,7 @@ import {
   type Confirmations,
   DEFAULT_WITHDRAWAL_DELAY,
 } from '../clearing/registry/registry-config.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../clearing/registry/settings.ts';
+import { DEFAULT_SETTINGS, SETTING_ALIASES, type Settings } from '../clearing/registry/settings.ts';
 import { format18 } from '../core/decimal.ts';
 import { parseHex, toHex } from '../core/hex.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
@@ -224,6 +224,8 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   disk_reserve_mib: integer(MEBIBYTES),
   fault_budget: integer(FAULTS),
   fault_budget_market_maker: integer(FAULTS),
+  fault_fills: integer(FAULTS),
+  fault_fills_market_maker: integer(FAULTS),
   fault_window_s: integer(DAY_S),
   fault_cooldown_s: integer(DAY_S),
   fee_account: account,
@@ -234,6 +236,19 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
 
 /** @returns INVALID_REQUEST with the failing member. */
 export function readSettings(method: ChangeOf<'settings'>['method'], body: unknown): Outcome<ChangeOf<'settings'>> {
-  const value = readMembers(new BodyReader(body, Object.keys(DEFAULT_SETTINGS)), SETTINGS);
+  const named = withoutAliases(body);
+  if (!named.ok) return named;
+  const value = readMembers(new BodyReader(named.value, Object.keys(DEFAULT_SETTINGS)), SETTINGS);
   return value.ok ? accepted({ config: 'settings', method, value: value.value }) : value;
+}
+
+/** Under the names that are stored. @returns INVALID_REQUEST: both names of a member are there. */
+function withoutAliases(body: unknown): Outcome<unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return accepted(body);
+  const given = body as Record<string, unknown>;
+  const twice = Object.keys(given).find((name) => name in SETTING_ALIASES && String(SETTING_ALIASES[name]) in given);
+  if (twice !== undefined) return invalid(`the same setting as ${SETTING_ALIASES[twice]}`, twice);
+  return accepted(
+    Object.fromEntries(Object.entries(given).map(([name, value]) => [SETTING_ALIASES[name] ?? name, value])),
+  );
 }

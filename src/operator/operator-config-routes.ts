@@ -6,7 +6,7 @@
 import type { ClearingQuery } from '../clearing/clearing-queries.ts';
 import type { Reply } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
-import { DEFAULT_SETTINGS } from '../clearing/registry/settings.ts';
+import { DEFAULT_SETTINGS, withAliases } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
 import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
@@ -161,12 +161,13 @@ function singleRoutes(
   parts: OpsParts,
   { pattern, kind, method, defaults, readOnly }: SingleResource,
 ): readonly OpsRoute[] {
+  const show = (view: View): View => ({ ...(kind === 'settings' ? withAliases(view) : view), ...readOnly });
   const change = async (call: OpsCall): Promise<OpsReply> => {
     const reply = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call.body));
-    return reply.ok ? accepted({ ...reply.value, ...readOnly }) : reply;
+    return reply.ok ? accepted(show(reply.value)) : reply;
   };
   return [
-    { method: 'GET', pattern, handler: () => accepted({ ...defaults, ...list(parts, kind)[0], ...readOnly }) },
+    { method: 'GET', pattern, handler: () => accepted(show({ ...defaults, ...list(parts, kind)[0] })) },
     { method: method === 'put' ? 'PUT' : 'PATCH', pattern, handler: change },
   ];
 }

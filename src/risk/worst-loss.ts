@@ -1,6 +1,6 @@
 /**
  * The most initial margin that the open orders of an account may cost it, whatever of them is filled, in whatever order and
- * at whatever better prices (MON-07, docs/decisions/0040). Order entry takes an order only if the surplus covers this.
+ * at whatever better prices (MON-07, docs/decisions/0042). Order entry takes an order only if the surplus covers this.
  *
  * A position of base b is worth f(b) = c·b if it is long and w·b if it is short, with c = im·CF·P ≤ w = (2−im)(2−LF)·P: the
  * smaller of the two lines. So after fills of x lots bought and y lots sold the surplus has fallen by the larger of

@@ -1,5 +1,5 @@
 // tier: quick
-/** What fills of open orders may cost, against every way to fill them (MON-07, docs/decisions/0040). */
+/** What fills of open orders may cost, against every way to fill them (MON-07, docs/decisions/0042). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -147,9 +147,9 @@ export class MarginFixture {
     this.manager.onBalanceChanged({ user, subAccount, asset, owned: usd(owned), locked: usd(0) });
   }
 
-  position(asset: AssetId, base: number | string, quote: number | string, subAccount = 1): void {
+  position(asset: AssetId, base: number | string, quote: number | string, subAccount = 1, user: UserId = ALICE): void {
     const legs = { base: usd(base), quote: usd(quote), entry: usd(0) };
-    this.manager.margin.onPositionChanged({ user: ALICE, subAccount, asset, ...legs });
+    this.manager.margin.onPositionChanged({ user, subAccount, asset, ...legs });
   }
 
   settings(change: Partial<OrderSettings>): void {
@@ -248,6 +248,12 @@ export class MarginFixture {
   /** As `rollBack`, with these reasons of maker and taker. */
   undo(tradeId: number, makerReason: RollbackReason, takerReason: RollbackReason, asset: AssetId = ETH): void {
     this.#market(asset).rollBack(tradeId, makerReason, takerReason);
+  }
+
+  /** For want of margin of one party. */
+  rollBackFor(tradeId: number, party: 'maker' | 'taker', asset: AssetId = ETH): void {
+    const [maker, taker] = party === 'maker' ? [1, 10] : [10, 1];
+    this.#market(asset).rollBack(tradeId, maker as 1 | 10, taker as 1 | 10);
   }
 
   /** Markets obey the reductions that were sent since the last call. @returns `o-1 444`, `o-2 cancelled`. */

@@ -17,10 +17,15 @@ import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
 import { MILLISECOND_NS } from '../../core/units.ts';
 
-/** Rollbacks by a user's fault in a window before new orders are refused for the cool-down (AMB-124). */
+/**
+ * Orders at fault, and fills of others that were undone for them, in a window before new orders are refused for the cool-down
+ * (AMB-124, MON-08). The first two are `fault_orders` and `fault_orders_market_maker` too.
+ */
 interface FaultSettings {
   readonly fault_budget: number;
   readonly fault_budget_market_maker: number;
+  readonly fault_fills: number;
+  readonly fault_fills_market_maker: number;
   readonly fault_window_s: number;
   readonly fault_cooldown_s: number;
 }
@@ -93,6 +98,8 @@ export const DEFAULT_SETTINGS: Settings = {
   disk_reserve_mib: DISK_RESERVE_MIB,
   fault_budget: 20,
   fault_budget_market_maker: 200,
+  fault_fills: 200,
+  fault_fills_market_maker: 2_000,
   fault_window_s: 60,
   fault_cooldown_s: 60,
   fee_account: 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId,
@@ -100,6 +107,18 @@ export const DEFAULT_SETTINGS: Settings = {
   self_service_markets: true,
   amount_text: 'hex',
 };
+
+/** Other names of members: order and answer of both are one (MON-08). */
+export const SETTING_ALIASES: Readonly<Record<string, keyof Settings>> = {
+  fault_orders: 'fault_budget',
+  fault_orders_market_maker: 'fault_budget_market_maker',
+};
+
+/** What is shown of settings: every member under each of its names. */
+export function withAliases(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = Object.entries(SETTING_ALIASES).map(([alias, name]) => [alias, settings[name]]);
+  return { ...settings, ...Object.fromEntries(named) };
+}
 
 /**
  * The settings with the given members changed. Each member is valid by itself.

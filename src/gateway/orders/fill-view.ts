@@ -21,13 +21,13 @@ import {
   ROLLBACK_REASON,
   ROLLBACK_REASON_WORD,
   type RollbackReason,
-  TIF,
 } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
 import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import type { Holds, UpdateCount } from './holds.ts';
 import { filledOf, isFull, isSpot, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
+import type { MarginAccounts } from './margin-accounts.ts';
 import type { FillConfirmed, FillOutcome, FillRolledBack } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
@@ -46,6 +46,11 @@ import {
 /** Outcomes that may wait for their match; the rings between the threads hold fewer. */
 export const EARLY_OUTCOMES_MAX = 1_048_576;
 
+export interface FillViewParts extends OrderBookParts {
+  /** Judges whether a fault was caused by what others have. */
+  readonly margins: Pick<MarginAccounts, 'hasMeasureMoved'>;
+}
+
 export class FillView {
   readonly #book: OrderBookView;
   readonly #orders: LiveOrders;
@@ -53,16 +58,18 @@ export class FillView {
   readonly #words: UpdateCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
+  readonly #margins: Pick<MarginAccounts, 'hasMeasureMoved'>;
   /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
-  constructor(book: OrderBookView, words: UpdateCount, parts: OrderBookParts) {
+  constructor(book: OrderBookView, words: UpdateCount, parts: FillViewParts) {
     this.#book = book;
     this.#orders = parts.orders;
     this.#holds = parts.holds;
     this.#words = words;
     this.#tail = parts.tail;
     this.#sink = parts.sink;
+    this.#margins = parts.margins;
   }
 
   matched(market: MarketSlot, match: Match): void {
@@ -160,13 +167,14 @@ export class FillView {
       order.wasRolledBack = true;
       if (!isAtFault(reason)) {
         noteForced(order);
+        // mutant: undone-by-another
+        if (order.exposure !== null && trade.maker.order.user !== trade.taker.order.user) {
+          order.exposure.position.account.undone += 1;
+        }
         continue;
       }
-      // The fills of one fill-or-kill were decided as one (AMB-34).
-      // mutant: fill-or-kill-one-fault
-      const isRepeated = order.faultReason !== 0 && order.tif === TIF.fok;
       const isUsers = (order.flags & ORDER_FLAG.nodeMade) === 0 && !isForced(order, reason, trade.tradeId);
-      if (!isRepeated && isUsers) faults.push({ order, reason });
+      if (isUsers) faults.push({ order, reason });
       if (order.faultReason === 0) order.faultReason = reason;
     }
     for (const { side } of sides) this.#book.rehold(side.order);
@@ -174,8 +182,16 @@ export class FillView {
     for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
     const asset = trade.market.definition.assetId;
     for (const { order, reason } of faults) {
-      const { user, subAccount } = order;
-      this.#sink.fault({ user, subAccount, reason, asset, matchedNs: trade.matchedNs });
+      const { user, subAccount, admittedNs, exposure } = order;
+      const { user: other } = (order.index === trade.maker.order.index ? trade.taker : trade.maker).order;
+      // mutant: order-at-fault-once
+      const isNewOrder = !order.wasAtFault;
+      order.wasAtFault = true;
+      const wasUndone = exposure !== null && exposure.position.account.undone !== exposure.undone;
+      this.#sink.fault({
+        ...{ user, subAccount, other, reason, asset, admittedNs, matchedNs: trade.matchedNs },
+        ...{ isNewOrder, wasUndone, hasMeasureMoved: this.#margins.hasMeasureMoved(order) },
+      });
     }
   }
 

@@ -84,6 +84,7 @@ const FLAG = {
   pending: 512,
   hadParent: 1_024,
   added: 2_048,
+  faulted: 4_096,
 } as const;
 
 const NO_REPLACES: readonly PendingReplace[] = [];
@@ -326,6 +327,14 @@ export class LiveOrder extends OrderRecordView {
   }
   set isAdded(is: boolean) {
     this.#set(FLAG.added, is);
+  }
+
+  /** A fill of it was undone for its fault. */
+  get wasAtFault(): boolean {
+    return this.#has(FLAG.faulted);
+  }
+  set wasAtFault(is: boolean) {
+    this.#set(FLAG.faulted, is);
   }
 
   /** It is a child, and its parent was in memory at some time. */

@@ -162,6 +162,8 @@ export class MarginAccount {
   readonly #assets: AssetRisks;
   readonly #toCheck: Set<Position>;
   readonly #positions = new Map<AssetId, Position>();
+  /** Fills of it that were undone, not for its own fault. */
+  undone = 0;
   /** Rises with every change of a position. */
   #changes = 0;
   #exposures = 0;

@@ -7,12 +7,12 @@ import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_KIND, SIDE, type Side } from '../../core/order-terms.ts';
 import type { Amount18 } from '../../core/units.ts';
-import type { Measures } from '../../risk/caps.ts';
+import { hasCap, type Measures } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import { freePrice, newLossEntry } from '../../risk/worst-loss.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import type { Holds, UpdateCount } from './holds.ts';
+import { type Holds, optimisticOf, type UpdateCount } from './holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
@@ -91,6 +91,42 @@ export class MarginAccounts {
     return { credits, borrows, collateral: this.#holds.collateral(asset) };
   }
 
+  /** What other users have in an asset with a cap; null: it has none. */
+  #othersMeasures(user: UserId, asset: AssetId): Measures | null {
+    if (!hasCap(this.assets.terms(asset).risk)) return null;
+    let { credits, borrows, collateral } = this.measures(asset);
+    for (const account of this.of(user)) {
+      const position = account.find(asset);
+      const base = position === undefined ? 0n : optimisticBase(position);
+      if (base > 0n) credits -= base;
+      else borrows += base;
+      const balance = account.spot.find(asset);
+      if (balance !== undefined) collateral -= optimisticOf(balance);
+    }
+    return { credits, borrows, collateral };
+  }
+
+  /** An order has other terms from now on: they were checked with what others have now. */
+  retaken({ user, exposure }: LiveOrder): void {
+    if (exposure === null) return;
+    exposure.undone = exposure.position.account.undone;
+    exposure.others = this.#othersMeasures(user, exposure.position.asset);
+  }
+
+  /** Whether others' measures are not what they were when the order was taken. */
+  hasMeasureMoved({ user, exposure }: LiveOrder): boolean {
+    const before = exposure?.others ?? null;
+    if (exposure === null || before === null) return false;
+    const now = this.#othersMeasures(user, exposure.position.asset);
+    if (now === null) return true;
+    return now.credits !== before.credits || now.borrows !== before.borrows || now.collateral !== before.collateral;
+  }
+
+  /** Whether a price of the asset is younger than the admission of the order. */
+  pricedSince({ asset, admittedNs }: OrderFault): boolean {
+    return this.assets.pricedSince(asset, admittedNs);
+  }
+
   /** Of one user, by no order. */
   of(user: UserId): Iterable<MarginAccount> {
     return this.#users.get(user)?.values() ?? [];
@@ -143,7 +179,9 @@ export class MarginAccounts {
     this.#place += 1;
     const entry = newExposureEntry(order.index, this.#place);
     const losses = lossesOf(position.losses, order);
-    return { position, queue, entry, losses, loss: newLossEntry(), marketPrice: 0n, bound: 0 };
+    const { undone } = account;
+    const others = this.#othersMeasures(order.user, position.asset);
+    return { position, queue, entry, losses, loss: newLossEntry(), marketPrice: 0n, undone, others, bound: 0 };
   }
 }
 

@@ -21,7 +21,7 @@
  * The caller has brought the asset assets up to now.
  */
 import { mulDivCeil, powerOfTen, smaller } from '../../core/arithmetic.ts';
-import { ORDER_FLAG, ORDER_KIND, SIDE } from '../../core/order-terms.ts';
+import { ORDER_FLAG, ORDER_KIND, SIDE, TRIGGER } from '../../core/order-terms.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { Amount18 } from '../../core/units.ts';
 import type { Room } from '../../order/order-codec.ts';
@@ -83,6 +83,7 @@ export class MarginCheck {
   admissionFault(order: LiveOrder, as: Released = order): Reject | null {
     const { exposure: own } = order;
     if (own === null) return null;
+    if (order.triggerKind !== TRIGGER.none) this.#margins.retaken(order);
     if (order.kind === ORDER_KIND.limit) return this.exposureFault(order, { as });
     own.marketPrice = this.#marketPrice(order);
     own.bound = this.#boundOf(order);

@@ -59,9 +59,18 @@ export interface ReduceCommand extends OrderName {
 export interface OrderFault {
   readonly user: UserId;
   readonly subAccount: number;
+  /** Whose fill was undone with it. */
+  readonly other: UserId;
   readonly reason: RollbackReason;
   readonly asset: AssetId;
+  readonly admittedNs: TimestampNs;
   readonly matchedNs: TimestampNs;
+  /** No fill of the order was undone for its fault before. */
+  readonly isNewOrder: boolean;
+  /** Since it was taken a fill of its account was undone, not for its own fault. */
+  readonly wasUndone: boolean;
+  /** Since it was taken what other users have in the asset has changed; false where it has no cap. */
+  readonly hasMeasureMoved: boolean;
 }
 
 /** Nothing of the account lives, and everything of it up to these sequences is decided. */
@@ -81,7 +90,7 @@ export interface OrderSink {
   isTradeRead(user: UserId): boolean;
   /** One side of a trade has this status, read or not. */
   countFill(status: FillStatus, rollbackReason: string | null): void;
-  /** After the rolled-back trade was published; of a fill-or-kill once, of the node's own orders never. */
+  /** After the rolled-back trade was published; of the node's own orders never. */
   fault(fault: OrderFault): void;
   /** To the market; never lost, so it may wait while the ring is full. */
   release(command: ReleaseCommand): void;

@@ -11,6 +11,7 @@
  */
 import { mulDivCeil, powerOfTen } from '../../core/arithmetic.ts';
 import { ORDER_KIND, SIDE } from '../../core/order-terms.ts';
+import type { Measures } from '../../risk/caps.ts';
 import { EXPOSURE_BOOK, exposureBook, exposureOf as exposureLeft } from '../../risk/exposure.ts';
 import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../risk/exposure-queue.ts';
 import { quote18 } from '../../risk/reservation.ts';
@@ -30,6 +31,9 @@ export interface OrderExposure {
   readonly loss: LossEntry;
   /** What a market order is taken to trade at; set when it is released. */
   marketPrice: bigint;
+  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: it has no cap. */
+  undone: number;
+  others: Measures | null;
   /** Raw price beyond which a market order is not matched; 0: not known. Set when it is released. */
   bound: number;
 }

@@ -117,11 +117,12 @@ export class OrderManager {
     const book = new OrderBookView({ orders, holds, tail, sink });
     this.#sink = sink;
     this.#book = book;
-    this.#fills = new FillView(book, this.#words, { orders, holds, tail, sink });
     const accounts = this.#accounts;
     const pending = this.#pending;
     const room = new MarginRoom({ accounts, markets, holds, words: this.#words, pending, sink, orders });
     this.margin = room;
+    const { accounts: margins } = room;
+    this.#fills = new FillView(book, this.#words, { orders, holds, tail, sink, margins });
     const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.accountCancels = new AccountCancels({

@@ -400,6 +400,7 @@ export class OrderRequests {
     // mutant: trigger-of-the-check
     prepared.newTrigger = trigger.value;
     order.replaces = [...order.replaces, replace];
+    this.#parts.margin.accounts.retaken(order);
     order.requests += 1;
     book.rehold(order);
     return accepted(pending.add(requestOf('replace', prepared, order, replace, reply)));

@@ -1,15 +1,16 @@
 /**
- * Counts rollbacks by a user's own fault in a sliding window per user (AMB-124). Above a budget the user's new orders
- * are rejected for a cool-down: fills that clearing rejects cost the counterparties and the node, but not the user at
- * fault.
+ * Counts what a user's own faults cost others in a sliding window per user (AMB-124, MON-08): orders at fault, and fills of
+ * other users that were undone for them. Above a budget of either the user's new orders are rejected for a cool-down: fills
+ * that clearing rejects cost the counterparties and the node, but not the user at fault.
  *
- *   fault ─▶ does its reason count? ─▶ more than the budget in the window? ─▶ cool-down, with a new count afterwards
+ *   undone fill ─▶ does its reason count? ─▶ one more fill, and the order once ─▶ more than a budget in the window?
+ *                                                             cool-down, with new counts afterwards ◀─────┘
  *
  * Faults that a user cannot avoid do not count (`FAULT_RULE`), and neither do faults during a cool-down: they result
  * from orders accepted before it.
  *
- * Bounded: only users with a fault in the last window or cool-down have an entry, with at most one more time than their
- * budget; at most `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
+ * Bounded: only users with a fault in the last window or cool-down have an entry, with at most 65 counts of each kind; at most
+ * `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
  * begins empty, like the budgets of requests (LIM-18).
  *
  * The effect of a cool-down on orders is in gateway/fault-cooldowns.ts.
@@ -20,20 +21,22 @@ import { ROLLBACK_REASON, type RollbackReason } from '../../core/order-terms.ts'
 import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 
 /**
- * Whether a rollback counts for the user at fault, by its reason: always, never, or unless an oracle or mark price of
- * its asset, or of another asset in the account, changed between match and decision. Every reason is listed.
+ * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its asset, or
+ * of another asset in the account, changed between match and decision, or a fill of the account was undone for another user
+ * since its admission; or unless what all others have in the asset, or a price, changed since its admission. Every
+ * reason is listed.
  */
 const RULES = {
   /** Not at fault. */
   [ROLLBACK_REASON.none]: 'never',
-  /** The order had margin when it was accepted; later price changes can remove it without the user's action. */
+  /** The order had margin when it was accepted; prices and undone fills can remove it without the user's action (MON-07). */
   [ROLLBACK_REASON.insufficientMargin]: 'unlessPriceMoved',
   /** The balance to be spent is reserved before. */
   [ROLLBACK_REASON.insufficientInventory]: 'always',
   /** A stale oracle or an open breaker. */
   [ROLLBACK_REASON.pricingFailure]: 'never',
-  /** Caps are checked before an order is accepted, but a price change can push an account at its cap above it. */
-  [ROLLBACK_REASON.protocolCapBreach]: 'unlessPriceMoved',
+  /** Caps are checked before an order is accepted; what others trade meanwhile uses them up (MON-08). */
+  [ROLLBACK_REASON.protocolCapBreach]: 'unlessMeasureMoved',
   [ROLLBACK_REASON.invalidSignature]: 'always',
   [ROLLBACK_REASON.invalidOrder]: 'always',
   [ROLLBACK_REASON.overfill]: 'always',
@@ -43,31 +46,72 @@ const RULES = {
   /** The fault of the other user. */
   [ROLLBACK_REASON.counterpartyAtFault]: 'never',
 } as const;
-export const FAULT_RULE: Readonly<Record<RollbackReason, 'always' | 'never' | 'unlessPriceMoved'>> = RULES;
+export type FaultRule = 'always' | 'never' | 'unlessPriceMoved' | 'unlessMeasureMoved';
+export const FAULT_RULE: Readonly<Record<RollbackReason, FaultRule>> = RULES;
 
 export interface FaultSettings {
-  /** Faults permitted in a window. */
-  readonly budget: number;
-  readonly budgetMarketMaker: number;
+  /** Orders at fault permitted in a window. */
+  readonly orders: number;
+  readonly ordersMarketMaker: number;
+  /** Undone fills of other users permitted in a window. */
+  readonly fills: number;
+  readonly fillsMarketMaker: number;
   readonly windowNs: bigint;
   readonly cooldownNs: bigint;
 }
 
-/** AMB-124. */
+/** MON-08. */
 const DEFAULT_FAULTS: FaultSettings = {
-  budget: 20,
-  budgetMarketMaker: 200,
+  orders: 20,
+  ordersMarketMaker: 200,
+  fills: 200,
+  fillsMarketMaker: 2_000,
   windowNs: 60n * SECOND_NS,
   cooldownNs: 60n * SECOND_NS,
 };
 
+/** Times that lie closer together than this part of a window are counted as one; they leave it with the last of them. */
+const PARTS = 64n;
+
 const USERS_MAX = 65_536;
+
+/** How often something happened in a window, with at most 65 numbers. */
+class SlidingCount {
+  /** Ascending: from when each part counts, and its last time. */
+  readonly #parts: { readonly fromNs: bigint; lastNs: bigint; count: number }[] = [];
+  #count = 0;
+
+  add(now: bigint, windowNs: bigint): void {
+    const last = this.#parts.at(-1);
+    if (last !== undefined && (now - last.fromNs) * PARTS < windowNs) {
+      last.lastNs = now;
+      last.count += 1;
+    } else this.#parts.push({ fromNs: now, lastNs: now, count: 1 });
+    this.#count += 1;
+  }
+
+  /** Of the window that ends now. */
+  count(now: bigint, windowNs: bigint): number {
+    let over = 0;
+    for (const part of this.#parts) {
+      if (part.lastNs > now - windowNs) break;
+      this.#count -= part.count;
+      over += 1;
+    }
+    if (over > 0) this.#parts.splice(0, over);
+    return this.#count;
+  }
+
+  clear(): void {
+    this.#parts.length = 0;
+    this.#count = 0;
+  }
+}
 
 interface Entry {
   readonly user: UserId;
-  /** Times of faults, oldest first; those before `from` have left the window. */
-  times: bigint[];
-  from: number;
+  readonly orders: SlidingCount;
+  readonly fills: SlidingCount;
   lastNs: bigint;
   /** 0n: no cool-down. */
   coolsUntilNs: bigint;
@@ -89,23 +133,30 @@ export class FaultBudget {
     return this.#entries.size;
   }
 
-  /** Adds one fault that counts. @returns whether the user's cool-down begins with it. */
-  fault(user: UserId, isMarketMaker: boolean, now: TimestampNs): boolean {
-    const { budget, budgetMarketMaker, windowNs, cooldownNs } = this.settings;
+  /**
+   * Adds one undone fill of another user that counts. @param isNewOrder the first one of the order.
+   *
+   * @returns whether the user's cool-down begins with it.
+   */
+  fault(user: UserId, isMarketMaker: boolean, now: TimestampNs, isNewOrder: boolean): boolean {
+    const { orders, ordersMarketMaker, fills, fillsMarketMaker, windowNs, cooldownNs } = this.settings;
     const entry = this.#entryOf(user);
     const own = entry.value;
     if (own.coolsUntilNs > now) return false;
     if (own.coolsUntilNs !== 0n) {
       own.coolsUntilNs = 0n;
-      forgetTimes(own);
+      forget(own);
     }
-    own.times.push(now);
+    if (isNewOrder) own.orders.add(now, windowNs);
+    own.fills.add(now, windowNs);
     own.lastNs = now;
     this.#byLast.append(entry);
-    dropBefore(own, now - windowNs);
-    const isOver = own.times.length - own.from > (isMarketMaker ? budgetMarketMaker : budget);
+    // mutant: undone-fills-count
+    const isOver =
+      own.orders.count(now, windowNs) > (isMarketMaker ? ordersMarketMaker : orders) ||
+      own.fills.count(now, windowNs) > (isMarketMaker ? fillsMarketMaker : fills);
     if (isOver) {
-      forgetTimes(own);
+      forget(own);
       own.coolsUntilNs = now + cooldownNs;
     }
     this.#forget(now);
@@ -127,7 +178,10 @@ export class FaultBudget {
   #entryOf(user: UserId): ListEntry<Entry> {
     const known = this.#entries.get(user);
     if (known !== undefined) return known;
-    const entry = new ListEntry<Entry>({ user, times: [], from: 0, lastNs: 0n, coolsUntilNs: 0n });
+    const entry = new ListEntry<Entry>({
+      ...{ user, orders: new SlidingCount(), fills: new SlidingCount() },
+      ...{ lastNs: 0n, coolsUntilNs: 0n },
+    });
     this.#entries.set(user, entry);
     return entry;
   }
@@ -146,16 +200,7 @@ export class FaultBudget {
   }
 }
 
-function forgetTimes(entry: Entry): void {
-  entry.times = [];
-  entry.from = 0;
-}
-
-/** Each time is skipped once, and moved at most once. */
-function dropBefore(entry: Entry, startNs: bigint): void {
-  const { times } = entry;
-  while (entry.from < times.length && (times[entry.from] as bigint) <= startNs) entry.from += 1;
-  if (entry.from * 2 < times.length) return;
-  entry.times = times.slice(entry.from);
-  entry.from = 0;
+function forget({ orders, fills }: Entry): void {
+  orders.clear();
+  fills.clear();
 }

@@ -296,22 +296,19 @@ suite('ends of market orders', () => {
     }
   });
 
-  test('each refused fill is a fault of its party, those of a fill-or-kill are one, a fill without a side at fault none (AMB-34, AMB-124)', () => {
-    for (const [tif, faults] of [
-      [TIF.fok, 1],
-      [TIF.gtc, 2],
-    ] as const) {
+  test('each refused fill is an undone fill of another, its order is at fault once; one without a side at fault is none (MON-08, AMB-124)', () => {
+    for (const tif of [TIF.fok, TIF.gtc] as const) {
       const fixture = new OrderFixture();
       const maker = fixture.place({ id: 'm', user: BOB, side: SIDE.sell, quantity: 30_000 });
       const taker = fixture.place({ price: 201_000, quantity: 20_000, tif });
       for (let each = 0; each < 2; each += 1)
         fixture.rollBack(fixture.match(maker, taker, 200_000, 10_000, SIDE.buy), 10, 2);
       assert.deepEqual(
-        fixture.sink.faults.map(({ user, reason }) => [user, reason]),
-        Array.from({ length: faults }, () => [ALICE, 2]),
+        fixture.sink.faults.map(({ user, other, reason, isNewOrder }) => [user, other, reason, isNewOrder]),
+        [true, false].map((isNewOrder) => [ALICE, BOB, 2, isNewOrder]),
       );
       fixture.rollBack(fixture.match(maker, fixture.place({ id: 'other' }), 200_000, 10_000, SIDE.buy), 8, 8);
-      assert.equal(fixture.sink.faults.length, faults);
+      assert.equal(fixture.sink.faults.length, 2);
     }
   });
 

@@ -12,16 +12,28 @@ import { propertyParameters } from '../../support/property.ts';
 const user = (name: string | number): UserId => `${name}` as UserId;
 const at = (seconds: number): TimestampNs => BigInt(Math.round(seconds * 1e9)) as TimestampNs;
 
-/** @returns at which fault, counted from 1, the user began to cool down; 0: at none. */
+/** @returns at which fault, counted from 1, the user began to cool down; 0: at none. Each is of an order of its own. */
 function tripsAt(budget: FaultBudget, times: readonly number[], isMarketMaker = false): number {
-  return times.findIndex((time) => budget.fault(user('ada'), isMarketMaker, at(time))) + 1;
+  return times.findIndex((time) => budget.fault(user('ada'), isMarketMaker, at(time), true)) + 1;
 }
 
 suite('the budget of faults', () => {
-  test('20 in 60 s are borne, the 21st is not; of market makers 200 (AMB-124)', () => {
+  test('20 orders in 60 s are borne, the 21st is not; of market makers 200 (MON-08, AMB-124)', () => {
     const many = Array.from({ length: 300 }, (_, each) => 1 + each / 10);
     assert.equal(tripsAt(new FaultBudget(), many), 21);
     assert.equal(tripsAt(new FaultBudget(), many, true), 201);
+  });
+
+  test('of one order 200 undone fills are borne, the 201st is not; of a market maker 2,000 (MON-08)', () => {
+    for (const [isMarketMaker, most] of [
+      [false, 200],
+      [true, 2_000],
+    ] as const) {
+      const budget = new FaultBudget();
+      const all = Array.from({ length: 3_000 }, (_, each) => each);
+      const trips = all.findIndex((each) => budget.fault(user('ada'), isMarketMaker, at(1 + each / 1e6), each === 0));
+      assert.equal(trips + 1, most + 1);
+    }
   });
 
   test('the window slides: who has 20 in every 60 s never cools down', () => {
@@ -33,7 +45,7 @@ suite('the budget of faults', () => {
       ),
       0,
     );
-    assert.equal(budget.fault(user('ada'), false, at(1 + 499 * 3 + 1)), true, 'one more within is one too many');
+    assert.equal(budget.fault(user('ada'), false, at(1 + 499 * 3 + 1), true), true, 'one more within is one too many');
   });
 
   test('new orders are refused for 60 s from then on, however many faults follow, and the budget is whole after that', () => {
@@ -43,7 +55,7 @@ suite('the budget of faults', () => {
       Array.from({ length: 21 }, () => 1),
     );
     assert.equal(budget.coolsForNs(user('ada'), at(1)), 60n * SECOND_NS);
-    for (let each = 0; each < 50; each++) assert.equal(budget.fault(user('ada'), false, at(30)), false);
+    for (let each = 0; each < 50; each++) assert.equal(budget.fault(user('ada'), false, at(30), true), false);
     assert.equal(budget.coolsForNs(user('ada'), at(60.9)), SECOND_NS / 10n);
     assert.equal(budget.coolsForNs(user('ada'), at(61)), 0n);
     assert.equal(
@@ -56,30 +68,41 @@ suite('the budget of faults', () => {
   });
 
   test('users have budgets of their own, and a budget of 0 bears nothing', () => {
-    const budget = new FaultBudget();
-    budget.settings = { ...budget.settings, budget: 0 };
-    assert.equal(budget.fault(user('ada'), false, at(1)), true);
-    assert.deepEqual([budget.coolsForNs(user('ada'), at(2)) > 0n, budget.coolsForNs(user('bob'), at(2))], [true, 0n]);
+    for (const none of [{ orders: 0 }, { fills: 0 }]) {
+      const budget = new FaultBudget();
+      budget.settings = { ...budget.settings, ...none };
+      assert.equal(budget.fault(user('ada'), false, at(1), true), true);
+      assert.deepEqual([budget.coolsForNs(user('ada'), at(2)) > 0n, budget.coolsForNs(user('bob'), at(2))], [true, 0n]);
+    }
   });
 
-  test('it equals a list of all times (AMB-124)', () => {
-    const steps = fc.array(fc.record({ user: fc.nat(2), after: fc.nat(9) }), { maxLength: 300 });
+  test('it equals two lists of all times (MON-08, AMB-124)', () => {
+    const step = fc.record({ user: fc.nat(2), after: fc.nat(9), isNewOrder: fc.boolean() });
     fc.assert(
-      fc.property(steps, (played) => {
+      fc.property(fc.array(step, { maxLength: 300 }), (played) => {
         const budget = new FaultBudget();
-        budget.settings = { budget: 3, budgetMarketMaker: 5, windowNs: 10n * SECOND_NS, cooldownNs: 7n * SECOND_NS };
-        const times = new Map<number, number[]>();
+        budget.settings = {
+          ...{ orders: 3, ordersMarketMaker: 5, fills: 6, fillsMarketMaker: 8 },
+          ...{ windowNs: 10n * SECOND_NS, cooldownNs: 7n * SECOND_NS },
+        };
+        const orders = new Map<number, number[]>();
+        const fills = new Map<number, number[]>();
         const until = new Map<number, number>();
         let now = 1;
-        for (const { user: who, after } of played) {
+        for (const { user: who, after, isNewOrder } of played) {
           now += after;
           const isCooling = (until.get(who) ?? 0) > now;
-          const recent = (times.get(who) ?? []).filter((time) => time > now - 10);
-          if (!isCooling) recent.push(now);
-          const trips = !isCooling && recent.length > (who === 2 ? 5 : 3);
-          times.set(who, trips ? [] : recent);
+          const [ofOrders, ofFills] = [orders, fills].map((times) =>
+            (times.get(who) ?? []).filter((time) => time > now - 10),
+          ) as [number[], number[]];
+          if (!isCooling) ofFills.push(now);
+          if (!isCooling && isNewOrder) ofOrders.push(now);
+          const isOver = ofOrders.length > (who === 2 ? 5 : 3) || ofFills.length > (who === 2 ? 8 : 6);
+          const trips = !isCooling && isOver;
+          orders.set(who, trips ? [] : ofOrders);
+          fills.set(who, trips ? [] : ofFills);
           if (trips) until.set(who, now + 7);
-          assert.equal(budget.fault(user(who), who === 2, at(now)), trips);
+          assert.equal(budget.fault(user(who), who === 2, at(now), isNewOrder), trips);
           const left = Math.max(0, (until.get(who) ?? 0) - now);
           assert.equal(budget.coolsForNs(user(who), at(now)), BigInt(left) * SECOND_NS);
         }
@@ -90,9 +113,9 @@ suite('the budget of faults', () => {
 
   test('only users with recent faults are remembered, so many at most: the oldest gives way (AMB-111)', () => {
     const budget = new FaultBudget(100);
-    for (let each = 0; each < 1_000; each++) budget.fault(user(each), false, at(1 + each / 1_000));
+    for (let each = 0; each < 1_000; each++) budget.fault(user(each), false, at(1 + each / 1_000), true);
     assert.equal(budget.userCount, 100);
-    for (let each = 0; each < 100; each++) budget.fault(user('late'), false, at(200 + each * 100));
+    for (let each = 0; each < 100; each++) budget.fault(user('late'), false, at(200 + each * 100), true);
     assert.equal(budget.userCount, 1);
   });
 });
@@ -104,7 +127,8 @@ suite('which rollbacks count', () => {
     const { none, staleMatch, counterpartyAtFault, pricingFailure, insufficientMargin, protocolCapBreach } =
       ROLLBACK_REASON;
     assert.deepEqual(rules('never'), [none, pricingFailure, staleMatch, counterpartyAtFault]);
-    assert.deepEqual(rules('unlessPriceMoved'), [insufficientMargin, protocolCapBreach]);
+    assert.deepEqual(rules('unlessPriceMoved'), [insufficientMargin]);
+    assert.deepEqual(rules('unlessMeasureMoved'), [protocolCapBreach]);
     assert.equal(rules('always').length, reasons.length - 6);
     for (const reason of rules('always')) assert.ok(isAtFault(reason));
   });
