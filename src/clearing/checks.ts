@@ -68,6 +68,7 @@ export function checkLedger(state: ClearingState): void {
   checkLocks(state);
   checkLots(state);
   checkUnits(state);
+  checkUsedTexts(state);
   checkOrders(state);
 }
 
@@ -240,6 +241,24 @@ function checkLots(state: ClearingState): void {
     assert(free === (sum < available ? sum : available), 'what of lots is free is neither locked nor held');
   }
   assert(count === state.lots.size, 'lots are counted');
+}
+
+/**
+ * A used text is live exactly as long as the row that it made (MON-01). Of a settlement only the first half: under a clock that
+ * stands still a later row may have its place and time.
+ */
+function checkUsedTexts({ usedTexts, withdrawals, settlements }: ClearingState): void {
+  for (const { kind, status, owner, sequence, requestedNs } of usedTexts.all()) {
+    if (kind === 'floor') continue;
+    const isLiveText = status === 'live';
+    if (kind === 'settlement' || kind === 'makerOrder') {
+      const isMade = settlements.find(owner, sequence)?.requestedNs === requestedNs;
+      assert(!isLiveText || isMade, `settlement ${sequence} of ${owner} lives as its text does`);
+    } else {
+      const isMade = withdrawals.ofUser(owner).some(({ row }) => row.sequence === sequence && isLive(row));
+      assert(isLiveText === isMade, `withdrawal ${sequence} of ${owner} lives as its text does`);
+    }
+  }
 }
 
 /** What was credited for the units of an asset's tokens is at most what they are worth. */

@@ -320,6 +320,8 @@ export interface Settle extends FromNode, Signed, UsedOnce {
   readonly expiresNs: bigint | null;
   /** Of the last confirmed block of the chain, seconds. */
   readonly blockTime: number;
+  /** Why no approval is signed now: only a text that was accepted before is answered (MON-01). null: they are. */
+  readonly notReady: string | null;
   /** Why the gateway could not set the amount aside beside open orders (AMB-112); null: it has. */
   readonly shortfall: 'INSUFFICIENT_INVENTORY' | 'INSUFFICIENT_MARGIN' | null;
 }

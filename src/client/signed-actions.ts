@@ -325,7 +325,7 @@ export function unsignedSettlement(user: UserId, request: Omit<SettlementRequest
   return { kind: 'settlement', user, text: settlementText({ ...request, user }) };
 }
 
-/** A market maker's order: who attaches it to a settlement may settle through this settler until it expires. */
+/** A market maker's order: who attaches it to a settlement first settles through this settler, once, before it expires. */
 export interface MakerOrder {
   readonly maker: UserId;
   readonly settler: UserId;

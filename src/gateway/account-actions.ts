@@ -92,7 +92,7 @@ export interface AccountActionParts {
   readonly withdrawals: Pick<WithdrawalRows, 'form'>;
   /** RATE_LIMITED, or null after the charge. */
   readonly charge: (user: UserId, cost: Cost) => Reject | null;
-  readonly settlements: Pick<SettlementRows, 'decided'>;
+  readonly settlements: Pick<SettlementRows, 'decided' | 'hasLive'>;
   readonly chains: SettlementChains;
   /** What the registry knows on each chain (MON-14). */
   readonly registry: () => KnownAddresses;
@@ -217,7 +217,7 @@ export class AccountActions {
     let signed = request.text;
     const decided = await this.#decided(request, user, {
       kind: 'settle',
-      refuse: () => refuseDelegation(request) ?? this.#refuseChain(inner.chainId.id),
+      refuse: () => refuseDelegation(request) ?? this.#refuseChain(inner.chainId.id, user),
       verify: async () => {
         const verified = await this.#verifySettlement(request, user);
         if (verified.ok) signed = verified.value;
@@ -266,6 +266,7 @@ export class AccountActions {
       nonce: inner.nonce,
       expiresNs: inner.expiresNs,
       blockTime: chain.kind === 'ready' ? chain.blockTime : 0,
+      notReady: this.#notReady(chainId),
       shortfall: taken.ok ? null : shortfallOf(taken.reject),
     };
     return { command, setAside: taken.ok ? taken.value : null };
@@ -298,9 +299,16 @@ export class AccountActions {
     return refusal === BAD_SIGNATURE ? { ...BAD_SIGNATURE, field: 'maker_order' } : refusal;
   }
 
-  #refuseChain(chainId: ChainId): Reject | null {
+  /** A user with a live settlement may be asking for it again: clearing decides. */
+  #refuseChain(chainId: ChainId, user: UserId): Reject | null {
+    const notReady = this.#notReady(chainId);
+    if (notReady === null || this.#parts.settlements.hasLive(user)) return null;
+    return { ...NOT_SIGNED, message: notReady };
+  }
+
+  #notReady(chainId: ChainId): string | null {
     const chain = this.#parts.chains(chainId);
-    return chain.kind === 'ready' ? null : { ...NOT_SIGNED, message: `${NOT_SIGNED.message}: ${chain.reason}` };
+    return chain.kind === 'ready' ? null : `${NOT_SIGNED.message}: ${chain.reason}`;
   }
 
   /** The next numbers of a user on a chain (MON-02). INVALID_REQUEST for a chain that is not registered. */

@@ -65,6 +65,11 @@ export class SettlementRows {
     for (const answer of [...(this.#waiting.get(nameOf(row)) ?? [])]) answer(row);
   }
 
+  /** Whether the user has a live row. */
+  hasLive(user: UserId): boolean {
+    return this.#users.has(user);
+  }
+
   /** Every live row. */
   *all(): Iterable<SettlementRow> {
     for (const rows of this.#users.values()) yield* rows.values();

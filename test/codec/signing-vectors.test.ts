@@ -9,7 +9,7 @@ import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeReplace } from '../../src/codec/signed-replace.ts';
 import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal } from '../../src/codec/signed-withdrawal.ts';
+import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { toHex } from '../../src/core/hex.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { USER_9D, USER_42, utf8, VECTORS, type Vector, vectorNamed, wrap } from '../support/wire-vectors.ts';
@@ -23,6 +23,7 @@ const DECODERS: Readonly<Record<Vector['kind'], Decoder>> = {
   transfer: decodeTransfer,
   'close-position': decodeClosePosition,
   withdrawal: decodeWithdrawal,
+  'withdrawal-cancel': decodeWithdrawalCancel,
   settlement: decodeSettlement,
 };
 

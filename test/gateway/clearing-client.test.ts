@@ -39,7 +39,7 @@ function actionsOf(clearing: ClearingClient): AccountActions {
     sessions: { refuseNonce: () => null, consumeNonce: () => undefined },
     setAsides: new OrderFixture().manager.setAsides,
     withdrawals: { form: 'hex' },
-    settlements: { decided: async () => null },
+    settlements: { decided: async () => null, hasLive: () => false },
     chains: NO_CHAINS,
     registry: () => ({ configs: new Map(), tokenDecimals: new Map() }),
     assetOfToken: () => null,

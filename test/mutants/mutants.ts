@@ -1928,6 +1928,12 @@ const SETTLEMENTS: readonly Mutant[] = [
     caughtBy: 'test/clearing/funds/used-texts',
   },
   {
+    breaks: 'nothing is locked while no approval is signed',
+    site: 'nothing-locked-while-not-ready',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/used-texts',
+  },
+  {
     breaks: 'what no signature can move is credited to none',
     site: 'deposit-to-a-key',
     change: returns('publicKey.length === PUBLIC_KEY_BYTES'),

@@ -9,7 +9,7 @@ export type Asked = OperatorCommand | OperatorRequest;
 type Texted = {
   readonly withdraw: Pick<Withdraw, 'text'>;
   readonly cancelWithdrawal: Pick<CancelWithdrawal, 'text' | 'requestedNs'>;
-  readonly settle: Pick<Settle, 'text' | 'makerOrder'>;
+  readonly settle: Pick<Settle, 'text' | 'makerOrder' | 'notReady'>;
 };
 type Untexted = {
   [Kind in keyof Texted]: Omit<Extract<ClearingInput, { kind: Kind }>, keyof Texted[Kind]> & Partial<Texted[Kind]>;
@@ -28,7 +28,7 @@ export function textOf(request: number): string {
 function withText(asked: Untexted): ClearingInput {
   const text = textOf(asked.request);
   if (asked.kind === 'withdraw') return { text, ...asked };
-  if (asked.kind === 'settle') return { text, makerOrder: null, ...asked };
+  if (asked.kind === 'settle') return { text, makerOrder: null, notReady: null, ...asked };
   return { text, requestedNs: null, ...asked };
 }
 

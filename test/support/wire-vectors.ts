@@ -10,7 +10,15 @@ const USER_07 = 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22
 
 export interface Vector {
   readonly name: string;
-  readonly kind: 'create' | 'replace' | 'cancel' | 'transfer' | 'close-position' | 'withdrawal' | 'settlement';
+  readonly kind:
+    | 'create'
+    | 'replace'
+    | 'cancel'
+    | 'transfer'
+    | 'close-position'
+    | 'withdrawal'
+    | 'withdrawal-cancel'
+    | 'settlement';
   readonly user: string;
   readonly text: string;
   readonly byteLength: number;
@@ -57,6 +65,21 @@ export const VECTORS: readonly Vector[] = [
     '{"tplus_user":"PK","asset":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000@000000000000007a69","amount":"38d7ea4c68000","nonce":0,"target":"7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c000000000000000000000000"}',
     286,
     '9933451f2cce5f395903dbf2f60f4550be7ea3f115af893c5bb3084a1bf2db4b194e69aae472c226189f2adb9e636f5fbd2118049acfdd4020a8e2d6a0943609',
+  ]),
+  vector('wire.md withdrawal with request id', 'withdrawal', USER_42, [
+    '{"tplus_user":"PK","asset":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000@000000000000007a69","amount":"38d7ea4c68000","nonce":0,"target":"7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c000000000000000000000000","request_id":"request-1"}',
+    311,
+    '88f999032410a2bdb9d39f903f821c83b37b69c8b785d7d91f508dfa5c35580c207c79db159f4ce2a9a09b8611190dd5a3b643186b4503951f0aa61d32b64309',
+  ]),
+  vector('wire.md withdrawal cancel of a row', 'withdrawal-cancel', USER_42, [
+    '{"tplus_user":"PK","asset_address":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000@000000000000007a69","nonce":0,"requested_at_ns":1770000004000000000}',
+    231,
+    'd20fbd2efb70a8371e7e78005f60f778616026c0fba0aea0fe964e1d97240b2ff3b6200a1a1f564ee755089fc8d14df16a56e7c3359f73561e2a872e06ac7a0a',
+  ]),
+  vector('wire.md settlement with request id', 'settlement', USER_42, [
+    '{"tplus_user":"PK","sub_account_index":3,"settler":"PK","mode":"margin","asset_in":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000","amount_in":"de0b6b3a7640000","asset_out":"6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b000000000000000000000000","amount_out":"9c4","chain_id":"000000000000007a69","nonce":0,"expires_at":null,"mm_pubkey":null,"request_id":"request-1"}',
+    504,
+    'e196c7a91276151998791231a2f1f7b93a1ed8f7971c0a97047fbe8de3ddf20c92aa7609a3ec442a9596953f9ce7e3f2bc41e424f25bb39dfbd4c68e0b79410a',
   ]),
   vector('wire.md settlement', 'settlement', USER_42, [
     '{"tplus_user":"PK","sub_account_index":3,"settler":"PK","mode":"margin","asset_in":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000","amount_in":"de0b6b3a7640000","asset_out":"6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b000000000000000000000000","amount_out":"9c4","chain_id":"000000000000007a69","expires_at":null,"mm_pubkey":null}',

@@ -316,7 +316,7 @@ function notFound(): Outcome<View> {
  * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82). A text that was accepted
  * before changes nothing (MON-01).
  *
- * @returns `{"place","requested_ns"}` of the locked row, with `"duplicate":true` of one that lives already; ACTION_ALREADY_USED,
+ * @returns `{"place","requested_ns"}` of the locked row, with `"duplicate":true` of one that lives already; ACTION_ALREADY_USED, SERVICE_UNAVAILABLE,
  *   CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLER_NOT_FOUND, ASSET_NOT_FOUND,
  *   INVALID_REQUEST, INVALID_NONCE, INSUFFICIENT_INVENTORY, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED; then nothing changed.
  */
@@ -331,6 +331,8 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
   const usedOrder = uses.order === null ? null : usedText(state, uses.order, nowNs);
   // mutant: maker-order-once
   if (usedOrder !== null) return rejected(alreadyUsed(usedOrder, 'maker_order'));
+  // mutant: nothing-locked-while-not-ready
+  if (input.notReady !== null) return rejected(reject('SERVICE_UNAVAILABLE', input.notReady));
   const terms = readTerms(state, input, nowNs);
   if (!terms.ok) return terms;
   const { out, in: into, baseUnitsOut, baseUnitsIn, validFrom, validUntil } = terms.value;

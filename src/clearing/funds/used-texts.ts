@@ -296,7 +296,7 @@ export function reviveUses(state: ClearingState, made: MadeRow): void {
 /** A row ended before anything was signed for it: its texts may be sent again. */
 export function forgetUses(state: ClearingState, made: MadeRow): void {
   // mutant: refused-text-is-new
-  for (const row of state.usedTexts.ofRow(made)) drop(state, row);
+  for (const row of state.usedTexts.ofRow(made)) if (row.status === 'live') drop(state, row);
 }
 
 function write(state: ClearingState, row: UsedTextRow): void {

@@ -462,6 +462,16 @@ suite('signed texts are accepted once', () => {
     assert.equal(world.state.usedTexts.find(ALICE, digest('a')), null, 'what is over leaves with the next text');
   });
 
+  test('MON-01: while no approval is signed a settlement of before is answered, and nothing new is locked', () => {
+    const world = TextsWorld.opened();
+    const notReady = 'the chain is stopped';
+    assert.equal(told(world.settle(digest('a'), { notReady })), 'SERVICE_UNAVAILABLE');
+    assert.equal(told(world.settle(digest('a'))), 'done');
+    assert.equal(told(world.settle(digest('a'), { notReady })), 'duplicate');
+    assert.equal(told(world.settle(digest('b'), { notReady })), 'SERVICE_UNAVAILABLE');
+    assert.equal(world.settlements().length, 1);
+  });
+
   test('MON-01: what nothing was signed for may be sent again', () => {
     const world = TextsWorld.opened();
     assert.equal(told(world.settle(digest('a'))), 'done');
