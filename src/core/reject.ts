@@ -65,6 +65,7 @@ export const REJECT_CODE = {
   IMMUTABLE_FIELD: 507,
   VAULT_EXISTS: 508,
   CLOCK_BACKWARDS: 509,
+  HOST_NOT_SERVED: 510,
 } as const;
 
 export type RejectName = keyof typeof REJECT_CODE;
@@ -128,6 +129,7 @@ export const REJECT_STATUS: Readonly<Record<RejectName, number>> = {
   IMMUTABLE_FIELD: 409,
   VAULT_EXISTS: 409,
   CLOCK_BACKWARDS: 409,
+  HOST_NOT_SERVED: 403,
 };
 
 const NAME_OF_CODE: ReadonlyMap<number, RejectName> = new Map(

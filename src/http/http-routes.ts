@@ -146,7 +146,9 @@ export class HttpRoutes {
     const route = this.#routes.get(nameOf(request));
     const { late = LATE, deadlineMs = DEADLINE_MS_DEFAULT } = route ?? {};
     const { pattern } = request;
-    const call = new HttpCall(head, response, address, { pattern, late, deadlineMs }, this.#parts);
+    // The listener of the connection writes the header of origins.
+    const about = { pattern, late, deadlineMs, anyOrigin: false };
+    const call = new HttpCall(head, response, address, about, this.#parts);
     if (route === undefined) call.refuse(unknown);
     else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuse(TOO_MANY);
     else {
@@ -221,7 +223,7 @@ export class HttpRoutes {
   begin(
     response: HttpResponse,
     request: HttpRequest,
-    route: Pick<HttpRoute, 'pattern' | 'late' | 'deadlineMs'>,
+    route: Pick<HttpRoute, 'pattern' | 'late' | 'deadlineMs' | 'anyOrigin'>,
     parameterCount: number,
   ): HttpCall | null {
     const { gate } = this.#listener;
@@ -230,8 +232,8 @@ export class HttpRoutes {
     const isRefused = own !== null && gate?.isEmpty(own) === true;
     const { head, verdict, endsConnection } = isRefused ? briefHead(request) : readHead(request, parameterCount);
     const address = own ?? gate?.addressOf(response, head.headers['x-forwarded-for']) ?? '';
-    const { pattern, late = LATE, deadlineMs = DEADLINE_MS_DEFAULT } = route;
-    const call = new HttpCall(head, response, address, { pattern, late, deadlineMs }, this.#parts);
+    const { pattern, late = LATE, deadlineMs = DEADLINE_MS_DEFAULT, anyOrigin = false } = route;
+    const call = new HttpCall(head, response, address, { pattern, late, deadlineMs, anyOrigin }, this.#parts);
     const notAdmitted = gate?.admit(address) ?? null;
     if (notAdmitted !== null) this.#refuseUnread(call, notAdmitted);
     else if (!verdict.ok && endsConnection) call.refuseAndClose(verdict.reject);

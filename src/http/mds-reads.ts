@@ -156,6 +156,7 @@ function addRead<Shape>(
     method: 'GET',
     pattern,
     query,
+    anyOrigin: true,
     handler: (call) => {
       const shape = shapeOf(new Query(call.head.query));
       if (!shape.ok) return call.refuse(shape.reject);

@@ -35,7 +35,7 @@ export interface RequestParts {
 interface AnyRoute<Shape>
   extends Pick<
     HttpRoute,
-    'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query' | 'isListed'
+    'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query' | 'isListed' | 'anyOrigin'
   > {
   readonly method: HttpMethod;
   readonly pattern: string;
@@ -155,6 +155,7 @@ export class RouteKit {
       refused,
       query,
       isListed,
+      anyOrigin,
     } = route;
     this.routes.add({
       method,
@@ -168,6 +169,7 @@ export class RouteKit {
       ...(refused === undefined ? {} : { refused }),
       ...(query === undefined ? {} : { query }),
       ...(isListed === undefined ? {} : { isListed }),
+      ...(anyOrigin === undefined ? {} : { anyOrigin }),
     });
   }
 }

@@ -119,7 +119,9 @@ export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams
 }
 
 function addDocuments(kit: RouteKit, documents: ApiDocuments): void {
-  for (const pattern of [...DOCUMENT_PATTERNS, ...TRADE_PAGE_PATTERNS]) {
-    kit.addPublic({ method: 'GET', pattern, shape: noShape, serve: (call) => documents.answer(call) });
-  }
+  const add = (pattern: string, anyOrigin: boolean): void => {
+    kit.addPublic({ method: 'GET', pattern, anyOrigin, shape: noShape, serve: (call) => documents.answer(call) });
+  };
+  for (const pattern of DOCUMENT_PATTERNS) add(pattern, true);
+  for (const pattern of TRADE_PAGE_PATTERNS) add(pattern, false);
 }

@@ -194,7 +194,7 @@ export class OmsServer {
       if (auth !== 'public' || area === LOGIN_AREA) continue;
       const there = patternOf(path);
       for (const pattern of bothPlaces(there))
-        this.#passed.add({ method, pattern, query: null, isListed: false }, there);
+        this.#passed.add({ method, pattern, query: null, isListed: false, anyOrigin: true }, there);
     }
     for (const { path } of MDS_STREAMS) {
       const there = patternOf(path);

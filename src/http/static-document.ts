@@ -29,23 +29,30 @@ export function staticDocument(contentType: string, body: Uint8Array, securityPo
   return { contentType, body, securityPolicy, etag: `"${hash.slice(0, 32)}"` };
 }
 
+export interface DocumentReply {
+  readonly document: StaticDocument;
+  /** Headers beside those of every document. */
+  readonly extra: readonly (readonly [name: string, value: string])[];
+  /** Writes the body after status and headers. */
+  readonly send: (body: Uint8Array) => void;
+}
+
 /**
  * Call outside a cork.
  *
- * @param send writes the body after status and headers.
  * @returns the status of the reply: 200, or 304 for a client that has the document already.
  */
 export function sendDocument(
   response: ReplyTarget,
   head: RequestHead,
-  document: StaticDocument,
-  send: (body: Uint8Array) => void,
+  { document, extra, send }: DocumentReply,
 ): 200 | 304 {
   const isKnown = head.headers['if-none-match'].includes(document.etag);
   const { securityPolicy } = document;
   response.cork(() => {
     response.writeStatus(isKnown ? '304 Not Modified' : '200 OK');
     for (const [name, value] of HEADERS) response.writeHeader(name, value);
+    for (const [name, value] of extra) response.writeHeader(name, value);
     response.writeHeader('Content-Type', document.contentType);
     response.writeHeader('Content-Security-Policy', securityPolicy);
     response.writeHeader('ETag', document.etag);

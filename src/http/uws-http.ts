@@ -45,6 +45,8 @@ export interface HttpRoute {
   readonly query?: QueryMembers | null;
   /** False: it is another listener's, and not among this one's routes in the API documents. */
   readonly isListed?: boolean;
+  /** Pages of any origin may read its replies in a browser, without credentials (MCH-06); by default none may. */
+  readonly anyOrigin?: boolean;
   /** Of a GET: its body is read, as of every other method. */
   readonly readsBody?: boolean;
   /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
@@ -112,6 +114,7 @@ for (const status of Object.values(REJECT_STATUS)) {
 }
 
 type Headers = readonly (readonly [name: string, value: string])[];
+const ANY_ORIGIN: Headers = [['Access-Control-Allow-Origin', '*']];
 const JSON_HEADERS: Headers = [['Content-Type', 'application/json']];
 
 const SLOW_BODY: Reject = reject('TIMEOUT', 'the body did not arrive in time');
@@ -153,6 +156,7 @@ export interface CallRoute {
   readonly late: Reject;
   /** Real milliseconds. */
   readonly deadlineMs: number;
+  readonly anyOrigin: boolean;
 }
 
 /** One request and its reply. Valid until answered or aborted; afterwards every method has no effect. */
@@ -205,7 +209,8 @@ export class HttpCall {
       if (isHead) endHead(this.#response, body.byteLength, false);
       else unread.send(this, this.#response, body, false);
     };
-    this.#answered(observer, sendDocument(this.#response, this.head, document, send));
+    const extra = this.#route.anyOrigin ? ANY_ORIGIN : [];
+    this.#answered(observer, sendDocument(this.#response, this.head, { document, extra, send }));
   }
 
   /** Replies what another thread has answered for this listener. */
@@ -351,6 +356,7 @@ export class HttpCall {
     response.cork(() => {
       response.writeStatus(STATUS_LINE[status] ?? `${status}`);
       for (const [name, value] of headers) response.writeHeader(name, value);
+      if (this.#route.anyOrigin) for (const [name, value] of ANY_ORIGIN) response.writeHeader(name, value);
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       // Without a length: of a 304 it would be that of the document (RFC 9110 8.6).
       if (status === 304) response.endWithoutBody();

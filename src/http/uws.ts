@@ -12,9 +12,11 @@ import { createRequire } from 'node:module';
 export const HEAD_BYTES_MAX = 8_192;
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(2 * HEAD_BYTES_MAX);
 
-type Native = typeof import('uWebSockets.js');
+type Native = typeof import('uWebSockets.js') & { _cfg(key: string): void };
 /** require, because an import would be evaluated before this file's statements. */
 export const uWS: Native = createRequire(import.meta.url)('uWebSockets.js') as Native;
+// Without it every response names the server and its version in a header of its own.
+uWS._cfg('silent');
 
 /** PEM files. */
 export interface TlsFiles {

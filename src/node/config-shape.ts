@@ -28,6 +28,11 @@ const Account = Type.Union([
 ]);
 /** An address, or a name that the system resolves. */
 const Host = Type.String({ pattern: HOST_FORM, description: HOST_WORDS });
+/** Of DNS: labels of letters, digits, hyphens and underscores. */
+const HostName = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,63}(?:\\.[A-Za-z0-9_-]{1,63})*$',
+  description: 'a host name without a port',
+});
 const RingBytes = Type.Union(
   [
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
@@ -49,6 +54,7 @@ export const ProfileShape: TSchema = Type.Object(
     hosts: Type.Optional(
       Type.Object({ oms: Type.Optional(Host), mds: Type.Optional(Host), ops: Type.Optional(Host) }, Strict),
     ),
+    opsNames: Type.Optional(Type.Array(HostName, { maxItems: 32 })),
     publicListeners: Type.Union([
       Type.Literal('plain-on-loopback'),
       Type.Literal('plain-in-container'),
@@ -146,6 +152,8 @@ export interface Profile {
   readonly operatorToken: string | null;
   /** Where a listener has another address than RINGBOOK_HOST. */
   readonly hosts?: { readonly oms?: string; readonly mds?: string; readonly ops?: string };
+  /** Host names under which the operations listener is reached, beside loopback names and addresses. */
+  readonly opsNames?: readonly string[];
   readonly publicListeners: PublicListeners;
   /** Limits per address of a public listener; null: none. */
   readonly addresses: AddressConfig | null;

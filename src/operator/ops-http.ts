@@ -17,6 +17,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
@@ -69,6 +70,8 @@ export interface OpsHttpOptions {
   readonly token: string;
   readonly log: Logger;
   readonly isRecovering: () => boolean;
+  /** Host names under which the listener is reached, beside loopback names and addresses (MCH-06). */
+  readonly names: readonly string[];
 }
 
 /** A response ready to be sent. */
@@ -105,6 +108,9 @@ const UNREAD_MS_MAX = 10_000;
 /** How long a request in flight may delay closing. */
 const CLOSE_MS_MAX = 2_000;
 
+/** A name is what a page of another site can point at this listener; an address is not. */
+const LOOPBACK_NAME = /^(?:[^.]+\.)*localhost\.?$/;
+const NAME_OF_HOST = /^\[([^\]]*)\](?::\d*)?$|^([^:]*)(?::\d*)?$/;
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
 const NO_TOKEN: Reject = reject('UNAUTHORIZED', 'the operator token is missing or wrong');
 const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too many wrong operator tokens, wait');
@@ -127,6 +133,7 @@ export class OpsHttp {
   readonly #routes: readonly OpsRoute[];
   readonly #options: OpsHttpOptions;
   readonly #guard: TokenGuard;
+  readonly #names: ReadonlySet<string>;
   readonly #counts = new Map<string, number>();
   readonly #requests = new PacedRequests();
   /** Connections with a request whose response has not been passed to the kernel. */
@@ -138,6 +145,7 @@ export class OpsHttp {
     this.#routes = routes;
     this.#options = options;
     this.#guard = new TokenGuard(options.token);
+    this.#names = new Set(options.names.map((name) => name.toLowerCase()));
     this.#server = createServer(
       {
         maxHeaderSize: HEAD_BYTES_MAX,
@@ -221,6 +229,8 @@ export class OpsHttp {
 
   /** @returns null when the client has disconnected. */
   async #answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
+    const unserved = this.#unservedHost(request);
+    if (unserved !== null) return refusal(UNKNOWN_ROUTE, unserved, trace);
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
     const refused = isOperator ? this.#refusalOf(request) : null;
@@ -272,6 +282,17 @@ export class OpsHttp {
       log.error({ err: error, route: route.pattern, trace: trace.traceId }, 'an operator call failed');
       return refusal(route.pattern, FAILED, trace);
     }
+  }
+
+  /**
+   * HOST_NOT_SERVED for a Host header that names neither this machine's loopback nor a name of the configuration: a page
+   * whose name leads to this listener by DNS would read it otherwise. Addresses and requests without the header pass.
+   */
+  #unservedHost({ headers: { host } }: IncomingMessage): Reject | null {
+    if (host === undefined || host === '') return null;
+    const [, address, name = address] = NAME_OF_HOST.exec(host.toLowerCase()) ?? [];
+    if (name !== undefined && (isIP(name) !== 0 || LOOPBACK_NAME.test(name) || this.#names.has(name))) return null;
+    return reject('HOST_NOT_SERVED', 'this listener is not served under that host name: add it to "opsNames"');
   }
 
   #refusalOf({ headers, socket }: IncomingMessage): Reject | null {

@@ -52,6 +52,7 @@ export interface OpsConfig {
   readonly backstopAccount: string | null;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly token: string;
+  readonly opsNames?: readonly string[];
 }
 
 export interface NodeBounds {

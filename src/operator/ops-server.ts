@@ -49,7 +49,12 @@ export class OpsServer {
       ...hooks,
     ];
     const isRecovering = (): boolean => parts.waitingFor().includes('clearing');
-    this.#http = new OpsHttp(routes, { token: parts.config.token, log, isRecovering });
+    this.#http = new OpsHttp(routes, {
+      token: parts.config.token,
+      log,
+      isRecovering,
+      names: parts.config.opsNames ?? [],
+    });
   }
 
   /** @param at.port 0 selects a free port. @returns the port; rejects when it cannot be opened. */

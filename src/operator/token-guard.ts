@@ -1,10 +1,9 @@
 /**
  * Limits how often an address may send a wrong operator token: a bucket of WRONG_TOKENS that refills by one a second.
- * An address with an empty bucket is rejected before its token is compared, right or wrong; otherwise the response
- * would reveal it.
+ * The right token is never refused for the wrong ones of others at the same address (MCH-06): an operator behind a proxy
+ * shares it with every client of that proxy. Nothing is won by guessing on: a token has at least 32 characters.
  *
- * Bounded: at ADDRESSES_MAX the address whose last wrong token is oldest is removed, and its bucket is full again. A
- * token has at least 32 characters, so that does not help to guess one. Comparing takes the same time for every token
+ * Bounded: at ADDRESSES_MAX the address whose last wrong token is oldest is removed, and its bucket is full again. Comparing takes the same time for every token
  * (hashes).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -14,7 +13,7 @@ export const WRONG_TOKENS = 20;
 const REFILL_MS = 1_000;
 export const ADDRESSES_MAX = 4_096;
 
-/** `limited`: not compared. */
+/** `limited`: wrong too often. */
 export type TokenVerdict = 'right' | 'wrong' | 'limited';
 
 interface Bucket {
@@ -41,10 +40,10 @@ export class TokenGuard {
   judge(authorization: string | undefined, address: string | undefined): TokenVerdict {
     const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) return 'wrong';
+    if (timingSafeEqual(hash(given), this.#tokenHash)) return 'right';
     const key = lastForwardedKey(address ?? '') ?? '';
     const bucket = this.#bucketOf(key);
     if (bucket.left < 1) return 'limited';
-    if (timingSafeEqual(hash(given), this.#tokenHash)) return 'right';
     bucket.left -= 1;
     this.#keep(key, bucket);
     return 'wrong';

@@ -141,6 +141,35 @@ suite('one origin', () => {
     assert.equal(toldBy(await at(['oms', '/market-data'], '/markets')), '404 NOT_FOUND');
   });
 
+  test('pages of any origin may read public market data and documents, and nothing else (MCH-06)', async () => {
+    const originOf = async (port: 'oms' | 'mds', path: string, headers: HttpAsk['headers'] = {}): Promise<unknown> => {
+      const answer = await ask(node.ports[port], path, { headers: { origin: 'https://charts.example', ...headers } });
+      assert.equal(answer.headers['access-control-allow-credentials'], undefined, path);
+      assert.equal(answer.headers['uwebsockets'], undefined, 'no header names the server');
+      return answer.headers['access-control-allow-origin'];
+    };
+    const reads = ['/marketdepth/2', '/trades/2', '/ticker/2', '/klines/2', '/trades', '/tickers', '/marketdepth/77'];
+    const documents = ['/api-doc.json', '/async-api.json', '/api-reference'];
+    for (const path of [...reads, ...documents]) assert.equal(await originOf('mds', path), '*', path);
+    for (const path of reads) {
+      assert.equal(await originOf('oms', path), '*', path);
+      assert.equal(await originOf('oms', `/market-data${path}`), '*', path);
+    }
+    for (const path of documents) assert.equal(await originOf('oms', path), '*', path);
+    const session = { authorization: `Bearer ${alice.token}`, 'user-id': alice.id };
+    for (const path of [
+      `/orders/user/${alice.id}`,
+      `/inventory/user/${alice.id}`,
+      `/nonce/${alice.id}`,
+      '/',
+      '/none',
+    ]) {
+      assert.equal(await originOf('oms', path, session), undefined, path);
+    }
+    assert.equal(await originOf('mds', `/nonce/${alice.id}`), undefined);
+    assert.equal(await originOf('mds', `/orders/user/${alice.id}`, session), undefined);
+  });
+
   test('every stream of market data is at both listeners, at its own path and below /market-data', async () => {
     const streams = [
       '/marketdepth/diff/2',

@@ -31,6 +31,36 @@ describe('conventions of the operator API', () => {
     assert.equal((await fixture.call('GET', '/operator/assets')).status, 200);
   });
 
+  test('a host name that is neither loopback nor configured is 403 on every route; addresses are served (MCH-06)', async () => {
+    for (const host of [
+      'evil.example',
+      'evil.example:9464',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'a b',
+    ]) {
+      for (const path of ['/livez', '/metrics', '/', '/operator/assets', '/nothing']) {
+        const { status, json } = await fixture.send('GET', path, undefined, {
+          host,
+          authorization: 'Bearer ringbook-dev',
+        });
+        assert.deepEqual([status, json.error.code], [403, 'HOST_NOT_SERVED'], `${host} ${path}`);
+      }
+    }
+    const served = [
+      'localhost',
+      'LOCALHOST:1',
+      'node.localhost',
+      '127.0.0.1:9464',
+      '[::1]:9464',
+      '10.0.0.7',
+      '[fd00::1]',
+    ];
+    for (const host of served) {
+      assert.equal((await fixture.send('GET', '/livez', undefined, { host })).status, 200, host);
+    }
+  });
+
   test('unknown routes are 404, known ones with another method 405 with what they take', async () => {
     for (const path of [
       '/operator',

@@ -22,6 +22,7 @@ export type PublicCode = Exclude<
   | 'IMMUTABLE_FIELD'
   | 'VAULT_EXISTS'
   | 'CLOCK_BACKWARDS'
+  | 'HOST_NOT_SERVED'
 >;
 
 export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
