@@ -12,7 +12,7 @@ function rows(): readonly (readonly string[])[] {
   const section = /## Shared tables[^\n]*\n([\s\S]*?)\n## /.exec(text)?.[1] ?? '';
   return section
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| Table') && !line.startsWith('| ---'))
+    .filter((line) => line.startsWith('| ') && !/^\| (?:Table|What|---)/.test(line))
     .map((line) =>
       line
         .split('|')
