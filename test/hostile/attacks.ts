@@ -419,19 +419,21 @@ const crossing: Attack = async (world) => {
   );
 };
 
-/** Resting reduce-only orders that would increase the position of their user: each of their fills is taken back. */
+/**
+ * Resting reduce-only orders of which their user sells the position in the same batch: a fill of one before its cut is taken back,
+ * and is a fault (MON-09).
+ */
 const faults: Attack = async (world) => {
+  let turn = 0;
   await margins(world, 0, (stranger) => {
-    const price = `${3_000 + world.random.below(4)}`;
-    const wish = {
-      side: 'Sell',
-      price,
-      quantity: '0.001',
-      timeInForce: GTC,
-      target: MARGIN,
-      reduceOnly: true,
-    } as const;
-    return stranger.order(wish);
+    const near = world.random.below(4);
+    const common = { quantity: '0.001', target: MARGIN } as const;
+    turn += 1;
+    if (turn % 3 === 1) return stranger.order({ ...common, side: 'Buy', price: `${3_001 + near}`, timeInForce: IOC });
+    if (turn % 3 === 2) {
+      return stranger.order({ ...common, side: 'Sell', price: `${3_000 + near}`, timeInForce: GTC, reduceOnly: true });
+    }
+    return stranger.order({ ...common, side: 'Sell', price: `${2_999 - near}`, timeInForce: IOC });
   });
 };
 
