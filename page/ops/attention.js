@@ -53,6 +53,12 @@ function findings(metrics, windowMs) {
         `The vaults hold ${figure(off)} more of asset ${labels['asset']} than the ledger has`,
         'docs/funds.md, Ledger and chain differ.',
       );
+  for (const { labels, value: missing } of metrics.samples('ringbook_approvals_stopped_units'))
+    if (missing > 0)
+      urgent(
+        `Nothing of asset ${labels['asset']} is approved on chain ${labels['chain']}: its vault lacks ${figure(missing)}`,
+        'docs/funds.md, Approvals beyond the vault.',
+      );
   for (const { labels, value: isStopped } of metrics.samples('ringbook_chain_stopped'))
     if (isStopped > 0)
       urgent(`Chain ${labels['chain']} is stopped`, 'Nothing is credited or approved on it; the log has the reason.');

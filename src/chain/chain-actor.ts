@@ -15,11 +15,11 @@ import { ConfigError } from '../core/config-error.ts';
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
+import { type Amount18, type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { ConfirmedBlock } from '../runtime/wall-follower.ts';
 import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
-import type { AmountLimits, KeySigner, Signer } from './approval-signer.ts';
+import type { AmountLimits, KeySigner, Signer, SigningRequest } from './approval-signer.ts';
 import { ChainLane } from './chain-lane.ts';
 import type {
   ChainCounters,
@@ -54,7 +54,7 @@ import { BLOCKS_AGAIN, LateReads } from './late-reads.ts';
 import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
 import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
-import { type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
+import { type ApprovalStop, type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
 import { type WithdrawableEntry, WithdrawableTree } from './withdrawable-tree.ts';
 import { approvalOf, WithdrawalApprovals } from './withdrawal-approvals.ts';
 
@@ -111,7 +111,7 @@ export interface ChainActorParts {
   readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
   /** What can be withdrawn from the vault of a chain; null: not now. */
   readonly withdrawables: (chainId: ChainId) => Promise<readonly WithdrawableEntry[] | null>;
-  readonly holdings: Pick<HoldingsParts, 'booked' | 'changed'>;
+  readonly holdings: Pick<HoldingsParts, 'booked' | 'changed' | 'approvals'>;
   /** A simulated chain is stopped (AMB-74), or resumed: then null. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
   /** Those that clearing published before this actor was made. */
@@ -156,6 +156,7 @@ export class ChainActor implements ChainOperations {
       registry: parts.registry,
       held: () => this.#held(),
       explained: (chainId, differences) => this.#compared(chainId, differences),
+      lacks: (chainId, asset, missing) => this.#lacks(chainId, asset, missing as Amount18),
       bookings: (chainId) => this.#bookings(chainId),
     });
     this.#approvals = new WithdrawalApprovals({
@@ -165,7 +166,7 @@ export class ChainActor implements ChainOperations {
         const addresses = this.#evm.signerAddresses;
         return administrators.filter((address) => addresses.has(address)).length >= quorum;
       },
-      sign: (request) => this.#evm.sign(request),
+      sign: async (request) => (this.#isHeld(request) ? null : this.#evm.sign(request)),
       isWithheld: (chainId) => this.#isWithheld(chainId),
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
       isHidden: ({ chainId, user, nonce }) => this.#isAhead(chainId, `${user}/${nonce}`),
@@ -175,7 +176,10 @@ export class ChainActor implements ChainOperations {
     this.#settlements = new SettlementApprovals({
       command,
       vault: (chainId) => this.#signingVault(chainId),
-      sign: (request) => (this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request)),
+      sign: async (request) => {
+        if (this.#isHeld(request)) return null;
+        return this.#lanes.has(request.chainId) ? this.#signer.sign(request) : this.#evm.sign(request);
+      },
       progress: (chainId) => this.#evm.state(chainId),
       settlementCount: (chainId, user, subAccount) => this.#evm.settlementCount(chainId, user, subAccount),
       isHidden: ({ chainId, user, subAccount, nonce }) => this.#isAhead(chainId, `${user}/${subAccount}/${nonce}`),
@@ -238,6 +242,17 @@ export class ChainActor implements ChainOperations {
       const found = vault === null ? null : await this.#evm.escape(chainId);
       if (found !== null) this.#setEscaped(chainId, found.isOpen);
     }
+  }
+
+  async #lacks(chainId: ChainId, asset: AssetId, missing: Amount18): Promise<boolean | null> {
+    const reply = await this.#parts.command({ kind: 'vaultDeviation', chainId, asset, missing });
+    return reply.ok ? reply.value['is_stopped'] === true : null;
+  }
+
+  /** Nothing of its asset is approved on its chain (MON-05). Clearing refuses the signatures too. */
+  #isHeld(request: SigningRequest): boolean {
+    const token = request.kind === 'withdrawal' ? request.approval.token : request.approval.tokenOut;
+    return this.#holdings.isStopped(request.chainId, token);
   }
 
   /** Of every chain with a vault. */
@@ -428,6 +443,10 @@ export class ChainActor implements ChainOperations {
 
   onChain(): ReadonlyMap<AssetId, bigint | null> {
     return this.#holdings.onChain();
+  }
+
+  approvalStops(): readonly ApprovalStop[] {
+    return this.#holdings.stops;
   }
 
   lastDeviations(): ReadonlyMap<AssetId, bigint> {
@@ -665,7 +684,8 @@ export class ChainActor implements ChainOperations {
         refused,
         signer: this.#signer,
       };
-      const opened = new ChainLane({ chainId, store, ...use }, settings);
+      const isHeld = (token: string): boolean => this.#holdings.isStopped(chainId, token);
+      const opened = new ChainLane({ chainId, store, isHeld, ...use }, settings);
       this.#lanes.set(chainId, opened);
       for (const row of this.#parts.withdrawals()) if (row.chainId === chainId) opened.withdrawals.changed(row);
       for (const row of this.#parts.settlements()) if (row.chainId === chainId) opened.settlements.changed(row);

@@ -57,6 +57,8 @@ export interface LaneParts {
   readonly fail: (reason: string) => void;
   readonly signer: Signer;
   readonly refused: (chainId: ChainId, reason: string) => void;
+  /** Whether nothing of a token, 64 hex, is approved on the chain (MON-05). */
+  readonly isHeld: (token: string) => boolean;
   /** The chain is stopped from now on, or was at the start; null: it is resumed. */
   readonly stopped: (chainId: ChainId, stopped: Stopped | null) => void;
   /** Escape mode of the vault has begun, or the operator has ended it. */
@@ -90,6 +92,7 @@ export class ChainLane {
       signer: parts.signer,
       offer: (command) => this.#offer(command, true),
       refused: parts.refused,
+      isHeld: parts.isHeld,
     });
     this.settlements = new SimulatedSettlements(parts.chainId, (command) => this.#offer(command, true));
   }

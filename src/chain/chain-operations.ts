@@ -12,6 +12,7 @@ import type { DepositConfig } from './deposit-config.ts';
 import type { BlocksAgain, WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 import type { ExecutorConduct } from './simulated-settlements.ts';
+import type { ApprovalStop } from './vault-holdings.ts';
 import type { WithdrawableEntry } from './withdrawable-tree.ts';
 
 /** The default sender of deposits. */
@@ -177,6 +178,8 @@ export interface ChainOperations {
    * last comparison while events are booked.
    */
   deviations(): Promise<ReadonlyMap<AssetId, bigint>>;
+  /** Assets of which nothing is approved on a chain, as of the last comparison (MON-05). */
+  approvalStops(): readonly ApprovalStop[];
   /** Those of the last comparison, at most a second old while clearing answers: metrics do not wait for it. */
   lastDeviations(): ReadonlyMap<AssetId, bigint>;
   /**

@@ -31,6 +31,8 @@ export interface SimulatedWithdrawalParts {
   readonly offer: (command: OperatorCommand) => Promise<View | null>;
   /** Why an approval is not signed. */
   readonly refused: (chainId: ChainId, reason: string) => void;
+  /** Whether nothing of the token is approved on the chain (MON-05). */
+  readonly isHeld: (token: string) => boolean;
 }
 
 export class SimulatedWithdrawals {
@@ -66,8 +68,10 @@ export class SimulatedWithdrawals {
     if (dueEvents(sight, watch, settings).length > 0) return true;
     const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
     for (const row of this.#rows.values()) {
-      if (isLapsed(row, blockTime) || (watch.mayApprove && row.status === 'signing')) return true;
-      if (watch.mayApprove && row.status === 'filled' && this.#isCheckpointDue(sight, settings, nowNs)) return true;
+      if (isLapsed(row, blockTime)) return true;
+      if (!watch.mayApprove || this.#parts.isHeld(row.token)) continue;
+      if (row.status === 'signing') return true;
+      if (row.status === 'filled' && this.#isCheckpointDue(sight, settings, nowNs)) return true;
     }
     return false;
   }
@@ -78,7 +82,8 @@ export class SimulatedWithdrawals {
     if (!(await this.#book(sight, watch, settings))) return false;
     if (watch.stopped !== null) return true;
     const blockTime = sight.confirmedTime(settings.withdrawalConfirmations);
-    const isFilled = [...this.#rows.values()].some(({ status }) => status === 'filled');
+    const { isHeld } = this.#parts;
+    const isFilled = [...this.#rows.values()].some(({ status, token }) => status === 'filled' && !isHeld(token));
     if (watch.mayApprove && isFilled && this.#isCheckpointDue(sight, settings, nowNs)) {
       this.#checkpointNs = nowNs;
       const { chainId } = this.#parts;
@@ -87,7 +92,7 @@ export class SimulatedWithdrawals {
     for (const row of [...this.#rows.values()]) {
       const isAnswered = isLapsed(row, blockTime)
         ? await this.#lapse(row, blockTime, sight.withdrawalCount(row.user))
-        : row.status !== 'signing' || !watch.mayApprove || (await this.#sign(row, settings));
+        : row.status !== 'signing' || !watch.mayApprove || isHeld(row.token) || (await this.#sign(row, settings));
       if (!isAnswered) return false;
     }
     return true;

@@ -191,7 +191,7 @@ function checkLocks(state: ClearingState): void {
   const locked = new Map<string, bigint>();
   let due = 0;
   for (const { row } of state.withdrawals.all()) {
-    if (row.status === 'queued' || !isLive(row)) due += 1;
+    if (row.status === 'queued' || row.status === 'filled' || !isLive(row)) due += 1;
     if (!isLive(row)) continue;
     assert(row.isolated >= 0n && row.isolated <= row.amount + row.fee, 'of lots at most all of a lock is taken');
     const isolated = tokenKey(row.token, row.chainId);

@@ -10,9 +10,10 @@ import type { MarkRule } from '../risk/prices.ts';
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import { managedNonce } from './funds/settlements.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
+import { type KnownDeviation, knownDeviations } from './funds/vault-deviations.ts';
 import { type WithdrawableUnits, withdrawables } from './funds/withdrawables.ts';
 import { isLive } from './funds/withdrawal-book.ts';
-import { freeNonce } from './funds/withdrawals.ts';
+import { freeNonce } from './funds/withdrawal-rows.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import { configOf } from './registry/registry-config.ts';
@@ -40,7 +41,7 @@ interface Answers {
     readonly counts: View;
   };
   readonly journal: { readonly sequence: number };
-  readonly vaultTokens: { readonly tokens: readonly VaultUnits[] };
+  readonly vaultTokens: BookedUnits;
   readonly hooks: HooksView & { readonly delay_ms: number };
   readonly prices: { readonly prices: KnownPrices };
   readonly accountsAtRisk: View;
@@ -54,6 +55,12 @@ interface Answers {
 export interface NextNonces {
   readonly withdrawal: number;
   readonly settlements: readonly (readonly [subAccount: number, next: number])[];
+}
+
+/** What the ledger says of vaults, and what it was told that they lack (MON-05). */
+export interface BookedUnits {
+  readonly tokens: readonly VaultUnits[];
+  readonly deviations: readonly KnownDeviation[];
 }
 
 /** Units that a vault has of a token by booked events, credited or unclaimed: one entry for each row. */
@@ -100,7 +107,11 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   *withdrawables(state, { nowNs }, { chainId }) {
     return accepted({ entries: yield* withdrawables(state, chainId, nowNs) });
   },
-  vaultTokens: (state) => accepted({ tokens: [...state.vaultTokens.values(), ...state.unclaimed.values()] }),
+  vaultTokens: (state) =>
+    accepted({
+      tokens: [...state.vaultTokens.values(), ...state.unclaimed.values()],
+      deviations: knownDeviations(state),
+    }),
   journal: (_, place) => accepted({ sequence: place.sequence }),
   *accountsAtRisk(_, { atRisk, nowNs }, { limit }) {
     return accepted(yield* atRisk.query(limit, nowNs));

@@ -31,6 +31,7 @@ import {
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
 import { applyCreditUnclaimed } from './funds/unclaimed.ts';
+import { applyAcceptDeviation, applyVaultDeviation } from './funds/vault-deviations.ts';
 import {
   applyApprovalLapsed,
   applyApprovalSigned,
@@ -270,6 +271,10 @@ function applyNodeInput(
       return applyDeposit(state, input, nowNs, effects);
     case 'creditUnclaimed':
       return applyCreditUnclaimed(state, input, nowNs, effects);
+    case 'vaultDeviation':
+      return applyVaultDeviation(state, input);
+    case 'acceptDeviation':
+      return applyAcceptDeviation(state, input);
     case 'transfer':
       return applyTransfer(state, input, nowNs, effects);
     case 'withdraw':

@@ -210,6 +210,27 @@ export interface CreditUnclaimed extends FromNode {
   readonly counter: number;
 }
 
+/**
+ * A majority of the providers of a chain shows that its vault holds so much less of an asset than the events booked up to the same block
+ * say (MON-05). Sent when it has changed.
+ */
+export interface VaultDeviation extends FromNode {
+  readonly kind: 'vaultDeviation';
+  readonly chainId: ChainId;
+  readonly asset: AssetId;
+  /** 18 decimals, not negative; 0: it holds enough. */
+  readonly missing: Amount18;
+}
+
+/** An operator accepts that so much is missing: approvals go on (MON-05). */
+export interface AcceptDeviation extends FromNode {
+  readonly kind: 'acceptDeviation';
+  readonly chainId: ChainId;
+  readonly asset: AssetId;
+  /** 18 decimals, not negative. */
+  readonly amount: Amount18;
+}
+
 /** A lot may be pooled by the time of the batch: made by clearing's own actor (AMB-73). */
 export interface LotsDue {
   readonly kind: 'lotsDue';
@@ -560,6 +581,8 @@ export type NodeInput =
   | Faucet
   | Deposit
   | CreditUnclaimed
+  | VaultDeviation
+  | AcceptDeviation
   | Withdraw
   | CancelWithdrawal
   | VaultCheckpoint

@@ -252,6 +252,30 @@ export interface VaultTokenRow {
   readonly baseUnits: bigint;
 }
 
+/**
+ * What of a token's free units is kept for withdrawals that could not be paid yet (MON-04). Key: token@chain. Without claims it is the
+ * same fact as none.
+ */
+export interface PayoutReserveRow {
+  /** 64 hex, right-padded. */
+  readonly token: string;
+  readonly chainId: ChainId;
+  readonly asset: AssetId;
+  /** Base units: of the reserve, and those that were free when it was counted last, the reserve included. Neither is negative. */
+  readonly units: bigint;
+  readonly free: bigint;
+  readonly isClaimed: boolean;
+}
+
+/** What the vault of a chain lacks of an asset (MON-05). Key: (chain, asset). Two times 0 is the same fact as none. */
+export interface VaultDeviationRow {
+  readonly chainId: ChainId;
+  readonly asset: AssetId;
+  /** What the chain shows less than the ledger has, and what of it an operator accepts: 18 decimals, not negative. */
+  readonly missing: Amount18;
+  readonly accepted: Amount18;
+}
+
 /** Where a settlement stands (settlements.ts has the transitions). */
 export type SettlementStatus = 'locked' | 'approved' | 'executed' | 'expired' | 'refused';
 
@@ -572,6 +596,8 @@ export interface Tables {
   adlUsage: AdlUsageRow;
   withdrawal: WithdrawalRow;
   vaultToken: VaultTokenRow;
+  payoutReserve: PayoutReserveRow;
+  vaultDeviation: VaultDeviationRow;
   withdrawalCounter: WithdrawalCounterRow;
   forcedCounter: ForcedCounterRow;
   withdrawalUsage: WithdrawalUsageRow;

@@ -202,6 +202,9 @@ function* withdrawalLines(state: ClearingState): Generator<string> {
     yield `withdrawal|${place}|${row.status}|${terms}|${times}|${approval}`;
   }
   for (const [key, { asset, baseUnits }] of sorted(state.vaultTokens)) yield `vault token|${key}|${asset}|${baseUnits}`;
+  for (const [key, { missing, accepted }] of sorted(state.vaultDeviations))
+    yield `vault deviation|${key}|${missing}|${accepted}`;
+  for (const [key, { units, free }] of sorted(state.payoutReserves)) yield `payout reserve|${key}|${units}|${free}`;
   for (const [key, next] of sorted(state.withdrawalCounters)) yield `withdrawal counter|${key}|${next}`;
   for (const [key, next] of sorted(state.forcedCounters)) yield `forced counter|${key}|${next}`;
   for (const [key, { usage, startedNs }] of sorted(state.withdrawalUsage)) {

@@ -43,6 +43,7 @@ import type {
   CountedMatch,
   DepositRow,
   LiquidationRow,
+  PayoutReserveRow,
   PriceRow,
   SettlementRow,
   SignedTextRow,
@@ -52,6 +53,7 @@ import type {
   UnclaimedRow,
   UsedTextRow,
   UserRow,
+  VaultDeviationRow,
   VaultTokenRow,
   WithdrawalUsageRow,
 } from './rows.ts';
@@ -267,6 +269,10 @@ export interface Dirty {
   readonly rebalancingPools: Set<AssetTotals>;
   /** By `<asset>/<chain>`. */
   readonly netDeposits: Set<string>;
+  /** By `<asset>/<chain>`. */
+  readonly vaultDeviations: Map<string, VaultDeviationRow>;
+  /** By `token@chain`; a row that is gone says so. */
+  readonly payoutReserves: Map<string, PayoutReserveRow>;
   /** By `<user>/<place>`: a place may be used again before a checkpoint. */
   readonly settlements: Map<string, SettlementRow>;
   readonly settlementCounters: Set<string>;
@@ -313,6 +319,10 @@ export interface ClearingState {
   readonly withdrawals: WithdrawalBook;
   /** By `token@chain`. */
   readonly vaultTokens: Map<string, VaultTokenRow>;
+  /** Those of tokens with withdrawals that could not be paid yet, by `token@chain` (MON-04). */
+  readonly payoutReserves: Map<string, PayoutReserveRow>;
+  /** Vaults that lack something, by `<asset>/<chain>` (MON-05). */
+  readonly vaultDeviations: Map<string, VaultDeviationRow>;
   /** What deposits brought less what withdrawals took, by asset and chain (MON-03). */
   readonly netDeposits: Map<AssetId, Map<ChainId, Amount18>>;
   /** Executed withdrawals by `<chain>/<user>`. */
@@ -382,6 +392,8 @@ function emptyDirty(): Dirty {
     unclaimed: new Set(),
     rebalancingPools: new Set(),
     netDeposits: new Set(),
+    payoutReserves: new Map(),
+    vaultDeviations: new Map(),
     settlements: new Map(),
     settlementCounters: new Set(),
     usedTexts: new Map(),
@@ -407,6 +419,7 @@ export function portableSha256(bytes: Uint8Array): string {
  */
 export function createClearingState(sha256: Sha256 = portableSha256, key: HashKey = hashKeyOf(0n)): ClearingState {
   const dirty = emptyDirty();
+  const withdrawalCounters = new Map<string, number>();
   return {
     sha256,
     users: new Map(),
@@ -435,10 +448,12 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     detection: new Detection(),
     backstopRows: new Map(),
     adlUsage: new Map(),
-    withdrawals: new WithdrawalBook(),
+    withdrawals: new WithdrawalBook(withdrawalCounters),
     vaultTokens: new Map(),
     netDeposits: new Map(),
-    withdrawalCounters: new Map(),
+    payoutReserves: new Map(),
+    vaultDeviations: new Map(),
+    withdrawalCounters,
     forcedCounters: new Map(),
     debtors: new Map(),
     withdrawalUsage: new Map(),

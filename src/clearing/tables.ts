@@ -17,6 +17,7 @@ import { depositCounterKey } from './funds/deposits.ts';
 import { PooledHour } from './funds/pooled-hour.ts';
 import { isLiveSettlement } from './funds/settlement-book.ts';
 import { placeUnclaimed, unclaimedRow } from './funds/unclaimed.ts';
+import { deviationKey } from './funds/vault-deviations.ts';
 import { isHolding } from './hooks.ts';
 import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
@@ -170,8 +171,31 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     takeChanged: ({ dirty, vaultTokens }) =>
       taken(dirty.vaultTokens, (key) => must(vaultTokens.get(key), 'dirty units exist')),
   },
+  vaultDeviation: {
+    load: ({ vaultDeviations }, row) => {
+      if (row.missing !== 0n || row.accepted !== 0n) vaultDeviations.set(deviationKey(row.asset, row.chainId), row);
+    },
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.vaultDeviations.values()];
+      dirty.vaultDeviations.clear();
+      return rows;
+    },
+  },
+  payoutReserve: {
+    load: ({ payoutReserves }, row) => {
+      if (row.isClaimed) payoutReserves.set(`${row.token}@${row.chainId}`, row);
+    },
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.payoutReserves.values()];
+      dirty.payoutReserves.clear();
+      return rows;
+    },
+  },
   withdrawalCounter: {
-    load: (state, { chainId, user, next }) => state.withdrawalCounters.set(`${chainId}/${user}`, next),
+    load: (state, { chainId, user, next }) => {
+      state.withdrawalCounters.set(`${chainId}/${user}`, next);
+      state.withdrawals.moved(user, chainId);
+    },
     takeChanged: ({ dirty, withdrawalCounters }) =>
       taken(dirty.withdrawalCounters, (key) => {
         const [chainId, user] = key.split('/') as [ChainId, UserId];

@@ -462,12 +462,21 @@ export class RingbookNode {
       holdings: {
         booked: async () => {
           const reply = await this.#clearingClient.ask({ kind: 'vaultTokens' });
-          return reply.ok ? reply.value.tokens : null;
+          return reply.ok ? reply.value : null;
         },
         changed: (asset, deviation) => {
           if (deviation === 0n) this.#log.warn({ asset }, 'the vaults hold what the ledger says again');
           else
             this.#log.error({ asset, deviation: format18(deviation) }, 'the vaults do not hold what the ledger says');
+        },
+        approvals: (chain, asset, missing, isStopped) => {
+          const facts = { chain, asset, missing: format18(missing) };
+          if (isStopped)
+            this.#log.error(
+              facts,
+              'the vault lacks what the ledger says: nothing of the asset is approved on the chain',
+            );
+          else this.#log.warn(facts, 'approvals of the asset go on');
         },
       },
       stopped: (chain, stopped) => {

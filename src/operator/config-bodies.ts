@@ -215,6 +215,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   backstop_clip_usd: decimal(USD_AMOUNT),
   breaker_recovery_updates: integer(COUNT),
   oracle_max_jump: jump,
+  approval_deviation_tolerance: decimal(FRACTION),
   public_trade_cache: integer(COUNT),
   max_open_orders: integer(COUNT),
   max_open_orders_market_maker: integer(COUNT),

@@ -6,6 +6,7 @@
  * are in runtime-families.ts and process-metrics.ts, what is recorded in gateway/metric-names.ts and runtime/topology.ts.
  */
 import type { WatchedChain } from '../chain/evm-thread.ts';
+import type { ApprovalStop } from '../chain/vault-holdings.ts';
 import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { ACTIONS, gatewayStagesOf, MARKET_ACTIONS, MARKET_STAGES, NAMING_ACTIONS, resultsOf } from '../core/hops.ts';
@@ -66,6 +67,8 @@ export interface MeasuredElsewhere {
   readonly chains: readonly WatchedChain[];
   /** What the vaults hold beyond the ledger, by asset, 18 decimals. */
   readonly deviations: ReadonlyMap<AssetId, bigint>;
+  /** Assets of which nothing is approved on a chain (MON-05). */
+  readonly approvalStops: readonly ApprovalStop[];
 }
 
 /** 3,100 lines take 2 ms, in one piece: so the pause behind it counts all of it (paced-requests.ts). */
@@ -73,7 +76,10 @@ export async function metricsPage(parts: OpsParts, measured: MeasuredElsewhere):
   return [...families(parts, measured), await processMetrics()].join('\n');
 }
 
-function* families(parts: OpsParts, { opsRequests, chains, deviations }: MeasuredElsewhere): Generator<Family> {
+function* families(
+  parts: OpsParts,
+  { opsRequests, chains, deviations, approvalStops }: MeasuredElsewhere,
+): Generator<Family> {
   const recorded = parts.plan.actors.map(({ name, metricsPlan }) => recordedOf(name, snapshotMetrics(metricsPlan)));
   const gateway = actorNamed(recorded, FRONT_DOOR);
   const clearing = actorNamed(recorded, CLEARING);
@@ -103,6 +109,13 @@ function* families(parts: OpsParts, { opsRequests, chains, deviations }: Measure
     'ringbook_holdings_deviation',
     'What the vaults hold of an asset on the chains beyond what the ledger says, in units of the asset.',
     [...deviations].map(([asset, deviation]) => ({ value: Number(format18(deviation)), labels: { asset } })),
+  );
+  yield gauge(
+    'ringbook_approvals_stopped_units',
+    'What the vault of a chain lacks of an asset of which nothing is approved there, in units of the asset; none for others.',
+    approvalStops.map(({ chainId, asset, missing }) => {
+      return { value: Number(format18(missing)), labels: { chain: chainId, asset } };
+    }),
   );
   yield* runtimeFamilies(parts, recorded);
   yield counter('ringbook_rate_limited_total', 'Requests refused with 429, by the bucket that was empty.', [

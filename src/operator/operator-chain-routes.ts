@@ -18,8 +18,16 @@ import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
 import { must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
-import { type ChainId, isPayable, parseAddress, parseUserId, type UserId } from '../core/ids.ts';
-import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import {
+  type AssetId,
+  type ChainId,
+  isPayable,
+  parseAddress,
+  parseAssetId,
+  parseUserId,
+  type UserId,
+} from '../core/ids.ts';
+import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
@@ -123,6 +131,16 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       },
     },
     {
+      method: 'POST',
+      pattern: '/operator/chains/{chain_id}/accept-deviation',
+      handler: async (call): Promise<OpsReply> => {
+        const reply = await acceptDeviation(parts, call);
+        // The chains go on by what clearing has now.
+        if ('ok' in reply && reply.ok) await operations()?.deviations();
+        return reply;
+      },
+    },
+    {
       method: 'GET',
       pattern: '/operator/chains/{chain_id}/unclaimed',
       handler: async (call): Promise<OpsReply> => {
@@ -173,6 +191,18 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       handler: (call) => creditUnclaimed(parts, call),
     },
   ];
+}
+
+/** Approvals go on although the vault has that much less than the ledger (MON-05). CHAIN_NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST. */
+async function acceptDeviation(parts: OpsParts, call: OpsCall): Promise<OpsReply> {
+  const id = chainParam(call);
+  if (!id.ok) return id;
+  const chain = chainOf(parts, id.value);
+  if (!chain.ok) return chain;
+  const reader = new BodyReader(call.body, ['asset_id', 'amount']);
+  const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, '' as AssetId);
+  const amount = reader.decimal('amount', { min: 0n, max: AMOUNT18_MAX }, undefined);
+  return reader.failure ?? change(parts, { kind: 'acceptDeviation', chainId: id.value, asset, amount });
 }
 
 /** Credits a deposit that was not credited when it came, once. NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST. */

@@ -38,6 +38,7 @@ export class OpsServer {
         opsRequests: this.#http.requestCounts(),
         chains: chains()?.watched() ?? [],
         deviations: chains()?.lastDeviations() ?? new Map(),
+        approvalStops: chains()?.approvalStops() ?? [],
       })),
       ...pageRoutes(),
       ...registryRoutes(parts, log),

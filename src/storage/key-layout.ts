@@ -74,6 +74,8 @@ export const TABLE = {
   forcedCounter: 0x1a,
   netDeposit: 0x1b,
   usedText: 0x1c,
+  payoutReserve: 0x1d,
+  vaultDeviation: 0x1e,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,

@@ -383,6 +383,23 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     key: (keys, row) => keys.named(TABLE.rebalancingPool, row.asset),
     layout: struct<Tables['rebalancingPool']>({ asset: text, amount: i128, unpaid: i128 }),
   },
+  vaultDeviation: {
+    table: TABLE.vaultDeviation,
+    key: (keys, row) => keys.assetOnChain(TABLE.vaultDeviation, row.chainId, row.asset),
+    layout: struct<Tables['vaultDeviation']>({ chainId: hex9, asset: text, missing: i128, accepted: i128 }),
+  },
+  payoutReserve: {
+    table: TABLE.payoutReserve,
+    key: (keys, row) => keys.onChain(TABLE.payoutReserve, row.chainId, row.token),
+    layout: struct<Tables['payoutReserve']>({
+      token: hex32,
+      chainId: hex9,
+      asset: text,
+      units: integer,
+      free: integer,
+      isClaimed: flag,
+    }),
+  },
   netDeposit: {
     table: TABLE.netDeposit,
     key: (keys, row) => keys.assetOnChain(TABLE.netDeposit, row.chainId, row.asset),

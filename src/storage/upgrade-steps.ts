@@ -20,6 +20,7 @@
  *            withdrawals took begins with what its vault has, as nothing older is kept; a market has what of its last match
  *            counts for a mark, nothing. The table of used texts is
  *            new and empty: of requests from before, clearing has the rows and not the texts (docs/funds.md)
+ *            No units are reserved for withdrawals that wait, until the first pass over their queue
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).

@@ -247,6 +247,7 @@ suite('withdrawal approvals', () => {
         commands.push(kind);
         return {};
       },
+      isHeld: () => false,
       refused: (chainId, reason) => commands.push(`${chainId} ${reason}`),
     });
     const local = { ...settings, settlementConfirmations: 1, blockTimeNs: 1n, autoMine: false, providers: 1 };

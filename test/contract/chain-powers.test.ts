@@ -476,6 +476,50 @@ suite('powers of the simulated chains', () => {
     }
   });
 
+  test('a vault that lacks what was credited: nothing of the asset is approved there until it has it, or the operator accepts (MON-05)', async () => {
+    const twin = await TestNode.start();
+    const [last, user] = [node, await twin.user({})];
+    node = twin;
+    const stopped = async (): Promise<number | undefined> => {
+      await ledger();
+      return metric('ringbook_approvals_stopped_units', `chain="${DEV}",asset="0"`);
+    };
+    try {
+      await deposit(DEV, user, 100);
+      await deposit(DEV, user, 4);
+      await reorg(DEV, { depth: 1 });
+      await resume(DEV);
+      assert.equal(await stopped(), 4);
+      const amount = (30n * 10n ** 18n).toString(16);
+      assert.equal((await user.withdraw({ asset: `${TOKENS[DEV]}@${DEV}`, amount, target: TARGET })).status, 200);
+      const checkpoint = async (): Promise<void> => {
+        await node.advance(31n * SECOND);
+        await node.advance(2n * SECOND);
+      };
+      await checkpoint();
+      assert.deepEqual(await queue(user), ['filled']);
+      assert.match(node.process.stderr(), /"missing":"4".*nothing of the asset is approved on the chain/);
+      assert.equal(await refused(DEV, 'accept-deviation', { asset_id: '0' }), '400 INVALID_REQUEST amount');
+      assert.equal(
+        await refused(DEV, 'accept-deviation', { asset_id: '0', amount: '-1' }),
+        '400 INVALID_REQUEST amount',
+      );
+      assert.equal(await refused(DEV, 'accept-deviation', { asset_id: '77', amount: '1' }), '404 ASSET_NOT_FOUND');
+      assert.deepEqual(await call(DEV, 'accept-deviation', { asset_id: '0', amount: '3.9' }), {});
+      await node.restart('SIGKILL');
+      await checkpoint();
+      assert.deepEqual([await queue(user), await stopped()], [['filled'], 4], 'over a kill too');
+      assert.deepEqual(await call(DEV, 'accept-deviation', { asset_id: '0', amount: '4' }), {});
+      await checkpoint();
+      assert.deepEqual([await queue(user), await stopped()], [['approved'], undefined]);
+      assert.equal((await execute(user))['revert'], null);
+      await node.ledgerAddsUp();
+    } finally {
+      node = last;
+      await twin.stop();
+    }
+  });
+
   test('a withdrawal leaves ledger and chain together (AMB-116)', async () => {
     const twin = await TestNode.start();
     const last = node;

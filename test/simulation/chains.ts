@@ -7,6 +7,7 @@
  * What was written outlives the node, while its ledger falls back to its last flush. Every command is judged against the
  * disk when it is sent (funds-book.ts). Nothing here waits for a timer: a lane goes on when its write or its command is done.
  */
+
 import assert from 'node:assert/strict';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import { type ChainFiles, decodeChain, encodeChain } from '../../src/chain/chain-store.ts';
@@ -15,6 +16,7 @@ import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain
 import { decodeWatch, encodeWatch, type VaultWatchState } from '../../src/chain/vault-watch.ts';
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { NodeNews } from '../../src/clearing/effect-codec.ts';
+import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
@@ -157,8 +159,13 @@ export class LifeChains {
       settlements: () => node.gateway.settlements.all(),
       withdrawables: async () => null,
       holdings: {
-        booked: async () => [...node.clearing.ledger.vaultTokens.values(), ...node.clearing.ledger.unclaimed.values()],
+        booked: async () => {
+          const { ledger } = node.clearing;
+          const tokens = [...ledger.vaultTokens.values(), ...ledger.unclaimed.values()];
+          return { tokens, deviations: knownDeviations(ledger) };
+        },
         changed: () => undefined,
+        approvals: (_chain, _asset, _missing, isStopped) => count(`approvals ${isStopped ? 'stopped' : 'go on'}`),
       },
       evm: {
         entry: new URL('file:///nowhere'),

@@ -5,6 +5,7 @@ import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
 import { ChainStore } from '../../src/chain/chain-store.ts';
 import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
+import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -22,6 +23,7 @@ export class ClearingFixture {
   readonly failures: string[] = [];
   readonly stops: (readonly [ChainId, string | null])[] = [];
   readonly deviations: (readonly [AssetId, bigint])[] = [];
+  readonly approvalStops: [string, string, bigint, boolean][] = [];
   acceptsEscape: readonly string[] = [];
   chains: ChainActor;
   /** What stands between the chains and clearing; null lets everything through. */
@@ -75,7 +77,13 @@ export class ClearingFixture {
       escaped: () => undefined,
       withdrawables: async () => null,
       holdings: {
-        booked: async () => [...this.world.state.vaultTokens.values(), ...this.world.state.unclaimed.values()],
+        booked: async () => {
+          const { state } = this.world;
+          const tokens = [...state.vaultTokens.values(), ...state.unclaimed.values()];
+          return { tokens, deviations: knownDeviations(state) };
+        },
+        approvals: (chain, asset, missing, isStopped) =>
+          void this.approvalStops.push([chain, asset, missing, isStopped]),
         changed: (asset, deviation) => void this.deviations.push([asset, deviation]),
       },
       stopped: (chain, stopped) => this.stops.push([chain, stopped?.reason ?? null]),

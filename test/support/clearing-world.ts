@@ -326,6 +326,7 @@ function keyOf(write: RowWrite): string {
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
     case 'netDeposit':
+    case 'vaultDeviation':
       return `${write.row.chainId}/${write.row.asset}`;
     case 'unclaimed':
       return `${write.row.chainId}/${write.row.user}/${String(write.row.counter).padStart(16, '0')}`;
@@ -340,6 +341,7 @@ function keyOf(write: RowWrite): string {
     case 'settlementCounter':
       return `${write.row.chainId}/${write.row.user}/${String(write.row.subAccount).padStart(3, '0')}`;
     case 'vaultToken':
+    case 'payoutReserve':
       return `${write.row.chainId}/${write.row.token}`;
     case 'asset':
       return write.row.assetId;

@@ -43,6 +43,8 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   faucet: true,
   deposit: true,
   creditUnclaimed: true,
+  vaultDeviation: true,
+  acceptDeviation: true,
   lotsDue: true,
   transfer: true,
   closePosition: true,

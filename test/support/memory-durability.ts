@@ -54,6 +54,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
     case 'netDeposit':
+    case 'vaultDeviation':
       return `${row.chainId} ${row.asset}`;
     case 'unclaimed':
       return `${row.chainId} ${row.user} ${String(row.counter).padStart(16, '0')}`;
@@ -68,6 +69,7 @@ function keyOf({ table, row }: RowWrite): string {
     case 'settlementCounter':
       return `${row.chainId} ${row.user} ${String(row.subAccount).padStart(3, '0')}`;
     case 'vaultToken':
+    case 'payoutReserve':
       return `${row.chainId} ${row.token}`;
     case 'asset':
       return row.assetId.padStart(8, '0');

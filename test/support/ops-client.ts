@@ -222,6 +222,10 @@ export class PlainChains implements ChainOperations {
     return this.held;
   }
 
+  approvalStops(): readonly [] {
+    return [];
+  }
+
   lastDeviations(): ReadonlyMap<AssetId, bigint> {
     return this.beyond;
   }

@@ -463,6 +463,8 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),
   unclaimed: unclaimedRow,
   rebalancingPool: record({ asset, amount, unpaid: amount }),
+  vaultDeviation: record({ chainId: chain, asset, missing: amount, accepted: amount }),
+  payoutReserve: record({ token: hex(32), chainId: chain, asset, units: wide, free: wide, isClaimed: fc.boolean() }),
   netDeposit: record({ chainId: chain, asset, amount }),
 };
 

@@ -25,7 +25,8 @@ import type { Effect } from '../effects.ts';
 import type { ClearingState, RegisteredToken } from '../state.ts';
 import type { Lot } from './lot-book.ts';
 import { PooledHour } from './pooled-hour.ts';
-import { depositLowersUsage, fillQueue } from './withdrawals.ts';
+import { fillQueue } from './withdrawal-queue.ts';
+import { depositLowersUsage } from './withdrawals.ts';
 
 /** Lots that one input pools at most; the next input goes on. */
 const CONVERTED_MAX = 64;

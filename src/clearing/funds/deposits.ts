@@ -41,7 +41,8 @@ import { mayPool, recordPooled } from './deposit-caps.ts';
 import { depositFeeOf, moveFunds } from './rebalancing.ts';
 import { keepUnclaimed } from './unclaimed.ts';
 import { moveVaultUnits } from './vault-units.ts';
-import { depositLowersUsage, fillQueue } from './withdrawals.ts';
+import { fillQueue } from './withdrawal-queue.ts';
+import { depositLowersUsage } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

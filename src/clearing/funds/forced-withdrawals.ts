@@ -32,7 +32,8 @@ import { tokenKey } from '../registry/registry-assets.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
 import { moveVaultUnits } from './vault-units.ts';
 import { payoutValue } from './withdrawal-figures.ts';
-import { cancelUnsigned, fillQueue } from './withdrawals.ts';
+import { fillAfter, fillQueue } from './withdrawal-queue.ts';
+import { cancelUnsigned } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -86,7 +87,7 @@ export function applyForcedWithdrawal(
   moveVaultUnits(state, { token, chainId, asset }, -units, subtract18(ofLots, value));
   // What cancelled withdrawals were promised, and what backed lots, may fill those of others.
   fillQueue(state, asset, chainId, nowNs, effects);
-  for (const row of cancelled) fillQueue(state, row.asset, row.chainId, nowNs, effects);
+  for (const row of cancelled) fillAfter(state, row, nowNs, effects);
   return accepted({ result: 'debited', next: nonce + 1 });
 }
 

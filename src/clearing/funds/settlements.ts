@@ -63,9 +63,11 @@ import {
   type SignedUse,
   usedText,
 } from './used-texts.ts';
-import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
+import { isApprovalStopped } from './vault-deviations.ts';
+import { decimalsOf, freeUnits, moveVaultUnits, reservedUnits, vaultOf } from './vault-units.ts';
 import { payoutOf, payoutValue } from './withdrawal-figures.ts';
-import { cancelUnsigned, fillQueue } from './withdrawals.ts';
+import { fillAfter, fillQueue, reserveFollows } from './withdrawal-queue.ts';
+import { approvalsStopped, cancelUnsigned } from './withdrawals.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -206,7 +208,11 @@ function refuseFunds(
   if (owesForced(state, slot.user)) {
     return reject('INSUFFICIENT_INVENTORY', 'account 0 owes what a vault paid by force', 'amount_out');
   }
-  if (freeUnits(state, tokenOut, chainId) < baseUnitsOut) {
+  // mutant: settled-beyond-vault
+  if (isApprovalStopped(state, slot.asset, chainId)) return approvalsStopped();
+  // What is kept for withdrawals that wait is no liquidity of settlements (MON-04).
+  // mutant: reserve-of-settlements
+  if (freeUnits(state, tokenOut, chainId) - reservedUnits(state, tokenOut, chainId) < baseUnitsOut) {
     return reject('INSUFFICIENT_INVENTORY', 'the vault of the chain has fewer free units of this token', 'asset_out');
   }
   if (!isMarginType(account.row)) return null;
@@ -375,6 +381,7 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
   if (uses.order !== null) keepUse(state, uses.order, madeRow(row), nowNs);
   setFunds(state, slot, { owned: subtract18(slot.owned, amountOut), locked: add18(slot.locked, amountOut) });
   changed(state, row, effects);
+  reserveFollows(state, tokenOut, chainId);
   return accepted({ place, requested_ns: nowNs });
 }
 
@@ -382,6 +389,7 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
 export function applySettlementSigned(state: ClearingState, input: SettlementSigned, effects: Effect[]): Outcome<View> {
   const row = named(state, input);
   if (row === null || row.status !== 'locked') return notFound();
+  if (isApprovalStopped(state, row.assetOut, row.chainId)) return rejected(approvalsStopped());
   move(state, row, { status: 'approved', signature: input.signature }, effects);
   return accepted({});
 }
@@ -512,8 +520,9 @@ export function applySettlementVanished(
   const ended = takeBack(state, slot, { subAccount, chainId, asset: into.asset }, credit, nowNs, effects);
   moveVaultUnits(state, { token: tokenOut, chainId, asset: out.asset }, baseUnitsOut, value);
   moveVaultUnits(state, { token: tokenIn, chainId, asset: into.asset }, -baseUnitsIn, subtract18(ZERO_18, credit));
-  for (const row of ended) fillQueue(state, row.asset, row.chainId, nowNs, effects);
+  for (const row of ended) fillAfter(state, row, nowNs, effects);
   fillQueue(state, out.asset, chainId, nowNs, effects);
+  reserveFollows(state, tokenIn, chainId);
   return accepted({ result: 'reversed' });
 }
 

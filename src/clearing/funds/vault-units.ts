@@ -28,6 +28,11 @@ export function freeUnits(state: ClearingState, token: string, chainId: ChainId,
   return unpromised - mulDivCeil(lots, powerOfTen(decimalsOf(state, token, chainId)), ONE_18);
 }
 
+/** Base units of a token that are kept for withdrawals that could not be paid yet (MON-04): part of the free ones. */
+export function reservedUnits({ payoutReserves }: ClearingState, token: string, chainId: ChainId): bigint {
+  return payoutReserves.get(tokenKey(token, chainId))?.units ?? 0n;
+}
+
 export function decimalsOf(state: ClearingState, token: string, chainId: ChainId): number {
   return must(state.tokenDecimals.get(tokenKey(token, chainId)), 'the decimals of a token are kept for ever');
 }

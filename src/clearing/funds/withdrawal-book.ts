@@ -3,7 +3,8 @@
  * indexes; the rules are in withdrawals.ts.
  *
  *   user ──▶ places 0 … 63, a row each on disk; the place of a row that has gone is used again
- *   asset@chain ──▶ queued rows in the order of their requests (AMB-78)
+ *   asset@chain ──▶ queued rows whose turn it is, in the order of their requests (AMB-78): of a user on a chain one at most, the one
+ *                   with the lowest number from the vault's counter up that is not filled (MON-04)
  *   times ──▶ rows by the next instant at which something is due of them, once each
  *
  * Bounded: WITHDRAWALS_PER_USER places a user; a new request displaces the oldest row that has ended, never a live one. What
@@ -17,7 +18,7 @@ import type { WithdrawalRow } from '../rows.ts';
 
 /** Places of a user. */
 export const WITHDRAWALS_PER_USER = 64;
-/** A queued row expires so long after its request, a finished one is shown so long after its end (WDR-12, AMB-135). */
+/** A queued row, or one that is filled but not to be signed (MON-04), expires so long after its request, a finished one is shown so long after its end (WDR-12, AMB-135). */
 export const WITHDRAWAL_LIFE_NS: bigint = DAY_NS;
 
 /** What of the amount is of the pool: isolated lots cover the amount first, then the fee. */
@@ -34,6 +35,7 @@ export interface Promised {
 }
 
 const NOTHING_PROMISED: Promised = { units: 0n, isolated: 0n };
+const NO_SLOTS: readonly WithdrawalSlot[] = [];
 const NOTHING_REQUESTED: ReadonlyMap<ChainId, bigint> = new Map();
 
 export interface WithdrawalSlot {
@@ -57,7 +59,9 @@ export interface Due {
 
 /** When something is due of a row next; null for not by time. */
 function nextDueOf(row: WithdrawalRow): bigint | null {
-  if (row.status === 'queued') return smaller(row.dueNs as bigint, row.requestedNs + WITHDRAWAL_LIFE_NS);
+  const expiresNs = row.requestedNs + WITHDRAWAL_LIFE_NS;
+  if (row.status === 'queued') return smaller(row.dueNs as bigint, expiresNs);
+  if (row.status === 'filled') return expiresNs;
   return isLive(row) ? null : row.endedNs + WITHDRAWAL_LIFE_NS;
 }
 
@@ -125,7 +129,11 @@ class DueRows {
 
 export class WithdrawalBook {
   readonly #users = new Map<UserId, (WithdrawalSlot | null)[]>();
+  readonly #counters: ReadonlyMap<string, number>;
   readonly #queues = new Map<string, WithdrawalSlot[]>();
+  /** The row of each queue by `<chain>/<user>`, and of whom it is to be found anew. */
+  readonly #turns = new Map<string, WithdrawalSlot>();
+  readonly #stale = new Set<string>();
   /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
   readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
@@ -133,6 +141,11 @@ export class WithdrawalBook {
   readonly #requested = new Map<AssetId, Map<ChainId, bigint>>();
   readonly #due = new DueRows();
   #sequence = 0;
+
+  /** @param counters of executed withdrawals by `<chain>/<user>`; after a change of one its user is `moved`. */
+  constructor(counters: ReadonlyMap<string, number> = new Map()) {
+    this.#counters = counters;
+  }
 
   /** The next number of a request; they rise. */
   nextSequence(): number {
@@ -157,9 +170,51 @@ export class WithdrawalBook {
     return this.ofUser(user).filter(({ row }) => row.chainId === chainId && isLive(row));
   }
 
-  /** Queued rows of an asset on a chain, in the order of their requests. */
+  /** Queued rows of an asset on a chain whose turn it is, in the order of their requests. */
   queue(asset: AssetId, chainId: ChainId): readonly WithdrawalSlot[] {
-    return this.#queues.get(`${asset}@${chainId}`) ?? [];
+    this.#findTurns();
+    return this.#queues.get(`${asset}@${chainId}`) ?? NO_SLOTS;
+  }
+
+  /** The queued row of the user whose turn it is on the chain. */
+  turnOf(user: UserId, chainId: ChainId): WithdrawalSlot | null {
+    this.#findTurns();
+    return this.#turns.get(`${chainId}/${user}`) ?? null;
+  }
+
+  /** The vault's counter of the user has changed. */
+  moved(user: UserId, chainId: ChainId): void {
+    this.#stale.add(`${chainId}/${user}`);
+  }
+
+  #findTurns(): void {
+    for (const key of this.#stale) {
+      this.#stale.delete(key);
+      const [chainId, user] = key.split('/') as [ChainId, UserId];
+      const before = this.#turns.get(key);
+      const slot = this.#nextOf(user, chainId, this.#counters.get(key) ?? 0);
+      if (before !== undefined) this.#dequeue(before);
+      if (slot === null) this.#turns.delete(key);
+      else {
+        this.#turns.set(key, slot);
+        this.#enqueue(slot);
+      }
+    }
+  }
+
+  // mutant: turn-of-user
+  #nextOf(user: UserId, chainId: ChainId, counter: number): WithdrawalSlot | null {
+    const byNonce = new Map<number, WithdrawalSlot>();
+    for (const slot of this.#users.get(user) ?? []) {
+      if (slot !== null && slot.row.chainId === chainId && isLive(slot.row)) byNonce.set(slot.row.nonce, slot);
+    }
+    let nonce = counter;
+    let slot = byNonce.get(nonce);
+    while (slot !== undefined && slot.row.status !== 'queued') {
+      nonce += 1;
+      slot = byNonce.get(nonce);
+    }
+    return slot ?? null;
   }
 
   /** Every row, user by user. */
@@ -255,19 +310,23 @@ export class WithdrawalBook {
 
   #index(slot: WithdrawalSlot): void {
     const { row } = slot;
-    if (row.status === 'queued') this.#enqueue(slot);
+    this.moved(row.user, row.chainId);
     if (isLive(row)) this.#count(row, 1n);
     this.#due.set(slot, nextDueOf(row));
   }
 
   #unindex(slot: WithdrawalSlot): void {
     const { row } = slot;
-    if (row.status === 'queued') {
-      const queue = this.#queues.get(`${row.asset}@${row.chainId}`) ?? [];
-      queue.splice(queue.indexOf(slot), 1);
-      if (queue.length === 0) this.#queues.delete(`${row.asset}@${row.chainId}`);
-    }
+    this.moved(row.user, row.chainId);
     if (isLive(row)) this.#count(row, -1n);
+  }
+
+  /** Its asset, chain and age stay as they are while it lives. */
+  #dequeue(slot: WithdrawalSlot): void {
+    const key = `${slot.row.asset}@${slot.row.chainId}`;
+    const queue = this.#queues.get(key) ?? [];
+    queue.splice(queue.indexOf(slot), 1);
+    if (queue.length === 0) this.#queues.delete(key);
   }
 
   #enqueue(slot: WithdrawalSlot): void {

@@ -1,8 +1,8 @@
 /**
  * Withdrawals (service spec 3.4, WDR-01 to WDR-26, AMB-76 to AMB-80, AMB-135).
  *
- *   request ─▶ queued ──delay over, units free, first of its asset on the chain──▶ filled ──checkpoint──▶ signing
- *                │  └─ 24 h without a fill ─▶ expired                                │                       │ signed
+ *   request ─▶ queued ──delay over, units free, its turn (withdrawal-queue.ts)────▶ filled ──checkpoint──▶ signing
+ *                │  └─ 24 h without a fill ─▶ expired ◀── nor to be signed in 24 h ──│                       │ signed
  *                └─ cancel ─▶ cancelled ◀──────────── cancel ────────────────────────┘                       ▼
  *                                                      expired ◀──block past validUntil, counter not moved── approved
  *                                                                                                            │ Withdrew
@@ -21,8 +21,8 @@
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
 import { add18, larger, smaller, subtract18 } from '../../core/arithmetic.ts';
-import { assert, must } from '../../core/assert.ts';
-import { type AssetId, type ChainId, isPayable, type UserId } from '../../core/ids.ts';
+import { must } from '../../core/assert.ts';
+import { type AssetId, isPayable, type UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -43,7 +43,7 @@ import { refuseDestination } from '../registry/known-addresses.ts';
 import { tokenKey } from '../registry/registry-assets.ts';
 import { configOf, withdrawalDelayOf } from '../registry/registry-config.ts';
 import { borrowsOf } from '../risks.ts';
-import type { UsedTextStatus, WithdrawalRow, WithdrawalStatus } from '../rows.ts';
+import type { UsedTextStatus, WithdrawalRow } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
 import { moveFunds, withdrawalFeeOf } from './rebalancing.ts';
 import {
@@ -56,7 +56,8 @@ import {
   type SignedUse,
   usedText,
 } from './used-texts.ts';
-import { decimalsOf, freeUnits, moveVaultUnits, vaultOf } from './vault-units.ts';
+import { isApprovalStopped } from './vault-deviations.ts';
+import { decimalsOf, moveVaultUnits, vaultOf } from './vault-units.ts';
 import {
   type Due,
   isLive,
@@ -66,20 +67,10 @@ import {
   type WithdrawalSlot,
 } from './withdrawal-book.ts';
 import { delaySeconds, payoutOf, payoutValue, usageAfter, usageChange } from './withdrawal-figures.ts';
+import { fillAfter, fillQueue } from './withdrawal-queue.ts';
+import { changed, counterOf, freeNonce, move, renumber } from './withdrawal-rows.ts';
 
 type View = Readonly<Record<string, unknown>>;
-
-/** Where a row may go from each state. */
-const NEXT: Readonly<Record<WithdrawalStatus, readonly WithdrawalStatus[]>> = {
-  queued: ['filled', 'cancelled', 'expired'],
-  filled: ['signing', 'cancelled'],
-  signing: ['approved', 'executed', 'expired'],
-  approved: ['executed', 'expired'],
-  executed: ['gone', 'signing', 'approved'],
-  expired: ['gone'],
-  cancelled: ['gone'],
-  gone: [],
-};
 
 /** Rows changed by one `withdrawalsDue`, those that their end fills not counted. */
 const DUE_MAX = 256;
@@ -123,18 +114,6 @@ export function depositLowersUsage(
   accrue(state, account, { before, after: before + amount }, nowNs);
 }
 
-/** The smallest number from the vault's counter up that no live row of the user on the chain has (AMB-80, MON-02). */
-export function freeNonce(state: ClearingState, user: UserId, chainId: ChainId): number {
-  const taken = new Set(state.withdrawals.liveOf(user, chainId).map(({ row }) => row.nonce));
-  let nonce = counterOf(state, user, chainId);
-  while (taken.has(nonce)) nonce += 1;
-  return nonce;
-}
-
-function counterOf(state: ClearingState, user: UserId, chainId: ChainId): number {
-  return state.withdrawalCounters.get(`${chainId}/${user}`) ?? 0;
-}
-
 // ---- changes
 
 /** The balances that a withdrawal is locked from: of the pool, and of isolated lots of the token. */
@@ -165,18 +144,6 @@ function release(state: ClearingState, slot: BalanceSlot | null, locked: Amount1
   setFunds(state, slot, { owned, locked: subtract18(slot.locked, locked) });
 }
 
-function move(
-  state: ClearingState,
-  slot: WithdrawalSlot,
-  status: WithdrawalStatus,
-  change: Partial<WithdrawalRow>,
-  effects: Effect[],
-): void {
-  assert(NEXT[slot.row.status].includes(status), `a withdrawal goes from ${slot.row.status} to ${status}`);
-  state.withdrawals.change(slot, { ...slot.row, ...change, status });
-  changed(state, slot, effects);
-}
-
 /** What the text of a request is kept with: all parts of it have its number. */
 function madeRow({ user: owner, sequence, requestedNs }: WithdrawalRow): MadeRow {
   return { made: 'withdrawal', owner, sequence, requestedNs };
@@ -193,11 +160,6 @@ function isPartLive(state: ClearingState, { user, sequence }: WithdrawalRow): bo
   return state.withdrawals.ofUser(user).some(({ row }) => row.sequence === sequence && isLive(row));
 }
 
-function changed(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]): void {
-  state.dirty.withdrawals.add(slot);
-  effects.push({ kind: 'withdrawalChanged', row: slot.row });
-}
-
 /** Ends a row whose funds return: cancelled or expired. What that frees fills the queue. */
 function giveBack(
   state: ClearingState,
@@ -207,7 +169,7 @@ function giveBack(
   effects: Effect[],
 ): void {
   returnFunds(state, slot, status, nowNs, effects);
-  fillQueue(state, slot.row.asset, slot.row.chainId, nowNs, effects);
+  fillAfter(state, slot.row, nowNs, effects);
 }
 
 function returnFunds(
@@ -252,82 +214,6 @@ export function cancelUnsigned(
     if (isCovered()) break;
   }
   return cancelled;
-}
-
-/** Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80). */
-function renumber(state: ClearingState, user: UserId, chainId: ChainId, effects: Effect[]): void {
-  const live = state.withdrawals.liveOf(user, chainId);
-  const isFixed = ({ isExplicit, status }: WithdrawalRow): boolean =>
-    isExplicit || status === 'signing' || status === 'approved';
-  const taken = new Set(live.filter(({ row }) => isFixed(row)).map(({ row }) => row.nonce));
-  let nonce = counterOf(state, user, chainId);
-  for (const slot of live) {
-    if (isFixed(slot.row)) continue;
-    while (taken.has(nonce)) nonce += 1;
-    if (slot.row.nonce !== nonce) {
-      state.withdrawals.change(slot, { ...slot.row, nonce });
-      changed(state, slot, effects);
-    }
-    nonce += 1;
-  }
-}
-
-/**
- * Fills the queue of an asset on a chain: the first request whose delay is over, whole, or in part if at least half of it is
- * free; one that cannot be filled blocks those behind it (WDR-05, WDR-06, AMB-78).
- */
-export function fillQueue(
-  state: ClearingState,
-  asset: AssetId,
-  chainId: ChainId,
-  nowNs: TimestampNs,
-  effects: Effect[],
-): void {
-  for (;;) {
-    const head = state.withdrawals.queue(asset, chainId).find(({ row }) => row.dueNs <= nowNs);
-    if (head === undefined) return;
-    const free = freeUnits(state, head.row.token, chainId, head.row.isolated);
-    if (free >= head.row.payout) {
-      move(state, head, 'filled', {}, effects);
-      continue;
-    }
-    if (free > 0n && free * 2n >= head.row.payout) split(state, head, free, effects);
-    return;
-  }
-}
-
-/**
- * Fills `units` of the row, which keeps its nonce and takes of the lots what it can; the rest is a row of its own with the
- * next free nonce, as old as it. A rest that pays less than a base unit is none: it returns with the payout.
- */
-function split(state: ClearingState, slot: WithdrawalSlot, units: bigint, effects: Effect[]): void {
-  const { row } = slot;
-  const decimals = decimalsOf(state, row.token, row.chainId);
-  const amount = payoutValue(units, decimals);
-  const left = subtract18(row.amount, amount);
-  // Of a token with more than 18 decimals the units of the rest are worth less than those that are missing.
-  const leftUnits = payoutOf(left, decimals);
-  if (leftUnits === 0n) {
-    move(state, slot, 'filled', { payout: units }, effects);
-    return;
-  }
-  const place = state.withdrawals.freePlace(row.user);
-  // All places are live: the row waits until one has ended.
-  if (place === null) return;
-  const fee = ((row.fee * amount) / row.amount) as Amount18;
-  const isolated = smaller(row.isolated, add18(amount, fee));
-  const rest: WithdrawalRow = {
-    ...row,
-    place,
-    amount: left,
-    fee: subtract18(row.fee, fee),
-    isolated: subtract18(row.isolated, isolated),
-    payout: leftUnits,
-    nonce: freeNonce(state, row.user, row.chainId),
-    isExplicit: false,
-  };
-  move(state, slot, 'filled', { amount, fee, isolated, payout: units }, effects);
-  changed(state, state.withdrawals.add(rest), effects);
 }
 
 // ---- inputs
@@ -425,7 +311,7 @@ export function applyWithdraw(
   };
   changed(state, state.withdrawals.add(row), effects);
   keepUse(state, use, madeRow(row), nowNs);
-  fillQueue(state, asset, chainId, nowNs, effects);
+  if (row.dueNs <= nowNs) fillQueue(state, asset, chainId, nowNs, effects);
   return accepted({ success: true });
 }
 
@@ -480,7 +366,9 @@ export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, ef
 /** Judged by the time at which it was due, however late it is taken. */
 function makeDue(state: ClearingState, { ns: dueNs, slot }: Due, nowNs: TimestampNs, effects: Effect[]): void {
   const { row } = slot;
-  if (row.status === 'queued' && dueNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
+  // mutant: filled-expires
+  const isWaiting = row.status === 'queued' || row.status === 'filled';
+  if (isWaiting && dueNs - row.requestedNs >= WITHDRAWAL_LIFE_NS) {
     giveBack(state, slot, 'expired', nowNs, effects);
   } else if (row.status === 'queued') {
     fillQueue(state, row.asset, row.chainId, nowNs, effects);
@@ -504,7 +392,11 @@ export function applyVaultCheckpoint(
   if (chain === null) return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
   const filled = [...state.withdrawals.all()].filter(
     ({ row }) =>
-      row.chainId === chainId && row.status === 'filled' && row.nonce === counterOf(state, row.user, chainId),
+      row.chainId === chainId &&
+      row.status === 'filled' &&
+      row.nonce === counterOf(state, row.user, chainId) &&
+      // mutant: approval-beyond-vault
+      !isApprovalStopped(state, row.asset, chainId),
   );
   const epochHash = state.sha256(new TextEncoder().encode(`checkpoint/${chainId}/${nowNs}`));
   const validUntil = Math.max(Number(nowNs / SECOND_NS), blockTime) + Number(chain['approval_validity_s']);
@@ -529,6 +421,8 @@ export function applyApprovalSigned(
 ): Outcome<View> {
   const slot = state.withdrawals.ofUser(user).find(({ row }) => row.place === place && row.sequence === sequence);
   if (slot === undefined || slot.row.status !== 'signing') return rejected(notSigning());
+  // It was to be signed before the vault lacked something: it is not published meanwhile.
+  if (isApprovalStopped(state, slot.row.asset, slot.row.chainId)) return rejected(approvalsStopped());
   move(state, slot, 'approved', { signatures }, effects);
   return accepted({});
 }
@@ -552,6 +446,11 @@ export function applyApprovalLapsed(
   if (blockTime <= slot.row.validUntil || counter > slot.row.nonce) return rejected(notSigning());
   giveBack(state, slot, 'expired', nowNs, effects);
   return accepted({});
+}
+
+/** Nothing of the asset is approved on the chain (MON-05). */
+export function approvalsStopped(): Reject {
+  return reject('SERVICE_UNAVAILABLE', 'the vault of the chain lacks some of this asset: nothing of it is approved');
 }
 
 function notSigning(): Reject {
@@ -589,6 +488,7 @@ export function applyWithdrew(
   // After this point the payout must be booked.
   const value = payoutValue(baseUnits, decimalsOf(state, token, chainId));
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce + 1);
+  state.withdrawals.moved(user, chainId);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
   move(state, slot, 'executed', { endedNs: nowNs }, effects);
   endPart(state, slot.row, 'executed', nowNs);
@@ -596,7 +496,7 @@ export function applyWithdrew(
   effects.push({ kind: 'withdrawalCompleted', row: slot.row, amount: value, timeNs: nowNs });
   renumber(state, user, chainId, effects);
   // A place of the user is free again, and what a fee took of lots backs none any more.
-  fillQueue(state, slot.row.asset, chainId, nowNs, effects);
+  fillAfter(state, slot.row, nowNs, effects);
   return accepted({ result: 'executed', next: nonce + 1 });
 }
 
@@ -631,6 +531,7 @@ export function applyPayoutVanished(
 
   // After this point it must be booked.
   state.withdrawalCounters.set(`${chainId}/${user}`, nonce);
+  state.withdrawals.moved(user, chainId);
   state.dirty.withdrawalCounters.add(`${chainId}/${user}`);
   if (restored !== null) restore(state, restored, effects);
   renumber(state, user, chainId, effects);

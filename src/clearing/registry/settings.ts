@@ -53,6 +53,8 @@ export interface Settings extends FaultSettings {
   readonly breaker_recovery_updates: number;
   /** Fraction, or null for no guard. */
   readonly oracle_max_jump: string | null;
+  /** Share of what the ledger has of an asset on a chain that its vault may lack (MON-05). */
+  readonly approval_deviation_tolerance: string;
   readonly public_trade_cache: number;
   readonly max_open_orders: number;
   readonly max_open_orders_market_maker: number;
@@ -89,6 +91,7 @@ export const DEFAULT_SETTINGS: Settings = {
   backstop_clip_usd: '50000',
   breaker_recovery_updates: 3,
   oracle_max_jump: null,
+  approval_deviation_tolerance: '0',
   public_trade_cache: 10_000,
   max_open_orders: OPEN_ORDERS_MAX,
   max_open_orders_market_maker: OPEN_ORDERS_MARKET_MAKER_MAX,

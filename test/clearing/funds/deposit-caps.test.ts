@@ -210,9 +210,8 @@ suite('isolated lots', () => {
       world.state.withdrawals.ofUser(user).map(({ row }) => `${format18(row.amount)} ${row.status}`);
     assert.deepEqual(rows(BOB), ['100 filled', '50 queued']);
     world.withdraw(units(80));
-    assert.deepEqual(rows(ALICE), ['80 queued'], 'behind the head of the line');
-    world.cancel(1, BOB);
-    assert.deepEqual(rows(ALICE), ['80 filled']);
+    assert.deepEqual(rows(ALICE), ['80 filled'], 'the head of the line, which cannot be paid, is passed over (MON-04)');
+    assert.deepEqual(rows(BOB), ['100 filled', '50 queued']);
   });
 
   test('a lot that orders hold or that is sold follows its balance (AMB-73)', () => {

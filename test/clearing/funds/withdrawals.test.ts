@@ -315,7 +315,7 @@ suite('withdrawals', () => {
     assert.deepEqual(world.usd(), ['900', '0']);
   });
 
-  test('first come, first filled, half at least, and who is behind waits (WDR-05, WDR-06, AMB-78)', () => {
+  test('first come, first filled, half at least, and one that cannot be paid is passed over (WDR-05, WDR-06, AMB-78, MON-04)', () => {
     const world = FundsWorld.opened(100);
     world.fund(ALICE, USD, '1000');
     world.fund(BOB, USD, '1000');
@@ -328,10 +328,11 @@ suite('withdrawals', () => {
     assert.deepEqual(world.statuses(BOB), ['0 queued'], 'nothing is left');
     world.deposit(BOB, 24_000_000n);
     assert.deepEqual(world.statuses(), ['0 filled', '1 queued'], 'less than half of 50');
-    assert.deepEqual(world.statuses(BOB), ['0 queued'], 'and the one behind waits');
+    assert.deepEqual(world.statuses(BOB), ['0 filled', '1 queued'], 'the one behind has the half that is not reserved');
+    assert.equal(world.row(0, BOB).payout, 12_000_000n);
     world.deposit(BOB, 46_000_000n);
-    assert.deepEqual(world.statuses(), ['0 filled', '1 filled']);
-    assert.deepEqual(world.statuses(BOB), ['0 filled']);
+    assert.deepEqual(world.statuses(), ['0 filled', '1 filled'], '12 were reserved, and 46 came');
+    assert.deepEqual(world.statuses(BOB), ['0 filled', '1 filled']);
   });
 
   test('of a token with more than 18 decimals no part pays more than what it locks (WDR-06, AMB-11)', () => {
@@ -361,7 +362,11 @@ suite('withdrawals', () => {
     world.pass(1n);
     assert.deepEqual(world.statuses(), ['0 expired', '0 filled'], 'renumbered, and filled');
     world.pass(DAY_NS);
-    assert.deepEqual(world.statuses(), ['0 filled'], 'finished rows are shown for a day');
+    assert.deepEqual(
+      world.statuses(),
+      ['0 expired'],
+      'finished rows are shown for a day; what no approval followed expires (MON-04)',
+    );
   });
 
   test('a named nonce stays where it is, others move around it (AMB-80)', () => {
@@ -584,7 +589,7 @@ suite('the times of withdrawals', () => {
             times.set(place, ns + DAY_NS);
           } else if (slot?.row.status === 'queued' && kind === 'fill') {
             book.change(slot, { ...slot.row, status: 'filled' });
-            times.delete(place);
+            times.set(place, START + DAY_NS);
           } else if (kind === 'take') {
             const expected = least();
             const due = book.takeDue((START + 2n * DAY_NS) as TimestampNs);
