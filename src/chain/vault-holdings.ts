@@ -102,10 +102,9 @@ export class VaultHoldings {
     const before = new Map([...units.keys()].map((chainId) => [chainId, bookings(chainId)]));
     const ledger = await booked();
     if (ledger === null) return;
-    const isComparable = (chainId: ChainId): boolean => {
-      const count = before.get(chainId) ?? null;
-      return count !== null && count === bookings(chainId);
-    };
+    // Judged once: what follows may begin to read a chain again.
+    const comparable = new Set<ChainId>();
+    for (const [chainId, count] of before) if (count !== null && count === bookings(chainId)) comparable.add(chainId);
     const inLedger = new Map<string, bigint>();
     for (const { token, chainId, baseUnits } of ledger.tokens) {
       const key = `${token}@${chainId}`;
@@ -113,7 +112,7 @@ export class VaultHoldings {
     }
     const listed = new Map<ChainId, Units>();
     for (const [chainId, onChain] of units) {
-      if (onChain !== null && isComparable(chainId)) listed.set(chainId, this.#listed(chainId, onChain, inLedger));
+      if (onChain !== null && comparable.has(chainId)) listed.set(chainId, this.#listed(chainId, onChain, inLedger));
     }
     const deviations = new Map<AssetId, bigint>();
     const lacking: Lack[] = [];
@@ -127,7 +126,7 @@ export class VaultHoldings {
         if (onChain === undefined) continue;
         const unexplained = listed.get(chainId)?.get(token) ?? 0n;
         const difference = (onChain?.get(token) ?? 0n) - (inLedger.get(`${token}@${chainId}`) ?? 0n);
-        const isKnown = onChain !== null && isComparable(chainId);
+        const isKnown = onChain !== null && comparable.has(chainId);
         sum = sum === null || !isKnown ? null : sum + inUnits(difference - unexplained, decimals);
         // Units that no event explains are there all the same: the vault can pay with them.
         if (isKnown)
