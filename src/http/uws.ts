@@ -2,7 +2,8 @@
  * uWebSockets.js, loaded with its limits set before: the native server reads this environment variable once, at load.
  *
  * Its own limit is twice that of a head (request-head.ts), so that a head a little too long gets the error envelope
- * however it arrives; to one beyond its limit that arrives in pieces it replies 431 by itself and closes the connection.
+ * however it arrives; to one beyond its limit that arrives in pieces, on Node 22
+ * and later to any, it replies 431 by itself, without an envelope, and closes the connection.
  */
 
 import type { AppOptions, TemplatedApp } from 'uWebSockets.js';

@@ -223,6 +223,10 @@ function raw(parts: readonly string[], silentMs = 2_000): Promise<string> {
   });
 }
 
+/** More than the limit of the native server itself (uws.ts). */
+const BEYOND_NATIVE = 50_000;
+const NODE_20_ABI = 115;
+
 suite('lengths and numbers', () => {
   const codeOf = (text: string): string => /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? text.slice(0, 80);
 
@@ -230,10 +234,12 @@ suite('lengths and numbers', () => {
     const target = (bytes: number): string => `/markets?x=${'a'.repeat(bytes - 11)}`;
     const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     assert.equal(codeOf(await raw([request(target(TARGET_BYTES_MAX))])), 'INVALID_REQUEST');
-    for (const bytes of [TARGET_BYTES_MAX + 1, 10_000, 50_000]) {
+    for (const bytes of [TARGET_BYTES_MAX + 1, 10_000, BEYOND_NATIVE]) {
       const text = await raw([request(target(bytes)), request('/markets')]);
-      assert.match(text, /^HTTP\/1\.1 414 /, String(bytes));
-      assert.equal(codeOf(text), 'URI_TOO_LONG');
+      // The native server for Node 22 and later holds its own limit for a head in one piece as well, and answers by itself.
+      const isNative = bytes === BEYOND_NATIVE && Number(process.versions.modules) > NODE_20_ABI;
+      assert.match(text, isNative ? /^HTTP\/1\.1 431 / : /^HTTP\/1\.1 414 /, String(bytes));
+      if (!isNative) assert.equal(codeOf(text), 'URI_TOO_LONG');
       assert.equal(text.split('HTTP/1.1 ').length, 2, 'nothing after it is answered');
     }
   });
