@@ -205,11 +205,12 @@ export function writeUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>, s
 export function writeMarketRisk(effect: Omit<MarketRiskEffect, 'kind'>, sink: RecordSink): void {
   const at = sink.claim(MarketRiskChanged.typeId, MarketRiskChanged.bytes);
   if (at < 0) return;
-  const { marketIndex, mark, credits, borrows } = effect;
+  const { marketIndex, mark, credits, borrows, holdings } = effect;
   MarketRiskChanged.write(sink.views, at, {
     mark: mark?.price ?? ZERO_18,
     credits,
     borrows,
+    holdings,
     matchedNs: mark?.timeNs ?? (0n as TimestampNs),
     marketIndex,
     goodUpdates: mark?.goodUpdates ?? 0,

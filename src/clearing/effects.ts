@@ -69,6 +69,8 @@ export interface MarketRiskChanged {
   /** Sums of margin base legs over all users, neither negative (AMB-54). */
   readonly credits: Amount18;
   readonly borrows: Amount18;
+  /** What there is to lend (MON-10), not negative. */
+  readonly holdings: Amount18;
 }
 
 /** Everything that the market sent up to these numbers is applied, and every fill of it decided. */

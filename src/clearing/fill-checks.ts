@@ -11,7 +11,8 @@
  *   reduce-only   neither growth nor flip of the position, of a margin order (FIL-13, TIF-10)
  *   size          what the fill would leave fits what rows can hold: else overfill, or margin of a margin order
  *   pricing       a broken asset takes no leveraged trade that raises the risk (FIL-07, AMB-44)
- *   caps          of the asset, unless the trade only reduces (FIL-08, CAP-07)
+ *   caps          of the asset, unless the trade only reduces (FIL-08, CAP-07); of one that opens or grows a short, what vaults lend
+ *                 (MON-10)
  *   margin        of a margin account, on what the fill would leave (FIL-06, AMB-51): initial margin unless the trade only
  *                 reduces, and solvency in any case (MRG-14, docs/decisions/0014) but where the node closes what the
  *                 account has: then the fill does not raise the risk (LIQ-12, docs/decisions/0029)
@@ -34,7 +35,7 @@ import {
 import type { TimestampNs } from '../core/units.ts';
 import { coversDebts, initialMarginHolds, isCovered, solvencyHolds } from '../risk/account.ts';
 import { isMarginType, mayTrade } from '../risk/account-types.ts';
-import { breaksCap, hasCap, type Measures } from '../risk/caps.ts';
+import { breaksCap, hasCap, isOverUtilized, type Measures } from '../risk/caps.ts';
 import { liquidationPrice } from '../risk/liquidation.ts';
 import { reduces } from '../risk/position.ts';
 import { isUsable, ORACLE_STALE_NS } from '../risk/prices.ts';
@@ -47,7 +48,7 @@ import {
   storedEquityOf,
   storedEquityOfDebts,
 } from './account-margin.ts';
-import { owesForced } from './balances.ts';
+import { holdingsOf, owesForced } from './balances.ts';
 import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
 import type { OrderRow } from './rows.ts';
 import type { PositionSlot } from './state.ts';
@@ -75,6 +76,8 @@ interface Standing {
   readonly reason: RollbackReason;
   /** Only makes a position smaller: initial margin, prices and caps do not bind it (MRG-14). */
   readonly isReducing: boolean;
+  /** Opens a short or grows one (MON-10). */
+  readonly growsShort: boolean;
   /** The measures after the change of this party alone; computed only where there is a cap. */
   readonly own: Measures;
 }
@@ -100,9 +103,18 @@ export function judge(fill: Fill, plan: Plan, nowNs: TimestampNs): Fault | null 
 function standingOf(of: Case, party: Party): Standing {
   const { fill, plan } = of;
   const { position } = party.slot;
-  const isReducing = position !== null && reduces(plan.legs(position).base, baseDelta(fill, party));
+  const delta = baseDelta(fill, party);
+  const base = position === null ? 0n : plan.legs(position).base;
+  const isReducing = position !== null && reduces(base, delta);
+  const growsShort = position !== null && delta < 0n && base + delta < 0n;
   const reason = judgeOrder(of, party, isReducing);
-  return { party, reason, isReducing, own: hasCap(plan.risk.risk) ? plan.measuresAfter(fill, party) : plan.measures };
+  return {
+    party,
+    reason,
+    isReducing,
+    growsShort,
+    own: hasCap(plan.risk.risk) ? plan.measuresAfter(fill, party) : plan.measures,
+  };
 }
 
 function judgeOrder(of: Case, party: Party, isReducing: boolean): RollbackReason {
@@ -195,13 +207,15 @@ function reasonAfter(of: Case, standing: Standing): RollbackReason {
  */
 function marginReason(of: Case, standing: Standing): RollbackReason {
   const { plan, nowNs } = of;
-  const { party, isReducing } = standing;
+  const { party, isReducing, growsShort } = standing;
   const { account, position, row } = party.slot;
   // mutant: node-closes-insolvent
   if ((row.flags & ORDER_FLAG.nodeMade) !== 0) return nodeReason(of, party);
   if (!isReducing) {
     if (position !== null && plan.terms(plan.risk, nowNs).prices.isBroken) return ROLLBACK_REASON.pricingFailure;
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
+    // mutant: utilization-at-clearing
+    if (growsShort && isLentOut(of)) return ROLLBACK_REASON.protocolCapBreach;
     // An account without legs owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
     if (account.positions.size === 0) return ROLLBACK_REASON.none;
     // Most accounts have the USD for all that they owe: then nothing else of theirs is read.
@@ -234,6 +248,11 @@ function nodeReason({ fill, plan, nowNs }: Case, { slot }: Party): RollbackReaso
   const bound = liquidationPrice(row.side, oracle.price, risk, fill.market);
   const isWorse = row.side === SIDE.buy ? fill.input.price > bound : fill.input.price < bound;
   return isWorse ? ROLLBACK_REASON.invalidOrder : ROLLBACK_REASON.none;
+}
+
+/** Whether shorts would have borrowed more of the asset than its vaults may lend (MON-10). */
+function isLentOut({ plan, fill }: Case): boolean {
+  return isOverUtilized(plan.risk.risk, plan.measures, holdingsOf(plan.state, fill.market.assetId));
 }
 
 function breaksCaps({ plan, before, nowNs }: Case, { own }: Standing): boolean {

@@ -18,7 +18,7 @@ import type { OrderId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isOpen } from '../risk/position.ts';
-import { allAccounts, allBalances, allUsers } from './balances.ts';
+import { allAccounts, allBalances, allUsers, holdingsOf } from './balances.ts';
 import { hasLiveParent } from './children.ts';
 import type { Durability } from './durability.ts';
 import {
@@ -170,7 +170,7 @@ function openMarkets(state: ClearingState, to: EffectSinks): void {
 
 function writeRisk(state: ClearingState, { assetId, marketIndex }: MarketDefinition, sink: RecordSink): void {
   const { mark, credits, borrows } = riskSlot(state, assetId);
-  writeMarketRisk({ marketIndex, mark, credits, borrows }, sink);
+  writeMarketRisk({ marketIndex, mark, credits, borrows, holdings: holdingsOf(state, assetId) }, sink);
 }
 
 /** Everything that market data has from clearing beside trades: settings, assets, markets, their figures, oracle prices. */

@@ -17,6 +17,7 @@ import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.t
 import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
 import { imFactor, NO_ROW_TERMS } from '../risk/risk-terms.ts';
+import { holdingsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { WatchList } from './liquidation/watch-list.ts';
 import type { CountedMatch, MarkRow, PriceRow } from './rows.ts';
@@ -175,7 +176,8 @@ export function flushTouchedRisks(state: ClearingState, effects: Effect[]): void
     const market = must(state.marketOfAsset.get(slot.asset), 'trades and legs are of assets with a market');
     const { mark, credits, borrows } = slot;
     const { marketIndex } = market.definition;
-    effects.push({ kind: 'marketRiskChanged', marketIndex, mark, credits, borrows });
+    const holdings = holdingsOf(state, slot.asset);
+    effects.push({ kind: 'marketRiskChanged', marketIndex, mark, credits, borrows, holdings });
   }
   state.touchedRisks.clear();
 }

@@ -61,11 +61,12 @@ export function readPosition(v: Views, at: number, users: UserTexts): PositionRo
 export function readMarketRisk(
   v: Views,
   at: number,
-): { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'> {
+): { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest' | 'holdings'> {
   return {
     marketIndex: MarketRiskChanged.marketIndex(v, at),
     mark: readMark(v, at),
     interest: { credits: MarketRiskChanged.credits(v, at), borrows: MarketRiskChanged.borrows(v, at) },
+    holdings: MarketRiskChanged.holdings(v, at),
   };
 }
 

@@ -6,6 +6,10 @@
  *   spot-margin interest  base legs               asset units: |credits − borrows|
  *   collateral            spot in margin accounts asset units
  *
+ * Beside them, what shorts have borrowed beyond what longs have is at most a fraction of what the vaults hold (MON-10): while it
+ * is more after a trade, that trade opens or grows no short. The gateway, to which the other side of a trade is not known, refuses
+ * where there is more already; a sale to a spot buyer that goes beyond it is found by clearing.
+ *
  * A change breaks a cap when it leaves a measure above it and higher than before, and the own change of the party raises the
  * measure too. Equal to the cap is allowed.
  *
@@ -62,6 +66,17 @@ export function netInterest({ credits, borrows }: Interest): bigint {
 /** max(credits, borrows) (CAP-03). */
 export function openInterest({ credits, borrows }: Interest): bigint {
   return larger(credits, borrows);
+}
+
+/** Whether shorts have borrowed more than they may. @param holdings units in the vaults, and those that a faucet gave. */
+export function isOverUtilized(
+  { maxUtilization }: Pick<RiskTerms, 'maxUtilization'>,
+  { credits, borrows }: Interest,
+  holdings: bigint,
+): boolean {
+  const borrowed = borrows - credits;
+  // mutant: max-utilization
+  return borrowed > 0n && borrowed * ONE_18 > maxUtilization * holdings;
 }
 
 /** Before and after a trade, and after the change of one party alone. */

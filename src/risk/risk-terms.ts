@@ -19,6 +19,7 @@ export interface RiskRow {
   readonly max_collateral: string;
   readonly max_total_open_interest_notional: string;
   readonly max_spot_open_interest: string;
+  readonly max_utilization: string;
   readonly isolated_only: boolean;
   readonly initial_margin_clamps: readonly number[];
   readonly initial_margin_factors: readonly number[];
@@ -46,6 +47,8 @@ export interface RiskTerms {
   readonly maxSpotInterest: Amount18 | null;
   /** USD. */
   readonly maxOpenInterest: Amount18 | null;
+  /** Fraction of what the vaults hold that shorts may have borrowed beyond what longs have, 18 decimals (MON-10). */
+  readonly maxUtilization: bigint;
   readonly isIsolatedOnly: boolean;
   /** USD, 0 for none. */
   readonly minSubAccountBalance: Amount18;
@@ -105,6 +108,7 @@ export function riskTerms(row: RiskRow, mark: MarkTerms = DEFAULT_MARK_TERMS): R
     maxCollateral: capOf(row.max_collateral),
     maxSpotInterest: capOf(row.max_spot_open_interest),
     maxOpenInterest: capOf(row.max_total_open_interest_notional),
+    maxUtilization: BigInt(row.max_utilization),
     isIsolatedOnly: row.isolated_only,
     minSubAccountBalance: BigInt(row.min_sub_account_balance) as Amount18,
   };
@@ -124,6 +128,7 @@ function plainTerms(collateralFactor: bigint, mark: MarkTerms = DEFAULT_MARK_TER
     maxCollateral: null,
     maxSpotInterest: null,
     maxOpenInterest: null,
+    maxUtilization: ONE_18,
     isIsolatedOnly: false,
     minSubAccountBalance: 0n as Amount18,
   };

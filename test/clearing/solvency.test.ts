@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { termsOf } from '../../src/clearing/risks.ts';
+import { larger, smaller } from '../../src/core/arithmetic.ts';
 import { must } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { ONE_18, type RawPrice } from '../../src/core/units.ts';
@@ -78,6 +79,7 @@ suite('a trade that only reduces', () => {
     const world = MarginWorld.make({ max_spot_open_interest: e18('10').toString() });
     for (const user of [ALICE, BOB]) world.fund(user, USD, '100000', 1);
     world.fund(CAROL, USD, '100000');
+    world.fund(CAROL, ETH, '100');
     const [alice, bob, carol] = [A, { user: BOB }, { user: CAROL, subAccount: 0, isSpot: true }];
     assert.equal(world.trade({ buyer: alice, seller: bob, price: 2000, quantity: 5 }), 'confirmed');
     assert.equal(world.trade({ buyer: carol, seller: bob, price: 2000, quantity: 10 }), 'confirmed');
@@ -105,6 +107,42 @@ test('a trade that improves a negative surplus leaves the account solvent too (M
     assert.deepEqual(world.trade({ ...sale, price }), ['InsufficientMargin', 'CounterpartyAtFault']);
   }
   assert.equal(world.trade({ ...sale, price: 901 }), 'confirmed');
+});
+
+test('no reducing trade of an account at maintenance is refused at a price between oracle and mark that costs it less than its surplus (MRG-14, MON-06, docs/decisions/0043)', () => {
+  const cents = fc.integer({ min: 100_000, max: 300_000 });
+  const lots = fc.integer({ min: 1, max: 10_000 });
+  let [reduced, healthy] = [0, 0];
+  fc.assert(
+    fc.property(fc.boolean(), cents, cents, lots, fc.nat({ max: 100 }), (isShort, oracle, wash, closed, share) => {
+      const world = puppets(isShort ? 'short' : 'long');
+      world.fund(CAROL, USD, '10000');
+      world.fund(CAROL, ETH, '1');
+      world.prices({ [ETH]: String(oracle / 100) });
+      const self = { user: CAROL, subAccount: 0, isSpot: true };
+      assert.equal(world.trade({ buyer: self, seller: self, price: wash / 100, quantity: 0.0001 }), 'confirmed');
+      const { maintenanceSurplus } = world.figures(ALICE);
+      const { oracle: atOracle, mark } = termsOf(
+        must(world.state.risks.get(ETH), 'the risk of ETH'),
+        world.nowNs,
+      ).prices;
+      const price = Number((atOracle * BigInt(share) + mark * BigInt(100 - share)) / 10n ** 18n) / 100;
+      const quantity = closed / 10_000;
+      // What it is worse off at the oracle or at the mark, and the fee of a taker.
+      const worst = isShort ? price - Number(smaller(atOracle, mark)) / 1e18 : 0;
+      const best = isShort ? 0 : Number(larger(atOracle, mark)) / 1e18 - price;
+      const loss = (Math.max(worst, best, 0) + price * 0.0005 + 0.02) * quantity;
+      if (maintenanceSurplus < 0n || Number(maintenanceSurplus) / 1e18 < loss) return;
+      healthy += 1;
+      const sides = isShort
+        ? { buyer: { ...A, reduceOnly: true }, seller: B }
+        : { buyer: B, seller: { ...A, reduceOnly: true } };
+      assert.equal(world.trade({ ...sides, price: Math.round(price * 100) / 100, quantity }), 'confirmed');
+      reduced += 1;
+    }),
+    { ...PARAMETERS, includeErrorInReport: true },
+  );
+  assert.ok(healthy > PARAMETERS.numRuns / 4 && reduced === healthy);
 });
 
 /** Accounts of one owner, who trades with himself: three on margin, two of spot. */

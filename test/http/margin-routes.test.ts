@@ -25,7 +25,7 @@ function fill({ fixture }: ScriptedOms): void {
   manager.margin.onRiskChanged(BASE, riskTerms(riskRow(90, 92, 950_000)));
   manager.margin.onOraclePrice(BASE, source(usd(2_000), NOW));
   const interest = { credits: 0n, borrows: 0n };
-  manager.margin.onMarketRisk({ marketIndex: 3, mark: source(usd(1_990), NOW), interest });
+  manager.margin.onMarketRisk({ marketIndex: 3, mark: source(usd(1_990), NOW), interest, holdings: 0n });
   manager.onBalanceChanged({ ...of, asset: USD, owned: usd(600), locked: usd(0) });
   manager.margin.onPositionChanged({ ...of, asset: BASE, base: usd(2), quote: usd(-4_000), entry: usd(4_000) });
 }

@@ -737,6 +737,24 @@ const MARGIN: readonly Mutant[] = [
     caughtBy: 'test/clearing/liquidation/shields',
   },
   {
+    breaks: 'what may be lent is a part of what there is',
+    site: 'max-utilization',
+    change: returns('borrowed > holdings'),
+    caughtBy: 'test/clearing/utilization',
+  },
+  {
+    breaks: 'no trade lends more than the vaults may lend',
+    site: 'utilization-at-clearing',
+    change: condition('false'),
+    caughtBy: 'test/clearing/utilization',
+  },
+  {
+    breaks: 'no short is admitted while more is lent than may be',
+    site: 'utilization-at-entry',
+    change: condition('false'),
+    caughtBy: 'test/gateway/orders/caps',
+  },
+  {
     breaks: 'quote legs count for equity',
     site: 'quote-legs',
     change: removed,

@@ -62,8 +62,14 @@ suite('golden data', () => {
         from = sequence + 1;
       }
     });
-    for (const kind of ['fillConfirmed', 'fillRolledBack'] as const)
-      assert.ok(effects.filter((effect) => effect.kind === kind).length > 20, kind);
+    // An order is taken only for what its worst fills can cost (MON-07), so that few of them are undone.
+    for (const [kind, least] of [
+      ['fillConfirmed', 20],
+      ['fillRolledBack', 5],
+    ] as const) {
+      const count = effects.filter((effect) => effect.kind === kind).length;
+      assert.ok(count >= least, `${count} ${kind}`);
+    }
   });
 
   test('its tables are read, verified and replayed, and return what they returned', async () => {

@@ -154,8 +154,8 @@ class Twins {
       const { user, asset } = effect.row;
       manager.margin.onPositionChanged({ ...effect.row, user: fixtureUser(user), asset: fixtureAsset(asset) });
     } else if (effect.kind === 'marketRiskChanged') {
-      const { mark, credits, borrows } = effect;
-      manager.margin.onMarketRisk({ marketIndex, mark, interest: { credits, borrows } });
+      const { mark, credits, borrows, holdings } = effect;
+      manager.margin.onMarketRisk({ marketIndex, mark, interest: { credits, borrows }, holdings });
     }
   }
 

@@ -37,6 +37,7 @@ function row(changes: Partial<RiskRow>): RiskRow {
     max_collateral: NO_CAP,
     max_total_open_interest_notional: NO_CAP,
     max_spot_open_interest: NO_CAP,
+    max_utilization: '1000000000000000000',
     isolated_only: false,
     initial_margin_clamps: [0],
     initial_margin_factors: [1_000_000],

@@ -60,6 +60,7 @@ export class Player {
       max_collateral: text(row.collateralCap),
       isolated_only: row.isolatedOnly,
       min_sub_account_balance: row.minimum.toString(),
+      max_utilization: row.utilization.toString(),
     };
     assert.ok(this.world.put('putRisk', ETH, body).ok);
     // A band wider than the factors permit is refused, and what follows from them stays (MON-06).

@@ -201,6 +201,7 @@ const risk = fc.record({
   collateralCap: cap,
   isolatedOnly: fc.constantFrom(false, false, false, true),
   minimum: fc.constantFrom(0n, 0n, 3n * 10n ** 18n),
+  utilization: fc.constantFrom(10n ** 18n, 10n ** 18n, 10n ** 16n, 0n),
   markMinimum: fc.constantFrom(0n, 0n, 10n ** 17n, 10n ** 19n, 2n * 10n ** 19n),
   band: fc.constantFrom<PlainRow['band']>(
     null,

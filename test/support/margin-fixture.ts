@@ -62,6 +62,7 @@ export function riskRow(cf: number, lf: number, im: number, change: Partial<Risk
     max_collateral: NO_CAP,
     max_total_open_interest_notional: NO_CAP,
     max_spot_open_interest: NO_CAP,
+    max_utilization: '1000000000000000000',
     isolated_only: false,
     initial_margin_clamps: [0],
     initial_margin_factors: [im],
@@ -133,6 +134,9 @@ export class MarginFixture {
     this.manager.margin.onRiskChanged(asset, riskTerms(row, { ...DEFAULT_MARK_TERMS, markBand }));
   }
 
+  /** What there is to lend of each asset with the next price: more than any test borrows. */
+  holdings: bigint = usd(1_000_000_000);
+
   /** Oracle, and a mark if there is one. */
   price(asset: AssetId, oracle: number | string, mark: number | string | null = null): void {
     this.manager.margin.onOraclePrice(asset, source(usd(oracle), this.nowNs));
@@ -140,6 +144,7 @@ export class MarginFixture {
       marketIndex: this.#market(asset).definition.marketIndex,
       mark: mark === null ? null : source(usd(mark), this.nowNs),
       interest: { credits: 0n, borrows: 0n },
+      holdings: this.holdings,
     });
   }
 

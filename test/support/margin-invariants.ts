@@ -62,6 +62,7 @@ function termsOf(plain: PlainAsset): AssetTerms {
     max_collateral: NO_CAP.toString(),
     max_total_open_interest_notional: NO_CAP.toString(),
     max_spot_open_interest: (plain.spotCap ?? NO_CAP).toString(),
+    max_utilization: '1000000000000000000',
     isolated_only: false,
     initial_margin_clamps: plain.clamps,
     initial_margin_factors: plain.factors,

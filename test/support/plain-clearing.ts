@@ -390,6 +390,9 @@ export class PlainClearing {
     const now = this.#assetOf(this);
     if (!order.isSpot && !isReducing && now.broken) return R.pricingFailure;
     if (!isReducing && this.#raisesAbove(books)) return R.protocolCapBreach;
+    const { base } = this.position(order.user, order.subAccount);
+    const opensShort = !order.isSpot && !isReducing && order.side === SIDE.sell && base < 0n;
+    if (opensShort && this.#isLentOut()) return R.protocolCapBreach;
     const after = this.#legs(this, order.user, order.subAccount, now);
     const was = this.#legs(books.start, order.user, order.subAccount, this.#assetOf(books.start));
     if (after.every(({ raw }) => raw >= 0n)) return R.none;
@@ -397,6 +400,15 @@ export class PlainClearing {
     const hasMargin = prices.every((at) => initial(after, at) >= 0n || initial(after, at) > initial(was, at));
     const isSolvent = prices.every((at) => lastWorth(after, at) >= 0n || lastWorth(after, at) >= lastWorth(was, at));
     return isSolvent && (isReducing || hasMargin) ? R.none : R.insufficientMargin;
+  }
+
+  /** Whether shorts owe more than longs have, by more than a part of all ETH that there is (MON-10). */
+  #isLentOut(): boolean {
+    const { credits, borrows } = this.#assetOf(this);
+    let held = credits - borrows;
+    for (const [key, amount] of this.balances) if (key.endsWith(`/${ETH}`)) held += amount;
+    const lent = borrows - credits;
+    return lent > 0n && lent * 10n ** 18n > this.risk.row.utilization * held;
   }
 
   /** Whether a measure is above its cap, above where it was, and this side alone would have raised it. */

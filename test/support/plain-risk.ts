@@ -26,6 +26,8 @@ export interface PlainRow {
   readonly collateralCap: bigint | null;
   readonly isolatedOnly: boolean;
   readonly minimum: bigint;
+  /** Part of the holdings that shorts may borrow, 10^-18 (MON-10). */
+  readonly utilization: bigint;
   /** Fraction of the oracle within which a trade is a mark (MON-06); null: as the factors have it; 'none': any trade is. */
   readonly band: Fraction | 'none' | null;
   /** USD: smaller matches leave the mark as it is (MON-06). */
@@ -42,6 +44,7 @@ export const PLAIN_ROW: PlainRow = {
   collateralCap: null,
   isolatedOnly: false,
   minimum: 0n,
+  utilization: 10n ** 18n,
   band: null,
   markMinimum: 0n,
 };

@@ -25,6 +25,7 @@ import {
   balanceSlot,
   ensureUser,
   MARGIN_ACCOUNT,
+  moveFaucet,
   moveHoldings,
   SPOT_ACCOUNT,
   setOwned,
@@ -196,8 +197,7 @@ export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect
   // After this point the credit must succeed.
   const slot = balanceSlot(state, ensureUser(state, user, effects), subAccount, asset);
   setOwned(state, slot, add18(owned, amount));
-  slot.totals.faucet = subtract18(slot.totals.faucet, amount);
-  state.dirty.totals.add(slot.totals);
+  moveFaucet(state, slot.totals, amount);
   return accepted({ balance: format18(slot.owned) });
 }
 

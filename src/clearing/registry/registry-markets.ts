@@ -13,6 +13,7 @@ import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../core/units
 import type { Effect } from '../effects.ts';
 import type { PutMarket } from '../inputs.ts';
 import { MarketOrders } from '../live-orders.ts';
+import { riskSlot } from '../risks.ts';
 import { type MarketRow, NO_MATCH } from '../rows.ts';
 import type { ClearingState, MarketSlot } from '../state.ts';
 import { emptyHeap } from '../trigger-heaps.ts';
@@ -154,6 +155,8 @@ export function applyPutMarket(state: ClearingState, input: PutMarket, effects: 
   // What balances hold follows the fee from here on, though nothing of them is touched (holds.ts).
   market.definition = definition;
   state.dirty.markets.add(market);
+  // The gateway gets what there is to lend of the asset.
+  if (known === undefined) state.touchedRisks.add(riskSlot(state, input.assetId));
   effects.push({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } });
   return accepted(marketView(definition));
 }

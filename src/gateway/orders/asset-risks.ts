@@ -8,7 +8,7 @@ import { type AssetId, USD } from '../../core/ids.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import { type AssetTerms, termsInForce, USD_ASSET } from '../../risk/asset-terms.ts';
-import type { Interest, InterestSums } from '../../risk/caps.ts';
+import { type Interest, type InterestSums, isOverUtilized } from '../../risk/caps.ts';
 import { worstPrice } from '../../risk/price-bounds.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type PriceSource } from '../../risk/prices.ts';
 import { NO_ROW_TERMS, type RiskTerms } from '../../risk/risk-terms.ts';
@@ -19,6 +19,8 @@ export interface AssetMarks {
   readonly oracle: PriceSource | null;
   readonly mark: PriceSource | null;
   readonly interest: Interest;
+  /** What there is to lend (MON-10); 0 before it is known. */
+  readonly holdings: bigint;
 }
 
 interface Entry extends AssetMarks {
@@ -26,7 +28,7 @@ interface Entry extends AssetMarks {
   readonly terms: AssetTerms;
 }
 
-const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n, borrows: 0n } };
+const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n, borrows: 0n }, holdings: 0n };
 const NO_TIME = 0n as TimestampNs;
 const NEVER = (1n << 64n) as TimestampNs;
 
@@ -114,6 +116,11 @@ export class AssetRisks {
     return worstPrice(side, definition, known);
   }
 
+  /** Whether shorts have borrowed more of the asset than its vaults may lend: then none is opened or grown (MON-10). */
+  isLentOut(asset: AssetId): boolean {
+    return isOverUtilized(this.terms(asset).risk, this.legs(asset), this.marks(asset).holdings);
+  }
+
   setRisk(asset: AssetId, risk: RiskTerms): void {
     this.#put(asset, risk, this.marks(asset));
   }
@@ -124,7 +131,7 @@ export class AssetRisks {
   }
 
   /** The last price of trading in the asset, and what all users have open. */
-  setTrading(asset: AssetId, trading: Pick<AssetMarks, 'mark' | 'interest'>): void {
+  setTrading(asset: AssetId, trading: Pick<AssetMarks, 'mark' | 'interest' | 'holdings'>): void {
     this.#put(asset, this.#riskOf(asset), { ...trading, oracle: this.marks(asset).oracle });
   }
 
@@ -142,8 +149,8 @@ export class AssetRisks {
     if (nowNs > this.#nowNs) this.#nowNs = nowNs;
     if (this.#nowNs <= this.#untilNs) return;
     this.#untilNs = NEVER;
-    for (const [asset, { risk, oracle, mark, interest }] of this.#assets) {
-      this.#put(asset, risk, { oracle, mark, interest });
+    for (const [asset, { risk, oracle, mark, interest, holdings }] of this.#assets) {
+      this.#put(asset, risk, { oracle, mark, interest, holdings });
     }
   }
 

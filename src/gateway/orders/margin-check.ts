@@ -57,6 +57,11 @@ export function wouldIncrease(lots: number): Reject {
 }
 const NO_PRICE: Reject = reject('PRICING_UNAVAILABLE', 'the asset has no usable price, only reducing orders are taken');
 
+/** A margin sale, of one that adds exposure. */
+function opensShort(order: LiveOrder): boolean {
+  return order.side === SIDE.sell && !isSpot(order);
+}
+
 export class MarginCheck {
   /** Capacity that an order must leave, exclusive (setting `preflight_minimum`). */
   minimum: Amount18 = DEFAULT_SETTINGS.preflightMinimum;
@@ -170,7 +175,10 @@ export class MarginCheck {
     const needsMargin = addsNotional && !this.#isExempt(order) && (!isSpot(order) || position.account.isLeveraged);
     // mutant: least-capacity
     if (needsMargin && position.account.capacity([{ queue, counted }]) <= this.minimum) return INSUFFICIENT_MARGIN;
-    if (!addsLots || !this.#exceedsCap(order, own, queue, exposure)) return null;
+    if (!addsLots) return null;
+    // mutant: utilization-at-entry
+    if (opensShort(order) && this.#margins.assets.isLentOut(order.market.definition.assetId)) return CAP_EXCEEDED;
+    if (!this.#exceedsCap(order, own, queue, exposure)) return null;
     return isSpot(order) ? COLLATERAL_FULL : CAP_EXCEEDED;
   }
 

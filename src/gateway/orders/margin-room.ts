@@ -158,7 +158,7 @@ export class MarginRoom {
   }
 
   /** A market's last confirmed price, and what all users have open in its asset. */
-  onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest'>): void {
+  onMarketRisk(word: { readonly marketIndex: number } & Pick<AssetMarks, 'mark' | 'interest' | 'holdings'>): void {
     this.assets.setTrading(this.#markets.at(word.marketIndex).definition.assetId, word);
   }
 

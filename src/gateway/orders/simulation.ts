@@ -257,6 +257,7 @@ class Model {
     } else {
       const open = this.#position === undefined ? 0n : this.#account.countedLots(this.#position, side) * lot;
       added += open - this.#offset();
+      if (side === SIDE.sell && added > 0n && assets.isLentOut(asset)) return true;
     }
     return additionBreaksCap(risk, prices, margins.measures(asset), { side, isSpot, added });
   }

@@ -2969,6 +2969,7 @@ export interface MarketRiskChangedFields {
   readonly mark: Amount18;
   readonly credits: Amount18;
   readonly borrows: Amount18;
+  readonly holdings: Amount18;
   readonly matchedNs: TimestampNs;
   readonly marketIndex: number;
   readonly goodUpdates: number;
@@ -2982,7 +2983,7 @@ export interface MarketRiskChangedFields {
  */
 export const MarketRiskChanged = {
   typeId: 50,
-  bytes: 72,
+  bytes: 88,
   markAt: 0,
   mark: (v: Views, at: number): Amount18 => readInt128(v, at) as Amount18,
   setMark: (v: Views, at: number, value: bigint): void => {
@@ -2998,65 +2999,73 @@ export const MarketRiskChanged = {
   setBorrows: (v: Views, at: number, value: bigint): void => {
     writeInt128(v, at + 32, value);
   },
-  matchedNsAt: 48,
-  matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 48) >>> 3] as TimestampNs,
+  holdingsAt: 48,
+  holdings: (v: Views, at: number): Amount18 => readInt128(v, at + 48) as Amount18,
+  setHoldings: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 48, value);
+  },
+  matchedNsAt: 64,
+  matchedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 64) >>> 3] as TimestampNs,
   setMatchedNs: (v: Views, at: number, value: bigint): void => {
-    v.u64[(at + 48) >>> 3] = value;
+    v.u64[(at + 64) >>> 3] = value;
   },
-  matchedNsHigh: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
-  matchedNsLow: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  matchedNsHigh: (v: Views, at: number): number => v.u32[(at + 68) >>> 2] as number,
+  matchedNsLow: (v: Views, at: number): number => v.u32[(at + 64) >>> 2] as number,
   setMatchedNsWords: (v: Views, at: number, high: number, low: number): void => {
-    v.u32[(at + 48) >>> 2] = low;
-    v.u32[(at + 52) >>> 2] = high;
+    v.u32[(at + 64) >>> 2] = low;
+    v.u32[(at + 68) >>> 2] = high;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 72) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 56) >>> 2] = value;
+    v.u32[(at + 72) >>> 2] = value;
   },
-  goodUpdates: (v: Views, at: number): number => v.u32[(at + 60) >>> 2] as number,
+  goodUpdates: (v: Views, at: number): number => v.u32[(at + 76) >>> 2] as number,
   setGoodUpdates: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 60) >>> 2] = value;
+    v.u32[(at + 76) >>> 2] = value;
   },
-  isTripped: (v: Views, at: number): boolean => v.u8[at + 64] !== 0,
+  isTripped: (v: Views, at: number): boolean => v.u8[at + 80] !== 0,
   setIsTripped: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 64] = value ? 1 : 0;
+    v.u8[at + 80] = value ? 1 : 0;
   },
-  hasMark: (v: Views, at: number): boolean => v.u8[at + 65] !== 0,
+  hasMark: (v: Views, at: number): boolean => v.u8[at + 81] !== 0,
   setHasMark: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 65] = value ? 1 : 0;
+    v.u8[at + 81] = value ? 1 : 0;
   },
   read: (v: Views, at: number): MarketRiskChangedFields => ({
     mark: readInt128(v, at) as Amount18,
     credits: readInt128(v, at + 16) as Amount18,
     borrows: readInt128(v, at + 32) as Amount18,
-    matchedNs: v.u64[(at + 48) >>> 3] as TimestampNs,
-    marketIndex: v.u32[(at + 56) >>> 2] as number,
-    goodUpdates: v.u32[(at + 60) >>> 2] as number,
-    isTripped: v.u8[at + 64] !== 0,
-    hasMark: v.u8[at + 65] !== 0,
+    holdings: readInt128(v, at + 48) as Amount18,
+    matchedNs: v.u64[(at + 64) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 72) >>> 2] as number,
+    goodUpdates: v.u32[(at + 76) >>> 2] as number,
+    isTripped: v.u8[at + 80] !== 0,
+    hasMark: v.u8[at + 81] !== 0,
   }),
   write: (v: Views, at: number, fields: MarketRiskChangedFields): void => {
     writeInt128(v, at, fields.mark);
     writeInt128(v, at + 16, fields.credits);
     writeInt128(v, at + 32, fields.borrows);
-    v.u64[(at + 48) >>> 3] = fields.matchedNs;
-    v.u32[(at + 56) >>> 2] = fields.marketIndex;
-    v.u32[(at + 60) >>> 2] = fields.goodUpdates;
-    v.u8[at + 64] = fields.isTripped ? 1 : 0;
-    v.u8[at + 65] = fields.hasMark ? 1 : 0;
+    writeInt128(v, at + 48, fields.holdings);
+    v.u64[(at + 64) >>> 3] = fields.matchedNs;
+    v.u32[(at + 72) >>> 2] = fields.marketIndex;
+    v.u32[(at + 76) >>> 2] = fields.goodUpdates;
+    v.u8[at + 80] = fields.isTripped ? 1 : 0;
+    v.u8[at + 81] = fields.hasMark ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 72),
+    copyStruct(from, fromAt, to, toAt, 88),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.amount(readInt128(v, at));
     to.amount(readInt128(v, at + 16));
     to.amount(readInt128(v, at + 32));
-    to.nanoseconds(v.u64[(at + 48) >>> 3] as bigint);
-    to.number(v.u32[(at + 56) >>> 2] as number);
-    to.number(v.u32[(at + 60) >>> 2] as number);
-    to.number(v.u8[at + 64] as number);
-    to.number(v.u8[at + 65] as number);
+    to.amount(readInt128(v, at + 48));
+    to.nanoseconds(v.u64[(at + 64) >>> 3] as bigint);
+    to.number(v.u32[(at + 72) >>> 2] as number);
+    to.number(v.u32[(at + 76) >>> 2] as number);
+    to.number(v.u8[at + 80] as number);
+    to.number(v.u8[at + 81] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(MarketRiskChanged.read(v, at)),

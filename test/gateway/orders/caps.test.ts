@@ -96,6 +96,26 @@ suite('protocol caps at order entry', () => {
     assert.equal(world.verdict({ side: buy, quantity: 8 }), 'ok');
   });
 
+  test('MON-10: while shorts have borrowed more than the vaults may lend, no order opens or grows one', () => {
+    const made = new MarginFixture();
+    made.holdings = usd(10);
+    made.spot(USD, 1_000_000);
+    made.risk(ETH, riskRow(90, 95, 1_000_000, { max_utilization: String(usd('0.5')) }));
+    made.price(ETH, 2_000);
+    assert.equal(made.verdict({ side: sell, quantity: 100 }), 'ok', 'a long may be on the other side');
+    made.position(ETH, -5, 10_000);
+    assert.equal(made.verdict({ side: sell, quantity: 1 }), 'ok', 'equal to it is allowed');
+    made.holdings = usd('9.9999');
+    made.price(ETH, 2_000);
+    for (const shape of [{}, { tif: TIF.ioc }, { postOnly: true }, { market: { base: 1 } }]) {
+      assert.equal(made.verdict({ side: sell, quantity: 0.0001, ...shape }), CAP);
+    }
+    assert.equal(made.verdict({ side: buy, quantity: 5 }), 'ok');
+    assert.equal(made.verdict({ side: sell, quantity: 1, reduceOnly: true }), 'REDUCE_ONLY_WOULD_INCREASE');
+    made.position(ETH, 1, -2_000);
+    assert.equal(made.verdict({ side: sell, quantity: 1 }), 'ok', 'a long that is sold');
+  });
+
   test('a released order is checked again, and a simulation answers what order entry would (TRG-02, SIM-01, AMB-71)', () => {
     const world = fixture(OPEN);
     const stop = world.place({ side: buy, quantity: 10, above: 200_000 });

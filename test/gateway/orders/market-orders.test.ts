@@ -86,7 +86,12 @@ suite('holds and budgets of market orders', () => {
     const of = (price: number) => source((BigInt(price) * ONE_18) as Amount18, NOW);
     fixture.manager.margin.onOraclePrice(BASE, of(oracle));
     const interest = { credits: 0n, borrows: 0n };
-    fixture.manager.margin.onMarketRisk({ marketIndex: 3, mark: mark === null ? null : of(mark), interest });
+    fixture.manager.margin.onMarketRisk({
+      marketIndex: 3,
+      mark: mark === null ? null : of(mark),
+      interest,
+      holdings: 0n,
+    });
   }
 
   const { buy, sell } = SIDE;
