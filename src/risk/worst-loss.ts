@@ -72,6 +72,9 @@ type Sum = (typeof SUM)[keyof typeof SUM];
 
 /** Orders of a side beyond a price: buys above `cut`, sells at or below it. */
 interface Beyond {
+  /** What `cut` was worked out from. */
+  value: bigint;
+  market: LossMarket;
   /** Raw. */
   cut: number;
   lots: bigint;
@@ -174,8 +177,7 @@ export class LossSide {
    */
   loss(at: Sum, value: bigint, market: LossMarket): bigint {
     if (this.#lots === 0n) return 0n;
-    const cut = cutOf(this.#side, value, market);
-    const { lots, notional } = this.#beyond(at, cut);
+    const { cut, lots, notional } = this.#beyond(at, value, market);
     let loss = this.#lossOf(lots, notional, value, market);
     for (const entry of this.#unsettled) loss += this.#heaviest(entry, cut, value, market);
     return loss;
@@ -227,13 +229,18 @@ export class LossSide {
     return (loss > 0n ? loss : 0n) + (roundsFees(market) ? lots : 0n) + this.#least;
   }
 
-  #beyond(at: Sum, cut: number): Beyond {
+  #beyond(at: Sum, value: bigint, market: LossMarket): Beyond {
     const known = this.#sums[at];
+    if (known !== undefined && known.value === value && known.market === market) return known;
+    const cut = cutOf(this.#side, value, market);
     if (known !== undefined && known.below <= cut && cut < known.above) {
       known.cut = cut;
+      known.value = value;
+      known.market = market;
       return known;
     }
-    const sum = { cut, lots: 0n, notional: 0n, below: Number.NEGATIVE_INFINITY, above: Number.POSITIVE_INFINITY };
+    const bounds = { below: Number.NEGATIVE_INFINITY, above: Number.POSITIVE_INFINITY };
+    const sum: Beyond = { value, market, cut, lots: 0n, notional: 0n, ...bounds };
     for (const { lots, price } of this.#entries) {
       if (price > cut) sum.above = Math.min(sum.above, price);
       else sum.below = Math.max(sum.below, price);

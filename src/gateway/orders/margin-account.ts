@@ -396,7 +396,6 @@ export class MarginAccount {
   ): boolean {
     const { lots, price, others, reach } = entry;
     const { version } = losses;
-    const before = this.#worstOf(position);
     change();
     const after = this.#initialLoss(position);
     const left = this.#leftBeside(position, after, means?.initial ?? this.#initial());
@@ -404,6 +403,9 @@ export class MarginAccount {
     const then = isBare ? this.#distress(position) : null;
     losses.set(entry, lots, price, others, reach);
     losses.version = version;
+    // Most accounts have enough: then nothing of before matters.
+    if (left.oracle > minimum && left.mark > minimum) return false;
+    const before = this.#worstOf(position);
     for (const at of AT_PRICES) {
       // mutant: admission-covers-fills
       if (!adds(before[at], after[at])) continue;
