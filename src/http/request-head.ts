@@ -12,6 +12,11 @@ import { HEAD_BYTES_MAX } from './uws.ts';
 /** Limit of a request target: path and query. */
 export const TARGET_BYTES_MAX = 4_096;
 const TARGET_TOO_LONG: Reject = reject('URI_TOO_LONG', `a request target has at most ${TARGET_BYTES_MAX} bytes`);
+export const ENCODED: Reject = reject(
+  'UNSUPPORTED_MEDIA_TYPE',
+  'a body is sent without a content coding',
+  'content-encoding',
+);
 const HEAD_TOO_LONG: Reject = reject('HEADERS_TOO_LARGE', `a head has at most ${HEAD_BYTES_MAX} bytes`);
 
 /** The request headers a handler may read; '' when absent. Those of JOINED_HEADERS are joined by commas. */
@@ -25,6 +30,7 @@ const HEADERS = [
   'x-forwarded-for',
   'if-none-match',
   'host',
+  'content-encoding',
   'x-ringbook-resend',
   'x-ringbook-timing',
 ] as const;
@@ -41,6 +47,7 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'user-id',
   'content-length',
   'transfer-encoding',
+  'host',
 ]);
 /** With two of one of these, readers would differ about the end of the request. */
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
@@ -71,6 +78,7 @@ export function noHeaders(): Record<HeaderName, string> {
     'x-forwarded-for': '',
     'if-none-match': '',
     host: '',
+    'content-encoding': '',
     'x-ringbook-resend': '',
     'x-ringbook-timing': '',
   };
@@ -95,7 +103,8 @@ export function briefHead(request: HttpRequest): ReadHead {
 /**
  * Copies the head of a request.
  *
- * @returns URI_TOO_LONG or HEADERS_TOO_LARGE above their limits; INVALID_REQUEST when a security header is repeated, the length of the body is
+ * @returns URI_TOO_LONG or HEADERS_TOO_LARGE above their limits; UNSUPPORTED_MEDIA_TYPE for a coded body;
+ *   INVALID_REQUEST when a security header is repeated, the length of the body is
  *   ambiguous, or a path parameter is not percent-encoded UTF-8. The head is complete in any case, so that the error can be
  *   written with its trace ids.
  */
@@ -116,6 +125,7 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
     } else if (JOINED_HEADERS.has(name)) headers[known] += `,${value}`;
     seen.add(name);
   });
+  if (!isPlain(headers['content-encoding'])) fault = ENCODED;
   const framing = framingFault(headers, seen);
   if (framing !== null) {
     fault = framing;
@@ -135,6 +145,11 @@ export function readHead(request: HttpRequest, parameterCount: number): ReadHead
   const head: RequestHead = { method, path, query: query ?? '', parameters, headers };
   if (tooLong !== null) return { head, verdict: rejected(tooLong), endsConnection: true };
   return { head, verdict: fault === undefined ? accepted(null) : rejected(fault), endsConnection };
+}
+
+/** Whether a body of that coding is read as it is (MCH-05). */
+export function isPlain(contentEncoding: string): boolean {
+  return contentEncoding === '' || contentEncoding.toLowerCase() === 'identity';
 }
 
 /** @param headBytes of the request line and the headers together. */

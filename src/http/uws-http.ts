@@ -101,6 +101,7 @@ const STATUS_LINE: Readonly<Record<number, string>> = {
   409: '409 Conflict',
   413: '413 Payload Too Large',
   414: '414 URI Too Long',
+  415: '415 Unsupported Media Type',
   426: '426 Upgrade Required',
   429: '429 Too Many Requests',
   431: '431 Request Header Fields Too Large',

@@ -28,6 +28,7 @@ import { BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { NO_MEMBERS, Query, type QueryMembers, queryFault } from '../http/query.ts';
+import { ENCODED, isPlain } from '../http/request-head.ts';
 import { PacedRequests } from './paced-requests.ts';
 import { TokenGuard } from './token-guard.ts';
 
@@ -111,6 +112,7 @@ const CLOSE_MS_MAX = 2_000;
 /** A name is what a page of another site can point at this listener; an address is not. */
 const LOOPBACK_NAME = /^(?:[^.]+\.)*localhost\.?$/;
 const NAME_OF_HOST = /^\[([^\]]*)\](?::\d*)?$|^([^:]*)(?::\d*)?$/;
+const TWO_HOSTS: Reject = reject('INVALID_REQUEST', 'more than one host header', 'host');
 const NO_ROUTE: Reject = reject('NOT_FOUND', 'there is no such route');
 const NO_TOKEN: Reject = reject('UNAUTHORIZED', 'the operator token is missing or wrong');
 const TOO_MANY_WRONG: Reject = reject('RATE_LIMITED', 'this address has sent too many wrong operator tokens, wait');
@@ -229,9 +231,11 @@ export class OpsHttp {
 
   /** @returns null when the client has disconnected. */
   async #answer(request: IncomingMessage, trace: TraceIds): Promise<Answered | null> {
+    if (countOf('host', request.rawHeaders) > 1) return refusal(UNKNOWN_ROUTE, TWO_HOSTS, trace);
     const unserved = this.#unservedHost(request);
     if (unserved !== null) return refusal(UNKNOWN_ROUTE, unserved, trace);
     const [path = '', query = ''] = splitTarget(request.url ?? '');
+    if (!isPlain(request.headers['content-encoding'] ?? '')) return refusal(UNKNOWN_ROUTE, ENCODED, trace);
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
     const refused = isOperator ? this.#refusalOf(request) : null;
     if (refused !== null) return refusal(UNKNOWN_ROUTE, refused, trace);
@@ -315,6 +319,11 @@ export class OpsHttp {
       'operator call',
     );
   }
+}
+
+/** @param raw names and values in turn. */
+function countOf(header: string, raw: readonly string[]): number {
+  return raw.filter((name, at) => at % 2 === 0 && name.toLowerCase() === header).length;
 }
 
 function traceOf(request: IncomingMessage): TraceIds {

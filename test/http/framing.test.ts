@@ -151,6 +151,27 @@ suite('a request whose end is uncertain', () => {
   });
 });
 
+suite('a head that says two things, or a body that is coded (MCH-05)', () => {
+  test('two Host headers are 400', async () => {
+    const { text } = await send(['GET /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'], /"code"/);
+    assert.match(text, /^HTTP\/1\.1 400 .*"INVALID_REQUEST".*"field":"host"/s);
+  });
+
+  test('a Content-Encoding other than identity is 415, and its body is not handled', async () => {
+    handled.length = 0;
+    const head = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Encoding: ';
+    for (const coding of ['gzip', 'br', 'identity, gzip', 'x']) {
+      const { text } = await send([`${head}${coding}\r\n\r\nhello`], /"code"/);
+      assert.match(text, /^HTTP\/1\.1 415 .*"UNSUPPORTED_MEDIA_TYPE"/s, coding);
+    }
+    assert.deepEqual(handled, []);
+    for (const coding of ['identity', 'Identity', '']) {
+      const { text } = await send([`${head}${coding}\r\n\r\nhello`], /"body":"hello"\}/);
+      assert.match(text, /^HTTP\/1\.1 200 /, coding);
+    }
+  });
+});
+
 suite('a body that is too long', () => {
   test('chunked and never ending: 413 when its time is over, not 504 (AMB-124)', async () => {
     const own = new RouteListener();

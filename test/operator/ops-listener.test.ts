@@ -61,6 +61,17 @@ describe('conventions of the operator API', () => {
     }
   });
 
+  test('a body with a Content-Encoding is 415, two Host headers are 400 (MCH-05)', async () => {
+    const headers = { authorization: 'Bearer ringbook-dev', 'content-encoding': 'gzip' };
+    const coded = await fixture.send('POST', '/operator/prices', '{"prices":[]}', headers);
+    assert.deepEqual([coded.status, coded.json.error.code], [415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const plain = await fixture.send('POST', '/operator/prices', '{"prices":[]}', {
+      ...headers,
+      'content-encoding': 'identity',
+    });
+    assert.notEqual(plain.status, 415);
+  });
+
   test('unknown routes are 404, known ones with another method 405 with what they take', async () => {
     for (const path of [
       '/operator',

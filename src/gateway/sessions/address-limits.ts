@@ -82,6 +82,7 @@ const REFUSAL_UNITS: Readonly<Partial<Record<RejectName, bigint>>> = {
   PAYLOAD_TOO_LARGE: 5n,
   URI_TOO_LONG: 5n,
   HEADERS_TOO_LARGE: 5n,
+  UNSUPPORTED_MEDIA_TYPE: 1n,
   UNAUTHORIZED: 2n,
   NONCE_NOT_FOUND: 2n,
   NONCE_EXPIRED: 2n,

@@ -47,6 +47,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'a request line and headers of more than 8,192 bytes; the connection is closed',
     remedy: 'send fewer or shorter headers',
   },
+  UNSUPPORTED_MEDIA_TYPE: {
+    means: 'the body has a `Content-Encoding` other than `identity`',
+    remedy: 'send the body as it is',
+  },
   UPGRADE_REQUIRED: {
     means: 'the path is a WebSocket stream, or the protocol version is not 13 (`Sec-WebSocket-Version`)',
     remedy: 'open it as one',

@@ -164,7 +164,8 @@ function codeLine(code: RejectName): string {
 /** The codes that a route can reply with: those of its kind and its own. */
 export function errorsOf(route: RouteDoc): readonly RejectName[] {
   const codes: RejectName[] = ['INVALID_REQUEST', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_ERROR'];
-  if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE');
+  codes.push('URI_TOO_LONG', 'HEADERS_TOO_LARGE');
+  if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (route.auth !== 'public') codes.push('UNAUTHORIZED');
   return [...new Set([...codes, ...(route.errors ?? [])])];
 }
