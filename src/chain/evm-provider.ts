@@ -154,7 +154,11 @@ export class EvmProvider implements ChainProvider {
       const logs = await this.#logs(filter);
       if (typeof logs === 'string') return logs === 'late' ? null : logs;
       const numbers = [...new Set(logs.map(({ blockNumber }) => blockNumber)), toBlock];
-      const headers = await this.#headers(numbers);
+      const headers = await this.#headers(numbers).catch((error: unknown) => {
+        // So many blocks with logs take too long, one by one.
+        if (error instanceof RpcFault && error.kind === 'timeout') this.#length.refused(toBlock - fromBlock + 1);
+        throw error;
+      });
       const hashes = new Map(numbers.map((number, index) => [number, readHeader(headers[index], number)?.hash]));
       // It changed the fork meanwhile.
       if (hashes.get(toBlock) !== end.hash) return null;

@@ -14,6 +14,8 @@ import { type AnswerBounds, AnswerMeter } from './answer-bounds.ts';
 import { LearntSize } from './learnt-size.ts';
 
 const TIMEOUT_MS = 5_000;
+/** Of all requests that one set of calls takes. */
+const ALL_MS_MAX = 20_000;
 const BATCH_MAX = 64;
 const MIB = 1_048_576;
 /** Of a rest that a 429 demands. */
@@ -123,7 +125,9 @@ export class RpcClient {
   /** @returns a reply for each call. @throws RpcFault. */
   async all(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> {
     const replies: RpcReply[] = [];
+    const end = AbortSignal.timeout(ALL_MS_MAX);
     while (replies.length < calls.length) {
+      if (end.aborted) throw new RpcFault('timeout', 'it answers too slowly');
       const part = calls.slice(replies.length, replies.length + this.#batch.value);
       const [first] = part;
       if (part.length === 1 && first !== undefined) {

@@ -88,12 +88,12 @@ contract Executor {
 
 /** Deposits many times in one transaction, for tests with thousands of deposits. */
 contract Depositor {
-    function depositMany(address vault, address token, bytes32 firstUser, uint256 count, uint256 amount) external {
+    function depositMany(address vault, address token, bytes32[] calldata users, uint256 count, uint256 amount) external {
         (bool isApproved,) = token.call(abi.encodeWithSignature("approve(address,uint256)", vault, type(uint256).max));
         require(isApproved, "approve");
         for (uint256 i = 0; i < count; i++) {
             bytes memory data =
-                abi.encodeWithSignature("deposit(bytes32,address,uint256)", bytes32(uint256(firstUser) + i), token, amount);
+                abi.encodeWithSignature("deposit(bytes32,address,uint256)", users[i % users.length], token, amount);
             (bool isDone,) = vault.call(data);
             require(isDone, "deposit");
         }

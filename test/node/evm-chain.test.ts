@@ -5,15 +5,17 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { type Address, numberToHex } from 'viem';
+import type { Address } from 'viem';
 import { ANVIL_DEPOSITOR, Anvil, deployVault, depositOnAnvil, padded, type VaultOnAnvil } from '../support/anvil.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually, SLOWEST } from '../support/patience.ts';
 import { type ProxyFault, RpcProxy } from '../support/rpc-proxy.ts';
+import { PlainKey } from '../support/wire-texts.ts';
 
 const VM_ID = 1_337;
 const ADMINISTRATOR: Address = '0x5d5c99edf529335160ff180fa141dd4967fc00d2';
-const USER = 'a1'.repeat(32);
+/** Deposits for what is no key are not credited (MON-14). */
+const USER = new PlainKey(0x11).id;
 const UNIT = 1_000_000n;
 const CONFIRMATIONS = 3;
 const ASSET = '7';
@@ -297,9 +299,9 @@ suite('EVM chain', () => {
     const call = { contract: 'Token', at: contracts.token, name: 'mint', args: [depositor, 10_000n * UNIT] } as const;
     await anvil.send(call);
     await anvil.send({ contract: 'VaultV1', at: contracts.vault, name: 'setDepositorStatus', args: [depositor, true] });
-    const first = numberToHex(2n ** 200n, { size: 32 });
+    const users = Array.from({ length: 200 }, (_, index) => `0x${new PlainKey(index + 20).id}`);
     for (let rounds = 0; rounds < 10; rounds += 1) {
-      const args = [contracts.vault, contracts.token, first, BigInt(many), UNIT];
+      const args = [contracts.vault, contracts.token, users, BigInt(many), UNIT];
       const from = ANVIL_DEPOSITOR;
       assert.equal(await anvil.send({ contract: 'Depositor', at: depositor, name: 'depositMany', args, from }), null);
     }
