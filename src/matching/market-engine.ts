@@ -240,8 +240,8 @@ export class MarketEngine {
   }
 
   /**
-   * Changes price, total or trigger of an order that rests or waits for its trigger (AMB-19 to AMB-21): changes.ts. An amend
-   * lowers the total, in every market status.
+   * Changes price, total or trigger of an order that rests or waits for its trigger (AMB-19 to AMB-21): changes.ts. An amend, and a
+   * replace by the node, lower the total, in every market status.
    *
    * Rejects: MARKET_HALTED; ORDER_NOT_FOUND or ALREADY_CANCELLED (AMB-23); REQUEST_TOO_OLD; INVALID_ORDER when the
    * level would exceed 2^53−1, for a market order, and for a trigger of an order that waits for none; WOULD_CROSS, the
@@ -251,7 +251,8 @@ export class MarketEngine {
     this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#expired.beforeReplace(command);
     const index = this.#lookup.findLive(command);
-    if (this.#status !== MARKET_STATUS.active && !command.isAmend)
+    // What only reduces an order is applied as a cancel is: an amend, and the node's own.
+    if (this.#status !== MARKET_STATUS.active && !command.isAmend && !command.isNodeMade)
       this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (index === NONE || !this.#lookup.isOpen(index))
       this.#events.replaceRefused(command, this.#lookup.codeWithoutOpen(index, command));

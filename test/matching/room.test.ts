@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { SIDE, TIF } from '../../src/core/order-terms.ts';
+import { MARKET_STATUS, SIDE, TIF } from '../../src/core/order-terms.ts';
 import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { ends, fills, LAST_PRICE, MarketFixture, names, only, releases, tradeAt } from '../support/market-fixture.ts';
 import type { Told } from '../support/market-recorder.ts';
@@ -210,6 +210,16 @@ suite('activations of a reduce-only child', () => {
 });
 
 suite('a replace of a reduce-only order', () => {
+  test('by the node is applied in a market that takes no orders, as a cancel is (MON-09, AMB-109)', () => {
+    for (const status of [MARKET_STATUS.cancelOnly, MARKET_STATUS.halted]) {
+      const fixture = new MarketFixture();
+      fixture.sell('a', 5, 110, { reduceOnly: room(5, 5) });
+      fixture.setMarket(status);
+      assert.deepEqual(cuts(fixture.replace('a', { quantity: 3, isNodeMade: true })), [[1, 3]]);
+      assert.deepEqual(fixture.levels(SIDE.sell), [[110, 3]]);
+    }
+  });
+
   test('is cut to its room, keeps its place where the price stays, and is refused without any (MON-09)', () => {
     const fixture = new MarketFixture();
     fixture.sell('a', 5, 110, { reduceOnly: room(5, 5) });
