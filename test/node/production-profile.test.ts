@@ -25,6 +25,9 @@ const BACKSTOP = 'b1'.repeat(32);
 const PUBLIC = [0x01, 0x02, 0x03, 0xbb, 0xfe].map((byte) => new PlainKey(byte));
 const PUBLIC_FEES = new PlainKey(0xfe).id;
 
+/** Data of the test profile has times of 2027: more than so many seconds ahead of the machine's clock would be refused for that (MCH-02). */
+const ACCEPT_CLOCK = '1000000000';
+
 /** Starts a production node that refuses. @returns its one line. */
 function refusal(directory: string, data: string, config: object, token: string | null = TOKEN): string {
   const path = `${directory}/refused.json`;
@@ -33,6 +36,7 @@ function refusal(directory: string, data: string, config: object, token: string 
     ...bareEnvironment(),
     ...(token === null ? {} : { RINGBOOK_OPERATOR_TOKEN: token }),
     RINGBOOK_CONFIG: path,
+    RINGBOOK_ACCEPT_CLOCK: ACCEPT_CLOCK,
     RINGBOOK_DATA_DIR: data,
     RINGBOOK_OMS_PORT: '0',
     RINGBOOK_MDS_PORT: '0',
@@ -278,7 +282,7 @@ suite('in production the keys of the dev seed have no account (operator-api.md 9
       config,
       JSON.stringify({ extends: 'production', ...BEHIND_TERMINATOR, feeAccount: FEES, backstopAccount: BACKSTOP }),
     );
-    const env = { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN };
+    const env = { RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: TOKEN, RINGBOOK_ACCEPT_CLOCK: ACCEPT_CLOCK };
     node = await startNode({ dataDirectory: seeded, env });
     const { body } = await operator('GET', '/settings');
     assert.deepEqual([body['fee_account'], body['backstop_account']], [FEES, BACKSTOP]);
