@@ -35,6 +35,11 @@ function lastHash({ hashes }: Golden): string {
   return hashes.at(-1)?.[1] ?? assert.fail('golden data knows states');
 }
 
+/** A position of nothing is the same fact as none: a slot of it is made where an order is looked at. */
+function isFact(line: string): boolean {
+  return !line.endsWith('"base":"0","quote":"0"}');
+}
+
 suite('golden data', () => {
   test('there is some of this version of the data, with inputs of every kind', async () => {
     assert.ok(hasGolden(DATA_VERSION), `version ${DATA_VERSION} of the data has no golden data: "${MAKE}"`);
@@ -87,7 +92,9 @@ suite('golden data', () => {
       assert.deepEqual([upgraded?.from, upgraded?.to], [version, DATA_VERSION]);
       const { stateHash: hash, clean } = await auditData(directory, quiet);
       assert.deepEqual([hash, clean], [upgraded?.stateHash, true]);
-      for (const what of TOLD) assert.deepEqual(await toldIn(directory, what), golden.told[what], what);
+      for (const what of TOLD) {
+        assert.deepEqual((await toldIn(directory, what)).filter(isFact), golden.told[what].filter(isFact), what);
+      }
     });
   }
 });
