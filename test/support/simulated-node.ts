@@ -147,6 +147,8 @@ export class SimulatedNode {
   readonly depth: DepthWatcher = new DepthWatcher();
   readonly simulation: Simulation;
   readonly told: ToldFill[] = [];
+  /** Reasons of undone fills that count against their user. */
+  readonly faults: string[] = [];
   readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
   readonly answers: ActionAnswer[] = [];
   /** How often clearing sent a heartbeat in the middle of its work. */
@@ -329,7 +331,12 @@ export class SimulatedNode {
       wakeUp: wiring.wakeUp,
       command: (command) => fixture.command(command),
       ask: () => Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'the simulation asks the state itself'))),
-      counted: { order: () => undefined, fill: () => undefined, fault: () => undefined, cooldown: () => undefined },
+      counted: {
+        order: () => undefined,
+        fill: () => undefined,
+        fault: (reason) => this.faults.push(reason),
+        cooldown: () => undefined,
+      },
     });
     gateway.streams = listeners?.streams ?? {
       orderEvent: (user, event) => this.events.push({ user, event }),

@@ -41,6 +41,10 @@ export class Traders {
   readonly forged: Set<string> = new Set();
   /** Orders on margin that were sent, by id: whether they may only reduce. */
   readonly margin: Map<string, boolean> = new Map();
+  /** How far apart neighbouring prices lie, in ticks. */
+  spread = 1;
+  /** Whether oracle prices change now and then. */
+  movesPrices = true;
   readonly #sent: Sent[] = [];
   readonly #prefix: string;
   readonly #reduceOnlyShare: number;
@@ -61,7 +65,7 @@ export class Traders {
     if (draw > 22) this.#flatten(node);
     else if (draw === 20) this.#transfer(node);
     else if (draw === 21) this.#closePosition(node);
-    else if (draw === 22) this.#oracle(node);
+    else if (draw === 22 && this.movesPrices) this.#oracle(node);
     else if (draw < 10 || this.#sent.length === 0) this.#create(node);
     else if (draw < 11) this.#createBatch(node);
     else if (draw < 12) this.#replaceBatch(node);
@@ -277,7 +281,7 @@ export class Traders {
   }
 
   #price(): number {
-    return 200_000 + 5 * this.random.below(PRICES);
+    return 200_000 + 5 * this.spread * this.random.below(PRICES);
   }
 
   #quantity(): number {
