@@ -202,7 +202,6 @@ export class WithdrawalBook {
     }
   }
 
-  // mutant: turn-of-user
   #nextOf(user: UserId, chainId: ChainId, counter: number): WithdrawalSlot | null {
     const byNonce = new Map<number, WithdrawalSlot>();
     for (const slot of this.#users.get(user) ?? []) {

@@ -390,12 +390,12 @@ export function applyVaultCheckpoint(
 ): Outcome<View> {
   const chain = configOf(state, 'chain', chainId);
   if (chain === null) return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
+  // mutant: approval-beyond-vault
   const filled = [...state.withdrawals.all()].filter(
     ({ row }) =>
       row.chainId === chainId &&
       row.status === 'filled' &&
       row.nonce === counterOf(state, row.user, chainId) &&
-      // mutant: approval-beyond-vault
       !isApprovalStopped(state, row.asset, chainId),
   );
   const epochHash = state.sha256(new TextEncoder().encode(`checkpoint/${chainId}/${nowNs}`));

@@ -267,6 +267,41 @@ suite('settlements', () => {
     assert.equal(refusal(world.settle({ maker: SETTLER })), null, 'and a registered settler');
   });
 
+  test('what is kept for withdrawals that wait is no liquidity of settlements (MON-04)', () => {
+    const world = SettlementWorld.opened();
+    world.fund(BOB, ETH, '1000');
+    const terms = { user: BOB, token: ETH_TOKEN, chainId: CHAIN, amount: units(50), target: TARGET, nonce: null };
+    world.send({ kind: 'withdraw', request: world.request(), ...terms, isShort: false });
+    world.nowNs = (world.nowNs + 60n * SECOND_NS) as TimestampNs;
+    world.send({ kind: 'withdrawalsDue' });
+    world.deposit(ALICE, ETH_TOKEN, 8n * E18);
+    const give = (eth: number): string | null => refusal(world.settle({ amountOut: units(eth) }));
+    assert.equal(give(15), 'INSUFFICIENT_INVENTORY', '18 are free, and half of 8 is kept');
+    assert.equal(give(14), null);
+    assert.equal(
+      world.state.payoutReserves.get(`${ETH_TOKEN}@${CHAIN}`)?.free,
+      4n * E18,
+      'what comes back is an increase',
+    );
+  });
+
+  test('no settlement takes an asset of which the vault lacks some, and none is signed (MON-05)', () => {
+    const world = SettlementWorld.opened();
+    const row = world.locked();
+    const lacks = (missing: bigint): void => {
+      const input = { chainId: CHAIN, asset: ETH, missing: missing as Amount18 };
+      world.send({ kind: 'vaultDeviation', request: world.request(), ...input });
+    };
+    lacks(1n);
+    assert.equal(refusal(world.settle()), 'SERVICE_UNAVAILABLE');
+    assert.equal(refusal(world.sign(row)), 'SERVICE_UNAVAILABLE');
+    assert.equal(world.row(row).status, 'locked');
+    const other = { tokenOut: USD_TOKEN, amountOut: units(10), tokenIn: ETH_TOKEN, amountIn: units(1) };
+    assert.equal(refusal(world.settle(other)), null, 'of another asset it goes on');
+    lacks(0n);
+    assert.equal(refusal(world.sign(row)), null);
+  });
+
   test('STL-01, AMB-78: units of the vault are promised once, to settlements and to withdrawals', () => {
     const world = SettlementWorld.opened(100, 0);
     world.fund(ALICE, USD, '1000');
