@@ -1,7 +1,7 @@
 // tier: quick
 /** The documents for developers name files: each of them is there. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 
 const DOCUMENTS = ['docs/architecture.md', 'docs/changing.md'];
@@ -33,5 +33,11 @@ suite('source paths in documents', () => {
       modules.filter((module) => !named.has(module)),
       [],
     );
+  });
+
+  test('no two decision records have one number', () => {
+    const numbers = readdirSync('docs/decisions').flatMap((name) => /^(\d{4})-/.exec(name)?.[1] ?? []);
+    assert.ok(numbers.length > 40);
+    assert.equal(new Set(numbers).size, numbers.length, numbers.join(' '));
   });
 });

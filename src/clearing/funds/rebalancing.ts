@@ -13,7 +13,7 @@
  *
  * A fee of a withdrawal is fixed at its request and its units leave later: what the potential rose by without being paid for is
  * `unpaid` of the asset, and no rebate is paid for working that off. So `pool − F(u) + unpaid` never falls: a history that ends
- * where it began has taken at most what `unpaid` rose by (decision 0040).
+ * where it began has taken at most what `unpaid` rose by (decision 0044).
  */
 import { add18, mulDivCeil, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';

@@ -264,7 +264,7 @@ suite('rebalancing against a plain reference (MON-03)', () => {
         if (!player.close(units, ALICE)) return;
         closed += 1;
         // Of Alice alone: what she has more, the pool has less. Less than before it has by what is unpaid at most, which no
-        // rebate is paid for: the second round earns nothing of it (decision 0040).
+        // rebate is paid for: the second round earns nothing of it (decision 0044).
         assert.ok(
           world.pool() - pool >= unpaid - world.unpaid(),
           `${world.pool() - pool} with ${world.unpaid()} unpaid`,
