@@ -88,6 +88,8 @@ function tryForm(operation, session) {
   session.watch(follow);
   follow();
 
+  // A browser sends no body with a GET.
+  const isSendable = operation.method !== 'GET' || operation.body === null;
   const send = async () => {
     fill(result, 'Sending…');
     try {
@@ -105,7 +107,9 @@ function tryForm(operation, session) {
     element(
       'div',
       { class: 'row' },
-      button(operation.signs === null ? 'Send' : 'Sign and send', send, 'main'),
+      ...(isSendable
+        ? [button(operation.signs === null ? 'Send' : 'Sign and send', send, 'main')]
+        : [element('span', { class: 'small' }, 'Browsers cannot send a GET with a body.')]),
       ...(operation.body === null ? [] : [button('Start over', reset)]),
       element('span', { class: 'small' }, operation.cost),
     ),

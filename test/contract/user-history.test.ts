@@ -2,6 +2,10 @@
 /** A user's orders and trades as market data shows them: form, filters, one origin, costs (wire-additions.md 8.2 to 8.5). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { parseJson } from '../../src/codec/json-tree.ts';
+import { checkShape } from '../../src/codec/shapes/read-shape.ts';
+import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
+import { SERVICE_TABLES } from '../../src/http/api/api-documents.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
@@ -184,6 +188,36 @@ suite('a user’s history on market data', () => {
     assert.ok((await read(oms, `/trades/user/${alice.id}?sub_account=7`)).includes('"total_trades":0'));
     const both = await ask(oms, `/orders/user/${alice.id}?open_only=true&side=sell`, { headers });
     assert.deepEqual([both.status, errorOf(both).details?.['field']], [400, 'open_only']);
+  });
+
+  test('the document has both forms of the reply: the one that is served plain, and the envelope under a filter (8.2)', async () => {
+    const fits = (shape: Shape, text: string): boolean => {
+      const tree = parseJson(Buffer.from(text), { fractions: 'text' });
+      assert.ok(tree.ok, text);
+      return checkShape(shape, tree.value, { strangers: 'refuse' }).ok;
+    };
+    for (const path of ['/orders/user/{user_id}', '/orders/user/{user_id}/{asset_id}']) {
+      const row = SERVICE_TABLES.orders.routes.find((route) => route.path === path) ?? assert.fail(path);
+      const forms = (row.reply as unknown as { readonly anyOf: readonly Shape[] }).anyOf;
+      const names = (row.query ?? []).map(({ name }) => name);
+      const url = path.replace('{user_id}', alice.id).replace('{asset_id}', '2');
+      const { text } = await ask(node.ports.oms, url, { headers: alice.headers });
+      assert.deepEqual(
+        forms.map((form) => fits(form, text)),
+        [true, false],
+        path,
+      );
+      for (const filter of ['start_time=0', `end_time=${node.nowNs}`, 'side=sell', 'status=open']) {
+        assert.ok(names.includes(filter.replace(/=.*/, '')), filter);
+        const { text: filtered } = await ask(node.ports.oms, `${url}?${filter}`, { headers: alice.headers });
+        assert.ok(filtered.startsWith('{"orders":[{'), filtered);
+        assert.deepEqual(
+          forms.map((form) => fits(form, filtered)),
+          [false, true],
+          `${path} ${filter}`,
+        );
+      }
+    }
   });
 
   test('values outside of the table are 400 and named, before the session', async () => {

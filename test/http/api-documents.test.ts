@@ -14,7 +14,7 @@ import { SharedBudget } from '../../src/gateway/sessions/shared-budget.ts';
 import { ApiDocuments, SERVICE_TABLES, type ServiceName } from '../../src/http/api/api-documents.ts';
 import type { RouteDoc } from '../../src/http/api/api-table.ts';
 import { ERROR_MEANINGS, errorTable } from '../../src/http/api/error-table.ts';
-import { bodyBytesMaxOf, operationId } from '../../src/http/api/open-api.ts';
+import { bodyBytesMaxOf, errorsOf, operationId } from '../../src/http/api/open-api.ts';
 import { MarketStreams, MdsServer } from '../../src/http/mds-server.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { MarketData } from '../../src/market-data/market-data.ts';
@@ -59,10 +59,7 @@ function documented(pattern: string): string {
   return pattern.replace(/:([a-z_]+)/g, '{$1}');
 }
 
-/**
- * Registered for their own sake: the files of the page, plain GETs of paths that are streams only, and a GET with a body, which
- * OpenAPI has no words for.
- */
+/** Registered for their own sake: the files of the page, and plain GETs of paths that are streams only. */
 const NOT_DOCUMENTED = new Set([
   'GET /api-reference/*',
   'GET /',
@@ -70,7 +67,6 @@ const NOT_DOCUMENTED = new Set([
   'GET /trades/user/events/{user_id}',
   'GET /positions/ws/{user_id}',
   'GET /trades/events',
-  'GET /multisig/signers',
 ]);
 
 function sorted(texts: Iterable<string>): readonly string[] {
@@ -322,8 +318,9 @@ function linksOf(path: string, text: string): readonly string[] {
 
 suite('codes', () => {
   test('the table of codes has exactly the public ones, and docs/errors.md is that table (ERR-10, ERR-11)', () => {
-    // The operator API has the others, and one that users get too.
-    const isPublic = (code: RejectName): boolean => REJECT_CODE[code] < 500 || code === 'WITHDRAWAL_NOT_FOUND';
+    // The operator API has the others, and some that users get too, in results.
+    const both: readonly RejectName[] = SERVICE_TABLES.orders.routes.flatMap(({ rejections = [] }) => rejections);
+    const isPublic = (code: RejectName): boolean => REJECT_CODE[code] < 500 || both.includes(code);
     const codes = (Object.keys(REJECT_CODE) as RejectName[]).filter(isPublic);
     assert.deepEqual(sorted(Object.keys(ERROR_MEANINGS)), sorted(codes));
     assert.ok(readFileSync('docs/errors.md', 'utf8').includes(errorTable()));
@@ -340,10 +337,62 @@ suite('codes', () => {
     );
   });
 
+  /** The codes of `reject('…'` in these files below src. */
+  const rejectsOf = (...files: readonly string[]): readonly RejectName[] => {
+    const sources = files.map((file) => readFileSync(`src/${file}.ts`, 'utf8')).join('\n');
+    const codes = [...sources.matchAll(/\breject\(\s*'([A-Z_]+)'/g)].map(([, code = '']) => code as RejectName);
+    assert.ok(codes.length > 0, files.join());
+    return codes;
+  };
+  const rowOf = (path: string): RouteDoc =>
+    SERVICE_TABLES.orders.routes.find((row) => row.path === path) ?? assert.fail(path);
+
+  test('what clearing refuses of an action stands among the rejections of its route (AMB-67, AMB-103)', () => {
+    const funds = 'clearing/funds';
+    const files: Readonly<Record<string, readonly string[]>> = {
+      '/account/transfer/sub-account': [`${funds}/transfers`, `${funds}/sub-accounts`],
+      '/account/transfer/close-position': [`${funds}/close-position`],
+      '/withdrawal/init': [`${funds}/withdrawals`],
+      '/settlement/init': [`${funds}/settlements`],
+      '/multisig/add-signer': ['clearing/signers/add-signer', 'clearing/signers/signer-config'],
+    };
+    // Of functions in the same files that serve operators, the chain, a cancel, and orders.
+    const others: Readonly<Record<string, readonly RejectName[]>> = {
+      '/withdrawal/init': ['WITHDRAWAL_NOT_FOUND', 'CHAIN_NOT_FOUND'],
+      '/settlement/init': ['SETTLEMENT_NOT_FOUND'],
+      '/multisig/add-signer': ['REQUEST_TOO_OLD'],
+    };
+    for (const [path, sources] of Object.entries(files)) {
+      const told = [...(rowOf(path).rejections ?? []), ...errorsOf(rowOf(path)), ...(others[path] ?? [])];
+      const missing = rejectsOf(...sources).filter((code) => !told.includes(code));
+      assert.deepEqual(missing, [], path);
+    }
+    assert.deepEqual(rowOf('/withdrawal/cancel').rejections, ['WITHDRAWAL_NOT_FOUND']);
+    for (const path of ['/account/transfer/sub-account', '/settlement/init'])
+      assert.ok(rowOf(path).rejections?.includes('PROTOCOL_CAP_EXCEEDED'), path);
+  });
+
+  test('what order entry refuses stands at the creates or the replaces, and alike at their batches (AMB-112, AMB-103)', () => {
+    const entry = ['order-requests', 'pre-flight', 'margin-check', 'open-bounds', 'set-asides'];
+    const [create, replace] = [rowOf('/orders/create'), rowOf('/orders/replace')];
+    const told = [...errorsOf(create), ...errorsOf(replace)];
+    assert.deepEqual(
+      rejectsOf(...entry.map((file) => `gateway/orders/${file}`)).filter((code) => !told.includes(code)),
+      [],
+    );
+    for (const [single, batch] of [
+      [create, rowOf('/orders/batch-create')],
+      [replace, rowOf('/orders/batch-replace')],
+    ] as const) {
+      assert.ok(single.errors?.includes('PROTOCOL_CAP_EXCEEDED'), single.path);
+      assert.deepEqual(batch.rejections, single.errors, batch.path);
+    }
+  });
+
   test('the codes of every row are codes that an envelope can carry', () => {
     const rows: readonly RouteDoc[] = NAMES.flatMap((name) => SERVICE_TABLES[name].routes);
     const wrong = rows.flatMap(({ path, errors = [] }) =>
-      errors.filter((code) => REJECT_CODE[code] >= 400).map((code) => path + code),
+      errors.filter((code) => REJECT_CODE[code] >= 400 && code !== 'PROTOCOL_CAP_EXCEEDED').map((code) => path + code),
     );
     assert.deepEqual(wrong, []);
     assert.equal(pascalCase('WOULD_CROSS'), 'WouldCross');

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { ask } from '../support/edge-client.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit, marketBase } from '../support/wire-texts.ts';
 import type { Ticket, Trader } from '../support/wire-trader.ts';
@@ -97,6 +98,11 @@ suite('margin fills that clearing refuses', () => {
 
 suite('a protocol cap that is full', () => {
   let node: TestNode;
+  /** What `/api-doc.json` has about a status of a route. */
+  const told = async (method: string, path: string, status: number): Promise<string> => {
+    const { text } = await ask(node.ports.oms, '/api-doc.json');
+    return JSON.parse(text).paths[path][method].responses[status].description as string;
+  };
 
   before(async () => {
     node = await TestNode.start();
@@ -124,6 +130,7 @@ suite('a protocol cap that is full', () => {
       for (const side of ['Buy', 'Sell'] as const) {
         const { status, word } = await rich.create(side, details, MARGIN);
         assert.deepEqual([status, word], [400, 'PROTOCOL_CAP_EXCEEDED'], `${side} ${details}`);
+        assert.ok((await told('post', '/orders/create', 400)).includes(`\`${word}\``));
       }
     }
     const [one, other] = [
@@ -134,6 +141,7 @@ suite('a protocol cap that is full', () => {
       await rich.batchCreate(one, other),
       [one.id, other.id].map((id) => `${id} ProtocolCapExceeded`),
     );
+    assert.ok((await told('post', '/orders/batch-create', 200)).includes('`ProtocolCapExceeded`'));
     assert.deepEqual(await node.depth(), { asks: [], bids: [] });
     // Both sides close what they have with one another, and the limits have space again.
     const ask = await long.sell(limit(200_000, 10_000), MARGIN);

@@ -14,6 +14,7 @@ import { writeJson } from '../../src/codec/json-writer.ts';
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { must } from '../../src/core/assert.ts';
+import { ask, type HttpAnswer, type HttpAsk } from './edge-client.ts';
 import { eventually } from './patience.ts';
 
 export interface Told {
@@ -59,17 +60,17 @@ export class ApiRunner {
   /** Sends the example and checks its answer. @param edit changes the body before it is signed. */
   async send(operation: Operation, edit: (text: string) => string = (text) => text): Promise<JsonValue> {
     const body = this.#bodyOf(operation, edit);
-    const response = await fetch(this.#base + this.#pathOf(operation), {
+    const response = await this.#ask(this.#pathOf(operation), {
       method: operation.method,
       headers: { 'content-type': 'application/json', ...this.#headers(operation.needsSession) },
-      body,
+      ...bodyPart(body),
     });
-    const text = await response.text();
+    const { text } = response;
     const what = `${operation.id}: ${response.status} ${text.slice(0, 400)}`;
     const [good] = operation.replies;
     assert.equal(String(response.status), good?.status, what);
-    assert.equal(response.headers.get('deprecation'), operation.isDeprecated ? 'true' : null, what);
-    const type = response.headers.get('content-type') ?? '';
+    assert.equal(response.headers['deprecation'], operation.isDeprecated ? 'true' : undefined, what);
+    const type = response.headers['content-type'] ?? '';
     if (!type.startsWith('application/json')) return null;
     const reply = parseJsonText(text);
     if (good?.schema != null) assertFits(good.schema, reply, what);
@@ -80,12 +81,12 @@ export class ApiRunner {
   /** A request that must be refused: with a code that the route documents, in the envelope that it documents. */
   async refused(operation: Operation, how: 'without session' | 'half a body' | 'unknown market'): Promise<string> {
     const isHalf = how === 'half a body';
-    const response = await fetch(this.#base + this.#pathOf(operation, how === 'unknown market' ? '999' : null), {
+    const response = await this.#ask(this.#pathOf(operation, how === 'unknown market' ? '999' : null), {
       method: operation.method,
       headers: this.#headers(operation.needsSession && how !== 'without session'),
-      body: isHalf ? '{"half":' : this.#bodyOf(operation, (text) => text),
+      ...bodyPart(isHalf ? '{"half":' : this.#bodyOf(operation, (text) => text)),
     });
-    const text = await response.text();
+    const { text } = response;
     const what = `${operation.id} ${how}: ${response.status} ${text}`;
     const documented = operation.replies.find(({ status }) => status === String(response.status));
     const envelope = parseJsonText(text);
@@ -94,6 +95,11 @@ export class ApiRunner {
     const code = String(isJsonObject(error) ? error.get('code') : '');
     assert.ok(documented?.description.includes(`\`${code}\``), what);
     return code;
+  }
+
+  /** Not `fetch`, which sends no body with a GET. */
+  #ask(path: string, request: HttpAsk): Promise<HttpAnswer> {
+    return ask(Number(new URL(this.#base).port), path, request);
   }
 
   /** Listens to a stream; `{asset_id}` is market 1. */
@@ -182,4 +188,8 @@ export async function soonTold({ stream, frames }: Told, ...texts: readonly stri
     () => frames.some((frame) => texts.every((text) => writeJson(frame).includes(text))),
     () => `${stream.path} did not tell ${texts.join(' ')}:\n${frames.map(writeJson).join('\n')}`,
   );
+}
+
+function bodyPart(text: string | null): Pick<HttpAsk, 'body'> {
+  return text === null ? {} : { body: Buffer.from(text) };
 }

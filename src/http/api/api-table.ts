@@ -70,6 +70,8 @@ export interface RouteDoc {
   readonly isDeprecated?: boolean;
   /** In addition to those of every route of its kind. */
   readonly errors?: readonly RejectName[];
+  /** Codes of a reply with status 200: of a rejection by clearing in `details.code`, of one item of a batch in PascalCase. */
+  readonly rejections?: readonly RejectName[];
   readonly example: RouteExample;
 }
 

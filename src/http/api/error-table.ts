@@ -3,7 +3,7 @@
  * ERR-12). Statuses and retryability are in core/reject.ts. docs/errors.md and the API documents contain the same; a
  * test compares the three.
  */
-import { isRetryable, pascalCase, REJECT_CODE, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
+import { isRetryable, pascalCase, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
 
 interface Meaning {
   readonly means: string;
@@ -13,16 +13,7 @@ interface Meaning {
 /** Complete by type; the operator's own codes are in operator-api.md. */
 export type PublicCode = Exclude<
   RejectName,
-  | 'ASSET_NOT_FOUND'
-  | 'CHAIN_NOT_FOUND'
-  | 'VAULT_NOT_FOUND'
-  | 'SETTLER_NOT_FOUND'
-  | 'USER_NOT_FOUND'
-  | 'SETTLEMENT_NOT_FOUND'
-  | 'IMMUTABLE_FIELD'
-  | 'VAULT_EXISTS'
-  | 'CLOCK_BACKWARDS'
-  | 'HOST_NOT_SERVED'
+  'USER_NOT_FOUND' | 'SETTLEMENT_NOT_FOUND' | 'IMMUTABLE_FIELD' | 'VAULT_EXISTS' | 'CLOCK_BACKWARDS' | 'HOST_NOT_SERVED'
 >;
 
 export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
@@ -171,8 +162,21 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
   POSITION_NOT_FLAT: { means: 'the position still has a size', remedy: 'close it first' },
   POSITION_BUSY: { means: 'orders or fills of the position are pending', remedy: 'try again when they are decided' },
   PROTOCOL_CAP_EXCEEDED: {
-    means: 'a limit of the whole exchange would be exceeded',
+    means: 'a limit of the whole exchange would be exceeded; status 200 in the result of a transfer or a settlement',
     remedy: 'reduce the amount, or wait',
+  },
+  ASSET_NOT_FOUND: {
+    means: 'no such asset, or no asset has this token on that chain; status 200 in a result',
+    remedy: 'read the registry',
+  },
+  CHAIN_NOT_FOUND: { means: 'no such chain; status 200 in the result of a settlement', remedy: 'read the registry' },
+  VAULT_NOT_FOUND: {
+    means: 'the chain has no vault, or another one; status 200 in a result',
+    remedy: 'read the vaults of the registry',
+  },
+  SETTLER_NOT_FOUND: {
+    means: 'the settler is not registered on the chain; status 200 in the result of a settlement',
+    remedy: 'use a registered settler',
   },
   WITHDRAWAL_NOT_FOUND: {
     means: 'there is no withdrawal with this nonce that may still be cancelled; status 200 in the result of a cancel',
@@ -189,11 +193,6 @@ export const RESERVED_CODES: readonly RejectName[] = [
   'TOO_MANY_SUB_ACCOUNTS',
   'ORDERS_NOT_FOUND',
 ];
-
-/** Where a code occurs. */
-export function placeOf(code: PublicCode): 'envelope' | 'result' {
-  return REJECT_CODE[code] >= 400 ? 'result' : 'envelope';
-}
 
 /** The table of docs/errors.md. */
 export function errorTable(): string {

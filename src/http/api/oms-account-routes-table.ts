@@ -38,6 +38,23 @@ const SIGNER_ERRORS: readonly RejectName[] = [
   'TIMEOUT_UNKNOWN_STATE',
 ];
 
+/** What the funds of an account can lack, and what all margin accounts together may hold. */
+const FUNDS_REJECTIONS: readonly RejectName[] = [
+  'INSUFFICIENT_INVENTORY',
+  'INSUFFICIENT_MARGIN',
+  'PROTOCOL_CAP_EXCEEDED',
+];
+const SIGNER_SEARCH_ROUTE = {
+  path: '/multisig/signers',
+  area: 'Account',
+  auth: 'public',
+  cost: 'publicRead',
+  query: [{ name: 'bare', shape: BOOLEAN_WORD, summary: 'true: the reply is the array alone' }],
+  body: SIGNER_SEARCH,
+  reply: SIGNER_ACCOUNTS,
+  example: { body: `{"Ed25519":[${'7,'.repeat(31)}7]}`, reply: '{"accounts":[]}' },
+} as const;
+
 export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
   {
     method: 'GET',
@@ -69,6 +86,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,
+    rejections: ['INVALID_REQUEST', 'INVALID_NONCE', 'ASSET_NOT_FOUND', ...FUNDS_REJECTIONS],
     example: {
       body: '{"inner":{"user":"{user_id}","source_index":0,"target_index":2,"transfer_asset":"0","transfer_amount":"2500000000000000000","target_account_type":"Spot","nonce":1770000000123},"signature":[],"additional_signers":[]}',
       reply: '{"success":true}',
@@ -87,6 +105,14 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,
+    rejections: [
+      'INVALID_REQUEST',
+      'INVALID_NONCE',
+      'POSITION_NOT_FOUND',
+      'POSITION_NOT_FLAT',
+      'POSITION_BUSY',
+      'INSUFFICIENT_INVENTORY',
+    ],
     example: {
       body: '{"inner":{"user":"{user_id}","account":1,"asset_identifier":"1","nonce":1770000000124},"signature":[],"additional_signers":[]}',
       reply:
@@ -107,6 +133,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: [...SIGNER_ERRORS, 'ACTION_ALREADY_USED'],
+    rejections: ['INVALID_REQUEST', 'INVALID_NONCE', 'VAULT_NOT_FOUND', 'ASSET_NOT_FOUND', 'INSUFFICIENT_INVENTORY'],
     example: {
       body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":null,"target":"${TARGET}","request_id":"a1"},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
@@ -125,6 +152,7 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     signs: 'inner',
     reply: ACTION_RESULT,
     errors: SIGNER_ERRORS,
+    rejections: ['WITHDRAWAL_NOT_FOUND'],
     example: {
       body: `{"inner":{"tplus_user":"{user_id}","asset_address":"${TOKEN}@000000000000007a69","nonce":0},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
@@ -175,6 +203,15 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     signs: 'inner',
     reply: SETTLEMENT_RESULT,
     errors: [...SIGNER_ERRORS, 'SERVICE_UNAVAILABLE', 'ACTION_ALREADY_USED'],
+    rejections: [
+      'INVALID_REQUEST',
+      'INVALID_NONCE',
+      'CHAIN_NOT_FOUND',
+      'VAULT_NOT_FOUND',
+      'SETTLER_NOT_FOUND',
+      'ASSET_NOT_FOUND',
+      ...FUNDS_REJECTIONS,
+    ],
     example: {
       body: `{"inner":{"tplus_user":"{user_id}","sub_account_index":0,"settler":"{user_id}","mode":"spot","asset_in":"${TOKEN}","amount_in":"de0b6b3a7640000","asset_out":"${TOKEN_OUT}","amount_out":"9c4","chain_id":"000000000000007a69","expires_at":null,"mm_pubkey":null},"signature":[],"additional_signers":[]}`,
       reply:
@@ -235,24 +272,24 @@ export const OMS_ACCOUNT_ROUTES: readonly RouteDoc[] = [
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'inner',
     reply: ACTION_RESULT,
-    errors: [...SIGNER_ERRORS, 'NONCE_NOT_FOUND', 'NONCE_EXPIRED', 'INVALID_NONCE'],
+    errors: [...SIGNER_ERRORS, 'NONCE_NOT_FOUND', 'NONCE_EXPIRED'],
+    rejections: ['INVALID_REQUEST', 'INVALID_NONCE', 'SIGNER_DUPLICATE', 'INSUFFICIENT_SIGNER_WEIGHT'],
     example: {
       body: `{"inner":{"user":"{user_id}","signer":{"Secp256k1":[2,${'7,'.repeat(31)}7]},"weight":1,"session_duration_ns":86400000000000,"ce_nonce":0},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
     },
   },
   {
+    ...SIGNER_SEARCH_ROUTE,
     method: 'POST',
-    path: '/multisig/signers',
-    area: 'Account',
-    auth: 'public',
-    cost: 'publicRead',
     summary: 'Accounts for which a key may sign',
     description:
-      'The body is the bare key. A key that signs for no account has an empty list; of more than 1,000 accounts the first are listed. `GET` with the same body is answered alike.',
-    query: [{ name: 'bare', shape: BOOLEAN_WORD, summary: 'true: the reply is the array alone' }],
-    body: SIGNER_SEARCH,
-    reply: SIGNER_ACCOUNTS,
-    example: { body: `{"Ed25519":[${'7,'.repeat(31)}7]}`, reply: '{"accounts":[]}' },
+      'The body is the bare key. A key that signs for no account has an empty list; of more than 1,000 accounts the first are listed.',
+  },
+  {
+    ...SIGNER_SEARCH_ROUTE,
+    method: 'GET',
+    summary: 'The same with a GET that has a body',
+    description: 'For clients that can send one; others, browsers among them, use POST. The reply is the same.',
   },
 ];

@@ -7,6 +7,7 @@ import {
   CANCEL_ALL_AFTER_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
+  USER_ORDER_PAGE,
   USER_TRADE_PAGE,
 } from '../../codec/shapes/order-reply-shapes.ts';
 import {
@@ -19,7 +20,7 @@ import {
   CREATE_REQUEST,
   REPLACE_REQUEST,
 } from '../../codec/shapes/order-shapes.ts';
-import { listOf, NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
+import { either, listOf, NANOSECONDS } from '../../codec/shapes/shape-kit.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../core/limits.ts';
 import type { RejectName } from '../../core/reject.ts';
 import type { QueryDoc, RouteDoc } from './api-table.ts';
@@ -80,7 +81,28 @@ const ACTION_ERRORS: readonly RejectName[] = [
   'MARKET_HALTED',
   'TIMEOUT_UNKNOWN_STATE',
 ];
-const RISK_ERRORS: readonly RejectName[] = ['INSUFFICIENT_INVENTORY', 'WOULD_CROSS', 'ORDER_NOT_FOUND'];
+/** What an order can lack. */
+const RISK_ERRORS: readonly RejectName[] = [
+  'INSUFFICIENT_INVENTORY',
+  'INSUFFICIENT_MARGIN',
+  'PROTOCOL_CAP_EXCEEDED',
+  'REDUCE_ONLY_WOULD_INCREASE',
+  'PRICING_UNAVAILABLE',
+  'WOULD_CROSS',
+];
+const CREATE_ERRORS: readonly RejectName[] = [
+  ...ACTION_ERRORS,
+  ...RISK_ERRORS,
+  'DUPLICATE_ORDER',
+  'ORDER_EXPIRED',
+  'TOO_MANY_OPEN_ORDERS',
+];
+const REPLACE_ERRORS: readonly RejectName[] = [
+  ...ACTION_ERRORS,
+  ...RISK_ERRORS,
+  'ORDER_NOT_FOUND',
+  'ALREADY_CANCELLED',
+];
 const SIGNED = { area: 'Orders', auth: 'signed', cost: 'action' } as const;
 
 const MAX_TS: QueryDoc = {
@@ -102,7 +124,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'order',
     reply: OPERATION_RESPONSE,
-    errors: [...ACTION_ERRORS, ...RISK_ERRORS, 'DUPLICATE_ORDER', 'ORDER_EXPIRED', 'TOO_MANY_OPEN_ORDERS'],
+    errors: CREATE_ERRORS,
     example: { body: ORDER_EXAMPLE, reply: RECEIVED },
   },
   {
@@ -144,7 +166,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     bodyBytesMax: ACTION_BYTES_MAX,
     signs: 'request',
     reply: OPERATION_RESPONSE,
-    errors: [...ACTION_ERRORS, ...RISK_ERRORS, 'ALREADY_CANCELLED'],
+    errors: REPLACE_ERRORS,
     example: { body: REPLACE_EXAMPLE, reply: RECEIVED },
   },
   {
@@ -174,6 +196,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     signs: 'order',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
+    rejections: CREATE_ERRORS,
     example: {
       body: `{"orders":[${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-3')},${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-4')}]}`,
       reply:
@@ -192,6 +215,7 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
     signs: 'request',
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
+    rejections: REPLACE_ERRORS,
     example: {
       body: `{"requests":[${REPLACE_EXAMPLE.replace('demo-order-1', 'demo-order-3')}]}`,
       reply: '{"results":[{"order_id":"demo-order-3","status":"Received","reason":null}]}',
@@ -255,6 +279,9 @@ export const OMS_ORDER_ROUTES: readonly RouteDoc[] = [
 
 const OPEN_ONLY: QueryDoc = { name: 'open_only', shape: BOOLEAN_WORD, summary: 'only orders that are not finished' };
 const OWN = { auth: 'session', cost: 'historyPage' } as const;
+/** wire-additions.md 8.2. */
+const FILTERED_ORDERS =
+  'With `start_time`, `end_time`, `side` or `status` it is the read of `/market-data/orders/user/…`: an envelope, also of one market, whose records have more members; then `sub_account` is given at most once, and `open_only` not at all.';
 
 export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
   {
@@ -263,9 +290,9 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     path: '/orders/user/{user_id}',
     area: 'Orders',
     summary: 'Your orders',
-    description: 'Newest first, by `timestamp_ns`, then by `order_id`. Finished ones stay for 30 days.',
+    description: `Newest first, by \`timestamp_ns\`, then by \`order_id\`. Finished ones stay for 30 days. ${FILTERED_ORDERS}`,
     query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY, ...ORDER_FILTER_QUERIES],
-    reply: ORDER_PAGE,
+    reply: either(ORDER_PAGE, USER_ORDER_PAGE),
     example: { query: 'limit=100&open_only=false', reply: pageExample('orders', 'total_orders', RECORD_EXAMPLE) },
   },
   {
@@ -274,9 +301,9 @@ export const OMS_ORDER_READ_ROUTES: readonly RouteDoc[] = [
     path: '/orders/user/{user_id}/{asset_id}',
     area: 'Orders',
     summary: 'Your orders in one market',
-    description: 'A bare array; a page with fewer rows than `limit` is the last one.',
+    description: `A bare array; a page with fewer rows than \`limit\` is the last one. ${FILTERED_ORDERS}`,
     query: [PAGE_QUERY, LIMIT_QUERY, OPEN_ONLY, SUB_ACCOUNT_QUERY, ...ORDER_FILTER_QUERIES],
-    reply: listOf(ORDER_RECORD),
+    reply: either(listOf(ORDER_RECORD), USER_ORDER_PAGE),
     errors: ['MARKET_NOT_FOUND'],
     example: { path: { asset_id: '1' }, query: 'limit=1000', reply: `[${RECORD_EXAMPLE}]` },
   },

@@ -15,7 +15,7 @@ import { ASSET_ID_GIVEN, ORDER_ID, type Shape, SUB_ACCOUNT, USER_ID_GIVEN } from
 import { ERROR } from '../../codec/shapes/stream-shapes.ts';
 import { must } from '../../core/assert.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
-import { isRetryable, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
+import { isRetryable, pascalCase, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
 import { COST_WORDS, type RouteDoc } from './api-table.ts';
 import { ERROR_MEANINGS, type PublicCode } from './error-table.ts';
 import { Components } from './json-schema.ts';
@@ -142,23 +142,29 @@ function responses(route: RouteDoc, components: Components): JsonWritable {
       ? { schema: components.refer(route.reply), example: exampleOf(route.example.reply) }
       : { schema: { type: 'string' } };
   const all = new Map<string, JsonWritable>([
-    [
-      String(route.status ?? 200),
-      { description: route.status === 202 ? 'Dispatched' : 'Done', content: { [media]: content } },
-    ],
+    [String(route.status ?? 200), { description: doneText(route), content: { [media]: content } }],
   ]);
   for (const [status, codes] of byStatus(errorsOf(route))) {
     all.set(String(status), {
-      description: codes.map(codeLine).join('\n'),
+      description: codes.map((code) => codeLine(code)).join('\n'),
       content: { 'application/json': { schema: components.refer(ERROR) } },
     });
   }
   return all;
 }
 
-function codeLine(code: RejectName): string {
+/** What a reply of a request that was not refused can be: done, or rejected by clearing, or by item. */
+function doneText({ status, cost, rejections = [] }: RouteDoc): string {
+  if (status === 202) return 'Dispatched';
+  if (rejections.length === 0) return 'Done';
+  const isBatch = cost === 'bulk';
+  const lines = rejections.map((code) => codeLine(code, isBatch ? pascalCase(code) : code));
+  return [isBatch ? 'Done; the `reason` of an item can be' : 'Done, or rejected, `details.code`', ...lines].join('\n');
+}
+
+function codeLine(code: RejectName, word: string = code): string {
   const { means, remedy } = ERROR_MEANINGS[code as PublicCode];
-  return `- \`${code}\`${isRetryable(code) ? ' (retryable)' : ''}: ${means}; ${remedy}`;
+  return `- \`${word}\`${isRetryable(code) ? ' (retryable)' : ''}: ${means}; ${remedy}`;
 }
 
 /** The codes that a route can reply with: those of its kind and its own. */
