@@ -8,7 +8,7 @@ import { nativeHost } from '../runtime/c-library.ts';
 import { tuneCompiler } from '../runtime/compiler.ts';
 import { diedOf } from '../runtime/ending.ts';
 import { LogLane, type LogMemory, writeLastLine } from '../runtime/log-buffer.ts';
-import { unblockStandardStreams } from '../runtime/standard-streams.ts';
+import { leaveTerminals, unblockStandardStreams } from '../runtime/standard-streams.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type Listening, reachableUrl, welcomeOf } from './addresses.ts';
 import { loadConfig, type StartWishes } from './config.ts';
@@ -100,7 +100,10 @@ function say(logs: LogMemory | null, reason: string): void {
 
 /** The lines that wait are written, as far as they are read; a writer that is blocked in the kernel would hold up an exit. */
 async function endProcess({ logs }: NodeThreads, code: number): Promise<void> {
-  if (await logs.end()) process.exit(code);
+  if (await logs.end()) {
+    leaveTerminals();
+    process.exit(code);
+  }
   process.kill(process.pid, 'SIGKILL');
 }
 

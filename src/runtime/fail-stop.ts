@@ -23,6 +23,7 @@ import { FAIL_STOP_HALT_MS, FAIL_STOP_TERMINATE_MS } from '../core/limits.ts';
 import { diedOf, type Ending, killProcess, lineOf } from './ending.ts';
 import { Starvation } from './hang-detection.ts';
 import { type LogMemory, writeLastLine } from './log-buffer.ts';
+import { leaveTerminals } from './standard-streams.ts';
 import { threadTimes } from './thread-times.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
@@ -62,7 +63,10 @@ export async function failStop(
     await allEnded(workers, FAIL_STOP_HALT_MS, starvation);
     for (const { worker, ownsListener, hasEnded } of workers) if (!hasEnded() && !ownsListener) void worker.terminate();
     const haveEnded = await allEnded(workers, FAIL_STOP_TERMINATE_MS, starvation);
-    if ((await logs.end()) && haveEnded) process.exit(exitCode);
+    if ((await logs.end()) && haveEnded) {
+      leaveTerminals();
+      process.exit(exitCode);
+    }
     killProcess(diedOf(null, 'a thread did not end'), logs.memory);
   } catch (error) {
     killProcess(diedOf(null, `the fail-stop failed: ${String(error)}`), logs.memory);

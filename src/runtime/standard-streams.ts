@@ -62,6 +62,22 @@ function reopened(descriptor: number): boolean {
   return true;
 }
 
+/**
+ * Call right before the process exits. Node resets the modes of terminals then, and aborts where one is gone (a closed window); a
+ * descriptor that was opened anew is left alone, and the node has changed no modes.
+ */
+export function leaveTerminals(): void {
+  for (const descriptor of [0, STANDARD_OUTPUT, STANDARD_ERROR]) {
+    try {
+      if (!fstatSync(descriptor).isCharacterDevice()) continue;
+      closeSync(descriptor);
+      openSync('/dev/null', constants.O_RDWR);
+    } catch {
+      // It is closed.
+    }
+  }
+}
+
 export type Written = 'done' | 'waits' | 'failed';
 
 /**

@@ -20,6 +20,7 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const FAULTY = fileURLToPath(new URL('../support/faulty-node-main.js', import.meta.url));
 
 const CALLS_AT_ONCE = 20;
+const ATTEMPTS_MAX = 3;
 const UPGRADE =
   'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 /** A connection that is upgraded, or waits for more, is left after this. */
@@ -62,8 +63,18 @@ class ShellNode {
     this.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown')));
   }
 
-  /** @param redirections of bash; `$HOME_OF_TEST` is a directory. */
+  /** @param redirections of bash; `$HOME_OF_TEST` is a directory. Begins anew where another process took a port. */
   static async start(redirections: string, program: string = CLI, env: NodeJS.ProcessEnv = {}): Promise<ShellNode> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await ShellNode.#startOnce(redirections, program, env);
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+
+  static async #startOnce(redirections: string, program: string, env: NodeJS.ProcessEnv): Promise<ShellNode> {
     const home = temporaryDirectory();
     const ports = [await freePort(), await freePort(), await freePort()];
     const child = spawn('bash', ['-c', `exec "$@" ${redirections}`, 'bash', process.execPath, program, 'start'], {

@@ -1,8 +1,9 @@
 // tier: full
 /** `npm start` as a supervisor has it: a signal to what it started reaches the node (MCH-03). */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { bareEnvironment } from '../support/bare-environment.ts';
 import { eventually } from '../support/patience.ts';
@@ -45,4 +46,35 @@ suite('npm start', () => {
       removeDirectory(directory);
     });
   }
+
+  const skip =
+    spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0 ? false : 'no program makes a terminal';
+  test('MCH-03: a terminal that is closed drains the node, which ends in order', { skip }, async () => {
+    const home = temporaryDirectory();
+    // The leader of the session of the terminal is told that it is gone.
+    const command = `exec ${process.execPath} dist/src/cli/main.js start 2>${home}/log`;
+    const terminal = spawn('script', ['-qfc', command, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: {
+        ...bareEnvironment(),
+        RINGBOOK_OMS_PORT: '0',
+        RINGBOOK_MDS_PORT: '0',
+        RINGBOOK_OPS_PORT: '0',
+        RINGBOOK_DATA_DIR: join(home, 'data'),
+      },
+    });
+    let shown = '';
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+    });
+    await eventually(() => shown.includes('"event":"ready"'));
+    terminal.kill('SIGKILL');
+    const pid = /"pid":([0-9]+)/.exec(shown)?.[1] ?? assert.fail(shown);
+    await eventually(() => !existsSync(`/proc/${pid}`));
+    const log = readFileSync(join(home, 'log'), 'utf8');
+    assert.match(log, /"event":"stopped","why":"SIGHUP"/);
+    // Node aborts at its exit where the terminal is gone, if it is left to reset its modes.
+    assert.doesNotMatch(log, /Assertion|Check failed/);
+    removeDirectory(home);
+  });
 });
