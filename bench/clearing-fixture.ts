@@ -17,7 +17,7 @@ import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
 import { dirtyRowCount, drainDirtyRows } from '../src/clearing/tables.ts';
 import { InvariantError, must } from '../src/core/assert.ts';
-import type { AssetId, OrderId, UserId } from '../src/core/ids.ts';
+import type { OrderId, UserId } from '../src/core/ids.ts';
 import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../src/core/order-terms.ts';
 import {
   type Amount18,
@@ -34,10 +34,9 @@ import { CheckpointWriter } from '../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../src/storage/environment.ts';
 import { Journal } from '../src/storage/journal.ts';
 import { EMPTY_ORDER } from '../test/support/empty-order.ts';
+import { ETH, USD } from '../test/support/names.ts';
 
 export const T0 = 1_800_000_000_000_000_000n as TimestampNs;
-export const ETH = '2' as AssetId;
-export const USD = '0' as AssetId;
 export const FILLS_PER_BATCH = 500;
 const TRADERS = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).padStart(64, 'a') as UserId);
 const TEXT = '{"order":"a signed text of usual length"}'.padEnd(450, ' ');

@@ -5,6 +5,7 @@
  *
  * Also the effect of a price change: the maintenance margin of 10,000 accounts with a debt in the asset, recomputed.
  */
+
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,9 +21,10 @@ import { ORDER_FLAG } from '../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../src/core/units.ts';
 import { CLEARING_YOUNG_MEBIBYTES } from '../src/node/topology.ts';
 import { isLiquidatable } from '../src/risk/account.ts';
+import { ETH, USD } from '../test/support/names.ts';
 import { bareLoop } from './bare-lmdb.ts';
 import { type BenchResult, type BenchRow, interleave, median, type Scale } from './bench-kit.ts';
-import { ETH, FILLS_PER_BATCH, T0, USD, world } from './clearing-fixture.ts';
+import { FILLS_PER_BATCH, T0, world } from './clearing-fixture.ts';
 import type { FixtureRound, FixtureSetUp } from './clearing-fixture-task.ts';
 
 const BATCHES: Readonly<Record<Scale, number>> = { small: 3, full: 60 };

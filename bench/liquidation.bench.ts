@@ -9,6 +9,7 @@
  * read. A wait is one such turn. Goals: 10,000 accounts in 20 ms, no wait above 5 ms with 100,000. All in CPU time of the process,
  * so that a busy machine changes little; the longest wait also by the clock.
  */
+
 import { riskOf } from '../src/clearing/account-margin.ts';
 import { applyBatch } from '../src/clearing/clearing.ts';
 import { AtRiskAccounts } from '../src/clearing/liquidation/at-risk-accounts.ts';
@@ -20,8 +21,9 @@ import { InvariantError, must } from '../src/core/assert.ts';
 import type { UserId } from '../src/core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../src/core/units.ts';
 import { isAtRisk } from '../src/risk/at-risk.ts';
+import { ETH, USD } from '../test/support/names.ts';
 import { type BenchResult, type BenchRow, median, percentile, type Scale } from './bench-kit.ts';
-import { ETH, T0, USD, world } from './clearing-fixture.ts';
+import { T0, world } from './clearing-fixture.ts';
 
 const ACCOUNTS: Readonly<Record<Scale, readonly number[]>> = { small: [1_000, 2_000], full: [10_000, 100_000] };
 const TICKS: Readonly<Record<Scale, number>> = { small: 4, full: 8 };

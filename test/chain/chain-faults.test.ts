@@ -3,6 +3,7 @@
  * Simulated chains against a real clearing state and a plain model, with faults from a seed: reorganisations of any depth,
  * replayed logs, providers with every fault, kills and starts. And the files that earlier versions have written.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +12,14 @@ import fc from 'fast-check';
 import type { DepositRequest } from '../../src/chain/chain-operations.ts';
 import { ChainStore } from '../../src/chain/chain-store.ts';
 import { PROVIDER_FAULTS } from '../../src/chain/simulated-chain.ts';
-import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
+import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { CHAIN_ONE, SEED_USER_A, SEED_USER_B, seedAddress } from '../../src/operator/seed-data.ts';
 import { ClearingFixture, mined } from '../support/clearing-fixture.ts';
+import { USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ONE = CHAIN_ONE as ChainId;
-const USD = '0' as AssetId;
 const USERS = [SEED_USER_A as UserId, SEED_USER_B as UserId];
 const UNIT = 10n ** 18n;
 /** Of chain 1. */

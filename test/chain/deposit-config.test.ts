@@ -1,5 +1,6 @@
 // tier: quick
 /** The configuration of a deposit's event: its ABI form against another encoder, the signed text, and hostile data. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +16,8 @@ import {
   encodeConfig,
 } from '../../src/chain/deposit-config.ts';
 import type { UserId } from '../../src/core/ids.ts';
-import { ALICE } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+
 import { propertyParameters } from '../support/property.ts';
 import { PlainKey } from '../support/wire-texts.ts';
 

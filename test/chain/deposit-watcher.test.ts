@@ -1,12 +1,14 @@
 // tier: quick
 /** The deposit watcher: majority, confirmations, canonical blocks, order, once. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { type ConfirmedDeposit, DepositWatcher } from '../../src/chain/deposit-watcher.ts';
 import type { ProviderView, SimulatedChain } from '../../src/chain/simulated-chain.ts';
 import type { UserId } from '../../src/core/ids.ts';
-import { ALICE, BOB, chainAt, DEPOSIT, provider, STARTED_NS, VAULT } from '../support/chain-world.ts';
+import { chainAt, DEPOSIT, provider, STARTED_NS, VAULT } from '../support/chain-world.ts';
+import { ALICE, BOB } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const POLICY = { vault: VAULT.slice(0, 40), confirmations: 1 };

@@ -1,5 +1,6 @@
 // tier: quick
 /** The watch of an EVM chain over plain providers: majority, finality, once, restarts, gaps, reorganisations. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,12 +8,11 @@ import { decodeCursor, EvmCursorStore, RECENT_MAX } from '../../src/chain/evm-cu
 import { OFFER_MAX } from '../../src/chain/evm-watch.ts';
 import { majorityHead } from '../../src/chain/range-verdict.ts';
 import type { UserId } from '../../src/core/ids.ts';
+import { ALICE, BOB } from '../support/names.ts';
 import { EvmFixture, FAULTS, PLAIN_CHAIN, PLAIN_VAULT } from '../support/plain-evm.ts';
 import { propertyParameters, storyOf } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ALICE = 'a1'.repeat(32) as UserId;
-const BOB = 'b2'.repeat(32) as UserId;
 const PEOPLE = [ALICE, BOB, 'c3'.repeat(32) as UserId];
 
 async function started(providers = 3, confirmations = 1): Promise<EvmFixture> {

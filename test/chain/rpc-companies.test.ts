@@ -1,18 +1,18 @@
 // tier: full
 /** The watch of an EVM chain over HTTP, against providers with the limits and the words of real companies (CHN-01 to 04). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { EvmProvider } from '../../src/chain/evm-provider.ts';
 import { EvmWatch, type WatchLog } from '../../src/chain/evm-watch.ts';
 import type { UserId } from '../../src/core/ids.ts';
+import { ALICE, BOB } from '../support/names.ts';
 import { eventually } from '../support/patience.ts';
 import { PLAIN_CHAIN, PLAIN_VAULT, PlainCredits, PlainEvm } from '../support/plain-evm.ts';
 import { propertyParameters } from '../support/property.ts';
 import { BATCH_LIMITS, type Company, LOG_LIMITS, RpcCompany } from '../support/rpc-companies.ts';
 
-const ALICE = 'a1'.repeat(32) as UserId;
-const BOB = 'b2'.repeat(32) as UserId;
 const HEAD = 30_000;
 /** Blocks that a machine behind an address of the property lacks. */
 const LAG_MAX = 3;

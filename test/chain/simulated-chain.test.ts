@@ -1,5 +1,6 @@
 // tier: quick
 /** The simulated chain and its vault. */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,8 @@ import {
 import { ChainStore, decodeChain, encodeChain } from '../../src/chain/chain-store.ts';
 import { emptyChain, type Mined, SimulatedChain } from '../../src/chain/simulated-chain.ts';
 import { InvariantError } from '../../src/core/assert.ts';
-import { ALICE, BOB, chainAt, DEPOSIT, SENDER, STARTED_NS, TOKEN, VAULT } from '../support/chain-world.ts';
+import { chainAt, DEPOSIT, SENDER, STARTED_NS, TOKEN, VAULT } from '../support/chain-world.ts';
+import { ALICE, BOB } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** No request of a client or an operator makes an amount that rows and messages cannot hold (AMB-116, I16). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { format18 } from '../../src/core/decimal.ts';
@@ -8,8 +9,9 @@ import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import { ORDER_FLAG, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
 import { MARK_STALE_NS } from '../../src/risk/prices.ts';
-import { ALICE, acceptedValue, BOB, CAROL, CHAIN, codeOf, reply, USD } from '../support/clearing-world.ts';
+import { acceptedValue, CHAIN, codeOf, reply } from '../support/clearing-world.ts';
 import { MarginWorld, type Side18 } from '../support/margin-world.ts';
+import { ALICE, BOB, CAROL, USD } from '../support/names.ts';
 
 /** Traded in whole units at whole dollars, without fees. */
 const GOLD = '7' as AssetId;

@@ -1,5 +1,6 @@
 // tier: quick
 /** What clearing publishes of the accounts at risk, in which steps, and what operators read of them (AMB-45, AMB-62). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -19,8 +20,8 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import type { AtRisk } from '../../src/core/market-figures.ts';
 import { ONE_18 } from '../../src/core/units.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
-import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
-import { BTC, MarginWorld } from '../support/margin-world.ts';
+import { MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 type View = Readonly<Record<string, unknown>>;

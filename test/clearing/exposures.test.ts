@@ -1,5 +1,6 @@
 // tier: quick
 /** What a question about margin costs, counted in orders looked at and not in time. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkLedger } from '../../src/clearing/checks.ts';
@@ -16,8 +17,9 @@ import { must } from '../../src/core/assert.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Exposure } from '../../src/risk/exposure-queue.ts';
-import { ALICE, BOB, codeOf, ETH, PlainTables, reply, USD } from '../support/clearing-world.ts';
-import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
+import { codeOf, PlainTables, reply } from '../support/clearing-world.ts';
+import { e18, MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, BTC, ETH, USD } from '../support/names.ts';
 
 const ORDERS = 10_000;
 const BOOKS = 4;

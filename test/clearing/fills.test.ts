@@ -1,22 +1,13 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import {
-  ALICE,
-  BOB,
-  CAROL,
-  ClearingWorld,
-  DAYS_30,
-  ETH,
-  effectsOf,
-  FEES,
-  reasonsOf,
-  USD,
-} from '../support/clearing-world.ts';
+import { ClearingWorld, DAYS_30, effectsOf, FEES, reasonsOf } from '../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 const E18 = 10n ** 18n;
 const R = ROLLBACK_REASON;

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verdictsNeeded } from '../../src/clearing/clearing.ts';
@@ -13,20 +14,9 @@ import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-term
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { readRejectFill } from '../../src/operator/commands.ts';
 import { OrderRecord } from '../../src/schema/generated/messages.ts';
-import {
-  ALICE,
-  BOB,
-  CAROL,
-  ClearingWorld,
-  codeOf,
-  DAYS_30,
-  ETH,
-  effectsOf,
-  PlainTables,
-  reply,
-  USD,
-} from '../support/clearing-world.ts';
+import { ClearingWorld, codeOf, DAYS_30, effectsOf, PlainTables, reply } from '../support/clearing-world.ts';
 import { tombstonesOf } from '../support/memory-durability.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 const R = ROLLBACK_REASON;
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** What operators count of liquidations follows from the effects of a batch and the state after it. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Deleveraged, Effect, LiquidationChanged } from '../../src/clearing/effects.ts';
@@ -9,8 +10,9 @@ import type { TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import { ALICE, BOB, ETH, effectsOf, USD } from '../support/clearing-world.ts';
+import { effectsOf } from '../support/clearing-world.ts';
 import { e18, MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, ETH, USD } from '../support/names.ts';
 
 /** Alice has 301 USD and is long 1 ETH at 2000; the mark has gone and the oracle is at 1500. */
 function crashed(): MarginWorld {

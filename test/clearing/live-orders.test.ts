@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { drainDirtyRows } from '../../src/clearing/tables.ts';
@@ -6,7 +7,8 @@ import { must } from '../../src/core/assert.ts';
 import { ORDER_END, TRIGGER } from '../../src/core/order-terms.ts';
 import { NONE } from '../../src/core/pools.ts';
 import type { Sequence } from '../../src/core/units.ts';
-import { ALICE, BOB, ClearingWorld } from '../support/clearing-world.ts';
+import { ClearingWorld } from '../support/clearing-world.ts';
+import { ALICE, BOB } from '../support/names.ts';
 
 function orderRows(world: ClearingWorld): readonly (readonly [Sequence, number])[] {
   return drainDirtyRows(world.state).flatMap((write) =>

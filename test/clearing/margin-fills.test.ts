@@ -1,14 +1,15 @@
 // tier: quick
 /** Fills of margin orders: legs, margin, reduce-only, prices, caps. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-
 import { format18 } from '../../src/core/decimal.ts';
 import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/risk/prices.ts';
-import { ALICE, BOB, CAROL, codeOf, ETH, effectsOf, FEES, USD } from '../support/clearing-world.ts';
-import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
+import { codeOf, effectsOf, FEES } from '../support/clearing-world.ts';
+import { e18, MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../support/names.ts';
 
 const A = { user: ALICE };
 const B = { user: BOB };
@@ -62,9 +63,12 @@ suite('margin fills', () => {
   test('a margin order of a Spot account is an invalid order (AMB-30, FIL-10)', () => {
     const world = funded();
     world.fund(CAROL, USD, '10000');
+    // Not short by it: that needs holdings of the vaults (MON-10).
+    world.fund(BOB, ETH, '1', 1);
+    const before = world.legs(BOB);
     const outcome = world.trade({ buyer: { user: CAROL, subAccount: 0 }, seller: B, price: 2000, quantity: 1 });
     assert.deepEqual(outcome, ['CounterpartyAtFault', 'InvalidOrder']);
-    assert.deepEqual(world.legs(BOB), ['0', '0', '0']);
+    assert.deepEqual(world.legs(BOB), before);
   });
 
   test('the party without margin is at fault, and nothing of the fill stays (FIL-06, FIL-14, FIL-15, MRG-11)', () => {

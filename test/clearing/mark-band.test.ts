@@ -1,5 +1,6 @@
 // tier: quick
 /** What a wash trade of two accounts of one owner does to others (MON-06): figures without a band and with it. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { riskSlot, termsOf } from '../../src/clearing/risks.ts';
@@ -8,8 +9,9 @@ import { format18 } from '../../src/core/decimal.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { adlPrice, liquidationReference } from '../../src/risk/liquidation.ts';
 import { MARK_STALE_NS } from '../../src/risk/prices.ts';
-import { ALICE, acceptedValue, BOB, CAROL, codeOf, ETH, PlainTables, reply, USD } from '../support/clearing-world.ts';
-import { BTC, e18, MarginWorld } from '../support/margin-world.ts';
+import { acceptedValue, codeOf, PlainTables, reply } from '../support/clearing-world.ts';
+import { e18, MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../support/names.ts';
 
 const A = { user: ALICE };
 const B = { user: BOB };

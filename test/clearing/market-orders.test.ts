@@ -1,20 +1,11 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END, ORDER_KIND, ROLLBACK_REASON, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence } from '../../src/core/units.ts';
-import {
-  ALICE,
-  BOB,
-  CAROL,
-  ClearingWorld,
-  ETH,
-  effectsOf,
-  type OrderTerms,
-  PlainTables,
-  reasonsOf,
-  USD,
-} from '../support/clearing-world.ts';
+import { ClearingWorld, effectsOf, type OrderTerms, PlainTables, reasonsOf } from '../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 const E18 = 10n ** 18n;
 const R = ROLLBACK_REASON;

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { totalsOf } from '../../src/clearing/balances.ts';
@@ -11,19 +12,16 @@ import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { Amount18 } from '../../src/core/units.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
   CHAIN,
   ClearingWorld,
   codeOf,
-  ETH,
   effectsOf,
   FEES,
   reply,
   TOKEN,
-  USD,
 } from '../support/clearing-world.ts';
+import { ALICE, BOB, ETH, USD } from '../support/names.ts';
 
 const E18 = 10n ** 18n;
 

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verifyOrder } from '../../src/clearing/order-verdict.ts';
@@ -21,8 +22,8 @@ import { ORDER_FLAG, ORDER_KIND, type OrderKind, TIF, type Tif, TRIGGER } from '
 import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import type { WebAuthnPolicy } from '../../src/crypto/webauthn.ts';
 import { order as orderRow } from '../support/checkpoint-store.ts';
+import { ETH } from '../support/names.ts';
 
-const ETH = '2' as AssetId;
 const NOW = 1_760_000_000_123_456_789n;
 
 const KEY = devKey('a');

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -11,16 +12,8 @@ import { canCheckpoint } from '../../src/clearing/tables.ts';
 import { must } from '../../src/core/assert.ts';
 import { Player } from '../support/clearing-player.ts';
 import { moves, type Step, step, USERS } from '../support/clearing-steps.ts';
-import {
-  ALICE,
-  balancesOf,
-  type ClearingWorld,
-  ETH,
-  heldOf,
-  PlainTables,
-  positionsOf,
-  USD,
-} from '../support/clearing-world.ts';
+import { balancesOf, type ClearingWorld, heldOf, PlainTables, positionsOf } from '../support/clearing-world.ts';
+import { ALICE, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const PARAMETERS = propertyParameters(60);

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
@@ -16,13 +17,12 @@ import {
   CHAIN,
   ClearingWorld,
   codeOf,
-  ETH,
   effectsOf,
   PlainTables,
   reply,
   TOKEN,
-  USD,
 } from '../support/clearing-world.ts';
+import { ETH, USD } from '../support/names.ts';
 
 const SOL = '7' as AssetId;
 const SETTLER = 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1';

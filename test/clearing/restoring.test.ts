@@ -1,5 +1,6 @@
 // tier: quick
 /** What every actor gets after a start, and in which order (AMB-110). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
@@ -13,8 +14,9 @@ import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { type Views, viewsOf } from '../../src/core/views.ts';
 import { MARK_STALE_NS } from '../../src/risk/prices.ts';
 import { NodeEvent, OrderRecord, OrderRestoredAtBoot } from '../../src/schema/generated/messages.ts';
-import { ALICE, BOB, CAROL, ClearingWorld, ETH, PlainTables, USD } from '../support/clearing-world.ts';
+import { ClearingWorld, PlainTables } from '../support/clearing-world.ts';
 import { MarginWorld } from '../support/margin-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 const MARK = { timeNs: 0n as TimestampNs, sequence: 1 as Sequence, clean: false, stateHash: null };
 

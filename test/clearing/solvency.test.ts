@@ -1,5 +1,6 @@
 // tier: quick
 /** No trade makes money: what a margin account may lose ends where it has nothing left (docs/decisions/0014). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,8 +10,8 @@ import { must } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { ONE_18, type RawPrice } from '../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../src/risk/prices.ts';
-import { ALICE, BOB, CAROL, ETH, USD } from '../support/clearing-world.ts';
 import { e18, MarginWorld, type Side18 } from '../support/margin-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const PARAMETERS = propertyParameters(60);

@@ -1,5 +1,6 @@
 // tier: quick
 /** A state that comes out of its tables, at any moment, against the one that never stopped. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +12,8 @@ import { stateLines } from '../../src/clearing/state-hash.ts';
 import { canCheckpoint } from '../../src/clearing/tables.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
-import { ALICE, BOB, CAROL, ClearingWorld, ETH, heldOf, PlainTables, reply, USD } from '../support/clearing-world.ts';
+import { ClearingWorld, heldOf, PlainTables, reply } from '../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const E18 = 10n ** 18n;

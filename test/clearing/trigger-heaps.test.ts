@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +21,8 @@ import {
   type TriggerState,
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence } from '../../src/core/units.ts';
-import { BOB, ClearingWorld, ETH, effectsOf, PlainTables, USD } from '../support/clearing-world.ts';
+import { ClearingWorld, effectsOf, PlainTables } from '../support/clearing-world.ts';
+import { BOB, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const price = fc.integer({ min: 1, max: 40 });

@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
@@ -13,19 +14,8 @@ import {
   type TriggerKind,
 } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import {
-  ALICE,
-  BOB,
-  CAROL,
-  ClearingWorld,
-  ETH,
-  effectsOf,
-  type OrderTerms,
-  PlainTables,
-  reasonsOf,
-  USD,
-  user,
-} from '../support/clearing-world.ts';
+import { ClearingWorld, effectsOf, type OrderTerms, PlainTables, reasonsOf, user } from '../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 const E18 = 10n ** 18n;
 const R = ROLLBACK_REASON;

@@ -1,5 +1,6 @@
 // tier: quick
 /** What shorts may borrow of what the vaults hold (MON-10): at clearing, and over deposits, withdrawals and restarts. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,8 +10,9 @@ import { riskSlot } from '../../src/clearing/risks.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { format18 } from '../../src/core/decimal.ts';
-import { ALICE, BOB, CAROL, ETH, effectsOf, PlainTables, USD } from '../support/clearing-world.ts';
+import { effectsOf, PlainTables } from '../support/clearing-world.ts';
 import { MarginWorld, type Side18 } from '../support/margin-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const A = { user: ALICE };

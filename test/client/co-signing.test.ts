@@ -1,5 +1,6 @@
 // tier: quick
 /** Co-signers in the SDK: what they sign, how it is sent, key files, and an action that travels in a file. */
+
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,10 +57,11 @@ import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { must } from '../../src/core/assert.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import type { Outcome } from '../../src/core/outcome.ts';
 import { verifyCoSignatures } from '../../src/crypto/co-signature.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
+import { ETH } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -75,7 +77,6 @@ const CO_SIGNERS: readonly CoSigner[] = [
   new SoftwareAuthenticator(SECRET, PARTY),
 ];
 const HEX = { amountText: 'hex' } as const;
-const ETH = '2' as AssetId;
 const CHAIN = '000000000000007a69';
 const TOKEN = '5a'.repeat(20);
 

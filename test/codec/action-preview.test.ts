@@ -1,5 +1,6 @@
 // tier: quick
 /** The preview of a frame names what its decoded form names, and never throws. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +11,8 @@ import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { BATCH_ITEMS_MAX } from '../../src/core/limits.ts';
 import { correlationOf, correlationsOf } from '../../src/http/oms-actions.ts';
-import { ALICE } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+
 import { propertyParameters } from '../support/property.ts';
 import { cancelBody, createBody, replaceBody } from '../support/scripted-oms.ts';
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** Cancels ordered in advance are not lost, however full the rings are (docs/trading.md, "When you may go away"). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -8,7 +9,8 @@ import type { TimestampNs } from '../../src/core/units.ts';
 import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/automatic-cancels.ts';
 import { MARKET_BUSY } from '../../src/gateway/order-entry.ts';
 import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
-import { ALICE, createRequest, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+import { createRequest, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 
 class World {
   readonly fixture = new OrderFixture();

@@ -1,5 +1,6 @@
 // tier: quick
 /** What waits for clearing beside orders is bounded, and users' actions leave capacity for operators. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';
@@ -10,7 +11,8 @@ import { SignerQueries } from '../../src/gateway/signers.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';
-import { ALICE, NOW, OrderFixture } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+import { NOW, OrderFixture } from '../support/order-fixture.ts';
 
 const RING_BYTES = 16_777_216;
 const RENAME = { user: ALICE, subAccount: 2, name: 'mine' };

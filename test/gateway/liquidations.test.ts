@@ -1,5 +1,6 @@
 // tier: quick
 /** Orders and answers of liquidation between clearing, the gateway and a market (service spec 3.6, AMB-57). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeOrderSent } from '../../src/clearing/effects.ts';
@@ -16,7 +17,8 @@ import { userTradeBody } from '../../src/gateway/orders/trade-view.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { riskRow, usd } from '../support/margin-fixture.ts';
-import { ALICE, BASE, BOB, createRequest, MARKET, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { BASE, createRequest, MARKET, NOW } from '../support/order-fixture.ts';
 
 const BUSY: Reply = rejected(reject('SERVICE_UNAVAILABLE', 'clearing is busy, try again'));
 

@@ -1,12 +1,13 @@
 // tier: quick
 /** What the gateway keeps of the subscribers of margin figures. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
 import { MarginPublisher, STATS_INTERVAL_MS } from '../../src/gateway/margin-publisher.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { ALICE, MarginFixture, USD } from '../support/margin-fixture.ts';
-import { BOB } from '../support/order-fixture.ts';
+import { BOB } from '../support/names.ts';
 
 suite('account figures', () => {
   test('nothing is kept of who stops listening while others go on (STR-04, hazards I19)', () => {

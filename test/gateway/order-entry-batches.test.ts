@@ -1,12 +1,14 @@
 // tier: quick
 /** Batches at the rings and at the verify pool: what is sent is sent whole and in order (BAT-07, AMB-26, AMB-112). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { CreateRequest } from '../../src/codec/signed-order.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, BOB, cancelRequest, createRequest } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { cancelRequest, createRequest } from '../support/order-fixture.ts';
 
 class World extends EntryWorld {
   readonly answers = new Map<number, string>();

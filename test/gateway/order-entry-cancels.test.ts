@@ -1,12 +1,14 @@
 // tier: quick
 /** Cancels without a waiting sender, at nearly full rings (docs/trading.md, "When you may go away"). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
 import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, createRequest, MARKET, mustPass, NOW } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+import { createRequest, MARKET, mustPass, NOW } from '../support/order-fixture.ts';
 
 const OTHER = { ...MARKET, marketIndex: 4, assetId: '13' as AssetId };
 

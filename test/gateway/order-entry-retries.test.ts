@@ -1,5 +1,6 @@
 // tier: quick
 /** Idempotent retries of creates, and the connections with which their orders go (docs/trading.md, "Sending again"). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +8,8 @@ import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
 import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/order-entry.ts';
 import { DisconnectGroup } from '../../src/gateway/orders/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
-import { ALICE, createRequest, NOW } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+import { createRequest, NOW } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** Does not take its orders with it; those below do. */

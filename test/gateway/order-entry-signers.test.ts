@@ -1,17 +1,18 @@
 // tier: quick
 /** Who may place, replace and cancel orders of an account, before any signature is verified, and what is verified then. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SignerConfigRow } from '../../src/clearing/rows.ts';
 import { DEFAULT_SIGNERS } from '../../src/clearing/signers/signer-config.ts';
 import type { AdditionalSigner, Signatures, SignerScheme } from '../../src/codec/signatures.ts';
-
 import { STORED_SIGNATURES_BYTES_MAX, signaturesOf } from '../../src/codec/stored-signatures.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { ActionOrigin, SignedAction } from '../../src/gateway/order-entry.ts';
 import { EntryWorld } from '../support/entry-world.ts';
-import { ALICE, cancelRequest, createRequest, NOW, replaceRequest } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+import { cancelRequest, createRequest, NOW, replaceRequest } from '../support/order-fixture.ts';
 
 const NONE = new Uint8Array();
 const MASTER = new Uint8Array(64).fill(7);

@@ -3,13 +3,15 @@
  * Account actions at the listener: what reaches the node, and how its verdicts are answered (wire.md 5.1, 7.17,
  * AMB-67).
  */
+
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

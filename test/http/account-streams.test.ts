@@ -1,5 +1,6 @@
 // tier: quick
 /** Account events (STR-05, wire.md 9.5) and sequence numbers with replay, which are additive and optional. */
+
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import type { AccountEvent } from '../../src/codec/account-events.ts';
@@ -9,7 +10,8 @@ import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
 import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
 import { askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { BASE, NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const AFTER = 5 * 16_384;

@@ -1,5 +1,6 @@
 // tier: quick
 /** The limits before authentication, over real sockets (AMB-91). */
+
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, beforeEach, suite, test } from 'node:test';
@@ -10,7 +11,8 @@ import { AddressGate, type AddressSource } from '../../src/http/address-gate.ts'
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, type HttpAnswer, SocketReader } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';
-import { ALICE } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+
 import { eventually } from '../support/patience.ts';
 import { createBody, ScriptedOms } from '../support/scripted-oms.ts';
 

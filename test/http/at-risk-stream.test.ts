@@ -1,5 +1,6 @@
 // tier: quick
 /** `/liquidation/at_risk/ws`: one aggregate for all users, behind a session (STR-06, AMB-62, wire.md G14). */
+
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
@@ -7,7 +8,8 @@ import type { AtRisk } from '../../src/core/market-figures.ts';
 import type { Amount18 } from '../../src/core/units.ts';
 import { ask, askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const PATH = '/liquidation/at_risk/ws';

@@ -1,11 +1,13 @@
 // tier: quick
 /** Batches over HTTP and over `/control`, in front of a service with scripted answers. */
+
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer, SocketReader, withoutDetail } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { NOW } from '../support/order-fixture.ts';
 import { createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

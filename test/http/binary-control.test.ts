@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import WebSocket from 'ws';
@@ -16,7 +17,8 @@ import { reject } from '../../src/core/reject.ts';
 import { ask } from '../support/edge-client.ts';
 import { packageBody, packageReads } from '../support/flat-frames.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { NOW } from '../support/order-fixture.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

@@ -1,5 +1,6 @@
 // tier: quick
 /** Positions, margin, solvency, preview and simulation over HTTP, with the numbers of EX-03 (wire.md 7.11 to 7.16). */
+
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
@@ -7,7 +8,8 @@ import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { riskRow, source, usd } from '../support/margin-fixture.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { BASE, NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const FLAT = '13' as AssetId;

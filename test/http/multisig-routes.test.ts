@@ -1,5 +1,6 @@
 // tier: quick
 /** Multisig routes at the listener: reads, add-signer's shapes, and the route that always refuses (wire.md 7.20, MSG-39 to MSG-41). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { DEFAULT_SIGNERS } from '../../src/clearing/signers/signer-config.ts';
@@ -7,7 +8,8 @@ import type { UserId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 suite('multisig', () => {

@@ -1,11 +1,13 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { before, beforeEach, suite, test } from 'node:test';
 import { devKey } from '../../src/client/keys.ts';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer, type HttpAsk } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { BASE, NOW } from '../support/order-fixture.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

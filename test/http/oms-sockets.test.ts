@@ -1,4 +1,5 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import https from 'node:https';
@@ -12,7 +13,8 @@ import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-event
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, SocketReader, withoutDetail } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';
-import { ALICE, BASE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { BASE, NOW } from '../support/order-fixture.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { TLS_CERTIFICATE, TLS_KEY } from '../support/tls-pair.ts';

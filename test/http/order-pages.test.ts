@@ -1,11 +1,13 @@
 // tier: quick
 /** Full pages of one market: a client that requests 1,000 and gets fewer stops paging (wire.md 6.1, 7.9). */
+
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../src/gateway/orders/settings.ts';
 import { ask } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE } from '../support/order-fixture.ts';
+import { ALICE } from '../support/names.ts';
+
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const ORDERS = 1_003;

@@ -3,13 +3,15 @@
  * Orders that wait at the listener because the pipeline behind takes none: cancels overtake them, and those that wait too
  * long are refused unread, each with one answer that names it (docs/trading.md, overload). The gate is the test's.
  */
+
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { reject } from '../../src/core/reject.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { propertyParameters } from '../support/property.ts';
 import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** `/sync/pending_settlements`: for market makers, with a short buffer and no replay (STR-07, WS-17, AMB-137, wire.md G14). */
+
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import type { SettlementEvent } from '../../src/codec/settlement-events.ts';
@@ -7,7 +8,8 @@ import type { AssetId } from '../../src/core/ids.ts';
 import type { Amount18 } from '../../src/core/units.ts';
 import { ask, askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+import { NOW } from '../support/order-fixture.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 import { choke } from '../support/stalled-reader.ts';
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** What is kept for readers of sequence numbers: never a hole, never a number twice, never more than the bounds. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +13,8 @@ import {
   REPLAYS_IDLE_MAX,
 } from '../../src/core/limits.ts';
 import { ReplayRings } from '../../src/http/replay-rings.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { propertyParameters } from '../support/property.ts';
 
 const frame = (sequence: number, padding = 0): Uint8Array => Buffer.from(`${sequence}${' '.repeat(padding)}`);

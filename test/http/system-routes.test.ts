@@ -1,11 +1,13 @@
 // tier: quick
 /** What the service reports about itself: its time, its status, a user's limits, and that it stops. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { VERSION } from '../../src/runtime/version.ts';
 import { ask, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

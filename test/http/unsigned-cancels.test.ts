@@ -1,11 +1,13 @@
 // tier: quick
 /** The cancels that a session alone authorizes, over HTTP. */
+
 import assert from 'node:assert/strict';
 import { beforeEach, suite, test } from 'node:test';
 import { reject } from '../../src/core/reject.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
-import { ALICE, BOB } from '../support/order-fixture.ts';
+import { ALICE, BOB } from '../support/names.ts';
+
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();

@@ -3,18 +3,19 @@
  * Orders in FlatBuffers through a whole node: by the SDK, beside a client of JSON, and by the Python example with the
  * `flatbuffers` package of its registry.
  */
+
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { REJECT_CODE } from '../../src/core/reject.ts';
+import { ETH } from '../support/names.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
 const PYTHON_MS_MAX = 60_000;
 
 /** Why the Python example cannot run here, or false. */

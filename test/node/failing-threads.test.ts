@@ -6,24 +6,25 @@
  *
  * One data directory goes through all the deaths: each start is also the recovery from the one before.
  */
+
 import assert from 'node:assert/strict';
 import { after, afterEach, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { Depth, PublicTrade } from '../../src/client/replies.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { BLOCKED_MAX_MS, FREEZE_TO_END_MS } from '../../src/core/limits.ts';
 import { threadTimes } from '../../src/runtime/thread-times.ts';
 import { SocketReader } from '../support/edge-client.ts';
 import { BROKEN_PROMISE, cueEnvironment, type Fault, giveCue } from '../support/fault-cue.ts';
 import { buildShim } from '../support/io-shim.ts';
+import { ETH } from '../support/names.ts';
 import { barrier, type NodeProcess, startNode } from '../support/node-process.ts';
 import { aMoment, eventually, SLOWEST } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/faulty-node-main.js', import.meta.url));
-const ETH = '2' as AssetId;
 /** Null: no C compiler, no disk that stalls. */
 const SHIM = buildShim();
 

@@ -1,5 +1,6 @@
 // tier: full
 /** Whole nodes on a disk that becomes full (MCH-04): a file system of some MiB in memory, where the tests may mount one. */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
@@ -8,14 +9,14 @@ import { after, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
+import { ETH } from '../support/names.ts';
 import { barrier, metricOf, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MIB = 1_048_576;
 const SIZE_MIB = 160;
-const ETH = '2' as AssetId;
 
 /** A disk of its own. Null where this process may not mount. */
 class Disk {

@@ -1,19 +1,20 @@
 // tier: full, 3 s
 /** An idle node is idle: its threads are woken up for heartbeats and for little else. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { OperatorClient } from '../../src/client/operator.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { DEAD_MAN_MS_MIN } from '../../src/core/limits.ts';
 import { IDLE_TICK_MS_MAX } from '../../src/runtime/actor-ticks.ts';
+import { ETH } from '../support/names.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
 const WATCHED_MS = 2_000;
 /** Five threads record ten heartbeats a second each; with ticks every 5 ms it was 900. */
 const WAKE_UPS_PER_SECOND_MAX = 250;

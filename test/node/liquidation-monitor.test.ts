@@ -1,16 +1,17 @@
 // tier: quick
 /** What is counted and logged of liquidations: every one is counted, and of each second a bounded number of lines written. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { LiquidationEvent } from '../../src/clearing/liquidation/liquidation-events.ts';
-import type { AssetId, UserId } from '../../src/core/ids.ts';
+import type { UserId } from '../../src/core/ids.ts';
 import { type Amount18, ONE_18 } from '../../src/core/units.ts';
 import { CLEARING_METRICS } from '../../src/gateway/metric-names.ts';
 import { LINES_PER_WINDOW, LiquidationMonitor } from '../../src/node/liquidation-monitor.ts';
 import { createMetrics, MetricsWriter, snapshotMetrics } from '../../src/runtime/metrics.ts';
+import { ETH } from '../support/names.ts';
 
 const USER = 'a1'.repeat(32) as UserId;
-const ETH = '2' as AssetId;
 const amount = (usd: bigint): Amount18 => (usd * ONE_18) as Amount18;
 
 const BEGUN: LiquidationEvent = {

@@ -3,6 +3,7 @@
  * A node whose market or clearing does not keep up: a full queue is answered before anything has changed, a held fill
  * is reported as pending only, what fails is rolled back, and afterwards everything adds up.
  */
+
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, afterEach, before, suite, test } from 'node:test';
@@ -13,15 +14,14 @@ import { devKey } from '../../src/client/keys.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../../src/client/replies.ts';
 import type { OrderTicket } from '../../src/client/signed-actions.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
+import { BTC, ETH } from '../support/names.ts';
 import { barrier, metricOf, type NodeProcess, operator, startNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
 import { choke, nudge } from '../support/stalled-reader.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
-const BTC = '1' as AssetId;
 const SMALL_RINGS = { commandBytes: 65_536, commandReservedBytes: 8_192 };
 
 suite('a node under more than it can take', () => {

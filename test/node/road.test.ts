@@ -3,13 +3,15 @@
  * The path of an order through a whole node: real threads, real sockets, real LMDB, the dev profile as a new user has
  * it.
  */
+
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import WebSocket from 'ws';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
+import { ETH } from '../support/names.ts';
 import {
   barrier,
   cpuMsOf,
@@ -23,7 +25,6 @@ import {
 import { eventually, SLOWEST } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
 /** Of processor time: what else runs on the machine is not its fault. */
 const READY_MS = 5_000;
 const KLINE_LATE_MS = 4_000;

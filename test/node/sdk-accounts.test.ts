@@ -1,5 +1,6 @@
 // tier: full, 7 s
 /** The SDK on a whole node: accounts, registry, trade events, and streams that go on where they were. */
+
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, suite, test } from 'node:test';
@@ -9,12 +10,12 @@ import { RingbookError } from '../../src/client/errors.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { PublicTradeEvent } from '../../src/client/replies.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { USD } from '../support/names.ts';
 import { eventually } from '../support/patience.ts';
 import { TestNode } from '../support/test-node.ts';
 import { limit } from '../support/wire-texts.ts';
 import type { Trader } from '../support/wire-trader.ts';
 
-const USD = '0' as AssetId;
 const UNIT = 10n ** 18n;
 
 /** Stands between a client and the node, so that a connection can be cut. */

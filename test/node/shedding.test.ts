@@ -3,17 +3,18 @@
  * A node whose market does not keep up, with a bound on the wait of orders: what cannot be sent in time is refused unread,
  * leaves nothing behind and is accepted later as it is; cancels are served meanwhile.
  */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
+import { ETH } from '../support/names.ts';
 import { metricOf, type NodeProcess, operator, startNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
 const WAIT_MS_MAX = 50;
 const REFUSED = 40;
 const SHED = 'ringbook_orders_shed_total{stage="market"}';

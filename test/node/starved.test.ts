@@ -6,6 +6,7 @@
  * answer. The time is a small share of the campaign: RINGBOOK_SHARE=command node dist/test/support/run-tests.js
  * node/starved
  */
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -13,7 +14,8 @@ import { after, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
+import { ETH } from '../support/names.ts';
 import { type NodeProcess, startNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
 import { shareOf } from '../support/shares.ts';
@@ -24,7 +26,6 @@ const BUSY_PROCESSES = 8;
 const SECONDS = shareOf('seconds of starved nodes');
 /** A process of niceness 0 gets nine times what one of 10 gets. */
 const NICE = 10;
-const ETH = '2' as AssetId;
 
 /** Those threads of a process get a CPU only when nothing else wants it. @returns false where that is not possible. */
 function starve({ pid }: NodeProcess, isMeant: (thread: number) => boolean): boolean {

@@ -3,20 +3,20 @@
  * The `test` profile over a whole node (operator-api.md 1, 7.1, 8): a clock that stands still until it is moved, chains
  * that mine on request, no seeded user; everything with a meaning happens by that clock alone.
  */
+
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { OrderEvent } from '../../src/client/order-events.ts';
 import type { AssetId } from '../../src/core/ids.ts';
+import { ETH, USD } from '../support/names.ts';
 import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const START_NS = 1_800_000_000_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
-const USD = '0' as AssetId;
-const ETH = '2' as AssetId;
 const DEV_CHAIN = '000000000000007a69';
 const SLOW_CHAIN = '000000000000000001';
 const token = (byte: string): string => byte.repeat(20);

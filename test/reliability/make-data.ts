@@ -4,19 +4,19 @@
  *
  *   node dist/test/reliability/make-data.js test/fixtures/data-6.json.gz
  */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { withReader } from '../../src/tools/audit-data.ts';
 import { exportLines } from '../../src/tools/export-data.ts';
+import { BTC, ETH } from '../support/names.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
-const ETH = '2' as AssetId;
-const BTC = '1' as AssetId;
 const ROUNDS = 12;
 const MARGIN = { account: 1, isSpot: false } as const;
 

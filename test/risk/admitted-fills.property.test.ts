@@ -3,6 +3,7 @@
  * With prices, steps and caps at rest no fill of an admitted order is `InsufficientMargin` (MON-07): order entry admits, and
  * every fill that the order's terms allow is judged by clearing's own rule.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -26,8 +27,9 @@ import {
 } from '../../src/risk/account.ts';
 import { reduces, usdDelta } from '../../src/risk/position.ts';
 import { quote18 } from '../../src/risk/reservation.ts';
-import { ALICE, BTC, ETH, MARKETS, MarginFixture, type MarginWish, riskRow, usd } from '../support/margin-fixture.ts';
-import { BOB } from '../support/order-fixture.ts';
+import { ALICE, MARKETS, MarginFixture, type MarginWish, riskRow, usd } from '../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../support/names.ts';
+
 import { propertyParameters } from '../support/property.ts';
 
 const ASSETS = [ETH, BTC] as const;

@@ -3,6 +3,7 @@
  * The gateway before and clearing for good: over random orders, fills and prices their answers are the same wherever
  * nothing is pending. One story goes to both; clearing's effects go to the gateway as they would in a node.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -28,10 +29,11 @@ import { Markets } from '../../src/gateway/orders/markets.ts';
 import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/order-exposure.ts';
 import { spendOf } from '../../src/gateway/orders/spending.ts';
 import { exposureOf } from '../../src/risk/exposure.ts';
-import { ALICE, BOB, USD, ETH as WORLD_ETH } from '../support/clearing-world.ts';
-import { ETH, MARKETS, MarginFixture, type MarginWish } from '../support/margin-fixture.ts';
+
+import { MARKETS, MarginFixture, type MarginWish } from '../support/margin-fixture.ts';
 import { MarginWorld } from '../support/margin-world.ts';
-import { ALICE as FIXTURE_ALICE, BOB as FIXTURE_BOB, NOW } from '../support/order-fixture.ts';
+import { ALICE, BOB, ETH, USD } from '../support/names.ts';
+import { NOW } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const DEFINITION = must(MARKETS[ETH], 'the market');
@@ -72,30 +74,30 @@ class Twins {
       [BOB, 1],
     ] as const) {
       this.#fund(user, USD, 200_000, account);
-      this.#fund(user, WORLD_ETH, 5, account);
+      this.#fund(user, ETH, 5, account);
     }
   }
 
   price(price: number): void {
     this.world.pass(1n);
     this.fixture.nowNs = this.world.nowNs;
-    this.world.prices({ [WORLD_ETH]: String(price) });
-    this.fixture.manager.margin.onOraclePrice(ETH, must(riskSlot(this.world.state, WORLD_ETH).oracle, 'a price'));
+    this.world.prices({ [ETH]: String(price) });
+    this.fixture.manager.margin.onOraclePrice(ETH, must(riskSlot(this.world.state, ETH).oracle, 'a price'));
   }
 
   #fund(user: UserId, asset: AssetId, amount: number, account: number): void {
     this.world.fund(user, asset, String(amount), account);
-    this.fixture.spot(fixtureAsset(asset), amount, account, fixtureUser(user));
+    this.fixture.spot(asset, amount, account, user);
   }
 
   /** As the gateway lets it through; what it refuses neither has. */
   create(wish: Placed['wish']): Placed | null {
     this.#made += 1;
-    const { user = FIXTURE_ALICE, side, price, quantity = 1, account = 1, isSpot = false, reduceOnly = false } = wish;
+    const { user = ALICE, side, price, quantity = 1, account = 1, isSpot = false, reduceOnly = false } = wish;
     const reserved = this.fixture.request({ ...wish, id: `t-${this.#made}`, ageNs: NOW - this.fixture.nowNs });
     if (!reserved.ok) return null;
     const inGateway = this.fixture.admit(reserved.value.requestId, ETH);
-    const of = { user: worldUser(user), subAccount: account, isSpot, reduceOnly };
+    const of = { user, subAccount: account, isSpot, reduceOnly };
     return {
       wish,
       inGateway,
@@ -114,7 +116,7 @@ class Twins {
   fill(order: Placed, lots: number): void {
     const { side, price } = order.wish;
     const taker = this.create({
-      user: FIXTURE_BOB,
+      user: BOB,
       side: side === SIDE.buy ? SIDE.sell : SIDE.buy,
       price,
       quantity: lots / 10_000,
@@ -148,11 +150,9 @@ class Twins {
       const { tradeId, makerReason, takerReason } = effect;
       manager.onFillRolledBack({ marketIndex, tradeId, timeNs: this.fixture.nowNs, makerReason, takerReason });
     } else if (effect.kind === 'balanceChanged') {
-      const { user, asset } = effect.row;
-      manager.onBalanceChanged({ ...effect.row, user: fixtureUser(user), asset: fixtureAsset(asset) });
+      manager.onBalanceChanged(effect.row);
     } else if (effect.kind === 'positionChanged') {
-      const { user, asset } = effect.row;
-      manager.margin.onPositionChanged({ ...effect.row, user: fixtureUser(user), asset: fixtureAsset(asset) });
+      manager.margin.onPositionChanged(effect.row);
     } else if (effect.kind === 'marketRiskChanged') {
       const { mark, credits, borrows, holdings } = effect;
       manager.margin.onMarketRisk({ marketIndex, mark, interest: { credits, borrows }, holdings });
@@ -166,7 +166,7 @@ class Twins {
     const { margin } = manager;
     for (const [index, account] of alice.subAccounts) {
       for (const slot of account.balances.values()) {
-        const key = { user: FIXTURE_ALICE, subAccount: index, asset: fixtureAsset(slot.asset) };
+        const key = { user: ALICE, subAccount: index, asset: slot.asset };
         const funds = manager.funds(key);
         assert.deepEqual(
           [funds.held, funds.available],
@@ -178,22 +178,10 @@ class Twins {
     const account = must(alice.subAccounts.get(1), 'her margin account');
     const slot = must(account.balances.get(USD), 'her USD');
     assert.equal(this.fixture.capacity(), capacityWith(account, { slot, owned: slot.owned }, nowNs), 'capacity');
-    assert.equal(margin.accounts.peek(FIXTURE_ALICE, 1).isLeveraged, isMarginBound(account, nowNs), 'bound by margin');
-    const { credits, borrows, collateral } = riskSlot(state, WORLD_ETH);
+    assert.equal(margin.accounts.peek(ALICE, 1).isLeveraged, isMarginBound(account, nowNs), 'bound by margin');
+    const { credits, borrows, collateral } = riskSlot(state, ETH);
     assert.deepEqual(margin.accounts.measures(ETH), { credits, borrows, collateral }, 'measures of caps');
   }
-}
-
-function fixtureUser(user: UserId): UserId {
-  return user === ALICE ? FIXTURE_ALICE : user === BOB ? FIXTURE_BOB : user;
-}
-
-function worldUser(user: UserId): UserId {
-  return user === FIXTURE_ALICE ? ALICE : BOB;
-}
-
-function fixtureAsset(asset: AssetId): AssetId {
-  return asset === WORLD_ETH ? ETH : asset;
 }
 
 const step = fc.oneof(

@@ -1,4 +1,5 @@
 /** A margin world with the backstop: accounts are taken over, its rows are stepped, and its orders and trade ids are answered. */
+
 import assert from 'node:assert/strict';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
@@ -9,8 +10,9 @@ import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
-import { effectsOf, USD, user } from './clearing-world.ts';
+import { effectsOf, user } from './clearing-world.ts';
 import { MarginWorld, type TradeTerms } from './margin-world.ts';
+import { USD } from './names.ts';
 
 export const BACKSTOP: UserId = '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382' as UserId;
 /** The other side of trades that a test needs: it has funds, and its positions are its own. */

@@ -1,4 +1,5 @@
 /** A clearing state with one token of USD in a vault, caps of its deposits, and withdrawals without a delay. */
+
 import assert from 'node:assert/strict';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { lotsDueNs } from '../../src/clearing/funds/deposit-caps.ts';
@@ -6,7 +7,8 @@ import { ledgerView, userView } from '../../src/clearing/views.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../src/core/units.ts';
-import { ALICE, acceptedValue, CHAIN, ClearingWorld, codeOf, reply, T0, TOKEN, USD } from './clearing-world.ts';
+import { acceptedValue, CHAIN, ClearingWorld, codeOf, reply, T0, TOKEN } from './clearing-world.ts';
+import { ALICE, USD } from './names.ts';
 
 /** The token's address form. */
 export const LOTS: AssetId = `${TOKEN}@${CHAIN}` as AssetId;

@@ -1,4 +1,5 @@
 /** A small simulated chain with the addresses of the dev seed, and providers that may disagree about it. */
+
 import type { ChainLog } from '../../src/chain/chain-events.ts';
 import {
   type DepositCall,
@@ -7,14 +8,13 @@ import {
   SimulatedChain,
   type TokenTerms,
 } from '../../src/chain/simulated-chain.ts';
-import type { ChainId, UserId } from '../../src/core/ids.ts';
+import type { ChainId } from '../../src/core/ids.ts';
+import { ALICE } from './names.ts';
 
 export const STARTED_NS = 1_800_000_000_000_000_000n;
 export const CHAIN_ID: ChainId = '000000000000007a69' as ChainId;
 export const VAULT: string = '0d'.repeat(20) + '0'.repeat(24);
 export const SENDER: string = 'aa'.repeat(20) + '0'.repeat(24);
-export const ALICE: UserId = 'a1'.repeat(32) as UserId;
-export const BOB: UserId = 'b2'.repeat(32) as UserId;
 export const TOKEN: TokenTerms = { token: '5a'.repeat(20) + '0'.repeat(24), decimals: 6, minFirstDepositBaseUnits: 0n };
 
 export const DEPOSIT: DepositCall = {

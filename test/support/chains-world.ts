@@ -1,11 +1,13 @@
 /** A clearing state with one asset on several chains, each with a vault and a token of 18 decimals, and withdrawals without a delay. */
+
 import assert from 'node:assert/strict';
 import { totalsOf } from '../../src/clearing/balances.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { type Amount18, SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
-import { ALICE, acceptedValue, ClearingWorld, codeOf, reply, USD } from './clearing-world.ts';
+import { acceptedValue, ClearingWorld, codeOf, reply } from './clearing-world.ts';
+import { ALICE, USD } from './names.ts';
 
 export const CHAINS: readonly ChainId[] = ['1', '2', '3'].map(
   (vm: string): ChainId => `0000000000000000${vm}a` as ChainId,

@@ -1,11 +1,13 @@
 /** Plays random days of a market and its users on a clearing world and on the plain ledger beside it. */
+
 import assert from 'node:assert/strict';
 import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ASSETS, type Step, type StepOf, USERS } from './clearing-steps.ts';
-import { CHAIN, ClearingWorld, ETH, effectsOf, TOKEN, USD } from './clearing-world.ts';
+import { CHAIN, ClearingWorld, effectsOf, TOKEN } from './clearing-world.ts';
+import { ETH, USD } from './names.ts';
 import { PlainClearing, type PlainFill } from './plain-clearing.ts';
 import { widestBand } from './plain-risk.ts';
 

@@ -1,4 +1,5 @@
 /** What can happen on a random day of a market and its users: the steps, and how likely they are. */
+
 import fc from 'fast-check';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import {
@@ -11,7 +12,8 @@ import {
   TRIGGER,
   type TriggerKind,
 } from '../../src/core/order-terms.ts';
-import { ALICE, BOB, CAROL, ETH, USD } from './clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from './names.ts';
+
 import type { PlainOrder } from './plain-clearing.ts';
 import type { PlainRow } from './plain-risk.ts';
 

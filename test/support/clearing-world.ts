@@ -30,18 +30,14 @@ import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/cor
 import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
+import { ALICE, ETH, USD } from './names.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
 export function user(byte: string): UserId {
   return byte.repeat(32) as UserId;
 }
-export const ALICE: UserId = user('a1');
-export const BOB: UserId = user('b2');
-export const CAROL: UserId = user('c3');
 export const FEES: UserId = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
-export const USD: AssetId = '0' as AssetId;
-export const ETH: AssetId = '2' as AssetId;
 export const CHAIN = '000000000000007a69';
 export const TOKEN: string = '5a'.repeat(20) + '00'.repeat(12);
 

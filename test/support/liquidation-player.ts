@@ -3,6 +3,7 @@
  * here: what clearing sends them is kept until a step of the day answers it. After every step both sides step each
  * account and each backstop row until nothing changes, and must have published and left the same.
  */
+
 import assert from 'node:assert/strict';
 import { allBalances } from '../../src/clearing/balances.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
@@ -23,7 +24,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence } from '../../src/core/units.ts';
 import { isOpen } from '../../src/risk/position.ts';
-import { ETH, effectsOf, FEES, reasonsOf } from './clearing-world.ts';
+import { effectsOf, FEES, reasonsOf } from './clearing-world.ts';
 import {
   ACCOUNTS,
   type LiquidationStep,
@@ -32,7 +33,8 @@ import {
   PRICES,
   TRADERS,
 } from './liquidation-steps.ts';
-import { BTC, MarginWorld } from './margin-world.ts';
+import { MarginWorld } from './margin-world.ts';
+import { BTC, ETH } from './names.ts';
 import {
   ceilOf,
   E18,

@@ -1,9 +1,10 @@
 /** Random days of traders with accounts that fall below maintenance, as arbitraries that shrink. */
+
 import fc from 'fast-check';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { MARKET_STATUS, type MarketStatus, SIDE, type Side } from '../../src/core/order-terms.ts';
-import { ALICE, BOB, CAROL, ETH, user } from './clearing-world.ts';
-import { BTC } from './margin-world.ts';
+import { user } from './clearing-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH } from './names.ts';
 
 /** Two makers with more money than all others lose. */
 export const MAKERS: readonly [UserId, UserId] = [user('0d'), user('0e')];

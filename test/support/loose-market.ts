@@ -5,6 +5,7 @@
  *
  * Not here: order of the two rings, requests on their way (plain-exchange.ts).
  */
+
 import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
@@ -12,17 +13,8 @@ import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
 import type { ReleaseCommand } from '../../src/gateway/orders/order-events.ts';
 import { moveOf, PlainBalances, pickOf } from './imitation-market.ts';
-import {
-  ALICE,
-  BASE,
-  BOB,
-  MARKET,
-  mustPass,
-  NOW,
-  OrderFixture,
-  type OrderWish,
-  replaceRequest,
-} from './order-fixture.ts';
+import { ALICE, BOB } from './names.ts';
+import { BASE, MARKET, mustPass, NOW, OrderFixture, type OrderWish, replaceRequest } from './order-fixture.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];
 export const ASSETS: readonly AssetId[] = [USD, BASE];

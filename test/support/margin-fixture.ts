@@ -19,8 +19,8 @@ import type { Room } from '../../src/order/order-codec.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { DEFAULT_MARK_TERMS, type RiskRow, riskTerms } from '../../src/risk/risk-terms.ts';
 import { ImitationMarket } from './imitation-market.ts';
+import { ALICE, BTC, ETH } from './names.ts';
 import {
-  ALICE,
   codeOf,
   createRequest,
   ID_KEY,
@@ -33,8 +33,6 @@ import {
   replaceRequest,
 } from './order-fixture.ts';
 
-export const ETH = '1' as AssetId;
-export const BTC = '2' as AssetId;
 /** Of EX-17: quantity decimals 3. */
 export const TOY = '3' as AssetId;
 

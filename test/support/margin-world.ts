@@ -1,4 +1,5 @@
 /** A clearing world with margin: two markets with prices, and trades that are two orders and their match. */
+
 import assert from 'node:assert/strict';
 import { maintenanceOf } from '../../src/clearing/account-margin.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
@@ -9,9 +10,8 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ROLLBACK_REASON_WORD, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { addPosition, addSpot, emptySums, figuresOf, type MaintenanceSums } from '../../src/risk/account.ts';
-import { type Answer, CHAIN, ClearingWorld, ETH, effectsOf, reasonsOf, reply, USD } from './clearing-world.ts';
-
-export const BTC: AssetId = '1' as AssetId;
+import { type Answer, CHAIN, ClearingWorld, effectsOf, reasonsOf, reply } from './clearing-world.ts';
+import { BTC, ETH, USD } from './names.ts';
 
 export function e18(text: string): Amount18 {
   const amount = parseDecimal18(text);

@@ -3,18 +3,19 @@
  * after: nothing that was published is lost or doubled, everything owned follows from history, the book is that of the
  * open orders.
  */
+
 import assert from 'node:assert/strict';
 import type { Order } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
+import { ETH } from './names.ts';
 import { type NodeProcess, operator } from './node-process.ts';
 import { aMoment, eventually, PATIENCE_MS } from './patience.ts';
 
-const ETH = '2' as AssetId;
 const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
 
 /** A side of a fill that was published to a user. */

@@ -46,9 +46,8 @@ import type { ActionAnswer, Reply } from '../../src/gateway/orders/pending-reque
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket } from './imitation-market.ts';
+import { ALICE, BOB } from './names.ts';
 
-export const ALICE = 'a'.repeat(64) as UserId;
-export const BOB = 'b'.repeat(64) as UserId;
 export const BASE = '12' as AssetId;
 export const NOW = 1_770_000_000_000_000_001n as TimestampNs;
 

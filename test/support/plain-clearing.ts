@@ -2,6 +2,7 @@
  * The ledger as a child would keep it: balances and positions in maps, one copy of all of it before every decision, whole
  * numbers of 10^-18 throughout. Slow, short, and written from the requirements alone: the judge of src/clearing.
  */
+
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import {
   ORDER_END,
@@ -14,12 +15,11 @@ import {
   type Tif,
 } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
+import { ETH, USD } from './names.ts';
 import { initial, lastWorth, type PlainAsset, type PlainLeg, type PlainOpenOrder, pressure } from './plain-margin.ts';
 import { measuresAbove, PlainRisk } from './plain-risk.ts';
 
 const FEE_ACCOUNT = 'ca987f7a6cd863424641d4500dc7deba9782533ee071c5f00bc300bc85452437' as UserId;
-const USD = '0' as AssetId;
-const ETH = '2' as AssetId;
 const R = ROLLBACK_REASON;
 
 export interface PlainOrder {

@@ -35,10 +35,9 @@ import type {
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket, moveOf, PlainBalances } from './imitation-market.ts';
+import { ALICE, BOB } from './names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   cancelRequest,
   codeOf,
   createRequest,

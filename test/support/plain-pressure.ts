@@ -2,6 +2,7 @@
  * A plain account of what the gateway should have of two users' margin: lists and sums, walked anew for every question.
  * It plays market and clearing for a MarginFixture and keeps its own book of orders, fills and legs.
  */
+
 import assert from 'node:assert/strict';
 import { larger, notional18 } from '../../src/core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
@@ -14,8 +15,9 @@ import { type AssetTerms, assetTerms } from '../../src/risk/asset-terms.ts';
 import { capacityOf, offsetLots, requirementOf } from '../../src/risk/exposure.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { moveOf, pickOf } from './imitation-market.ts';
-import { BTC, ETH, MARKETS, MarginFixture, riskRow, usd } from './margin-fixture.ts';
-import { ALICE, BOB } from './order-fixture.ts';
+import { MARKETS, MarginFixture, riskRow, usd } from './margin-fixture.ts';
+import { ALICE, BOB, BTC, ETH } from './names.ts';
+
 import { widestBand } from './plain-risk.ts';
 
 export const USERS: readonly UserId[] = [ALICE, BOB];

@@ -3,10 +3,12 @@
  * what an action takes is set aside at the gateway, booked by a plain clearing when its turn comes, and freed by the answer,
  * which the gateway receives at any time later.
  */
+
 import assert from 'node:assert/strict';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import type { Amount18 } from '../../src/core/units.ts';
-import { BASE, BOB, NOW } from './order-fixture.ts';
+import { BOB } from './names.ts';
+import { BASE, NOW } from './order-fixture.ts';
 import { PlainExchange, USERS } from './plain-exchange.ts';
 
 interface Action {

@@ -1,5 +1,6 @@
 // tier: full, 8 s
 /** The commands about data directories, beside a node that runs and on what it leaves. */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,17 +9,17 @@ import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import type { AssetId } from '../../src/core/ids.ts';
+
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { auditData, replayData, withReader } from '../../src/tools/audit-data.ts';
 import { backupData, restoreData } from '../../src/tools/copy-data.ts';
 import { EXPORTS, type ExportName, exportLines, rebuildFrom } from '../../src/tools/export-data.ts';
 import { damagedRecords } from '../support/damage.ts';
+import { ETH } from '../support/names.ts';
 import { barrier, type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const ETH = '2' as AssetId;
 const OUTPUT_BYTES_MAX = 1 << 26;
 
 /** Runs a command to its end. */

@@ -3,6 +3,7 @@
  * Deposits, lots, conversions and withdrawals against a plain ledger: any order of them, with clock moves, caps and rates that
  * change, and kills. After each step every balance, every lot and the ledger are what the plain one has.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +16,8 @@ import { format18 } from '../../../src/core/decimal.ts';
 import type { UserId } from '../../../src/core/ids.ts';
 import { type Amount18, HOUR_NS, ONE_18, SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import { CapsWorld } from '../../support/caps-world.ts';
-import { ALICE, BOB, CAROL, codeOf, PlainTables, reply, T0 } from '../../support/clearing-world.ts';
+import { codeOf, PlainTables, reply, T0 } from '../../support/clearing-world.ts';
+import { ALICE, BOB, CAROL } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const DECIMALS = 6;

@@ -1,5 +1,6 @@
 // tier: quick
 /** Deposits over their caps, isolated lots, and what withdrawals take of them; every step is checked by a full recount. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { lotsDueNs } from '../../../src/clearing/funds/deposit-caps.ts';
@@ -11,9 +12,7 @@ import type { AssetId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, HOUR_NS, SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import { CapsWorld, LOTS, units } from '../../support/caps-world.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
   CHAIN,
   codeOf,
   effectsOf,
@@ -21,8 +20,8 @@ import {
   reply,
   T0,
   TOKEN,
-  USD,
 } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 
 const MINUTE_NS = 60n * SECOND_NS;
 

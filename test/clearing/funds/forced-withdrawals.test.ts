@@ -1,5 +1,6 @@
 // tier: quick
 /** Forced withdrawals in clearing (AMB-85): once, exact, below zero if need be; every step is checked by a full recount. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,19 +8,16 @@ import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { AssetId, ChainId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
   CHAIN,
   ClearingWorld,
   codeOf,
-  ETH,
   PlainTables,
   reply,
   TOKEN,
-  USD,
 } from '../../support/clearing-world.ts';
 import { MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, ETH, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const CHAIN_ID = CHAIN as ChainId;

@@ -3,6 +3,7 @@
  * No user gets richer by going round the rebalancing curve (MON-03): random histories of deposits, requests, cancels, payouts, forced
  * payouts and kills over three chains, against a plain reference that counts with fractions, and against the sum that never falls.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +13,8 @@ import { larger, smaller } from '../../../src/core/arithmetic.ts';
 import type { UserId } from '../../../src/core/ids.ts';
 import { ONE_18 } from '../../../src/core/units.ts';
 import { CHAINS, ChainsWorld } from '../../support/chains-world.ts';
-import { ALICE, BOB, CAROL, PlainTables } from '../../support/clearing-world.ts';
+import { PlainTables } from '../../support/clearing-world.ts';
+import { ALICE, BOB, CAROL } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 /** A fraction, never rounded. */

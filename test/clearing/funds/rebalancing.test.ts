@@ -1,5 +1,6 @@
 // tier: quick
 /** What deposits and withdrawals pay or earn by how they shift units between chains, to the digit, and where it is booked (MON-03). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { totalsOf } from '../../../src/clearing/balances.ts';
@@ -15,7 +16,8 @@ import {
 import { format18 } from '../../../src/core/decimal.ts';
 import { type Amount18, ONE_18 } from '../../../src/core/units.ts';
 import { CapsWorld, LOTS, units } from '../../support/caps-world.ts';
-import { ALICE, BOB, CHAIN, effectsOf, FEES, USD } from '../../support/clearing-world.ts';
+import { CHAIN, effectsOf, FEES } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 
 const [HERE, THERE, FAR] = ['here', 'there', 'far'];
 const NOWHERE: CurveUnits = { units: new Map(), requested: new Map() };

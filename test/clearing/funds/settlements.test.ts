@@ -1,5 +1,6 @@
 // tier: quick
 /** Settlements in clearing: states, nonces, vault units, margin, events; every step is checked by a full recount. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -16,20 +17,17 @@ import type { AssetId, ChainId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, HOUR_NS, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../../src/core/units.ts';
 import type { Legs } from '../../../src/risk/position.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
   CHAIN as CHAIN_TEXT,
   ClearingWorld,
   codeOf,
-  ETH,
   effectsOf,
   PlainTables,
   reply,
   TOKEN,
-  USD,
   user,
 } from '../../support/clearing-world.ts';
+import { ALICE, BOB, ETH, USD } from '../../support/names.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 
 const CHAIN = CHAIN_TEXT as ChainId;

@@ -1,28 +1,17 @@
 // tier: quick
 /** Sub-accounts, transfers in and out of margin, closing positions. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-
 import type { TargetType } from '../../../src/clearing/inputs.ts';
 import { ledgerView, userView } from '../../../src/clearing/views.ts';
 import { format18 } from '../../../src/core/decimal.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TIF, TRIGGER } from '../../../src/core/order-terms.ts';
 import { isRetryable } from '../../../src/core/reject.ts';
 import { DutyCycle } from '../../../src/runtime/duty-cycle.ts';
-import {
-  ALICE,
-  type Answer,
-  acceptedValue,
-  BOB,
-  CAROL,
-  codeOf,
-  ETH,
-  effectsOf,
-  PlainTables,
-  reply,
-  USD,
-} from '../../support/clearing-world.ts';
-import { BTC, e18, MarginWorld } from '../../support/margin-world.ts';
+import { type Answer, acceptedValue, codeOf, effectsOf, PlainTables, reply } from '../../support/clearing-world.ts';
+import { e18, MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 const A = { user: ALICE };
 const B = { user: BOB };

@@ -1,5 +1,6 @@
 // tier: quick
 /** Deposits that credit nothing when they come: kept, listed, credited once by an operator, bounded. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Effect } from '../../../src/clearing/effects.ts';
@@ -7,18 +8,8 @@ import { UNCLAIMED_PER_CHAIN, UNCLAIMED_PER_USER, unclaimedView } from '../../..
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { AssetId, ChainId, UserId } from '../../../src/core/ids.ts';
 import { CapsWorld, units } from '../../support/caps-world.ts';
-import {
-  ALICE,
-  acceptedValue,
-  BOB,
-  CHAIN,
-  codeOf,
-  effectsOf,
-  PlainTables,
-  reply,
-  TOKEN,
-  USD,
-} from '../../support/clearing-world.ts';
+import { acceptedValue, CHAIN, codeOf, effectsOf, PlainTables, reply, TOKEN } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 
 const NEW_TOKEN = '99'.repeat(20).padEnd(64, '0');
 const CHAIN_ID = CHAIN as ChainId;

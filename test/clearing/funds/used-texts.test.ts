@@ -3,6 +3,7 @@
  * A signed text that moves money is accepted once (MON-01), in clearing: random histories of requests, repeats, cancels, lapses, payouts and
  * starts beside a plain reference that sees published rows alone, and each bound by itself.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,19 +16,17 @@ import { must } from '../../../src/core/assert.ts';
 import type { ChainId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, DAY_NS, HOUR_NS, ONE_18, type TimestampNs } from '../../../src/core/units.ts';
 import {
-  ALICE,
   acceptedValue,
   CHAIN as CHAIN_TEXT,
   ClearingWorld,
   codeOf,
-  ETH,
   effectsOf,
   PlainTables,
   reply,
   TOKEN,
-  USD,
   user,
 } from '../../support/clearing-world.ts';
+import { ALICE, ETH, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const CHAIN = CHAIN_TEXT as ChainId;

@@ -1,5 +1,6 @@
 // tier: quick
 /** Payouts and settlements that a reorganisation has dropped, in clearing: taken back once, exactly; every step is checked by a full recount. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
@@ -7,19 +8,16 @@ import { format18 } from '../../../src/core/decimal.ts';
 import type { AssetId, ChainId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
   CHAIN,
   ClearingWorld,
   codeOf,
-  ETH,
   PlainTables,
   reply,
   TOKEN,
-  USD,
   user,
 } from '../../support/clearing-world.ts';
+import { ALICE, BOB, ETH, USD } from '../../support/names.ts';
 
 const CHAIN_ID = CHAIN as ChainId;
 const UNIT = 1_000_000n;

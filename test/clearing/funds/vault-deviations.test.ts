@@ -1,5 +1,6 @@
 // tier: quick
 /** Nothing is approved beyond what the vault has (MON-05): the fact in the ledger, what it stops, and what ends it. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type HoldingsParts, type Units, VaultHoldings } from '../../../src/chain/vault-holdings.ts';
@@ -9,7 +10,8 @@ import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { AssetId, ChainId } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18 } from '../../../src/core/units.ts';
 import { CHAINS, ChainsWorld, tokenOn } from '../../support/chains-world.ts';
-import { ALICE, acceptedValue, BOB, codeOf, PlainTables, reply, USD } from '../../support/clearing-world.ts';
+import { acceptedValue, codeOf, PlainTables, reply } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 
 const [ONE, TWO] = CHAINS as [ChainId, ChainId];
 const units = (amount: number): bigint => BigInt(amount) * ONE_18;

@@ -1,5 +1,6 @@
 // tier: quick
 /** What a checkpoint commits (CHN-07): never more than an account owns over all chains, nor than a vault has free. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +8,8 @@ import { freeUnits } from '../../../src/clearing/funds/vault-units.ts';
 import { type WithdrawableUnits, withdrawables } from '../../../src/clearing/funds/withdrawables.ts';
 import type { AssetId, ChainId, UserId } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
-import { ALICE, BOB, CHAIN, ClearingWorld, TOKEN, USD } from '../../support/clearing-world.ts';
+import { CHAIN, ClearingWorld, TOKEN } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const CHAINS = [CHAIN as ChainId, '000000000000000001' as ChainId] as const;

@@ -1,5 +1,6 @@
 // tier: quick
 /** Which requests are filled while one cannot be paid (MON-04, WDR-05, WDR-06, AMB-78): small cases, and random histories. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +12,8 @@ import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { ChainId, UserId } from '../../../src/core/ids.ts';
 import { ONE_18 } from '../../../src/core/units.ts';
 import { CHAINS, ChainsWorld, tokenOn } from '../../support/chains-world.ts';
-import { ALICE, acceptedValue, BOB, CAROL, ETH, PlainTables, USD, user } from '../../support/clearing-world.ts';
+import { acceptedValue, PlainTables, user } from '../../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const DAVE = user('d4');

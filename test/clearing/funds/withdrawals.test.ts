@@ -1,5 +1,6 @@
 // tier: quick
 /** Withdrawals in clearing: figures, states, queue, nonces, payout; every step is checked by a full recount. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -32,21 +33,17 @@ import {
 } from '../../../src/core/units.ts';
 import type { Legs } from '../../../src/risk/position.ts';
 import {
-  ALICE,
   acceptedValue,
-  BOB,
-  CAROL,
   CHAIN,
   ClearingWorld,
   codeOf,
-  ETH,
   effectsOf,
   FEES,
   PlainTables,
   reply,
   TOKEN,
-  USD,
 } from '../../support/clearing-world.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const E18 = ONE_18;

@@ -4,6 +4,7 @@
  * (ClearingWorld); here: each step that is due leads on, no row rests below its initial margin, and the rows of a checkpoint
  * are all that a decision reads.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,11 +16,11 @@ import type { BackstopRow } from '../../../src/clearing/rows.ts';
 import type { ClearingState } from '../../../src/clearing/state.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import { must } from '../../../src/core/assert.ts';
-
 import { isBelowInitialMargin } from '../../../src/risk/liquidation.ts';
 import { BACKSTOP, BackstopWorld, MAKER } from '../../support/backstop-world.ts';
-import { ALICE, BOB, CAROL, ETH, effectsOf, PlainTables, USD, user } from '../../support/clearing-world.ts';
-import { BTC } from '../../support/margin-world.ts';
+import { effectsOf, PlainTables, user } from '../../support/clearing-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
+
 import { propertyParameters, storyOf } from '../../support/property.ts';
 
 const PARAMETERS = propertyParameters(40);

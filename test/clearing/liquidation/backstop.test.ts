@@ -1,5 +1,6 @@
 // tier: quick
 /** The backstop: what it takes over, nets, sells in clips, deleverages, posts and returns. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Effect } from '../../../src/clearing/effects.ts';
@@ -14,8 +15,9 @@ import { SIDE } from '../../../src/core/order-terms.ts';
 import { SECOND_NS } from '../../../src/core/units.ts';
 import { DutyCycle } from '../../../src/runtime/duty-cycle.ts';
 import { BACKSTOP, BackstopWorld, clipOf, FIRST, MAKER } from '../../support/backstop-world.ts';
-import { ALICE, BOB, CAROL, codeOf, ETH, effectsOf, USD } from '../../support/clearing-world.ts';
-import { BTC, e18 } from '../../support/margin-world.ts';
+import { codeOf, effectsOf } from '../../support/clearing-world.ts';
+import { e18 } from '../../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 const SECOND = FIRST + 1;
 /** An asset without a market. */

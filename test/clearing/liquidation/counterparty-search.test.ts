@@ -1,5 +1,6 @@
 // tier: quick
 /** Auto-deleveraging in a market with more positions than a step looks at: they are searched in slices, before the step. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ensureUser } from '../../../src/clearing/balances.ts';
@@ -13,8 +14,9 @@ import type { UserId } from '../../../src/core/ids.ts';
 import { type Amount18, SECOND_NS } from '../../../src/core/units.ts';
 import type { Legs } from '../../../src/risk/position.ts';
 import { BACKSTOP, BackstopWorld, clipOf, deleveragedOf, FIRST } from '../../support/backstop-world.ts';
-import { ETH, effectsOf, user } from '../../support/clearing-world.ts';
+import { effectsOf, user } from '../../support/clearing-world.ts';
 import { e18 } from '../../support/margin-world.ts';
+import { ETH } from '../../support/names.ts';
 
 const SHORT = user('5a');
 const COUNT = ADL_SCAN_MAX + 900;

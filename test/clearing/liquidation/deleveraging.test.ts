@@ -1,13 +1,14 @@
 // tier: quick
 /** Auto-deleveraging: who is closed, in which order, how much of it, at which price, and what is left of it. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { format18 } from '../../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../../src/core/ids.ts';
 import { SECOND_NS } from '../../../src/core/units.ts';
 import { BACKSTOP, BackstopWorld, clipOf, deleveragedOf, FIRST, MAKER } from '../../support/backstop-world.ts';
-import { ALICE, BOB, CAROL, ETH, effectsOf, USD, user } from '../../support/clearing-world.ts';
-import { BTC } from '../../support/margin-world.ts';
+import { effectsOf, user } from '../../support/clearing-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 const DAVE = user('d4');
 const ERIN = user('e5');

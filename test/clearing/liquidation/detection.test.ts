@@ -1,5 +1,6 @@
 // tier: quick
 /** Detection finds exactly the accounts that are to be liquidated, and looks at few others (LIQ-01 to LIQ-03). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -13,8 +14,9 @@ import type { AssetId, UserId } from '../../../src/core/ids.ts';
 import { SECOND_NS } from '../../../src/core/units.ts';
 import { isAtRisk } from '../../../src/risk/at-risk.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../../src/risk/prices.ts';
-import { ALICE, BOB, CAROL, ETH, PlainTables, USD, user } from '../../support/clearing-world.ts';
-import { BTC, MarginWorld } from '../../support/margin-world.ts';
+import { PlainTables, user } from '../../support/clearing-world.ts';
+import { MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const EVERYTHING = 1_000_000;

@@ -1,13 +1,14 @@
 // tier: quick
 /** When detection works and steps are made: in pieces, spaced, and until nothing is left (LIQ-01, LIQ-02). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Pacing } from '../../../src/clearing/liquidation/pacing.ts';
 import type { UserId } from '../../../src/core/ids.ts';
 import { SECOND_NS } from '../../../src/core/units.ts';
 import { MARK_STALE_NS } from '../../../src/risk/prices.ts';
-import { ALICE, BOB, ETH, USD } from '../../support/clearing-world.ts';
 import { MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, ETH, USD } from '../../support/names.ts';
 
 /** A world with its pacing, and time that the test moves. */
 class PacedWorld {

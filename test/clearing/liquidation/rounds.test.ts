@@ -1,5 +1,6 @@
 // tier: quick
 /** The rounds of a liquidation: what each input makes of an account below maintenance (LIQ-03 to LIQ-07, AMB-57). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Effect } from '../../../src/clearing/effects.ts';
@@ -12,19 +13,9 @@ import type { ChainId, OrderId, UserId } from '../../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TIF } from '../../../src/core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, SECOND_NS, type Sequence } from '../../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../../src/risk/prices.ts';
-import {
-  ALICE,
-  BOB,
-  CAROL,
-  CHAIN,
-  codeOf,
-  ETH,
-  effectsOf,
-  PlainTables,
-  reasonsOf,
-  USD,
-} from '../../support/clearing-world.ts';
-import { BTC, MarginWorld } from '../../support/margin-world.ts';
+import { CHAIN, codeOf, effectsOf, PlainTables, reasonsOf } from '../../support/clearing-world.ts';
+import { MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 const A = { user: ALICE };
 const B = { user: BOB };

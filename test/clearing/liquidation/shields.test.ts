@@ -1,5 +1,6 @@
 // tier: quick
 /** What keeps an account below maintenance from being liquidated or taken over: assets without a price (AMB-45, AMB-110, MON-11). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { FIRST_PRICE_NS } from '../../../src/clearing/account-margin.ts';
@@ -9,8 +10,9 @@ import { format18 } from '../../../src/core/decimal.ts';
 import { ORDER_END, ORDER_FLAG, TIF } from '../../../src/core/order-terms.ts';
 import { type Amount18, SECOND_NS } from '../../../src/core/units.ts';
 import { ORACLE_STALE_NS, STORED_PRICE_NS } from '../../../src/risk/prices.ts';
-import { ALICE, BOB, CAROL, ETH, effectsOf, PlainTables, USD } from '../../support/clearing-world.ts';
-import { BTC, MarginWorld } from '../../support/margin-world.ts';
+import { effectsOf, PlainTables } from '../../support/clearing-world.ts';
+import { MarginWorld } from '../../support/margin-world.ts';
+import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 const A = { user: ALICE };
 const B = { user: BOB };

@@ -1,5 +1,6 @@
 // tier: quick
 /** Clearing's own decision about signers: who signed is judged again, and what add-signer leaves in state and tables. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AddSigner } from '../../../src/clearing/inputs.ts';
@@ -10,17 +11,8 @@ import type { SignerKey } from '../../../src/codec/signatures.ts';
 import type { UserId } from '../../../src/core/ids.ts';
 import { UNFUNDED_SIGNERS_MAX } from '../../../src/core/limits.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import {
-  ALICE,
-  type Answer,
-  BOB,
-  ClearingWorld,
-  codeOf,
-  effectsOf,
-  PlainTables,
-  reply,
-  USD,
-} from '../../support/clearing-world.ts';
+import { type Answer, ClearingWorld, codeOf, effectsOf, PlainTables, reply } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 
 const KEY: SignerKey = { scheme: 'P256', key: new Uint8Array(33).fill(2) };
 const OTHER: SignerKey = { scheme: 'Ed25519', key: new Uint8Array(32).fill(3) };

@@ -1,12 +1,12 @@
 // tier: quick
 /** What a deposit configures, in clearing: once, by the rules, and never at the expense of its credit. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SignerSetup } from '../../../src/clearing/signers/deposit-config.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import type { ChainId } from '../../../src/core/ids.ts';
 import {
-  ALICE,
   acceptedValue,
   CHAIN,
   ClearingWorld,
@@ -14,8 +14,8 @@ import {
   PlainTables,
   reply,
   TOKEN,
-  USD,
 } from '../../support/clearing-world.ts';
+import { ALICE, USD } from '../../support/names.ts';
 
 const SETUP: SignerSetup = {
   masterWeight: 1,

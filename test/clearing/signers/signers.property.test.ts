@@ -3,6 +3,7 @@
  * Lives of accounts with signers: deposits that configure, signers that are added, actions of every tier by any hands, time that
  * passes, checkpoints that are loaded again. Clearing answers and keeps what the plain judge says.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -14,17 +15,8 @@ import type { SignerKey, SignerScheme } from '../../../src/codec/signatures.ts';
 import type { ChainId, UserId } from '../../../src/core/ids.ts';
 import type { Amount18, TimestampNs } from '../../../src/core/units.ts';
 import { textOf } from '../../support/asked.ts';
-import {
-  ALICE,
-  BOB,
-  CHAIN,
-  ClearingWorld,
-  codeOf,
-  PlainTables,
-  reply,
-  TOKEN,
-  USD,
-} from '../../support/clearing-world.ts';
+import { CHAIN, ClearingWorld, codeOf, PlainTables, reply, TOKEN } from '../../support/clearing-world.ts';
+import { ALICE, BOB, USD } from '../../support/names.ts';
 import { PlainAccount, plainCode } from '../../support/plain-signers.ts';
 import { propertyParameters } from '../../support/property.ts';
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** An account in liquidation is cleared of its orders, in bounded steps and completely (LIQ-04, AMB-57). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId } from '../../../src/core/ids.ts';
@@ -8,7 +9,8 @@ import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { Sequence } from '../../../src/core/units.ts';
 import { IN_FLIGHT_MAX, VISITED_PER_TURN } from '../../../src/gateway/orders/account-cancels.ts';
 import type { ReduceCommand } from '../../../src/gateway/orders/order-events.ts';
-import { ALICE, BASE, BOB, mustPass, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, mustPass, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
 
 const SPOT = { user: ALICE, subAccount: 0 };
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** Answers to requests, a restart, and inventory. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
@@ -8,10 +9,9 @@ import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   cancelRequest,
   codeOf,
   createRequest,

@@ -1,13 +1,14 @@
 // tier: quick
 /** Auto-reduce (AR-01 to AR-06, AMB-61): who gives way, how much, and who is left alone. EX-17 by its numbers. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
 import { REDUCED_MAX } from '../../../src/gateway/orders/auto-reduce.ts';
-import { ALICE, BTC, ETH, MARKETS, MarginFixture, SIDE, TIF, TOY, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB } from '../../support/order-fixture.ts';
+import { ALICE, MARKETS, MarginFixture, SIDE, TIF, TOY, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../../support/names.ts';
 
 const { buy, sell } = SIDE;
 const SECOND_NS = 1_000_000_000n;
@@ -308,7 +309,7 @@ suite('auto-reduce of many orders', () => {
         assert.deepEqual(turn(fixture, sent), expected);
         if (answers === 'before') fixture.obey();
       }
-      const farthestFirst = Array.from({ length: 2_495 }, (_, at) => `aa-${ORDERS - 1 - at} 0`);
+      const farthestFirst = Array.from({ length: 2_495 }, (_, at) => `a1-${ORDERS - 1 - at} 0`);
       assert.deepEqual(sent.slice(0, -1), farthestFirst);
       fixture.obey();
       assert.ok(fixture.capacity() >= 0n);

@@ -1,11 +1,13 @@
 // tier: quick
 /** Pending cancels, self-trade prevention and cancels of many at the gateway. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
-import { ALICE, BASE, BOB, codeOf, mustPass, OrderFixture } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, codeOf, mustPass, OrderFixture } from '../../support/order-fixture.ts';
 
 suite('pending cancels and self-trade prevention', () => {
   function pendingSell() {

@@ -1,21 +1,12 @@
 // tier: quick
 /** Protocol caps at order entry: what raises a measure of all users above its cap is refused, what reduces passes (CAP-01 to CAP-10, AMB-112). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
-import {
-  ALICE,
-  BTC,
-  ETH,
-  MarginFixture,
-  type MarginWish,
-  riskRow,
-  SIDE,
-  TIF,
-  USD,
-  usd,
-} from '../../support/margin-fixture.ts';
-import { BOB, codeOf } from '../../support/order-fixture.ts';
+import { ALICE, MarginFixture, type MarginWish, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../../support/names.ts';
+import { codeOf } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
 const CAP = 'PROTOCOL_CAP_EXCEEDED';

@@ -1,15 +1,15 @@
 // tier: quick
 /** Children at the gateway: what is let through as a parent fills, and what is held for it. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type RawQuantity } from '../../../src/core/units.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   codeOf,
   mustPass,
   NOW,

@@ -1,5 +1,6 @@
 // tier: quick
 /** What all margin accounts own of an asset, as order entry sums it, beside a plain recount after every step (CAP-08, AMB-54). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +8,8 @@ import { quantity18 } from '../../../src/core/arithmetic.ts';
 import { USD } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import type { RawQuantity } from '../../../src/core/units.ts';
-import { ALICE, BASE } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { BASE } from '../../support/order-fixture.ts';
 import { type PlainExchange, type PlainOrder, USERS } from '../../support/plain-exchange.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 import { RacingExchange } from '../../support/racing-exchange.ts';

@@ -1,5 +1,6 @@
 // tier: quick
 /** What a connection takes with it, whatever happens to the orders (docs/trading.md, "When you may go away"). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +9,8 @@ import { ORDER_END } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { RawPrice } from '../../../src/core/units.ts';
 import { DisconnectGroup, type GroupCancels, Membership } from '../../../src/gateway/orders/disconnect-group.ts';
-import { ALICE, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 function taken(parts: readonly GroupCancels[]): string[] {

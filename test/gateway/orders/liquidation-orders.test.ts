@@ -1,11 +1,13 @@
 // tier: quick
 /** What an account in liquidation may still do: reduce, and receive (AMB-57, decision 7 on liquidation). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
-import { ALICE, BTC, ETH, MarginFixture, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB, codeOf, NOW } from '../../support/order-fixture.ts';
+import { ALICE, MarginFixture, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../../support/names.ts';
+import { codeOf, NOW } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
 

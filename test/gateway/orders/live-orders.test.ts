@@ -1,5 +1,6 @@
 // tier: quick
 /** Orders that leave memory while a request or a page still points at their records (AMB-110, AMB-142, PAG-01). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { must } from '../../../src/core/assert.ts';
@@ -9,7 +10,8 @@ import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type RawQuantity } from '../../../src/core/units.ts';
 import { AS_JSON, type OrderAnswer } from '../../../src/gateway/orders/history-ask.ts';
 import type { PagePlan } from '../../../src/gateway/orders/pages.ts';
-import { ALICE, cancelRequest, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { cancelRequest, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const NOTHING: OrderAnswer<string> = {

@@ -1,25 +1,14 @@
 // tier: quick
 /** Margin pre-flight: who is admitted, by the figures of the worked examples (MRG-12 to 26, ORD-26, TIF-08, TIF-09). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../../src/core/ids.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import {
-  ALICE,
-  BTC,
-  ETH,
-  MARKETS,
-  MarginFixture,
-  riskRow,
-  SIDE,
-  TIF,
-  TOY,
-  USD,
-  usd,
-} from '../../support/margin-fixture.ts';
-import { BOB } from '../../support/order-fixture.ts';
+import { ALICE, MARKETS, MarginFixture, riskRow, SIDE, TIF, TOY, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../../support/names.ts';
 
 const { buy, sell } = SIDE;
 

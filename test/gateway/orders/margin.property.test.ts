@@ -1,13 +1,15 @@
 // tier: quick
 /** Pressure and capacity under everything clients, markets and clearing may do: equal to a plain recount after every step. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { type Amount18, ONE_18 } from '../../../src/core/units.ts';
 import { afterFill } from '../../../src/risk/position.ts';
-import { ALICE, BTC, ETH, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB } from '../../support/order-fixture.ts';
+import { ALICE, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, BTC, ETH } from '../../support/names.ts';
+
 import { PlainPressure, USERS } from '../../support/plain-pressure.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 

@@ -1,22 +1,14 @@
 // tier: quick
 /** Market orders at the gateway: budgets, holds, records and ends. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE, type Side, TIF } from '../../../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../../src/core/units.ts';
 import { source } from '../../support/margin-fixture.ts';
-import {
-  ALICE,
-  BASE,
-  BOB,
-  codeOf,
-  MARKET,
-  mustPass,
-  NOW,
-  OrderFixture,
-  type OrderWish,
-} from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, codeOf, MARKET, mustPass, NOW, OrderFixture, type OrderWish } from '../../support/order-fixture.ts';
 
 const CENT = ONE_18 / 100n;
 /** 1 USD in the quote scale of the market: quantity decimals 4. */

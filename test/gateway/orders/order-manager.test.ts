@@ -1,5 +1,6 @@
 // tier: quick
 /** Holds, fills, order events and answers at the gateway. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { USD } from '../../../src/core/ids.ts';
@@ -7,10 +8,9 @@ import { SIDE, TIF } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
 import { userTradeBody } from '../../../src/gateway/orders/trade-view.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   cancelRequest,
   codeOf,
   MARKET,

@@ -1,5 +1,6 @@
 // tier: quick
 /** The list that pages of orders are made of, against a sorted array (PAG-01, PAG-02, QRY-01). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -14,7 +15,8 @@ import { Markets } from '../../../src/gateway/orders/markets.ts';
 import { isOpen } from '../../../src/gateway/orders/order-life.ts';
 import { CHUNK_ORDERS, compareOrders, type ListFilter, PageList } from '../../../src/gateway/orders/page-list.ts';
 import { OrderRecord } from '../../../src/schema/generated/messages.ts';
-import { ALICE, ID_KEY, MARKET } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { ID_KEY, MARKET } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const MARKETS = [0, 3, 7];

@@ -1,5 +1,6 @@
 // tier: quick
 /** Requests on their way: what one user may have of the table that all share (AMB-111), and who may hold cancels (AMB-25). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type OrderId, USD } from '../../../src/core/ids.ts';
@@ -13,7 +14,8 @@ import {
   REQUESTS_PER_USER_MAX,
   UNANSWERED,
 } from '../../../src/gateway/orders/pending-requests.ts';
-import { ALICE, BASE, BOB, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../../support/order-fixture.ts';
 
 const MARKET_SLOT = { decidedSequence: 0 } as MarketSlot;
 

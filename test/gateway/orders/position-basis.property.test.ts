@@ -1,5 +1,6 @@
 // tier: quick
 /** What positions cost: against a plain recomputation, in exact fractions too, and however the trades are cut into pieces. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -18,7 +19,8 @@ import {
 } from '../../../src/gateway/orders/position-basis.ts';
 import type { TailTrade } from '../../../src/gateway/orders/trade-tail.ts';
 import { userTradeOfRow } from '../../../src/gateway/orders/trade-view.ts';
-import { ALICE, BOB, MARKET, NO_HISTORY } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { MARKET, NO_HISTORY } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 const ONE = 10n ** 18n;

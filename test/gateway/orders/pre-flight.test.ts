@@ -1,5 +1,6 @@
 // tier: quick
 /** What the gateway refuses before the signature, and in which order. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SignedOrder } from '../../../src/codec/signed-order.ts';
@@ -10,10 +11,9 @@ import { orderExpiryNs, TIF } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
 import type { PreparedCreate } from '../../../src/gateway/orders/prepared.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   cancelRequest,
   codeOf,
   createRequest,

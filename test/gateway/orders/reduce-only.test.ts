@@ -12,8 +12,9 @@ import { RAW_MAX } from '../../../src/core/limits.ts';
 import { ORDER_END, ORDER_FLAG, ROLLBACK_REASON } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { RawPrice, RawQuantity, Sequence } from '../../../src/core/units.ts';
-import { ALICE, ETH, MARKETS, MarginFixture, SIDE, TIF, USD } from '../../support/margin-fixture.ts';
-import { BOB, codeOf, mustPass, restoreRow } from '../../support/order-fixture.ts';
+import { ALICE, MARKETS, MarginFixture, SIDE, TIF, USD } from '../../support/margin-fixture.ts';
+import { BOB, ETH } from '../../support/names.ts';
+import { codeOf, mustPass, restoreRow } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
 

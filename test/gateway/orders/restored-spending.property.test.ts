@@ -1,5 +1,6 @@
 // tier: quick
 /** What balances hold for the orders of a start: the sum of what each reserves, whenever it is read (AMB-52, AMB-110). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +9,8 @@ import type { MarketDefinition } from '../../../src/core/market-definition.ts';
 import { ORDER_KIND, SIDE } from '../../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence } from '../../../src/core/units.ts';
 import { reservationOfNew } from '../../../src/risk/reservation.ts';
-import { ALICE, BASE, BOB, MARKET, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, MARKET, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 /** In the last one fees of single orders are rounded. */

@@ -1,5 +1,6 @@
 // tier: quick
 /** Which orders of the tables a filtered page looks at, and which of them it copies (wire-additions.md 8.3). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId } from '../../../src/core/ids.ts';
@@ -9,7 +10,8 @@ import type { HistoryAsk } from '../../../src/gateway/orders/history-ask.ts';
 import type { HistorySnapshot, PastOrder } from '../../../src/gateway/orders/order-history.ts';
 import { filteredOrders } from '../../../src/gateway/orders/row-filter.ts';
 import { EMPTY_ORDER } from '../../support/empty-order.ts';
-import { ALICE, NO_HISTORY, NOW } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { NO_HISTORY, NOW } from '../../support/order-fixture.ts';
 
 const ASK: Extract<HistoryAsk, { kind: 'orders' }> = {
   kind: 'orders',

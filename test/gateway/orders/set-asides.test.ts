@@ -1,11 +1,13 @@
 // tier: quick
 /** What actions set aside of margin accounts, and for a quote leg that is folded (AMB-65, AMB-69, AMB-112, TRF-08). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18 } from '../../../src/core/units.ts';
-import { ETH, MarginFixture, SIDE, USD } from '../../support/margin-fixture.ts';
-import { ALICE, codeOf, mustPass, NOW } from '../../support/order-fixture.ts';
+import { MarginFixture, SIDE, USD } from '../../support/margin-fixture.ts';
+import { ALICE, ETH } from '../../support/names.ts';
+import { codeOf, mustPass, NOW } from '../../support/order-fixture.ts';
 
 const { buy, sell } = SIDE;
 

@@ -1,11 +1,13 @@
 // tier: quick
 /** Simulated trades and the preview of a close where there is little to go by: no account, no price, no order so large. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../../src/core/ids.ts';
 import { RAW_MAX } from '../../../src/core/limits.ts';
 import type { Trial } from '../../../src/gateway/orders/simulation.ts';
-import { ALICE, BTC, ETH, MARKETS, MarginFixture, riskRow, SIDE, TOY, USD, usd } from '../../support/margin-fixture.ts';
+import { ALICE, MARKETS, MarginFixture, riskRow, SIDE, TOY, USD, usd } from '../../support/margin-fixture.ts';
+import { BTC, ETH } from '../../support/names.ts';
 
 const TRIAL: Trial = {
   user: ALICE,

@@ -1,5 +1,6 @@
 // tier: quick
 /** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId, UserId } from '../../../src/core/ids.ts';
@@ -9,7 +10,8 @@ import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
 import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
 import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
 import type { ConfirmedTrade } from '../../../src/gateway/orders/trade-tail.ts';
-import { ALICE, BOB, MARKET } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { MARKET } from '../../support/order-fixture.ts';
 
 /** A finished order, as often as wanted: each time counts by itself. */
 function tailOf(count: number) {

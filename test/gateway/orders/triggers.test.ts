@@ -1,14 +1,14 @@
 // tier: quick
 /** Triggers at the gateway: what they hold, when they are let go, and a restart. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type OrderId, USD } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../../src/core/order-terms.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../../src/core/units.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 import {
-  ALICE,
   BASE,
-  BOB,
   mustPass,
   NO_HISTORY,
   NOW,

@@ -1,12 +1,14 @@
 // tier: quick
 /** Accounts that hold more than they own after a booking lose their youngest orders, and only then (AMB-112). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { USD } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { ONE_18, type TimestampNs } from '../../../src/core/units.ts';
-import { ALICE, BASE, BOB, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
+import { ALICE, BOB } from '../../support/names.ts';
+import { BASE, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
 
 /** An order of 1 unit at 2,000 holds 2,001 USD with the fee of 500 ppm. */

@@ -1,9 +1,10 @@
 // tier: quick
 /** What is no fault of the user whose fill was undone (MON-07, MON-08), and what one key with 1 USD can undo of others'. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { ALICE, ETH, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB } from '../../support/order-fixture.ts';
+import { ALICE, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
+import { BOB, ETH } from '../../support/names.ts';
 
 const { buy, sell } = SIDE;
 

@@ -1,5 +1,6 @@
 // tier: quick
 /** What follows from all orders of a user is made at its first use: it is the same whenever that is (PAG-02, AMB-124). */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +10,8 @@ import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type Sequence, type TimestampNs } from '../../../src/core/units.ts';
 import { COUNTED_ORDERS } from '../../../src/gateway/orders/live-orders.ts';
 import { CHUNK_ORDERS } from '../../../src/gateway/orders/page-list.ts';
-import { ALICE, codeOf, NO_HISTORY, NOW, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
+import { ALICE } from '../../support/names.ts';
+import { codeOf, NO_HISTORY, NOW, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
 import { orderPage } from '../../support/pages.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 

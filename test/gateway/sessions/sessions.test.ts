@@ -1,5 +1,6 @@
 // tier: quick
 /** Nonces, tokens and logging in. */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
@@ -8,9 +9,8 @@ import { SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
 import { checkNonce, completeLogin } from '../../../src/gateway/sessions/login.ts';
 import { Nonces } from '../../../src/gateway/sessions/nonces.ts';
 import { Tokens } from '../../../src/gateway/sessions/tokens.ts';
+import { ALICE, BOB } from '../../support/names.ts';
 
-const ALICE = 'a'.repeat(64) as UserId;
-const BOB = 'b'.repeat(64) as UserId;
 const START = 1_760_000_000_000_000_001n as TimestampNs;
 
 function after(seconds: number): TimestampNs {
