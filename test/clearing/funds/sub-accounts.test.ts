@@ -138,26 +138,25 @@ suite('transfers and margin', () => {
     assert.equal(said(world.transfer({ ...out, amount: '199.6' })), 'done');
   });
 
-  test('of resting reduce-only orders what exceeds the position counts, oldest first, before and after a start (MRG-22, AMB-27, AMB-65)', () => {
+  test('resting reduce-only orders press on nothing, before and after a start (MRG-22, MON-09, AMB-65)', () => {
     const world = funded();
     world.trade({ buyer: A, seller: B, price: 2000, quantity: 2 });
     const sell = { user: ALICE, subAccount: 1, flags: ORDER_FLAG.reduceOnly, side: SIDE.sell, price: 210_000 };
     const first = world.create({ ...sell, quantity: 15_000 });
     const out = { ...A, sourceIndex: 1, targetIndex: 0 };
     const short = 'INSUFFICIENT_MARGIN transfer_amount';
-    // 10000 + .9·4000 − 4002; the position covers all of the order.
+    // 10000 + .9·4000 − 4002.
     assert.equal(said(world.transfer({ ...out, amount: '9598.000000000000000001' })), short);
+    // What of it has no room is cut by the gateway, or taken back where it would be filled.
     world.create({ ...sell, quantity: 10_000 });
-    // Half of the second exceeds it: 5 % of 1050 and a fee of .525 press.
-    assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
     const tables = new PlainTables();
     tables.checkpoint(world.state);
     world.state = tables.load();
-    assert.equal(said(world.transfer({ ...out, amount: '9544.975000000000000001' })), short);
-    assert.equal(said(world.transfer({ ...out, amount: '9544.975' })), 'done');
+    assert.equal(said(world.transfer({ ...out, amount: '9598.000000000000000001' })), short);
+    assert.equal(said(world.transfer({ ...out, amount: '9000' })), 'done');
     world.end(first, ORDER_END.userRequested);
-    assert.equal(said(world.transfer({ ...out, amount: '53.025000000000000001' })), short);
-    assert.equal(said(world.transfer({ ...out, amount: '53.025' })), 'done');
+    assert.equal(said(world.transfer({ ...out, amount: '598.000000000000000001' })), short);
+    assert.equal(said(world.transfer({ ...out, amount: '598' })), 'done');
   });
 
   test('a spot buy of the account presses like any other buy, a spot sale does not (MRG-23, AMB-65)', () => {
@@ -219,11 +218,13 @@ suite('transfers and margin', () => {
     const moveIn = (amount: string): string =>
       said(world.transfer({ ...A, sourceIndex: 0, targetIndex: 1, asset: ETH, amount }));
     world.trade({ buyer: A, seller: B, price: 1600, quantity: 0.01 });
-    assert.equal(moveIn('2.4'), 'INVALID_REQUEST transfer_amount');
-    assert.equal(moveIn('2.5'), 'done');
+    // The mark is 1904.76: the band around the oracle of 2000 (MON-06).
+    assert.equal(moveIn('2.099'), 'INVALID_REQUEST transfer_amount');
+    assert.equal(moveIn('2.101'), 'done');
     world.trade({ buyer: A, seller: B, price: 2500, quantity: 0.01 });
-    const other = { ...B, sourceIndex: 0, targetIndex: 1, asset: ETH, amount: '1.6' };
-    assert.equal(said(world.transfer(other)), 'done');
+    const other = { ...B, sourceIndex: 0, targetIndex: 1, asset: ETH };
+    assert.equal(said(world.transfer({ ...other, amount: '1.908' })), 'INVALID_REQUEST transfer_amount');
+    assert.equal(said(world.transfer({ ...other, amount: '1.91' })), 'done');
   });
 
   test('the collateral cap binds what enters margin accounts from outside (CAP-08, CAP-09, AMB-54)', () => {
