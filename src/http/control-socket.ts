@@ -191,7 +191,7 @@ export class ControlConnections {
     const { byteLength } = bytes;
     const turns = this.#turns;
     const isShort = laneOf(byteLength) === 'quick';
-    if (waiting.frames === 0 && isShort && turns.hasRoom(byteLength, 'orders') && !turns.isOverdue(turns.sinceMs())) {
+    if (waiting.frames === 0 && isShort && turns.hasRoom(byteLength, 'orders') && !turns.isOverdue(turns.since())) {
       this.#readNow(socket, bytes);
       return;
     }
@@ -212,7 +212,7 @@ export class ControlConnections {
 
   #readNow(socket: ControlSocket, bytes: Uint8Array): void {
     this.#turns.note(bytes.byteLength);
-    this.#turns.timed(() => this.#received(socket, bytes, this.#turns.sinceMs()));
+    this.#turns.timed(() => this.#received(socket, bytes, this.#turns.since().realMs));
   }
 
   #takeCancel(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview): void {
@@ -244,7 +244,7 @@ export class ControlConnections {
       countOrders(waiting.orders, named, -1);
       if (socket.state === 'open') socket.guarded(work);
     };
-    const sinceMs = this.#turns.sinceMs();
+    const sinceMs = this.#turns.since().realMs;
     const read = taken(() => this.#received(socket, frame, sinceMs));
     const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame), sinceMs));
     const lane = laneOf(byteLength, isOrder ? 'order' : preview === null ? 'other' : 'cancel');

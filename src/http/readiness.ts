@@ -8,34 +8,54 @@
  *
  * So the time is never later than the arrival of the bytes but by the time that the kernel took to run this thread, and
  * earlier by one pass at most. A socket is read up to 512 KiB in a pass; what lies behind them counts from a pass too late.
+ *
+ * Time in which the kernel gave this thread no CPU although it was runnable is no waiting (decision 0037): each moment has the time
+ * withheld until then, and the difference of two is taken off. What was withheld while poll k woke up is taken off pass k too.
  */
 import { performance } from 'node:perf_hooks';
+import { ownWithheldTime } from '../runtime/thread-times.ts';
 
 export interface LoopTimes {
   /** Real milliseconds, monotonic. */
   readonly nowMs: () => number;
   /** Milliseconds that the loop has been blocked in its poll phase since it began. */
   readonly idleMs: () => number;
+  /** Milliseconds that the thread of the loop has been runnable without a CPU. @param nowMs that of `nowMs`. */
+  readonly withheldMs: (nowMs: number) => number;
+  readonly close: () => void;
 }
 
-const THIS_LOOP: LoopTimes = {
-  nowMs: () => performance.now(),
-  idleMs: () => performance.nodeTiming.idleTime,
-};
-/** Not determined yet in this pass. */
-const UNKNOWN = -1;
+function thisLoop(): LoopTimes {
+  const withheld = ownWithheldTime();
+  return {
+    nowMs: () => performance.now(),
+    idleMs: () => performance.nodeTiming.idleTime,
+    withheldMs: (nowMs) => withheld.ms(nowMs),
+    close: () => withheld.close(),
+  };
+}
+/** A point in time, with the time withheld from this thread until then: between two of them it had their difference less that. */
+export interface Moment {
+  /** Real milliseconds, monotonic. */
+  readonly realMs: number;
+  /** Milliseconds that this thread had been runnable without a CPU. */
+  readonly withheldMs: number;
+}
 
 export class Readiness {
   readonly #times: LoopTimes;
-  #endMs: number;
+  #end: Moment;
   #idleAtEndMs: number;
-  #busyMs = 0;
-  #sinceMs = UNKNOWN;
+  /** Since when bytes wait that the poll of this pass reads without having been blocked. */
+  #polled: Moment;
+  /** Of this pass; null: not determined yet. */
+  #since: Moment | null = null;
   #isStopped = false;
 
-  constructor(times: LoopTimes = THIS_LOOP) {
+  constructor(times: LoopTimes = thisLoop()) {
     this.#times = times;
-    this.#endMs = times.nowMs();
+    this.#end = this.now();
+    this.#polled = this.#end;
     this.#idleAtEndMs = times.idleMs();
   }
 
@@ -49,26 +69,37 @@ export class Readiness {
     setImmediate(observe).unref();
   }
 
+  /** No other method may be called after it. */
   stop(): void {
+    if (!this.#isStopped) this.#times.close();
     this.#isStopped = true;
   }
 
-  /** In real milliseconds; valid in the poll phase of a pass. */
-  sinceMs(): number {
-    if (this.#sinceMs === UNKNOWN) {
-      const hasBlocked = this.#times.idleMs() > this.#idleAtEndMs;
-      this.#sinceMs = hasBlocked ? this.#times.nowMs() : this.#endMs - this.#busyMs;
-    }
-    return this.#sinceMs;
+  now(): Moment {
+    const realMs = this.#times.nowMs();
+    return { realMs, withheldMs: this.#times.withheldMs(realMs) };
+  }
+
+  /** Valid in the poll phase of a pass. */
+  since(): Moment {
+    this.#since ??= this.#times.idleMs() > this.#idleAtEndMs ? this.now() : this.#polled;
+    return this.#since;
+  }
+
+  /** Milliseconds since then that this thread had a CPU, or needed none. */
+  ownMs({ realMs, withheldMs }: Moment): number {
+    const now = this.now();
+    return now.realMs - realMs - (now.withheldMs - withheldMs);
   }
 
   /** The poll phase of this pass is over. */
   passEnded(): void {
-    const endMs = this.#times.nowMs();
+    const end = this.now();
     const idleMs = this.#times.idleMs();
-    this.#busyMs = endMs - this.#endMs - (idleMs - this.#idleAtEndMs);
-    this.#endMs = endMs;
+    const busyMs = end.realMs - this.#end.realMs - (idleMs - this.#idleAtEndMs);
+    this.#polled = { realMs: end.realMs - busyMs, withheldMs: this.#end.withheldMs };
+    this.#end = end;
     this.#idleAtEndMs = idleMs;
-    this.#sinceMs = UNKNOWN;
+    this.#since = null;
   }
 }

@@ -20,7 +20,7 @@
  * The callers limit the waiting work (http-routes.ts, control-socket.ts).
  */
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN, WORK_MS_PER_TURN, WORK_PER_TURN_MAX } from '../core/limits.ts';
-import { Readiness } from './readiness.ts';
+import { type Moment, Readiness } from './readiness.ts';
 
 export type Lane = 'cancels' | 'quick' | 'orders' | 'reads' | 'batches' | 'slow';
 
@@ -31,7 +31,7 @@ export type Urgency = 'cancel' | 'order' | 'other';
 export interface OrderGate {
   /** False while the pipeline behind the gateway has too much to do. */
   isOpen(): boolean;
-  /** Milliseconds from the readiness of its socket after which an order is refused; 0: never. */
+  /** Milliseconds from the readiness of its socket, without those in which this thread got no CPU, after which an order is refused; 0: never. */
   readonly waitMsMax: number;
 }
 
@@ -43,8 +43,8 @@ interface Waiting {
   readonly bytes: number;
   readonly read: () => void;
   readonly source: WorkSource;
-  /** Of an order that may be refused: since when it waits, real milliseconds. */
-  readonly sinceMs: number;
+  /** Since when it waits, where that is of interest. */
+  readonly since: Moment;
   readonly refuse: (() => void) | null;
   /** Was refused, or dropped with its source: what is left of it is skipped. */
   isGone: boolean;
@@ -115,6 +115,10 @@ export class WorkSource {
 const RETRY_MS = 1;
 /** Milliseconds of a pass spent on refusals. */
 const REFUSING_MS_PER_TURN = 1;
+/** A multiple of the bound after which an order is refused although this thread got no CPU: its prices are old. */
+const WITHHELD_MULTIPLE = 10;
+
+const NO_MOMENT: Moment = { realMs: 0, withheldMs: 0 };
 
 export class ReadingTurns {
   readonly #alive: () => void;
@@ -146,16 +150,18 @@ export class ReadingTurns {
   /**
    * @param alive called in every pass, and after every READ_PER_TURN bytes within one: records the thread's heartbeat.
    * @param nowMs real milliseconds, monotonic.
+   * @param readiness of this thread's event loop, for this object alone; null where no order is refused.
    */
   constructor(
     alive: () => void = () => undefined,
     nowMs: () => number = () => performance.now(),
     gate: OrderGate = OPEN_GATE,
+    readiness: Readiness | null = gate.waitMsMax === 0 ? null : new Readiness(),
   ) {
     this.#alive = alive;
     this.#nowMs = nowMs;
     this.#gate = gate;
-    this.#readiness = gate.waitMsMax === 0 ? null : new Readiness();
+    this.#readiness = readiness;
     this.#readiness?.start();
   }
 
@@ -169,21 +175,24 @@ export class ReadingTurns {
     return this.#turnNumber;
   }
 
-  /** Since when the bytes that are read now may have waited, real milliseconds. */
-  sinceMs(): number {
-    return this.#readiness?.sinceMs() ?? this.#nowMs();
+  /** Since when the bytes that are read now may have waited. */
+  since(): Moment {
+    return this.#readiness?.since() ?? { realMs: this.#nowMs(), withheldMs: 0 };
   }
 
   /** Whether an order that waits since then is refused. */
-  isOverdue(sinceMs: number): boolean {
+  isOverdue(since: Moment): boolean {
     const { waitMsMax } = this.#gate;
-    return waitMsMax > 0 && this.#nowMs() - sinceMs > waitMsMax;
+    if (this.#readiness === null) return false;
+    const waitedMs = this.#nowMs() - since.realMs;
+    if (waitedMs <= waitMsMax) return false;
+    return waitedMs > waitMsMax * WITHHELD_MULTIPLE || this.#readiness.ownMs(since) > waitMsMax;
   }
 
   /** Reads now if this pass has capacity, else in one of the next. */
   take(bytes: number, read: () => void, lane: Lane = laneOf(bytes), refuse?: () => void): void {
     const work = refuse === undefined ? { read } : { read, refuse };
-    if (this.hasRoom(bytes, lane) && (refuse === undefined || !this.isOverdue(this.sinceMs()))) {
+    if (this.hasRoom(bytes, lane) && (refuse === undefined || !this.isOverdue(this.since()))) {
       this.note(bytes);
       this.timed(read);
     } else this.wait(lane, bytes, work);
@@ -197,8 +206,8 @@ export class ReadingTurns {
 
   /** Reads in one of the next passes, after waiting work of the same source; or refuses. */
   wait(lane: Lane, bytes: number, { read, refuse, source = new WorkSource() }: Work): void {
-    const sinceMs = refuse === undefined ? 0 : this.sinceMs();
-    const item = { lane, bytes, read, source, sinceMs, refuse: refuse ?? null, isGone: false };
+    const since = refuse === undefined ? NO_MOMENT : this.since();
+    const item = { lane, bytes, read, source, since, refuse: refuse ?? null, isGone: false };
     source.queue.push(item);
     this.#waiting += 1;
     if (refuse !== undefined && this.#gate.waitMsMax > 0) this.#refusable.push(item);
@@ -290,7 +299,7 @@ export class ReadingTurns {
   #refuseOverdue(): void {
     const untilMs = this.#nowMs() + REFUSING_MS_PER_TURN;
     for (let item = this.#refusable.head; item !== undefined; item = this.#refusable.head) {
-      if (!item.isGone && (!this.isOverdue(item.sinceMs) || this.#nowMs() > untilMs)) break;
+      if (!item.isGone && (!this.isOverdue(item.since) || this.#nowMs() > untilMs)) break;
       this.#refusable.shift();
       if (item.isGone || item.refuse === null) continue;
       this.#remove(item);

@@ -6,7 +6,7 @@
  * Where they are missing, or contain nothing for a thread that has certainly run, there is no reader; hang-detection.ts covers
  * that case.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /** `runnable` has a CPU or waits for one; `blocked` is an uninterruptible wait (state D): a disk, or memory from one. */
@@ -74,6 +74,65 @@ export function lowerOwnPriority(): void {
     setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // Forbidden by the container: the thread works at the node's priority.
+  }
+}
+
+/** Milliseconds that the thread which made it has been runnable without a CPU since it began. */
+export interface WithheldTime {
+  /** Accurate to WITHHELD_AGE_MS of the past. @param nowMs real milliseconds, monotonic. */
+  ms(nowMs: number): number;
+  close(): void;
+}
+
+/** Withheld time is read from the kernel, in some 5 µs, at most so often. */
+export const WITHHELD_AGE_MS = 2;
+/** Three decimal numbers of at most 20 digits. */
+const SCHEDSTAT_BYTES_MAX = 64;
+const SPACE = 0x20;
+const DIGIT_0 = 0x30;
+
+class OwnWithheldTime implements WithheldTime {
+  readonly #file: number;
+  readonly #text = Buffer.alloc(SCHEDSTAT_BYTES_MAX);
+  #ms = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(file: number) {
+    this.#file = file;
+  }
+
+  ms(nowMs: number): number {
+    if (nowMs - this.#readAtMs >= WITHHELD_AGE_MS) {
+      this.#readAtMs = nowMs;
+      this.#ms = this.#read();
+    }
+    return this.#ms;
+  }
+
+  close(): void {
+    this.#readAtMs = Number.POSITIVE_INFINITY;
+    closeSync(this.#file);
+  }
+
+  #read(): number {
+    const length = readSync(this.#file, this.#text, 0, SCHEDSTAT_BYTES_MAX, 0);
+    let ns = 0;
+    for (let at = this.#text.indexOf(SPACE) + 1; at < length && this.#text[at] !== SPACE; at += 1) {
+      ns = ns * 10 + (this.#text[at] ?? DIGIT_0) - DIGIT_0;
+    }
+    return ns / NS_PER_MS;
+  }
+}
+
+/** Nothing is withheld, as far as is known. */
+export const NOTHING_WITHHELD: WithheldTime = { ms: () => 0, close: () => undefined };
+
+/** That of the calling thread, for its use alone; NOTHING_WITHHELD where the accounting is unavailable. */
+export function ownWithheldTime(): WithheldTime {
+  try {
+    return new OwnWithheldTime(openSync('/proc/thread-self/schedstat', 'r'));
+  } catch {
+    return NOTHING_WITHHELD;
   }
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN } from '../../src/core/limits.ts';
+import { Readiness } from '../../src/http/readiness.ts';
 import { laneOf, ReadingTurns } from '../../src/http/reading-turns.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -89,4 +90,23 @@ suite('reading in turns', () => {
       [0],
     );
   });
+});
+
+test('an order is overdue after the bound of time that the thread had, and after ten times that by the clock (0037)', () => {
+  let [nowMs, withheldMs] = [1_000, 700];
+  const times = { nowMs: () => nowMs, idleMs: () => 0, withheldMs: () => withheldMs, close: () => undefined };
+  const gate = { isOpen: () => true, waitMsMax: 50 };
+  const turns = new ReadingTurns(undefined, times.nowMs, gate, new Readiness(times));
+  try {
+    const since = turns.since();
+    const after = (had: number, withheld: number): boolean => {
+      [nowMs, withheldMs] = [1_000 + had + withheld, 700 + withheld];
+      return turns.isOverdue(since);
+    };
+    assert.deepEqual([after(50, 0), after(51, 0)], [false, true]);
+    assert.deepEqual([after(50, 300), after(51, 300)], [false, true]);
+    assert.deepEqual([after(10, 490), after(10, 491)], [false, true], 'its prices are old');
+  } finally {
+    turns.stop();
+  }
 });
