@@ -80,6 +80,7 @@ suite('the routes of the contract', () => {
       .replace('{user_id}', alice.id)
       .replace('{asset_id}', '2')
       .replace('{order_id}', 'none')
+      .replace('{chain_id}', '000000000000007a69')
       .replace('{sub_account}', '1')
       .replace('{account_index}', '2');
   }
@@ -91,13 +92,13 @@ suite('the routes of the contract', () => {
     return answer;
   }
 
-  test('wire.md lists 43 routes of orders and 6 of market data, 9 and 7 streams', () => {
+  test('wire.md lists 44 routes of orders and 6 of market data, 9 and 7 streams', () => {
     const count = (rows: readonly Stream[]): number[] =>
       (['oms', 'mds'] as const).map((service) => rows.filter((row) => row.service === service).length);
     assert.deepEqual(
       [count(ROUTES), count(STREAMS)],
       [
-        [43, 6],
+        [44, 6],
         [9, 7],
       ],
     );
