@@ -133,18 +133,6 @@ export function checkAddress(text: string, name: string): string {
 
 // The user of a command: one of the dev profile, or the owner of a key file.
 
-interface KeyOption {
-  readonly type: 'string';
-}
-
-export const KEY_OPTIONS: Readonly<Record<'as' | 'key', KeyOption>> = {
-  as: { type: 'string' },
-  key: { type: 'string' },
-};
-
-export const KEY_HELP = `  --as a|b           one of the two funded users of the dev profile
-  --key FILE         your own key file`;
-
 /** The user of a command. @throws CliError 64 unless exactly one of the two options is given. */
 export function keyOf(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
   if ((values.as === undefined) === (values.key === undefined)) {
