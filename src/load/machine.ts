@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { COMMIT, VERSION } from '../runtime/version.ts';
+import { COMMIT, IS_COMMIT_BUILT, VERSION } from '../runtime/version.ts';
 
 export interface Machine {
   readonly cpu: string;
@@ -32,9 +32,9 @@ function gitOf(args: readonly string[]): string | null {
 
 /** The commit of an image, or of the checkout that was built. */
 function commit(): string {
-  if (COMMIT !== 'unknown') return COMMIT;
+  if (IS_COMMIT_BUILT) return COMMIT;
   const head = gitOf(['rev-parse', '--short=10', 'HEAD']);
-  if (head === null) return 'unknown';
+  if (head === null) return COMMIT;
   return gitOf(['status', '--porcelain', '--untracked-files=no']) === '' ? head : `${head}+`;
 }
 
