@@ -62,16 +62,16 @@ export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verif
   );
 }
 
-/** Registered, each once, unexpired, and together heavy enough (MSG-35, MSG-37). */
 /** What an order may have spent between the gateway, which judges its age first, and its market. */
 const ADMISSION_MAX_NS = 60n * SECOND_NS;
 
+/** Registered, each once, unexpired, and together heavy enough (MSG-35, MSG-37). */
 function mayPlace({ admittedNs, creationNs }: OrderRow, signatures: Signatures, config: SignerConfig): boolean {
   // mutant: order-before-configuration
   const inForce = admittedNs < config.setNs ? DEFAULT_SIGNERS : config;
   const signedBy = { hasMaster: signatures.signature.length > 0, coSigners: signatures.additionalSigners };
-  // mutant: order-signers-in-clearing
   const times = { creationNs, arrivalNs: admittedNs };
+  // mutant: order-signers-in-clearing
   return refuseOrderSigners(inForce, signedBy, times, CO_SIGNED_AGE_MAX_NS + ADMISSION_MAX_NS) === null;
 }
 
