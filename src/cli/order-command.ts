@@ -10,7 +10,7 @@ import type { EventStream } from '../client/event-stream.ts';
 import { feeAllowed18 } from '../client/fee-limit.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
-import { format18, formatRaw, parseDecimal18 } from '../core/decimal.ts';
+import { format18, formatRaw } from '../core/decimal.ts';
 import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
@@ -23,6 +23,7 @@ import {
   positiveInteger,
   usageError,
 } from './command.ts';
+import { OrderFollower } from './order-follower.ts';
 import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
 import { SIGNER_HELP, SIGNER_OPTIONS, signersOf } from './signer-options.ts';
 
@@ -35,74 +36,6 @@ const OPTIONS = {
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
-
-/** Follows one order over two independent streams: its end can arrive before the fills that it counts. */
-class Follower {
-  readonly #order: Order;
-  #waits: boolean;
-  #pending = 0;
-  /** Confirmed quantity so far, and in the end, in 10^-18. */
-  #confirmed = 0n;
-  #confirmedInAll = 0n;
-  #hasEnded = false;
-  #wake: () => void = () => {};
-
-  constructor(order: Order) {
-    this.#order = order;
-    this.#waits = (order.trigger ?? null) !== null;
-  }
-
-  takeTrade(trade: UserTrade): void {
-    if (trade.orderId !== this.#order.orderId) return;
-    const fee = trade.tradingFee === null ? '' : `, fee ${trade.tradingFee} USD`;
-    const reason = trade.rollbackReason === null ? '' : ` (${trade.rollbackReason})`;
-    say(`${trade.status.padEnd(10)} ${trade.quantity} at ${trade.price}${fee}${reason}, trade ${trade.tradeId}`);
-    this.#pending += trade.status === 'Pending' ? 1 : -1;
-    if (trade.status === 'Confirmed') this.#confirmed += parseDecimal18(trade.quantity) ?? 0n;
-    this.#wake();
-  }
-
-  takeEvent(event: OrderEvent): void {
-    if (event.orderId !== this.#order.orderId) return;
-    if (event.kind === 'Created') {
-      say(this.#waits ? 'Created    it waits for its trigger' : 'Created    in the market');
-    } else if (event.kind === 'Triggered') {
-      this.#waits = false;
-      say('Triggered  released to the book');
-    } else if (event.kind === 'Removed' || event.kind === 'Canceled') {
-      this.#hasEnded = true;
-      if (event.kind === 'Removed') {
-        const inAll = formatRaw(event.confirmedQuantity, this.#order.quantityDecimals);
-        this.#confirmedInAll = parseDecimal18(inAll) ?? 0n;
-      }
-      say(`${event.kind.padEnd(10)} ${event.reason ?? ''}`);
-    }
-    this.#wake();
-  }
-
-  /** Whether it has not been released. */
-  get waits(): boolean {
-    return this.#waits;
-  }
-
-  get isOver(): boolean {
-    return this.#hasEnded && this.#pending <= 0 && this.#confirmed >= this.#confirmedInAll;
-  }
-
-  /** Waits until the order has ended, or has no event for `quietMs`. */
-  async wait(quietMs: number): Promise<void> {
-    while (!this.isOver) {
-      const isQuiet = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(true), quietMs);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve(false);
-        };
-      });
-      if (isQuiet) return;
-    }
-  }
-}
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -135,7 +68,7 @@ function feeLine(order: Order): string {
 
 async function place(client: RingbookClient, order: Order, values: Values): Promise<ExitCode> {
   const quietMs = positiveInteger(values.wait, '--wait');
-  const follower = new Follower(order);
+  const follower = new OrderFollower(order, say);
   const streams: readonly [EventStream<UserTrade>, EventStream<OrderEvent>] = await Promise.all([
     client.userTrades(),
     client.orderEvents(),
@@ -145,9 +78,7 @@ async function place(client: RingbookClient, order: Order, values: Values): Prom
     streams[0].listen((trade) => follower.takeTrade(trade));
     streams[1].listen((event) => follower.takeEvent(event));
     const response = await send(client, order, values.control);
-    say(
-      `${response.status.padEnd(10)} order ${response.orderId}${response.reason === null ? '' : `: ${response.reason}`}`,
-    );
+    follower.takeAnswer(response);
     if (response.status === 'Rejected') return EXIT.fault;
     await follower.wait(quietMs);
     if (!follower.isOver) say(stillThere(order, follower.waits));
