@@ -370,10 +370,14 @@ export function chainsPanel() {
           const isWaiting = providers.isLost || head < 0;
           const cells = [
             chain.replace(/^0+/, '0x'),
-            word(isStopped || isWaiting, isStopped ? 'stopped' : 'waits for a majority', 'credits'),
+            word(isStopped || isWaiting, isStopped ? 'stopped' : 'no majority', 'credits'),
             // Without a head it is not known.
             head < 0 ? 'not known' : `${count(Math.max(0, head - processed))} blocks`,
-            word(providers.isLost || providers.isLast, providers.text, providers.text),
+            element(
+              'span',
+              { class: providers.isLost || providers.isLast ? 'wraps fault' : 'wraps good' },
+              providers.text,
+            ),
             duration(metrics.value('ringbook_chain_poll_age_seconds', { chain })),
           ];
           return { key: chain, cells };

@@ -412,6 +412,17 @@ suite('reduce-only orders that exceed their position', () => {
     assert.deepEqual(look(fixture), []);
   });
 
+  test('one that was filled in part and has no room any more is cancelled, not cut to what it filled (MON-09)', () => {
+    const fixture = new MarginFixture();
+    for (const user of [ALICE, BOB]) fixture.spot(USD, 10_000, 1, user);
+    fixture.position(ETH, 1, -2_000);
+    const own = fixture.place({ id: 'part', side: sell, quantity: 1, price: 2_000, reduceOnly: true });
+    const other = fixture.place({ user: BOB, side: buy, quantity: 0.4, price: 2_000 });
+    fixture.confirm(fixture.match(own, other, 2_000, 0.4, buy));
+    fixture.position(ETH, 0, 0);
+    assert.deepEqual(look(fixture), ['part cancelled']);
+  });
+
   test('are cut when the ring takes it again, if it was full (MON-09, AMB-111)', () => {
     const fixture = shrunk();
     fixture.sink.isFull = true;
