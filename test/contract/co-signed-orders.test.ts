@@ -405,6 +405,8 @@ suite('orders of accounts that a deposit has set up', () => {
     const text = configText(terms, rows);
     await deposit(node, user.userId, depositConfig(text, user.key.sign(text)));
     await node.rest();
+    // A master of weight 0 does not log in (MON-13).
+    if (terms.master === 0) user.hands = hands(rows.map(({ signer }) => signer));
   }
 
   const rows = [SECP, P256].map((signer) => ({ signer, weight: 2 }));
@@ -433,7 +435,12 @@ suite('orders of accounts that a deposit has set up', () => {
   test('MON-13: a master of weight 0 does not log in; with less than low its session reads, and changes nothing', async () => {
     const retired = await account();
     await configure(retired, { master: 0, low: 2, high: 2 }, rows);
+    const { hands: coSigned } = retired.user;
+    retired.user.hands = hands([], retired.user.key);
     await assert.rejects(retired.user.login());
+    retired.user.hands = coSigned;
+    await retired.user.login();
+    assert.match(await retired.user.cancelAll(), /^202 /);
     const light = await account();
     const { user } = light;
     const resting = light.offer();

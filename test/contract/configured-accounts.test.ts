@@ -181,7 +181,7 @@ suite('accounts that a deposit has configured', () => {
     assert.equal(await act(user, path, text, { master: null, coSigners: [signer] }), '400 SIGNER_EXPIRED');
   });
 
-  test('SES-07, AMB-86, MSG-13: co-signers log in for the account, without its master key, from the threshold low on', async () => {
+  test('SES-07, AMB-86, MSG-13, MON-12, MON-13: co-signers log in without the master key: from low on in full, below it to read, until the first of them ends', async () => {
     const user = await node.user({ '0': '10' });
     const [first, second] = [wireSigner(0x21), wireSigner(0x22, 'P256')];
     await configure(node, user, { master: 0, low: 2, medium: 2, high: 2 }, [
@@ -194,25 +194,31 @@ suite('accounts that a deposit has configured', () => {
       return user.post('/auth', `{"user_id":"${user.id}","nonce":"${value}",${signatures}}`, {});
     };
     const refused = async (coSigners: readonly WireSigner[], nonce?: string) => toldBy(await login(coSigners, nonce));
-    assert.equal(await refused([first]), '400 INSUFFICIENT_SIGNER_WEIGHT');
+    const session = async (answer: HttpAnswer): Promise<Readonly<Record<string, string>>> => {
+      assert.equal(answer.status, 200, answer.text);
+      const { token } = JSON.parse(answer.text) as { token: string };
+      return { authorization: `Bearer ${token}`, 'user-id': user.id };
+    };
+    const reads = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await user.get(`/inventory/user/${user.id}`, headers)).status;
+    const cancels = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+      toldBy(await user.send('DELETE', '/orders/cancel-all', '', headers));
     assert.equal(await refused([]), '400 INSUFFICIENT_SIGNER_WEIGHT');
+    const light = await session(await login([first]));
+    assert.equal(await reads(light), 200);
+    assert.equal(await cancels(light), '403 READ_ONLY_SESSION', 'it weighs less than low');
     assert.equal(await refused([first, first]), '400 SIGNER_DUPLICATE');
     assert.equal(await refused([first, wireSigner(0x31)]), '400 SIGNER_UNKNOWN');
     assert.equal(await refused([first, { ...second, sign: first.sign }]), '401 INVALID_SIGNATURE');
     assert.equal(await refused([first, second], 'another'), '400 INVALID_NONCE');
-    const answer = await login([first, second]);
-    assert.equal(answer.status, 200, answer.text);
-    const { token } = JSON.parse(answer.text) as { token: string };
-    const headers = { authorization: `Bearer ${token}`, 'user-id': user.id };
-    assert.equal((await user.get(`/inventory/user/${user.id}`, headers)).status, 200);
+    const full = await session(await login([first, second]));
+    assert.equal(await reads(full), 200);
+    assert.match(await cancels(full), /^202 /);
     assert.equal(await refused([first, second], 'another'), '400 NONCE_NOT_FOUND', 'success consumes the nonce');
     await node.advance(HOUR);
     assert.equal(await refused([first, second]), '400 SIGNER_EXPIRED');
-    assert.equal(
-      (await user.get(`/inventory/user/${user.id}`, headers)).status,
-      200,
-      'the session outlives the signer',
-    );
-    assert.equal((await user.auth(await user.nonce())).status, 200, 'the master key alone logs in, whatever it weighs');
+    assert.equal(await reads(full), 401, 'it ended with the first of its signers');
+    assert.equal(await reads(light), 200, 'its only signer has no end');
+    assert.equal(toldBy(await user.auth(await user.nonce())), '400 INSUFFICIENT_SIGNER_WEIGHT', 'a master of weight 0');
   });
 });

@@ -8,6 +8,7 @@ import type { UserId } from '../../src/core/ids.ts';
 import { behindEverything, parsedFrames } from './edge-client.ts';
 import { eventually } from './patience.ts';
 import type { Json, TestNode } from './test-node.ts';
+import { type Hands, signedMembers } from './wire-signers.ts';
 import {
   cancelBody,
   cancelText,
@@ -46,6 +47,8 @@ export class Trader {
   readonly events: Json[] = [];
   /** Frames of the trade stream since the last login. */
   readonly fills: Json[] = [];
+  /** Who signs a login. */
+  hands: Hands;
   readonly #node: TestNode;
   #headers: Readonly<Record<string, string>> = {};
   #sockets: WebSocket[] = [];
@@ -54,6 +57,7 @@ export class Trader {
   constructor(node: TestNode, key: PlainKey) {
     this.#node = node;
     this.key = key;
+    this.hands = { master: key };
   }
 
   get userId(): string {
@@ -68,8 +72,8 @@ export class Trader {
   async login(): Promise<void> {
     const nonce = await this.call('GET', `/nonce/${this.userId}`);
     const { value } = JSON.parse(nonce.text) as { value: string };
-    const signature = [...this.key.sign(value)];
-    const answer = await this.call('POST', '/auth', JSON.stringify({ user_id: this.userId, nonce: value, signature }));
+    const body = `{"user_id":"${this.userId}","nonce":"${value}",${signedMembers(value, this.hands)}}`;
+    const answer = await this.call('POST', '/auth', body);
     const { token } = JSON.parse(answer.text) as { token: string };
     this.#headers = { authorization: `Bearer ${token}`, 'user-id': this.userId };
     this.events.length = 0;
