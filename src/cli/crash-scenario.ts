@@ -44,8 +44,11 @@ const IOC = { kind: 'IOC' } as const;
 const PRICE = 3_000;
 const GAP_PRICE = 1_800;
 const SECOND_PRICE = 1_600;
-/** Collateral of the longs in thousandths of what they buy, from the most to the least leveraged. */
-const COLLATERAL_FROM = 105;
+/**
+ * Collateral of the longs in thousandths of what they buy, from the most to the least leveraged. An order is taken with the margin of the
+ * next lower step (MON-07): 14.5 % of 3,000 and the fee here.
+ */
+const COLLATERAL_FROM = 150;
 const COLLATERAL_TO = 650;
 /** Shares of the shorts in the sales, percent, and their collateral in thousandths of it. */
 const SHORTS: readonly (readonly [share: number, collateral: number])[] = [
