@@ -7,12 +7,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { ALERTS } from '../../src/client/page/alerts.ts';
+import { MetricWindow } from '../../src/client/page/metric-window.ts';
 import { type Family, parseExposition } from '../support/exposition.ts';
 import { OpsFixture } from '../support/ops-client.ts';
 import { promtool } from '../support/promtool.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ALERTS = 'config/alerts.yml';
+const RULES = 'config/alerts.yml';
 const CASES = 'config/alerts.test.yml';
 const DASHBOARD = 'config/grafana/dashboards/ringbook.json';
 const METRIC = /\b(?:ringbook|process|nodejs)_[a-z_]+/g;
@@ -31,11 +33,51 @@ interface Panel {
 
 /** The rules of the file; each begins with `- alert:`. */
 function rules(): readonly Rule[] {
-  const [, ...parts] = readFileSync(ALERTS, 'utf8').split(/^ {6}- alert: /m);
+  const [, ...parts] = readFileSync(RULES, 'utf8').split(/^ {6}- alert: /m);
   return parts.map((part) => {
     const [name = '', ...lines] = part.split('\n');
     return { name, lines: lines.map((line) => line.trim()) };
   });
+}
+
+interface Case {
+  readonly name: string;
+  readonly fires: boolean;
+  /** Of its judgement, from its beginning. */
+  readonly seconds: number;
+  readonly lines: readonly { readonly series: string; readonly values: readonly number[] }[];
+}
+
+const CASE_INTERVAL_SECONDS = 15;
+const CASE_SECONDS_MAX = 900;
+
+/** The window of an expression, which the page replaces by its own. */
+function windowMsOf(expression: string): number {
+  const [, count = '5', unit = 'm'] = /\[(\d+)([mh])\]/.exec(expression) ?? [];
+  return Number(count) * (unit === 'h' ? 3_600_000 : 60_000);
+}
+
+function cases(): readonly Case[] {
+  const [, ...parts] = readFileSync(CASES, 'utf8').split(/^ {2}- name: /m);
+  return parts.map((part) => {
+    const [, name = '', word = ''] = /^(\w+) (fires|does not fire)$/m.exec(part) ?? assert.fail(part);
+    assert.match(part, /^ {4}interval: 15s$/m);
+    const lines = [...part.matchAll(/- \{ series: (["'])(.*)\1, values: "(.*)" \}/g)].map(
+      ([, , series = '', values = '']) => ({
+        series,
+        values: values.split(' ').flatMap(expanded),
+      }),
+    );
+    const seconds = Number(/eval_time: (\d+)m/.exec(part)?.[1]) * 60;
+    assert.ok(lines.length > 0 && seconds > 0 && seconds <= CASE_SECONDS_MAX, part);
+    return { name, fires: word === 'fires', seconds, lines };
+  });
+}
+
+/** `a+bxn` of promtool: n + 1 values from a, b apart. */
+function expanded(text: string): readonly number[] {
+  const [, from, step = '0', times = '0'] = /^(-?[\d.]+)([+-][\d.]+)?(?:x(\d+))?$/.exec(text) ?? assert.fail(text);
+  return Array.from({ length: Number(times) + 1 }, (_, at) => Number(from) + at * Number(step));
 }
 
 function panels(): readonly Panel[] {
@@ -86,8 +128,43 @@ suite('alert rules and dashboard', () => {
     }
   });
 
+  test('the list of the operations page has the same names, severities, conditions and texts in the same order', () => {
+    const listed = ALERTS.map(({ name, severity, condition, summary, action }) => ({
+      name,
+      expr: condition.expression,
+      labels: `{ severity: ${severity} }`,
+      summary: JSON.stringify(summary),
+      action: JSON.stringify(action),
+    }));
+    const told = rules().map(({ name, lines }) => {
+      const member = (key: string): string =>
+        lines.find((line) => line.startsWith(`${key}: `))?.slice(key.length + 2) ?? assert.fail(`${name}: ${key}`);
+      const [expr, labels, summary, action] = [member('expr'), member('labels'), member('summary'), member('action')];
+      return { name, expr, labels, summary, action };
+    });
+    assert.deepEqual(listed, told);
+  });
+
+  test('the page judges the cases of promtool alike: it has what fires, and nothing of what does not', () => {
+    // A node that does not answer, and its last start, are not on its metrics page.
+    const notOnPage = ['RingbookDown', 'RingbookRestarted'];
+    for (const { name, fires, lines, seconds } of cases()) {
+      const { condition } = ALERTS.find((alert) => alert.name === name) ?? assert.fail(name);
+      const metrics = new MetricWindow(CASE_SECONDS_MAX * 1_000);
+      for (let at = 0; at <= seconds; at += CASE_INTERVAL_SECONDS) {
+        const index = at / CASE_INTERVAL_SECONDS;
+        const page = lines.flatMap(({ series, values }) =>
+          index < values.length ? [`${series} ${values[index]}`] : [],
+        );
+        metrics.add(page.join('\n'), at * 1_000);
+      }
+      const hits = condition.judge(metrics, windowMsOf(condition.expression), seconds * 1_000);
+      assert.equal(hits.length > 0, fires && !notOnPage.includes(name), `${name}, ${fires}: ${JSON.stringify(lines)}`);
+    }
+  });
+
   test('the file has its earlier name too', () => {
-    assert.equal(realpathSync('config/prometheus-alerts.yml'), realpathSync(ALERTS));
+    assert.equal(realpathSync('config/prometheus-alerts.yml'), realpathSync(RULES));
   });
 
   test('every metric that a rule names is on the metrics page', () => {
@@ -145,7 +222,7 @@ suite('alert rules and dashboard', () => {
       assert.deepEqual([answer?.status, answer?.text.includes('FAILED')], [0, false], answer?.text);
     };
     passes(['check', 'metrics'], text);
-    passes(['check', 'rules', ALERTS]);
+    passes(['check', 'rules', RULES]);
     passes(['test', 'rules', CASES]);
     passes(['check', 'config', 'config/prometheus.yml']);
   });
