@@ -202,6 +202,38 @@ suite('tidy', () => {
     );
   });
 
+  test('what is exported is used by the program, but for a few functions that serve tests', () => {
+    const forTests = [
+      'FIRST_HOP',
+      'RESERVED_CODES',
+      'errorTable',
+      'isProven',
+      'keptKeys',
+      'stateLines',
+      'userTradeBody',
+    ].concat('writeBook', 'writeFlow');
+    const codeOf = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const others = ['workers', 'page', 'packages/client', 'packaging', 'bench', 'schemas'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path) => /(?<!\.d)\.[jt]s$/.test(path) && !/(?:^|\/)(?:dist|node_modules)\//.test(path))
+        .map((path) => readFileSync(join(folder, path), 'utf8')),
+    );
+    const words = new Map<string, number>();
+    for (const text of [...files.map((file) => file.text), ...others]) {
+      for (const word of codeOf(text).match(/[A-Za-z_$][\w$]*/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1);
+    }
+    const form = /^export (?:abstract |async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
+    const exported = files
+      .filter(({ path }) => !path.includes('generated'))
+      .flatMap(({ path, text }) => [...codeOf(text).matchAll(form)].map(([, name = '']) => ({ name, path })));
+    assert.ok(exported.length > 2_000);
+    const unused = exported.filter(({ name }) => (words.get(name) ?? 0) <= 1 && !forTests.includes(name));
+    assert.deepEqual(
+      unused.map(({ name, path }) => `${path}: ${name}`),
+      [],
+    );
+  });
+
   test('worker entries are a few lines each', () => {
     for (const name of readdirSync('workers')) {
       const lines = readFileSync(join('workers', name), 'utf8').split('\n').length;
