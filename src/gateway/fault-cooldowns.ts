@@ -64,7 +64,8 @@ export class FaultCooldowns {
     if (rule === 'never') return;
     if (rule === 'unlessPriceMoved' && (fault.wasUndone || accounts.pricedSinceMatch(fault))) return;
     // mutant: cap-of-others
-    if (rule === 'unlessMeasureMoved' && (fault.hasMeasureMoved || accounts.pricedSince(fault))) return;
+    const isOfPrice = fault.mayPriceBreakCap && accounts.pricedSince(fault);
+    if (rule === 'unlessMeasureMoved' && (fault.hasMeasureMoved || isOfPrice)) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
     if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs(), isNewOrder)) return;
     counted.cooldown(user, this.#budget.settings);

@@ -32,6 +32,7 @@ class World {
     this.cooldowns.rolledBack({
       ...{ user: user('ada'), subAccount: 1, other: user('bob'), reason, asset: '1' as AssetId },
       ...{ admittedNs: NOW, matchedNs: NOW, isNewOrder: true, wasUndone: false, hasMeasureMoved: false },
+      mayPriceBreakCap: true,
       ...change,
     });
   }
@@ -85,6 +86,7 @@ suite('cool-downs of faults', () => {
       [{ wasUndone: true }, false, 1],
       [{ hasMeasureMoved: true }, false, 0],
       [{}, true, 0],
+      [{ mayPriceBreakCap: false }, true, 1],
     ] as const) {
       const world = new World();
       world.isPriced = isPriced;

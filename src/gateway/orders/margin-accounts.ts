@@ -3,11 +3,12 @@
  *
  * Not here: which sub-accounts there are and of which type (accounts.ts), what one is worth (margin-account.ts).
  */
+import { larger, quantity18 } from '../../core/arithmetic.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_KIND, SIDE, type Side } from '../../core/order-terms.ts';
-import type { Amount18 } from '../../core/units.ts';
-import { hasCap, type Measures } from '../../risk/caps.ts';
+import { type Amount18, ONE_18 } from '../../core/units.ts';
+import { hasCap, type Measures, openInterest } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import { freePrice, newLossEntry } from '../../risk/worst-loss.ts';
@@ -16,7 +17,7 @@ import { type Holds, optimisticOf, type UpdateCount } from './holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
 import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
-import { lossesOf, type OrderExposure, queueOf } from './order-exposure.ts';
+import { lossesOf, type OrderExposure, type OthersMeasures, queueOf } from './order-exposure.ts';
 
 /** Clearing's event of a position, flushed and absolute. */
 export interface PositionUpdate {
@@ -91,9 +92,12 @@ export class MarginAccounts {
     return { credits, borrows, collateral: this.#holds.collateral(asset) };
   }
 
-  /** What other users have in an asset with a cap; null: it has none. */
-  #othersMeasures(user: UserId, asset: AssetId): Measures | null {
-    if (!hasCap(this.assets.terms(asset).risk)) return null;
+  /** What other users have in the asset of an order that a cap, or what vaults may lend to shorts, binds; null of any other. */
+  #othersMeasures(order: LiveOrder): OthersMeasures | null {
+    const { user } = order;
+    const asset = order.market.definition.assetId;
+    const isBound = hasCap(this.assets.terms(asset).risk) || (order.side === SIDE.sell && !isSpot(order));
+    if (!isBound) return null;
     let { credits, borrows, collateral } = this.measures(asset);
     for (const account of this.of(user)) {
       const position = account.find(asset);
@@ -103,23 +107,39 @@ export class MarginAccounts {
       const balance = account.spot.find(asset);
       if (balance !== undefined) collateral -= optimisticOf(balance);
     }
-    return { credits, borrows, collateral };
+    return { credits, borrows, collateral, holdings: this.assets.marks(asset).holdings };
   }
 
   /** An order has other terms from now on: they were checked with what others have now. */
-  retaken({ user, exposure }: LiveOrder): void {
+  retaken(order: LiveOrder): void {
+    const { exposure } = order;
     if (exposure === null) return;
     exposure.undone = exposure.position.account.undone;
-    exposure.others = this.#othersMeasures(user, exposure.position.asset);
+    exposure.others = this.#othersMeasures(order);
   }
 
   /** Whether others' measures are not what they were when the order was taken. */
-  hasMeasureMoved({ user, exposure }: LiveOrder): boolean {
-    const before = exposure?.others ?? null;
-    if (exposure === null || before === null) return false;
-    const now = this.#othersMeasures(user, exposure.position.asset);
+  hasMeasureMoved(order: LiveOrder): boolean {
+    const before = order.exposure?.others ?? null;
+    if (before === null) return false;
+    const now = this.#othersMeasures(order);
     if (now === null) return true;
-    return now.credits !== before.credits || now.borrows !== before.borrows || now.collateral !== before.collateral;
+    const hasOtherLegs = now.credits !== before.credits || now.borrows !== before.borrows;
+    return hasOtherLegs || now.collateral !== before.collateral || now.holdings !== before.holdings;
+  }
+
+  /**
+   * Whether a price may be why a cap of the asset was broken: only the cap of open interest is in USD, and this order is what may
+   * pass it. Units that vaults lend, and caps in units, follow no price.
+   */
+  mayPriceBreakCap({ market, quantity }: LiveOrder): boolean {
+    const { assetId, quantityDecimals } = market.definition;
+    const { risk, prices } = this.assets.terms(assetId);
+    const { maxOpenInterest } = risk;
+    if (maxOpenInterest === null) return false;
+    if (quantity === 0) return true;
+    const interest = openInterest(this.assets.legs(assetId)) + quantity18(quantity, quantityDecimals);
+    return interest * larger(prices.oracle, prices.mark) > maxOpenInterest * ONE_18;
   }
 
   /** Whether a price of the asset is younger than the admission of the order. */
@@ -180,7 +200,7 @@ export class MarginAccounts {
     const entry = newExposureEntry(order.index, this.#place);
     const losses = lossesOf(position.losses, order);
     const { undone } = account;
-    const others = this.#othersMeasures(order.user, position.asset);
+    const others = this.#othersMeasures(order);
     return { position, queue, entry, losses, loss: newLossEntry(), marketPrice: 0n, undone, others, bound: 0 };
   }
 }

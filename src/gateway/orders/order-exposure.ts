@@ -20,6 +20,11 @@ import { filledOf, isReduceOnly, isSpot, type LiveOrder, type OrderTerms, type P
 import type { OrderQueue, Position } from './margin-account.ts';
 import { filledNotionalOf, isOver, lotsWith, type Released } from './spending.ts';
 
+/** What others have in an asset, and what its vaults hold. */
+export interface OthersMeasures extends Measures {
+  readonly holdings: bigint;
+}
+
 /** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
 export interface OrderExposure {
   readonly position: Position;
@@ -31,9 +36,9 @@ export interface OrderExposure {
   readonly loss: LossEntry;
   /** What a market order is taken to trade at; set when it is released. */
   marketPrice: bigint;
-  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: it has no cap. */
+  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: no cap binds it. */
   undone: number;
-  others: Measures | null;
+  others: OthersMeasures | null;
   /** Raw price beyond which a market order is not matched; 0: not known. Set when it is released. */
   bound: number;
 }

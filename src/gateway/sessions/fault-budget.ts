@@ -23,7 +23,7 @@ import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 /**
  * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its asset, or
  * of another asset in the account, changed between match and decision, or a fill of the account was undone for another user
- * since its admission; or unless what all others have in the asset, or a price, changed since its admission. Every
+ * since its admission; or unless what all others have in the asset, or a price that its cap is measured by, changed since its admission. Every
  * reason is listed.
  */
 const RULES = {

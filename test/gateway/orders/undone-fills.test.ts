@@ -89,4 +89,43 @@ suite('undone fills', () => {
       assert.ok(alone > 0);
     }
   });
+
+  test('of what vaults lend to shorts: others and deposits move it, also of an asset without a cap, no price does (MON-08, MON-10)', () => {
+    // Before, 285 shorts that rested at the bound of what vaults lend took back 285 fills of others for 0.007 USD, and counted none:
+    // any trade after their admission was a price that had moved.
+    for (const [moves, isMoved] of [
+      ['nothing', false],
+      ['own', false],
+      ['others', true],
+      ['vaults', true],
+    ] as const) {
+      const fixture = fixtureWith(10_000);
+      const own = fixture.place({ side: sell, quantity: 1, price: 2_000 });
+      if (moves === 'own') fixture.position(ETH, 5, -10_000, 1);
+      if (moves === 'others') fixture.position(ETH, -5, 10_000, 2, BOB);
+      if (moves === 'vaults') {
+        fixture.holdings = usd(1);
+        fixture.price(ETH, 2_000);
+      }
+      const other = fixture.place({ user: BOB, side: buy, quantity: 1, price: 2_000 });
+      fixture.rollBackFor(fixture.match(other, own, 2_000, 1, sell), 'taker');
+      const { hasMeasureMoved, mayPriceBreakCap } = fixture.sink.faults.at(-1) ?? assert.fail(moves);
+      assert.deepEqual([hasMeasureMoved, mayPriceBreakCap], [isMoved, false], moves);
+    }
+  });
+
+  test('a price breaks only a cap in USD that the order itself may pass (MON-08)', () => {
+    for (const [cap, may] of [
+      [100_000, false],
+      [2_001, false],
+      [1_999, true],
+    ] as const) {
+      const fixture = fixtureWith(10_000);
+      const own = fixture.place({ side: buy, quantity: 1, price: 2_000 });
+      const other = fixture.place({ user: BOB, side: sell, quantity: 1, price: 2_000 });
+      fixture.risk(ETH, riskRow(90, 95, 1_000_000, { max_total_open_interest_notional: String(usd(cap)) }));
+      fixture.rollBackFor(fixture.match(other, own, 2_000, 1, buy), 'taker');
+      assert.equal(fixture.sink.faults.at(-1)?.mayPriceBreakCap, may, String(cap));
+    }
+  });
 });
