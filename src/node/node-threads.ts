@@ -30,7 +30,6 @@ import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';
 import { MANUAL_CLOCK_START_NS, type NodeConfig, webauthnPolicy } from './config.ts';
 import { NodeWords } from './node-words.ts';
-import { checkRecordedTime } from './recorded-time.ts';
 import { checkBeforeStart } from './start-check.ts';
 import { nodeTopology } from './topology.ts';
 import type { WorkerSettings } from './worker-settings.ts';
@@ -149,15 +148,17 @@ export class NodeThreads {
   /** Resolves when the directory is sound and every worker takes turns. @throws StorageError when it is damaged. */
   async whenPolling(): Promise<void> {
     await this.#check;
-    this.#checkTime();
+    await this.#checkTime();
     this.words.setChecked();
     await this.supervisor.whenPolling();
   }
 
   /** Hooks push the clock of dev and test ahead, and the time that they recorded is theirs. */
-  #checkTime(): void {
+  async #checkTime(): Promise<void> {
     const { dataDirectory, acceptedAheadS, hooks } = this.config;
     if (this.clock.mode === 'manual' || hooks) return;
+    // It loads LMDB: not before the C library is known to do.
+    const { checkRecordedTime } = await import('./recorded-time.ts');
     const at = { nowNs: BigInt(Date.now()) * 1_000_000n, acceptedAheadS };
     const aheadNs = checkRecordedTime(dataDirectory, this.mapOptions(), at);
     if (aheadNs > 0n)
