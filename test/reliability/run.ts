@@ -6,6 +6,7 @@
  *   node dist/test/reliability/run.js simulation --script FILE
  *   node dist/test/reliability/run.js funds [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
+ *   node dist/test/reliability/run.js fault-soak [--seed N] [--runs N] [--minutes N] [--per-second N] [--lives N]
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and prints the seed.
  */
@@ -18,6 +19,7 @@ import { type Histories, playAll } from '../simulation/histories.ts';
 import { Tally } from '../simulation/playing.ts';
 import { parseScript } from '../simulation/script.ts';
 import { damageCampaign } from '../support/damage-campaign.ts';
+import { faultSoak } from '../support/fault-soak.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
@@ -174,6 +176,18 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       return { problems, counts: { ...wish, runs: results.map(({ problems: _, ...counts }) => counts) } };
     },
   },
+  'fault-soak': {
+    runs: 'runs of --minutes (10) at --per-second (300) orders, in --lives (4) of one data directory',
+    usually: 1,
+    run: async (seed, runs) => {
+      const lives = Number(values.lives);
+      const wish = { minutes: Number(values.minutes), perSecond: Number(values['per-second']), lives };
+      const results = [];
+      for (const one of seedsFrom(seed, runs)) results.push(await faultSoak({ seed: one, ...wish }));
+      const problems = results.flatMap((result) => result.problems);
+      return { problems, counts: { ...wish, runs: results.map(({ problems: _, ...counts }) => counts) } };
+    },
+  },
   accounts: {
     runs: 'random margin accounts, and as many books that press',
     usually: 1_000_000,
@@ -262,6 +276,7 @@ const { positionals, values } = parseArgs({
     operations: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     'per-second': { type: 'string', default: '300' },
+    lives: { type: 'string', default: '4' },
     script: { type: 'string' },
   },
 });

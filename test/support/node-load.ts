@@ -9,6 +9,7 @@ import type { Order } from '../../src/client/canonical.ts';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
+import type { NowNs } from '../../src/client/time.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
@@ -29,6 +30,10 @@ export class Load {
   readonly told: ToldSide[] = [];
   /** Every order that was sent, by its id. */
   readonly orders: Map<string, Order> = new Map();
+  /** Ids of those that were answered as received, in the order of the answers. */
+  readonly acknowledged: string[] = [];
+  /** How often orders were refused, by the reason. */
+  readonly refused: Map<string, number> = new Map();
   readonly clients: readonly RingbookClient[];
   /** How long orders waited for their answers; the reader takes them out. */
   readonly answeredAfterMs: number[] = [];
@@ -40,13 +45,20 @@ export class Load {
   /**
    * @param marginIds ids of margin orders, those of earlier lives of the node as well.
    * @param perSecond orders; without it as many as there can be.
+   * @param clock of its signatures, for a node whose time is not that of this machine.
    */
-  constructor(node: NodeProcess, random: SeededRandom, marginIds: Set<string>, perSecond: number = Infinity) {
+  constructor(
+    node: NodeProcess,
+    random: SeededRandom,
+    marginIds: Set<string>,
+    perSecond: number = Infinity,
+    clock: { readonly nowNs?: NowNs } = {},
+  ) {
     this.#random = random;
     this.#marginIds = marginIds;
     this.#perSecond = perSecond;
     this.clients = (['a', 'b'] as const).map(
-      (name) => new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) }),
+      (name) => new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name), ...clock }),
     );
   }
 
@@ -83,7 +95,11 @@ export class Load {
       this.orders.set(order.orderId, order);
       const sentAt = performance.now();
       const answer = control.send(client.signCreate(order)).then(
-        () => this.answeredAfterMs.push(performance.now() - sentAt),
+        ({ status, reason }) => {
+          this.answeredAfterMs.push(performance.now() - sentAt);
+          if (status === 'Received') this.acknowledged.push(order.orderId);
+          else this.refused.set(reason ?? 'unknown', (this.refused.get(reason ?? 'unknown') ?? 0) + 1);
+        },
         () => undefined,
       );
       inFlight.add(answer);

@@ -1,6 +1,7 @@
 /**
- * A JSON-RPC provider of a plain EVM chain with the limits and the words of real companies (CHN-01 to 04): blocks and results of a range,
- * batches, errors in a 200 and statuses of HTTP, and the ways in which nodes write the same thing differently.
+ * A JSON-RPC provider with the limits and the words of real companies (CHN-01 to 04): blocks and results of a range, batches, errors in a
+ * 200 and statuses of HTTP, and the ways in which nodes write the same thing differently. Behind it is a plain chain, or an endpoint of
+ * JSON-RPC that serves everything.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -156,6 +157,22 @@ interface Call {
 
 type Json = Record<string, unknown>;
 
+interface Filter {
+  readonly fromBlock: string;
+  readonly toBlock: string;
+  readonly topics: readonly [unknown, string?];
+}
+
+/** What a company has its answers from: all of it, as JSON-RPC writes it. */
+interface Source {
+  head(): Promise<number>;
+  /** null: no such block. */
+  block(number: number): Promise<Json | null>;
+  logs(filter: Filter, from: number, to: number): Promise<readonly Json[]>;
+  /** Any other method. */
+  other(method: string, params: readonly unknown[]): Promise<unknown>;
+}
+
 const BOMB_BYTES = 31_457_280;
 const SLOW_MS = 50;
 
@@ -169,18 +186,20 @@ export class RpcCompany {
   /** Widest range that was answered, and calls of the largest batch. */
   widest = 0;
   readonly company: Company;
-  readonly #chain: PlainEvm;
+  readonly #source: Source;
   readonly #server: Server;
   #turn = 0;
 
-  static async start(chain: PlainEvm, company: Partial<Company> = {}): Promise<RpcCompany> {
-    const made = new RpcCompany(chain, { ...PLAIN_COMPANY, ...company });
+  /** @param chain a plain one, or the address of an endpoint that serves everything. */
+  static async start(chain: PlainEvm | string, company: Partial<Company> = {}): Promise<RpcCompany> {
+    const source = typeof chain === 'string' ? new Upstream(chain) : new PlainSource(chain);
+    const made = new RpcCompany(source, { ...PLAIN_COMPANY, ...company });
     await new Promise<void>((resolve) => made.#server.listen(0, '127.0.0.1', resolve));
     return made;
   }
 
-  private constructor(chain: PlainEvm, company: Company) {
-    this.#chain = chain;
+  private constructor(source: Source, company: Company) {
+    this.#source = source;
     this.company = company;
     this.#server = createServer((request, response) => {
       void this.#answer(request, response).catch(() => response.destroy());
@@ -223,20 +242,21 @@ export class RpcCompany {
     }
     this.#turn += 1;
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Call | Call[];
-    const head = Math.max(0, this.#chain.head - (this.company.lags[this.#turn % this.company.lags.length] ?? 0));
-    const answer = Array.isArray(body) ? this.#batched(body, head) : this.#single(body, head);
+    const lag = this.company.lags[this.#turn % this.company.lags.length] ?? 0;
+    const head = Math.max(0, (await this.#source.head()) - lag);
+    const answer = await (Array.isArray(body) ? this.#batched(body, head) : this.#single(body, head));
     const isText = typeof answer.body === 'string';
     response.writeHead(answer.status, { 'content-type': isText ? 'text/html' : 'application/json' });
     response.end(isText ? answer.body : JSON.stringify(answer.body));
   }
 
-  #single(call: Call, head: number): { readonly status: number; readonly body: unknown } {
-    const given = this.#result(call, head);
+  async #single(call: Call, head: number): Promise<{ readonly status: number; readonly body: unknown }> {
+    const given = await this.#result(call, head);
     if (given instanceof Refused) return refused(given.refusal, call.id);
     return { status: 200, body: this.#reply(call, given) };
   }
 
-  #batched(calls: readonly Call[], head: number): { readonly status: number; readonly body: unknown } {
+  async #batched(calls: readonly Call[], head: number): Promise<{ readonly status: number; readonly body: unknown }> {
     const { calls: most, form, refusal } = this.company.batch;
     if (calls.length > most) {
       const { code, words: message } = refusal;
@@ -244,17 +264,18 @@ export class RpcCompany {
       if (form === 'object') return refused(refusal, null);
       if (form === 'one') return { status: 200, body: [error(null)] };
       if (form === 'items') return { status: 200, body: calls.map(({ id }) => error(id)) };
-      const first = calls.slice(0, most).map((call) => this.#item(call, head));
+      const first = await Promise.all(calls.slice(0, most).map((call) => this.#item(call, head)));
       return {
         status: 200,
         body: form === 'cut' ? first : [...first, ...calls.slice(most).map(({ id }) => error(id))],
       };
     }
-    return { status: 200, body: calls.map((call) => this.#item(call, head)).reverse() };
+    const items = await Promise.all(calls.map((call) => this.#item(call, head)));
+    return { status: 200, body: items.reverse() };
   }
 
-  #item(call: Call, head: number): Json {
-    const given = this.#result(call, head);
+  async #item(call: Call, head: number): Promise<Json> {
+    const given = await this.#result(call, head);
     if (!(given instanceof Refused)) return this.#reply(call, given);
     const { code, words: message } = given.refusal;
     return { jsonrpc: '2.0', id: call.id, error: { code: code === 0 ? -32_000 : code, message } };
@@ -264,66 +285,139 @@ export class RpcCompany {
     return { jsonrpc: '2.0', id: this.company.hasTextIds ? `${id}` : id, result };
   }
 
-  #result({ method, params }: Call, head: number): unknown {
+  async #result({ method, params }: Call, head: number): Promise<unknown> {
     switch (method) {
-      case 'eth_chainId':
-        return this.#quantity(31_337);
       case 'eth_blockNumber':
         return this.#quantity(head);
       case 'eth_getBlockByNumber':
         return this.#header(Number(params[0]), head);
       case 'eth_getLogs':
-        return this.#logs(params[0] as { fromBlock: string; toBlock: string; topics: [unknown, string?] }, head);
+        return this.#logs(params[0] as Filter, head);
       default:
-        return new Refused({ status: 200, code: -32_601, words: 'the method does not exist' });
+        return this.#source.other(method, params);
     }
   }
 
-  #header(number: number, head: number): unknown {
-    const block = number > head ? undefined : this.#chain.blocks[number];
-    if (block !== undefined) {
-      return {
-        number: this.#quantity(number),
-        hash: `0x${block.hash}`,
-        timestamp: this.#quantity(number),
-        transactions: [],
-      };
-    }
+  async #header(number: number, head: number): Promise<unknown> {
+    const block = number > head ? null : await this.#source.block(number);
+    if (block !== null) return this.#written(block, ['number', 'timestamp']);
     return this.company.missingIsError ? new Refused({ status: 200, code: -32_000, words: 'header not found' }) : null;
   }
 
-  #logs(filter: { fromBlock: string; toBlock: string; topics: [unknown, string?] }, head: number): unknown {
+  async #logs(filter: Filter, head: number): Promise<unknown> {
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
     const { logs: rules, hasNull, order, isDoubled } = this.company;
     if (to - from + 1 > rules.blocks) return new Refused(rules.refusal);
-    const shown = this.#chain.blocks
-      .slice(from, Math.min(to, head, this.hiddenFrom - 1) + 1)
-      .flatMap(({ logs }) => logs)
-      .filter(({ topics }) => filter.topics[1] === undefined || filter.topics[1] === `0x${topics[1]}`);
+    const last = Math.min(to, head, this.hiddenFrom - 1);
+    const shown = last < from ? [] : await this.#source.logs(filter, from, last);
     if (shown.length > rules.results && to > from) return new Refused(rules.refusal);
     this.widest = Math.max(this.widest, to - from + 1);
     if (shown.length === 0 && hasNull) return null;
-    const written = shown.map((log) => this.#log(log));
+    const written = shown.map((log) => this.#written(log, ['blockNumber', 'logIndex']));
     const listed = isDoubled ? [...written, ...written.slice(0, 3)] : written;
     if (order === 'reversed') return listed.reverse();
     return order === 'shuffled' ? listed.sort((a, b) => text(a).localeCompare(text(b))) : listed;
   }
 
-  #log(log: ChainLog): Json {
+  /** With its quantities as this company writes them. */
+  #written(entry: Json, quantities: readonly string[]): Json {
     return {
-      address: `0x${log.address}`,
-      topics: log.topics.map((topic) => `0x${topic}`),
-      data: `0x${log.data}`,
-      blockNumber: this.#quantity(log.blockNumber),
-      blockHash: `0x${log.blockHash}`,
-      transactionHash: `0x${log.tx}`,
-      logIndex: this.#quantity(log.logIndex),
-      removed: false,
+      ...entry,
+      ...Object.fromEntries(quantities.map((name) => [name, this.#quantity(Number(entry[name]))])),
     };
   }
 
   #quantity(value: number): string {
     return `0x${this.company.hasZeros ? '000' : ''}${value.toString(16)}`;
+  }
+}
+
+class PlainSource implements Source {
+  readonly #chain: PlainEvm;
+
+  constructor(chain: PlainEvm) {
+    this.#chain = chain;
+  }
+
+  async head(): Promise<number> {
+    return this.#chain.head;
+  }
+
+  async block(number: number): Promise<Json | null> {
+    const block = this.#chain.blocks[number];
+    return block === undefined ? null : { number, hash: `0x${block.hash}`, timestamp: number, transactions: [] };
+  }
+
+  async logs({ topics: [, user] }: Filter, from: number, to: number): Promise<readonly Json[]> {
+    return this.#chain.blocks
+      .slice(from, to + 1)
+      .flatMap(({ logs }) => logs)
+      .filter(({ topics }) => user === undefined || user === `0x${topics[1]}`)
+      .map(logAsJson);
+  }
+
+  async other(method: string): Promise<unknown> {
+    if (method === 'eth_chainId') return '0x7a69';
+    return new Refused({ status: 200, code: -32_601, words: 'the method does not exist' });
+  }
+}
+
+function logAsJson(log: ChainLog): Json {
+  return {
+    address: `0x${log.address}`,
+    topics: log.topics.map((topic) => `0x${topic}`),
+    data: `0x${log.data}`,
+    blockNumber: log.blockNumber,
+    blockHash: `0x${log.blockHash}`,
+    transactionHash: `0x${log.tx}`,
+    logIndex: log.logIndex,
+    removed: false,
+  };
+}
+
+interface RpcReply {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** An endpoint that serves everything: one request for each call. */
+class Upstream implements Source {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async head(): Promise<number> {
+    return Number(await this.#ask('eth_blockNumber', []));
+  }
+
+  async block(number: number): Promise<Json | null> {
+    return (await this.#ask('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as Json | null;
+  }
+
+  async logs(filter: Filter, from: number, to: number): Promise<readonly Json[]> {
+    const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` };
+    return (await this.#ask('eth_getLogs', [{ ...filter, ...range }])) as readonly Json[];
+  }
+
+  async other(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { result, error } = await this.#reply(method, params);
+    if (error === undefined) return result;
+    return new Refused({ status: 200, code: error.code, words: error.message });
+  }
+
+  /** @throws Error when the endpoint refuses. */
+  async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { result, error } = await this.#reply(method, params);
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+    return result;
+  }
+
+  async #reply(method: string, params: readonly unknown[]): Promise<RpcReply> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const reply = await fetch(this.#url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return (await reply.json()) as RpcReply;
   }
 }
 

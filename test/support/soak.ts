@@ -43,9 +43,9 @@ const MORE_MAX = {
 /** Ids of thirty days in their market take 60, trades of a day in market data 32 to 64. */
 const BYTES_PER_ORDER = 128;
 /** An old generation may be a fifth longer than what lived in it. */
-const COLLECTS_OFTEN = ['--heap-growing-percent=20'];
+export const COLLECTS_OFTEN: readonly string[] = ['--heap-growing-percent=20'];
 const RING_BYTES = 1_048_576;
-const SHORT_RINGS = {
+export const SHORT_RINGS: Readonly<Record<string, number>> = {
   commandBytes: RING_BYTES,
   commandReservedBytes: RING_BYTES / 4,
   eventBytes: RING_BYTES,
