@@ -26,6 +26,7 @@ export const SHARES = {
   'power losses': { quick: 20, ci: 200, command: 100_000 },
   'lying disks': { quick: 10, ci: 40, command: 10_000 },
   'failing calls': { quick: 10, ci: 100, command: 10_000 },
+  'seconds of a soak with faults': { quick: 6, ci: 6, command: 600 },
   'seconds of starved nodes': { quick: 12, ci: 12, command: 300 },
 } as const;
 
