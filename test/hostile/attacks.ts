@@ -5,6 +5,7 @@
  *             subscriptions, handshakes and frames that do not end, pages, long heads, test funds
  *   keys      strangers with keys that cost nothing: sessions, nonces, timers, public reads, orders without money
  *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages, filtered pages
+ *   money     users with money who are after that of others (money-attacks.ts)
  *
  * Each pauses as little as it can and stays at or below what one ordinary computer sends.
  */
@@ -14,6 +15,7 @@ import { signTransfer } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
+import { farFills, rebalancing, reducing, replays, unpayable, washTrades } from './money-attacks.ts';
 import { type Answer, count, isOver, pause, RawConnection, Stranger, type Tally, type Target } from './stranger.ts';
 
 export interface AttackWorld {
@@ -22,6 +24,10 @@ export interface AttackWorld {
   readonly tally: Tally;
   /** Users with money, by their seeds; none of them is honest. */
   readonly funded: readonly Uint8Array[];
+  /** Users with money of the attacks on money, by role (money-attacks.ts). */
+  readonly money: readonly Uint8Array[];
+  /** The operator's listener, which has the simulated chains. */
+  readonly ops: string;
   /** Ids of the honest pair, for attacks on names. */
   readonly honestIds: readonly string[];
 }
@@ -420,21 +426,29 @@ const crossing: Attack = async (world) => {
 };
 
 /**
- * Resting reduce-only orders of which their user sells the position in the same batch: a fill of one before its cut is taken back,
- * and is a fault (MON-09).
+ * A position, and then a resting reduce-only order of which the same batch sells the position: a fill of it before its cut is taken back,
+ * and is a fault (MON-09). Without a position such an order is refused.
  */
 const faults: Attack = async (world) => {
-  let turn = 0;
-  await margins(world, 0, (stranger) => {
-    const near = world.random.below(4);
-    const common = { quantity: '0.001', target: MARGIN } as const;
-    turn += 1;
-    if (turn % 3 === 1) return stranger.order({ ...common, side: 'Buy', price: `${3_001 + near}`, timeInForce: IOC });
-    if (turn % 3 === 2) {
-      return stranger.order({ ...common, side: 'Sell', price: `${3_000 + near}`, timeInForce: GTC, reduceOnly: true });
-    }
-    return stranger.order({ ...common, side: 'Sell', price: `${2_999 - near}`, timeInForce: IOC });
-  });
+  const { target, random } = world;
+  const stranger = await trader(world, 0, 13);
+  const common = { quantity: '0.002', target: MARGIN } as const;
+  const bought = (): Order => stranger.order({ ...common, side: 'Buy', price: '3005', timeInForce: IOC });
+  while (!isOver(target)) {
+    booked(world, 'fault position', await stranger.batch([bought(), bought()]));
+    await pause(target, 300);
+    const orders = Array.from({ length: 5 }, () => {
+      const price = `${2_998 + random.below(4)}`;
+      return [
+        stranger.order({ ...common, side: 'Sell', price, timeInForce: GTC, reduceOnly: true }),
+        stranger.order({ ...common, side: 'Sell', price: '2996', timeInForce: IOC }),
+      ];
+    });
+    booked(world, 'fault batch', await stranger.batch(orders.flat()));
+    await pause(target, 200);
+    if (random.below(5) === 0) await stranger.call('DELETE', '/orders/cancel-all');
+  }
+  stranger.end();
 };
 
 /** Batches of ten margin orders of one user with money, and a cancel-all now and then. */
@@ -505,4 +519,5 @@ export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>>
   },
   keys: { sessions, nonces, publicReads, wideKlines, timers, penniless },
   traders: { races, crossing, faults, pages, filteredPages },
+  money: { replays, washTrades, farFills, unpayable, rebalancing, reducing },
 };

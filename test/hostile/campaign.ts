@@ -6,7 +6,8 @@
  *
  * A fifth of the time the pair trades alone, then the attacks run beside it, and for the middle third of them two busy
  * processes take the machine's cores. Exit code 1 when the node ends, a cancel is refused, an honest order is lost or rolled
- * back beyond the budget of faults of the one who causes it, or memory grows beyond its bound; with --strict also when the
+ * back beyond the budget of faults of the one who causes it, or memory grows beyond its bound, or the attacks on money gain anything
+ * (money-watch.ts); with --strict also when the
  * pair's p99 is above five times its quiet one.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,6 +23,7 @@ import { aMoment } from '../support/patience.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { ATTACKS } from './attacks.ts';
 import { HonestPair, type Phase, type Verdict } from './honest-pair.ts';
+import { type MoneyVerdict, MoneyWatch } from './money-watch.ts';
 import type { StrangersPlan } from './strangers-main.ts';
 
 const STRANGERS = fileURLToPath(new URL('./strangers-main.js', import.meta.url));
@@ -32,7 +34,7 @@ const FUNDS = '1000000';
 const GAINED_MIB_MAX = 768;
 const RATIO_MAX = 5;
 const SPINNERS = 2;
-/** Faults of one user in a minute before a cool-down (AMB-124), and those that were on their way when it began. */
+/** Orders of one user at fault in a minute before a cool-down (MON-08), and those that were on their way when it began. */
 const FAULTS_MAX = 20;
 const FAULTS_ON_THEIR_WAY = 40;
 
@@ -121,6 +123,10 @@ interface Outcome {
   readonly hostile: Phase;
   readonly verdict: Verdict;
   readonly memory: { readonly beforeMiB: number; readonly mostMiB: number };
+  /** Null without attacks on money. */
+  readonly money: MoneyVerdict | null;
+  /** What attacks saw to be wrong. */
+  readonly broken: readonly string[];
 }
 
 /** Samples of a family of the node's metrics that are not zero. */
@@ -130,7 +136,7 @@ async function counted(node: NodeProcess, family: string): Promise<Readonly<Reco
   return Object.fromEntries([...samples].filter(([, value]) => value !== 0));
 }
 
-function problemsOf({ quiet, hostile, verdict, memory }: Outcome): string[] {
+function problemsOf({ quiet, hostile, verdict, memory, money, broken }: Outcome): string[] {
   const ratio = hostile.p99Ms / quiet.p99Ms;
   const rolledBack = Object.values(verdict.rollbacks).reduce((all, times) => all + times, 0);
   return [
@@ -140,6 +146,8 @@ function problemsOf({ quiet, hostile, verdict, memory }: Outcome): string[] {
       ? [`${rolledBack} honest sides rolled back: ${JSON.stringify(verdict.rollbacks)}`]
       : []),
     ...verdict.lost.slice(0, 10).map((order) => `lost: ${order}`),
+    ...(money?.problems ?? []),
+    ...broken,
     ...(memory.mostMiB - memory.beforeMiB > GAINED_MIB_MAX
       ? [`memory grew from ${memory.beforeMiB} to ${memory.mostMiB} MiB`]
       : []),
@@ -154,6 +162,8 @@ async function play(node: NodeProcess): Promise<Outcome> {
   const operator = new OperatorClient(node.ops);
   await operator.setMarketMaker(keys[0].userId, true);
   operator.close();
+  const money = Object.keys(ATTACKS['money'] ?? {}).some(attacks) ? new MoneyWatch(node, attacks('washTrades')) : null;
+  await money?.prepare();
   const pair = new HonestPair(node, keys, HONEST_PER_SECOND);
   await pair.start();
   await pair.trade(2);
@@ -165,7 +175,10 @@ async function play(node: NodeProcess): Promise<Outcome> {
     mostMiB = Math.max(mostMiB, memoryMiB(node));
   }, 250);
   const hostileMs = (seconds * 4_000) / 5;
+  money?.start();
   const { tallies } = attack({
+    ops: node.ops,
+    money: (money?.seeds ?? []).map((one) => [...one]),
     oms: portOf(node.oms),
     mds: portOf(node.mds),
     ms: hostileMs,
@@ -175,10 +188,16 @@ async function play(node: NodeProcess): Promise<Outcome> {
   });
   try {
     const [hostile] = await Promise.all([pair.trade(hostileMs / 1_000), starve(hostileMs)]);
-    for (const tally of await tallies) say(JSON.stringify(tally));
+    const all = await tallies;
+    for (const tally of all) say(JSON.stringify(tally));
+    const broken = all.flatMap((tally) => Object.entries(tally).filter(([what]) => what.startsWith('BROKEN')));
     const verdict = await pair.finish();
+    const owned = (await money?.finish()) ?? null;
     say(JSON.stringify(await counted(node, 'ringbook_rollbacks_total')));
-    return { quiet, hostile, verdict, memory: { beforeMiB, mostMiB } };
+    return {
+      ...{ quiet, hostile, verdict, memory: { beforeMiB, mostMiB }, money: owned },
+      broken: broken.map(([what, times]) => `${what}, ${times} times`),
+    };
   } finally {
     clearInterval(watching);
   }

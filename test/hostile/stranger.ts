@@ -24,6 +24,10 @@ export type Tally = Map<string, number>;
 
 const REQUEST_MS_MAX = 5_000;
 const BOOK_DECIMALS = { priceDecimals: 2, quantityDecimals: 4 } as const;
+/** Of markets with others. */
+const OTHER_DECIMALS: Readonly<Record<string, Parameters<typeof limitOrder>[1]['decimals']>> = {
+  '1': { priceDecimals: 1, quantityDecimals: 5 },
+};
 const nowNs = systemClock();
 
 export function count(tally: Tally, what: string, by = 1): void {
@@ -164,11 +168,11 @@ export class Stranger {
     return answer;
   }
 
-  order(ticket: Omit<OrderTicket, 'assetId' | 'orderId'>): Order {
+  order({ assetId = '2', ...ticket }: Omit<OrderTicket, 'assetId' | 'orderId'> & { readonly assetId?: string }): Order {
     this.#ids += 1;
     const orderId = `${this.key.userId.slice(0, 8)}-${this.#ids}`;
-    const context = { signer: this.key.userId, decimals: BOOK_DECIMALS, nowNs: nowNs() };
-    return limitOrder({ assetId: '2', orderId, ...ticket }, context);
+    const context = { signer: this.key.userId, decimals: OTHER_DECIMALS[assetId] ?? BOOK_DECIMALS, nowNs: nowNs() };
+    return limitOrder({ assetId, orderId, ...ticket }, context);
   }
 
   create(order: Order): Promise<Answer> {

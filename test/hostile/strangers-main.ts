@@ -16,6 +16,8 @@ export interface StrangersPlan {
   /** Names of attacks. */
   readonly attacks: readonly string[];
   readonly funded: readonly (readonly number[])[];
+  readonly money: readonly (readonly number[])[];
+  readonly ops: string;
   readonly honestIds: readonly string[];
 }
 
@@ -29,6 +31,8 @@ const world = {
   random: new SeededRandom(plan.seed),
   tally,
   funded: plan.funded.map((seed) => Uint8Array.from(seed)),
+  money: plan.money.map((seed) => Uint8Array.from(seed)),
+  ops: plan.ops,
   honestIds: plan.honestIds,
 };
 const known = new Map(Object.values(ATTACKS).flatMap((group) => Object.entries(group)));
