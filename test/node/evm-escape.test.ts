@@ -148,8 +148,21 @@ suite('the escape hatch of an EVM chain', () => {
     await stopNode(node, 'SIGTERM');
     node = await startNode({ dataDirectory: node.dataDirectory });
     assert.deepEqual([await owned(ALICE), await owned(BOB), await difference()], ['40', '0', '0']);
-    const { status, body } = await operator(node, 'POST', `${chain()}/checkpoint`, undefined);
+    // Signed is what the vault holds by then: after a start it is read first.
+    let body: Readonly<Record<string, unknown>> = {};
+    await eventually(
+      async () => {
+        const answer = await operator(node, 'POST', `${chain()}/checkpoint`, undefined);
+        assert.ok(answer.status === 200 || answer.status === 503, answer.text);
+        body = answer.body;
+        return answer.status === 200;
+      },
+      () => `no checkpoint:\n${node.stderr()}`,
+    );
     const rows = body['withdrawable'] as readonly Record<string, string>[];
-    assert.deepEqual([status, rows.map(({ amount_base_units: units }) => units)], [200, [`${40n * UNIT}`]]);
+    assert.deepEqual(
+      rows.map(({ amount_base_units: units }) => units),
+      [`${40n * UNIT}`],
+    );
   });
 });

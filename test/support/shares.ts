@@ -27,6 +27,8 @@ export const SHARES = {
   'lying disks': { quick: 10, ci: 40, command: 10_000 },
   'failing calls': { quick: 10, ci: 100, command: 10_000 },
   'seconds of a soak with faults': { quick: 6, ci: 6, command: 600 },
+  /** Of watches behind providers with random limits and words; times the runs of a property. */
+  'stories of companies': { quick: 1, ci: 4, command: 100 },
   'seconds of starved nodes': { quick: 12, ci: 12, command: 300 },
 } as const;
 
