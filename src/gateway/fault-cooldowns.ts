@@ -63,8 +63,8 @@ export class FaultCooldowns {
     const rule = FAULT_RULE[reason];
     if (rule === 'never') return;
     if (rule === 'unlessPriceMoved' && (fault.wasUndone || accounts.pricedSinceMatch(fault))) return;
-    // mutant: cap-of-others
     const isOfPrice = fault.mayPriceBreakCap && accounts.pricedSince(fault);
+    // mutant: cap-of-others
     if (rule === 'unlessMeasureMoved' && (fault.hasMeasureMoved || isOfPrice)) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
     if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs(), isNewOrder)) return;
