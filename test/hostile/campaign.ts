@@ -98,7 +98,9 @@ function attack(plan: Omit<StrangersPlan, 'attacks'>): Attackers {
     children.map(async (child) => {
       let text = '';
       for await (const part of child.stdout) text += String(part);
-      return JSON.parse(text === '' ? '{}' : text) as Record<string, number>;
+      return text === ''
+        ? { 'BROKEN a group of attacks ended early': 1 }
+        : (JSON.parse(text) as Record<string, number>);
     }),
   );
   return { children, tallies };

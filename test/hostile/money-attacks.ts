@@ -63,6 +63,21 @@ const SPOT = { account: 0, isSpot: true } as const;
 const MARGIN = { account: 1, isSpot: false } as const;
 const GROUP = 30;
 
+/** A call of the operator's listener; null when its connection ended. */
+export async function asked(
+  ops: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Awaited<ReturnType<typeof operator>> | null> {
+  try {
+    return await operator({ ops }, method, path, body);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return null;
+  }
+}
+
 async function keyed(world: AttackWorld, role: number): Promise<Stranger> {
   const stranger = new Stranger(world.target, `127.0.${GROUP}.${2 + role}`, world.money[role]);
   while (!isOver(world.target) && (await stranger.login()).status !== 200) await pause(world.target, 200);
@@ -227,8 +242,8 @@ export const rebalancing: Attack = async (world) => {
     switch (random.below(4)) {
       case 0: {
         const body = { user: key.userId, token: asset, amount_base_units: `${1 + random.below(5_000_000)}` };
-        const { status } = await operator({ ops }, 'POST', `${at}/deposits`, { ...body, confirm: false });
-        count(world.tally, `curve deposit ${status}`);
+        const deposited = await asked(ops, 'POST', `${at}/deposits`, { ...body, confirm: false });
+        count(world.tally, `curve deposit ${deposited?.status ?? 0}`);
         break;
       }
       case 1: {
@@ -246,11 +261,11 @@ export const rebalancing: Attack = async (world) => {
         break;
       }
       default: {
-        const counters = await operator({ ops }, 'GET', `${at}/counters?user=${key.userId}`);
-        const nonce = Number(counters.body['withdrawalCounts'] ?? 0);
+        const counters = await asked(ops, 'GET', `${at}/counters?user=${key.userId}`);
+        const nonce = Number(counters?.body['withdrawalCounts'] ?? 0);
         const body = { user: key.userId, nonce, confirm: false };
-        const paid = await operator({ ops }, 'POST', `${at}/withdrawals/execute`, body);
-        count(world.tally, `curve payout ${paid.status}`);
+        const paid = await asked(ops, 'POST', `${at}/withdrawals/execute`, body);
+        count(world.tally, `curve payout ${paid?.status ?? 0}`);
       }
     }
     await pause(target, 150);

@@ -13,7 +13,7 @@ import { OperatorClient } from '../../src/client/operator.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import { type NodeProcess, operator } from '../support/node-process.ts';
 import { aMoment, eventually } from '../support/patience.ts';
-import { CHAIN, CURVED, OTHER_CHAIN, REDUCED, ROLE, ROLES, USD_TOKEN, WALLED, WASHED } from './money-attacks.ts';
+import { asked, CHAIN, CURVED, OTHER_CHAIN, REDUCED, ROLE, ROLES, USD_TOKEN, WALLED, WASHED } from './money-attacks.ts';
 
 const ONE = 10n ** 18n;
 const ORACLE = '100';
@@ -254,7 +254,7 @@ export class MoneyWatch {
     const at = `/operator/chains/${CHAIN}`;
     while (!this.#isStopped) {
       const amount_base_units = `${PAID_UNITS * 5_000_000n}`;
-      await operator(this.#node, 'POST', `${at}/deposits`, { user: userId, token: USD_TOKEN, amount_base_units });
+      await asked(this.#node.ops, 'POST', `${at}/deposits`, { user: userId, token: USD_TOKEN, amount_base_units });
       const startedMs = performance.now();
       let nonce = -1;
       await eventually(async () => {
@@ -270,9 +270,9 @@ export class MoneyWatch {
       nonce -= 1;
       await eventually(
         async () => {
-          const paid = await operator(this.#node, 'POST', `${at}/withdrawals/execute`, { user: userId, nonce });
+          const paid = await asked(this.#node.ops, 'POST', `${at}/withdrawals/execute`, { user: userId, nonce });
           await aMoment(LOOK_MS);
-          return paid.status === 200 && paid.body['status'] === 'mined';
+          return paid?.body['status'] === 'mined';
         },
         () => 'an honest withdrawal is never paid',
       );
@@ -285,7 +285,7 @@ export class MoneyWatch {
   async #feed(): Promise<void> {
     for (let dueMs = 0; !this.#isStopped; ) {
       if (performance.now() > dueMs) {
-        await this.#prices();
+        await this.#tried(() => this.#prices());
         dueMs = performance.now() + PRICES_MS;
       }
       await aMoment(LOOK_MS);

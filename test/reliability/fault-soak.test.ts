@@ -18,6 +18,7 @@ suite('a node under mixed load and faults of machines', () => {
     assert.deepEqual(result.problems, []);
     assert.ok(result.acknowledged > 0 && result.confirmed > 0, JSON.stringify(result));
     assert.ok((result.funds['deposit'] ?? 0) > 0, JSON.stringify(result.funds));
+    assert.equal(result.funds['refused INVALID_REQUEST'], undefined, 'requests are well formed');
     assert.ok(Object.keys(result.events).length > 1, JSON.stringify(result.events));
   });
 });

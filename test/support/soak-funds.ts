@@ -276,7 +276,7 @@ export class SoakFunds {
           targetIndex: there ? 1 : 0,
           assetId: OUT,
           amount18: BigInt(1 + random.below(3)) * UNIT18,
-          targetAccountType: there ? 'CrossMargin' : null,
+          targetAccountType: null,
           nonce: client.nowNs(),
         });
         return 'transfer';
