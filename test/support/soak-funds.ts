@@ -103,6 +103,8 @@ export class SoakFunds {
     await put(node, `/operator/settlers/${SETTLER.userId}`, settler);
     const tokens = (at: Address, decimals: number) => [{ token: padded(at), chain_id: chainId, decimals }];
     await put(node, `/operator/assets/${OUT}`, { symbol: 'OUT', tokens: tokens(this.#vault.token, 6) });
+    // Collateral, or no margin account takes it.
+    await put(node, `/operator/risk-parameters/${OUT}`, { collateral_factor: 90 });
     await put(node, `/operator/assets/${IN}`, { symbol: 'IN', tokens: tokens(this.#tokenIn, 18) });
     const delays = { min_delay: 1, max_delay: 1, delay_clamps: [0], delay_values: [0], cap_floor: 50_000 };
     await put(node, '/operator/withdrawal-delay-parameters', delays);
