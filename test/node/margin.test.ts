@@ -149,15 +149,16 @@ suite('margin', () => {
     await node.clear();
   });
 
-  test('a resting reduce-only order without its position fills no other order (TIF-10, FIL-13)', async () => {
+  test('a resting reduce-only order without its position fills no other order (TIF-10, MON-09)', async () => {
     const resting = await short.buy(limit(199_000, 20_000), REDUCE);
     const other = await short.buy(limit(200_000, 20_000), MARGIN);
     await long.sell(limit(200_000, 20_000, 'IOC'), MARGIN);
     await short.until(other.id, 'Removed Filled');
+    // It is cancelled with the position, before a taker meets it (MON-09).
+    await short.until(resting.id, 'Canceled ReduceOnly');
     const sold = await long.sell(limit(199_000, 10_000, 'IOC'), MARGIN);
-    await short.until(resting.id, 'Canceled ReduceOnlyViolation');
-    assert.deepEqual(short.fillsOf(resting.id), ['Pending 1990 1', 'Rollbacked 1990 1 ReduceOnlyViolation']);
-    assert.deepEqual(long.fillsOf(sold.id).at(-1), 'Rollbacked 1990 1 CounterpartyAtFault');
+    await long.until(sold.id, 'Removed ImmediateOrCancel');
+    assert.deepEqual([short.fillsOf(resting.id), long.fillsOf(sold.id)], [[], []]);
     // Both stand again where they stood.
     await long.buy(limit(200_000, 20_000), MARGIN);
     await short.sell(limit(200_000, 20_000, 'IOC'), MARGIN);

@@ -65,6 +65,7 @@ suite('reduce-only orders of keys that could not back them', () => {
     // Short 0.01, which needs 1 USD; a buy of as much needs 2.
     await maker.buy(limit(200_000, 100), MARGIN);
     const opened = await poor.sell(limit(200_000, 100, 'IOC'), MARGIN);
+    assert.equal(opened.word, 'Received');
     await poor.until(opened.id, 'Removed Filled');
     const first = await poor.buy(limit(200_900, 100), REDUCE);
     assert.equal(first.word, 'Received', 'it closes the position');
