@@ -61,8 +61,8 @@ suite('reduce-only orders of keys that could not back them', () => {
   });
 
   test('a key with a small position rests what that covers, and loses it with the position (MON-09, AMB-27)', async () => {
-    const poor = await node.trader({ '0': '1.5' }, [1]);
-    // Short 0.01, which needs 1 USD; a buy of as much needs 2.
+    const poor = await node.trader({ '0': '2.1' }, [1]);
+    // Short 0.01, whose admission takes (2 − 0.95) × (2 − 0.95) × 20 − 20 = 2.05 USD (MON-07) and the fee.
     await maker.buy(limit(200_000, 100), MARGIN);
     const opened = await poor.sell(limit(200_000, 100, 'IOC'), MARGIN);
     assert.equal(opened.word, 'Received');
