@@ -216,12 +216,13 @@ export const unpayable: Attack = async (world) => {
   const { key } = stranger;
   const common = { token: USD_TOKEN, chainId: CHAIN, target: TARGET, nonce: null };
   for (let turn = 0; !isOver(target); turn += 1) {
-    const amount18 = (turn % 3 === 0 ? 300_000n : 1n) * UNIT18;
+    const amount18 = (turn % 3 === 0 ? 200_000_000n : 1n) * UNIT18;
     const request = { ...common, amount18, requestId: `b-${turn}` };
     const body = signAction(key, unsignedWithdrawal(key.userId, request), 0n);
     booked(world, 'unpayable', await stranger.call('POST', '/withdrawal/init', body));
     if (random.below(5) === 0) {
-      const cancelled = { token: USD_TOKEN, chainId: CHAIN, nonce: random.below(4) };
+      // Never the head, which stays in the way.
+      const cancelled = { token: USD_TOKEN, chainId: CHAIN, nonce: 1 + random.below(4) };
       const cancel = signAction(key, unsignedWithdrawalCancel(key.userId, cancelled), 0n);
       booked(world, 'unpayable cancel', await stranger.call('POST', '/withdrawal/cancel', cancel));
     }
