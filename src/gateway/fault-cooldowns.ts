@@ -22,7 +22,7 @@ import type { UserLimits } from './sessions/user-limits.ts';
 export interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
-  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch' | 'pricedSince'>;
+  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;
   readonly entry: Pick<OrderEntry, 'cancelAll'>;
   readonly counted: FaultCounters;
 }
@@ -63,9 +63,8 @@ export class FaultCooldowns {
     const rule = FAULT_RULE[reason];
     if (rule === 'never') return;
     if (rule === 'unlessPriceMoved' && (fault.wasUndone || accounts.pricedSinceMatch(fault))) return;
-    const isOfPrice = fault.mayPriceBreakCap && accounts.pricedSince(fault);
     // mutant: cap-of-others
-    if (rule === 'unlessMeasureMoved' && (fault.hasMeasureMoved || isOfPrice)) return;
+    if (rule === 'unlessForOthers' && fault.isForOthers) return;
     counted.fault(ROLLBACK_REASON_WORD[reason] ?? '');
     if (!this.#budget.fault(user, limits.tierOf(user) === 'marketMaker', nowNs(), isNewOrder)) return;
     counted.cooldown(user, this.#budget.settings);

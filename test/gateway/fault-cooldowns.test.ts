@@ -18,7 +18,7 @@ class World {
   readonly cooldowns = new FaultCooldowns({
     nowNs: () => NOW,
     limits: { tierOf: () => 'default' },
-    accounts: { pricedSinceMatch: () => this.isPriced, pricedSince: () => this.isPriced },
+    accounts: { pricedSinceMatch: () => this.isPriced },
     entry: {
       cancelAll: ({ user: of }) => {
         this.cancelled.push(of);
@@ -31,8 +31,7 @@ class World {
   undo(reason: RollbackReason, change: Partial<OrderFault> = {}): void {
     this.cooldowns.rolledBack({
       ...{ user: user('ada'), subAccount: 1, other: user('bob'), reason, asset: '1' as AssetId },
-      ...{ admittedNs: NOW, matchedNs: NOW, isNewOrder: true, wasUndone: false, hasMeasureMoved: false },
-      mayPriceBreakCap: true,
+      ...{ admittedNs: NOW, matchedNs: NOW, isNewOrder: true, wasUndone: false, isForOthers: false },
       ...change,
     });
   }
@@ -70,7 +69,7 @@ suite('cool-downs of faults', () => {
     for (const [change, isPriced, counts] of [
       [{}, false, 1],
       [{ wasUndone: true }, false, 0],
-      [{ hasMeasureMoved: true }, false, 1],
+      [{ isForOthers: true }, false, 1],
       [{}, true, 0],
     ] as const) {
       const world = new World();
@@ -80,13 +79,12 @@ suite('cool-downs of faults', () => {
     }
   });
 
-  test('a cap counts unless what others have, or a price, changed since the order was taken (MON-08)', () => {
+  test('a cap counts unless the order would have fitted with what others had when it was taken, whatever else a price did (MON-08)', () => {
     for (const [change, isPriced, counts] of [
       [{}, false, 1],
       [{ wasUndone: true }, false, 1],
-      [{ hasMeasureMoved: true }, false, 0],
-      [{}, true, 0],
-      [{ mayPriceBreakCap: false }, true, 1],
+      [{ isForOthers: true }, false, 0],
+      [{}, true, 1],
     ] as const) {
       const world = new World();
       world.isPriced = isPriced;

@@ -1475,6 +1475,18 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/gateway/fault-cooldowns',
   },
   {
+    breaks: 'fills that are excused for what others have are excused as far as they fitted',
+    site: 'excused-fills-add-up',
+    change: swap(/excused - others\.excused/, '0n'),
+    caughtBy: 'test/gateway/orders/undone-fills',
+  },
+  {
+    breaks: 'shorts beyond what vaults lent at their admission are at fault',
+    site: 'lent-at-admission',
+    change: condition('false'),
+    caughtBy: 'test/gateway/orders/undone-fills',
+  },
+  {
     breaks: 'what lacks margin after a fill was undone for another is no fault',
     site: 'undone-by-another',
     change: condition('false'),

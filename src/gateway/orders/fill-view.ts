@@ -47,8 +47,8 @@ import {
 export const EARLY_OUTCOMES_MAX = 1_048_576;
 
 export interface FillViewParts extends OrderBookParts {
-  /** Judges whether a fault was caused by what others have, or by a price. */
-  readonly margins: Pick<MarginAccounts, 'hasMeasureMoved' | 'mayPriceBreakCap'>;
+  /** Judges whether a fault was caused by what others have. */
+  readonly margins: Pick<MarginAccounts, 'excuseBreach'>;
 }
 
 export class FillView {
@@ -58,7 +58,7 @@ export class FillView {
   readonly #words: UpdateCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
-  readonly #margins: Pick<MarginAccounts, 'hasMeasureMoved' | 'mayPriceBreakCap'>;
+  readonly #margins: Pick<MarginAccounts, 'excuseBreach'>;
   /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
@@ -188,10 +188,11 @@ export class FillView {
       const isNewOrder = !order.wasAtFault;
       order.wasAtFault = true;
       const wasUndone = exposure !== null && exposure.position.account.undone !== exposure.undone;
+      const isBreach = reason === ROLLBACK_REASON.protocolCapBreach && other !== user;
+      const isForOthers = isBreach && this.#margins.excuseBreach(order, trade.quantity);
       this.#sink.fault({
         ...{ user, subAccount, other, reason, asset, admittedNs, matchedNs: trade.matchedNs },
-        ...{ isNewOrder, wasUndone, hasMeasureMoved: this.#margins.hasMeasureMoved(order) },
-        mayPriceBreakCap: this.#margins.mayPriceBreakCap(order),
+        ...{ isNewOrder, wasUndone, isForOthers },
       });
     }
   }

@@ -258,6 +258,16 @@ export class Holds {
     return this.#collateral.get(asset)?.amount ?? 0n;
   }
 
+  /** The balances of one user that are in `collateral`: of all margin-type accounts, by no order. */
+  *collateralOf(user: UserId, asset: AssetId): Generator<Balance, void, undefined> {
+    const own = this.#byUser.get(user);
+    if (own === undefined) return;
+    for (const account of own instanceof SpotAccount ? [own] : own.values()) {
+      const balance = account.find(asset);
+      if (balance !== undefined && balance.collateral !== null) yield balance;
+    }
+  }
+
   /** A sub-account has become known: if it is of a margin type, what it owns is collateral. */
   subAccountKnown(user: UserId, subAccount: number): void {
     const account = this.#find(user, subAccount);

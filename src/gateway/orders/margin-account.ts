@@ -124,6 +124,11 @@ export function optimisticBase({ base, pending, settling }: Position): bigint {
   return base + pending.base + settling.base;
 }
 
+/** Base leg with the fills that clearing has confirmed. */
+export function decidedBase({ base, settling }: Position): bigint {
+  return base + settling.base;
+}
+
 export function optimisticQuote({ quote, pending, settling }: Position): bigint {
   return quote + pending.quote + settling.quote;
 }

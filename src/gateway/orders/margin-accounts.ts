@@ -7,15 +7,15 @@ import { larger, quantity18 } from '../../core/arithmetic.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_KIND, SIDE, type Side } from '../../core/order-terms.ts';
-import { type Amount18, ONE_18 } from '../../core/units.ts';
-import { hasCap, type Measures, openInterest } from '../../risk/caps.ts';
+import type { Amount18, RawQuantity } from '../../core/units.ts';
+import { breaksCap, hasCap, interestAfter, isOverUtilized, type Measures, moveInterest } from '../../risk/caps.ts';
 import { offsetLots } from '../../risk/exposure.ts';
 import { newExposureEntry } from '../../risk/exposure-queue.ts';
 import { freePrice, newLossEntry } from '../../risk/worst-loss.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import { type Holds, optimisticOf, type UpdateCount } from './holds.ts';
+import type { Holds, UpdateCount } from './holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from './live-order.ts';
-import { MarginAccount, optimisticBase, type Position } from './margin-account.ts';
+import { decidedBase, MarginAccount, optimisticBase, type Position } from './margin-account.ts';
 import type { OrderFault } from './order-events.ts';
 import { lossesOf, type OrderExposure, type OthersMeasures, queueOf } from './order-exposure.ts';
 
@@ -46,6 +46,8 @@ export class MarginAccounts {
   /** Positions with reduce-only orders of which something has moved since they were last checked (reduce-only-excess.ts). */
   readonly reduceOnlyToCheck: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
+  /** Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin accounts. */
+  readonly #excused = new Map<UserId, Map<string, bigint>>();
   readonly #holds: Holds;
   readonly #words: UpdateCount;
   #place = PENDING;
@@ -104,10 +106,11 @@ export class MarginAccounts {
       const base = position === undefined ? 0n : optimisticBase(position);
       if (base > 0n) credits -= base;
       else borrows += base;
-      const balance = account.spot.find(asset);
-      if (balance !== undefined) collateral -= optimisticOf(balance);
     }
-    return { credits, borrows, collateral, holdings: this.assets.marks(asset).holdings };
+    for (const { summed } of this.#holds.collateralOf(user, asset)) collateral -= summed;
+    const { risk, prices } = this.assets.terms(asset);
+    const { holdings } = this.assets.marks(asset);
+    return { credits, borrows, collateral, holdings, risk, prices, excused: this.#excusedOf(order) };
   }
 
   /** An order has other terms from now on: they were checked with what others have now. */
@@ -118,33 +121,63 @@ export class MarginAccounts {
     exposure.others = this.#othersMeasures(order);
   }
 
-  /** Whether others' measures are not what they were when the order was taken. */
-  hasMeasureMoved(order: LiveOrder): boolean {
-    const before = order.exposure?.others ?? null;
-    if (before === null) return false;
-    const now = this.#othersMeasures(order);
-    if (now === null) return true;
-    const hasOtherLegs = now.credits !== before.credits || now.borrows !== before.borrows;
-    return hasOtherLegs || now.collateral !== before.collateral || now.holdings !== before.holdings;
-  }
-
   /**
-   * Whether a price may be why a cap of the asset was broken: only the cap of open interest is in USD, and this order is what may
-   * pass it. Units that vaults lend, and caps in units, follow no price.
+   * Whether a fill of an order, undone as beyond a cap or what vaults lend, was so because of others (MON-08): with what they had
+   * when the order was taken, and the prices and limits of then, it would have fitted beside what the user has now. Fills for
+   * which this was so before, since the order was taken, are taken as made: all together are excused no further than they would
+   * have fitted.
+   *
+   * @param lots of the fill. If it is excused, it is kept.
    */
-  mayPriceBreakCap({ market, quantity }: LiveOrder): boolean {
-    const { assetId, quantityDecimals } = market.definition;
-    const { risk, prices } = this.assets.terms(assetId);
-    const { maxOpenInterest } = risk;
-    if (maxOpenInterest === null) return false;
-    if (quantity === 0) return true;
-    const interest = openInterest(this.assets.legs(assetId)) + quantity18(quantity, quantityDecimals);
-    return interest * larger(prices.oracle, prices.mark) > maxOpenInterest * ONE_18;
+  excuseBreach(order: LiveOrder, lots: RawQuantity): boolean {
+    const { exposure, side, market, user } = order;
+    if (exposure === null) return false;
+    const { others, position } = exposure;
+    // Nothing bound it when it was taken: the limit is younger.
+    if (others === null) return true;
+    const { assetId: asset, quantityDecimals } = market.definition;
+    const base = quantity18(lots, quantityDecimals);
+    const own = this.#decidedMeasures(user, asset);
+    const { credits, borrows, collateral } = others;
+    const all = { credits: credits + own.credits, borrows: borrows + own.borrows };
+    const held = decidedBase(position);
+    const signed = (added: bigint): bigint => (side === SIDE.buy ? added : -added);
+    const measuresWith = (added: bigint): Measures =>
+      isSpot(order)
+        ? { ...all, collateral: collateral + own.collateral + added }
+        : { ...interestAfter(all, held, held + signed(added)), collateral: collateral + own.collateral };
+    const excused = this.#excusedOf(order);
+    // mutant: excused-fills-add-up
+    const earlier = excused - others.excused;
+    const [before, after] = [measuresWith(earlier), measuresWith(earlier + base)];
+    if (breaksCap(others.risk, others.prices, { before, after, own: after })) return false;
+    // After a start the holdings come later than the orders; and with more than there was at admission only others can be the reason.
+    const holdings = larger(others.holdings, this.assets.marks(asset).holdings);
+    const growsShort = !isSpot(order) && side === SIDE.sell && held - earlier - base < 0n;
+    // mutant: lent-at-admission
+    if (growsShort && isOverUtilized(others.risk, after, holdings)) return false;
+    const excuses = this.#excused.get(user) ?? new Map<string, bigint>();
+    this.#excused.set(user, excuses);
+    excuses.set(excuseKey(order), excused + base);
+    return true;
   }
 
-  /** Whether a price of the asset is younger than the admission of the order. */
-  pricedSince({ asset, admittedNs }: OrderFault): boolean {
-    return this.assets.pricedSince(asset, admittedNs);
+  #excusedOf(order: LiveOrder): bigint {
+    return this.#excused.get(order.user)?.get(excuseKey(order)) ?? 0n;
+  }
+
+  /** What one user has in an asset by what clearing has decided. */
+  #decidedMeasures(user: UserId, asset: AssetId): Measures {
+    const sums = { credits: 0n, borrows: 0n };
+    let collateral = 0n;
+    for (const account of this.of(user)) {
+      const position = account.find(asset);
+      if (position !== undefined) moveInterest(sums, 0n, decidedBase(position));
+    }
+    for (const { owned, settling, settlingIn } of this.#holds.collateralOf(user, asset)) {
+      collateral += owned - settling + settlingIn;
+    }
+    return { ...sums, collateral };
   }
 
   /** Of one user, by no order. */
@@ -207,4 +240,9 @@ export class MarginAccounts {
 
 function isOpen({ base, quote }: Pick<Position, 'base' | 'quote'>): boolean {
   return base !== 0n || quote !== 0n;
+}
+
+/** Fills that raise the same measure. */
+function excuseKey(order: LiveOrder): string {
+  return `${order.market.definition.assetId}/${isSpot(order) ? 'spot' : order.side}`;
 }

@@ -69,10 +69,8 @@ export interface OrderFault {
   readonly isNewOrder: boolean;
   /** Since it was taken a fill of its account was undone, not for its own fault. */
   readonly wasUndone: boolean;
-  /** Since it was taken what other users have in the asset, or what its vaults hold, has changed; false where no cap binds it. */
-  readonly hasMeasureMoved: boolean;
-  /** Whether a price may be why a cap was broken. */
-  readonly mayPriceBreakCap: boolean;
+  /** It broke a cap, and would not have with what others had, prices and limits when the order was taken. */
+  readonly isForOthers: boolean;
 }
 
 /** Nothing of the account lives, and everything of it up to these sequences is decided. */

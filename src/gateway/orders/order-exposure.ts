@@ -14,15 +14,21 @@ import { ORDER_KIND, SIDE } from '../../core/order-terms.ts';
 import type { Measures } from '../../risk/caps.ts';
 import { EXPOSURE_BOOK, exposureBook, exposureOf as exposureLeft } from '../../risk/exposure.ts';
 import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../risk/exposure-queue.ts';
+import type { AssetPrices } from '../../risk/prices.ts';
 import { quote18 } from '../../risk/reservation.ts';
+import type { RiskTerms } from '../../risk/risk-terms.ts';
 import type { LossEntry, LossSide, LossTerms, MarketLosses } from '../../risk/worst-loss.ts';
 import { filledOf, isReduceOnly, isSpot, type LiveOrder, type OrderTerms, type PendingReplace } from './live-order.ts';
 import type { OrderQueue, Position } from './margin-account.ts';
 import { filledNotionalOf, isOver, lotsWith, type Released } from './spending.ts';
 
-/** What others have in an asset, and what its vaults hold. */
+/** What others have in an asset when an order is taken, what its vaults hold, and what binds it. */
 export interface OthersMeasures extends Measures {
   readonly holdings: bigint;
+  readonly risk: RiskTerms;
+  readonly prices: AssetPrices;
+  /** What the user's fills of this kind had undone by then for what others have, 10^-18 of the asset. */
+  readonly excused: bigint;
 }
 
 /** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */

@@ -23,7 +23,7 @@ import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 /**
  * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its asset, or
  * of another asset in the account, changed between match and decision, or a fill of the account was undone for another user
- * since its admission; or unless what all others have in the asset, or a price that its cap is measured by, changed since its admission. Every
+ * since its admission; or unless it would have fitted with what others had in the asset, and the prices, at its admission. Every
  * reason is listed.
  */
 const RULES = {
@@ -36,7 +36,7 @@ const RULES = {
   /** A stale oracle or an open breaker. */
   [ROLLBACK_REASON.pricingFailure]: 'never',
   /** Caps are checked before an order is accepted; what others trade meanwhile uses them up (MON-08). */
-  [ROLLBACK_REASON.protocolCapBreach]: 'unlessMeasureMoved',
+  [ROLLBACK_REASON.protocolCapBreach]: 'unlessForOthers',
   [ROLLBACK_REASON.invalidSignature]: 'always',
   [ROLLBACK_REASON.invalidOrder]: 'always',
   [ROLLBACK_REASON.overfill]: 'always',
@@ -46,7 +46,7 @@ const RULES = {
   /** The fault of the other user. */
   [ROLLBACK_REASON.counterpartyAtFault]: 'never',
 } as const;
-export type FaultRule = 'always' | 'never' | 'unlessPriceMoved' | 'unlessMeasureMoved';
+export type FaultRule = 'always' | 'never' | 'unlessPriceMoved' | 'unlessForOthers';
 export const FAULT_RULE: Readonly<Record<RollbackReason, FaultRule>> = RULES;
 
 export interface FaultSettings {

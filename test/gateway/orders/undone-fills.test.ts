@@ -3,10 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { UserId } from '../../../src/core/ids.ts';
+import { ROLLBACK_REASON } from '../../../src/core/order-terms.ts';
+import { FaultCooldowns } from '../../../src/gateway/fault-cooldowns.ts';
 import { ALICE, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB, ETH } from '../../support/names.ts';
+import { BOB, CAROL, ETH } from '../../support/names.ts';
 
 const { buy, sell } = SIDE;
+const { protocolCapBreach, counterpartyAtFault } = ROLLBACK_REASON;
 
 function fixtureWith(money: number): MarginFixture {
   const fixture = new MarginFixture();
@@ -76,56 +80,132 @@ suite('undone fills', () => {
     }
   });
 
-  test('what others have of an asset with a cap moves by their trades alone (MON-08)', () => {
-    for (const moves of [false, true]) {
-      const fixture = fixtureWith(10_000);
-      fixture.risk(ETH, riskRow(90, 95, 1_000_000, { max_total_open_interest_notional: String(usd(1_000_000)) }));
-      const own = fixture.place({ side: buy, quantity: 1, price: 2_000 });
-      const alone = fixture.place({ side: buy, quantity: 0.1, price: 2_000 });
-      if (moves) fixture.position(ETH, 5, -10_000, 2, BOB);
-      else fixture.position(ETH, 5, -10_000, 1);
-      fixture.rollBackFor(trade(fixture, own), 'taker');
-      assert.equal(fixture.sink.faults.at(-1)?.hasMeasureMoved, moves, 'own positions change nothing');
-      assert.ok(alone > 0);
+  test('the attack: shorts at the bound of what vaults lend, and a trade of another own key, count (MON-08, MON-10)', () => {
+    // Before, any change of what others have excused every fault: five rounds of 290 shorts took back 1,416 fills of others for
+    // 0.107 USD, counted none, and began no cool-down.
+    for (const [decides, second] of [
+      ['afterwards', -0.001],
+      ['afterwards', 0.001],
+      ['at once', -0.001],
+      ['at once', 0.001],
+    ] as const) {
+      const { fixture, cooldowns } = shortsAtTheBound(5, 290);
+      fixture.position(ETH, second, -second * 2_000, 1, CAROL);
+      const fit = second < 0 ? 4 : 6;
+      const trades: number[] = [];
+      const decide = (trade: number, at: number): void =>
+        at < fit ? fixture.confirm(trade) : fixture.undo(trade, protocolCapBreach, counterpartyAtFault);
+      for (let order = 0; order < 290; order += 1) {
+        trades.push(sold(fixture, order));
+        if (decides === 'at once') decide(trades[order] ?? 0, order);
+      }
+      if (decides === 'afterwards') trades.forEach(decide);
+      const { faults } = fixture.sink;
+      const excused = second < 0 ? 1 : 0;
+      assert.equal(faults.length, 290 - fit);
+      assert.equal(faults.filter(({ isForOthers }) => isForOthers).length, excused, 'the one that fitted before');
+      assert.equal(cooldowns.refusalOf(ALICE), null);
+      for (const fault of faults) cooldowns.rolledBack(fault);
+      assert.notEqual(cooldowns.refusalOf(ALICE), null, decides);
     }
   });
 
-  test('of what vaults lend to shorts: others and deposits move it, also of an asset without a cap, no price does (MON-08, MON-10)', () => {
-    // Before, 285 shorts that rested at the bound of what vaults lend took back 285 fills of others for 0.007 USD, and counted none:
-    // any trade after their admission was a price that had moved.
-    for (const [moves, isMoved] of [
-      ['nothing', false],
-      ['own', false],
-      ['others', true],
-      ['vaults', true],
-    ] as const) {
-      const fixture = fixtureWith(10_000);
-      const own = fixture.place({ side: sell, quantity: 1, price: 2_000 });
-      if (moves === 'own') fixture.position(ETH, 5, -10_000, 1);
-      if (moves === 'others') fixture.position(ETH, -5, 10_000, 2, BOB);
-      if (moves === 'vaults') {
-        fixture.holdings = usd(1);
+  test('shorts that no longer fit because others borrowed, or withdrew, are excused as far as they fitted (MON-08, MON-10)', () => {
+    for (const cause of ['borrowed', 'withdrew', 'nothing', 'own'] as const) {
+      const { fixture, cooldowns } = shortsAtTheBound(30, 32);
+      if (cause === 'borrowed') fixture.position(ETH, -0.03, 60, 1, CAROL);
+      if (cause === 'own') fixture.position(ETH, -0.03, 60, 2);
+      if (cause === 'withdrew') {
+        fixture.holdings = 0n;
         fixture.price(ETH, 2_000);
       }
-      const other = fixture.place({ user: BOB, side: buy, quantity: 1, price: 2_000 });
-      fixture.rollBackFor(fixture.match(other, own, 2_000, 1, sell), 'taker');
-      const { hasMeasureMoved, mayPriceBreakCap } = fixture.sink.faults.at(-1) ?? assert.fail(moves);
-      assert.deepEqual([hasMeasureMoved, mayPriceBreakCap], [isMoved, false], moves);
+      for (let order = 0; order < 32; order += 1) {
+        const trade = sold(fixture, order);
+        if (cause === 'nothing' && order < 30) fixture.confirm(trade);
+        else fixture.undo(trade, protocolCapBreach, counterpartyAtFault);
+      }
+      for (const fault of fixture.sink.faults) cooldowns.rolledBack(fault);
+      const excused = fixture.sink.faults.filter(({ isForOthers }) => isForOthers).length;
+      assert.equal(excused, cause === 'borrowed' || cause === 'withdrew' ? 30 : 0, cause);
+      assert.equal(cooldowns.refusalOf(ALICE) !== null, cause === 'own', cause);
     }
   });
 
-  test('a price breaks only a cap in USD that the order itself may pass (MON-08)', () => {
-    for (const [cap, may] of [
-      [100_000, false],
-      [2_001, false],
-      [1_999, true],
+  test('an order that was taken after fills were excused has the room of its own admission (MON-08)', () => {
+    const { fixture } = shortsAtTheBound(2, 2);
+    fixture.position(ETH, -0.002, 4, 1, CAROL);
+    for (const order of [0, 1]) fixture.undo(sold(fixture, order), protocolCapBreach, counterpartyAtFault);
+    fixture.position(ETH, 0, 0, 1, CAROL);
+    const later = fixture.place({ side: sell, quantity: 0.001, price: 2_000, id: 's-2' });
+    fixture.position(ETH, -0.002, 4, 1, CAROL);
+    assert.ok(later > 0);
+    fixture.undo(sold(fixture, 2, later), protocolCapBreach, counterpartyAtFault);
+    assert.deepEqual(
+      fixture.sink.faults.map(({ isForOthers }) => isForOthers),
+      [true, true, true],
+    );
+  });
+
+  test('every cap: due to others, to a price or to a lower limit it is excused, beside one it is not (MON-08)', () => {
+    for (const [limit, isSpot] of [
+      ['max_total_open_interest_notional', false],
+      ['max_spot_open_interest', false],
+      ['max_collateral', true],
     ] as const) {
-      const fixture = fixtureWith(10_000);
-      const own = fixture.place({ side: buy, quantity: 1, price: 2_000 });
-      const other = fixture.place({ user: BOB, side: sell, quantity: 1, price: 2_000 });
-      fixture.risk(ETH, riskRow(90, 95, 1_000_000, { max_total_open_interest_notional: String(usd(cap)) }));
-      fixture.rollBackFor(fixture.match(other, own, 2_000, 1, buy), 'taker');
-      assert.equal(fixture.sink.faults.at(-1)?.mayPriceBreakCap, may, String(cap));
+      const isUsd = limit === 'max_total_open_interest_notional';
+      const cap = (units: number): void =>
+        fixture.risk(ETH, riskRow(90, 95, 1_000_000, { [limit]: String(usd(isUsd ? units * 2_000 : units)) }));
+      let fixture = fixtureWith(100_000);
+      const have = (units: number, user: UserId, account: number): void =>
+        isSpot ? fixture.spot(ETH, units, account, user) : fixture.position(ETH, units, -units * 2_000, account, user);
+      for (const [change, isForOthers] of [
+        [() => have(2, CAROL, 1), true],
+        [() => have(1.5, CAROL, 1), true],
+        [() => have(4, ALICE, 2), false],
+        [() => cap(1), true],
+        [() => fixture.price(ETH, 20_000), isUsd],
+        [() => fixture.price(ETH, 1_999), false],
+      ] as const) {
+        fixture = fixtureWith(100_000);
+        const second = { user: ALICE, subAccount: 2, kind: 'cross_margin', name: 'two', asset: null } as const;
+        fixture.manager.onSubAccountChanged(second);
+        cap(2);
+        const own = fixture.place({ side: buy, quantity: 1, price: 2_000, isSpot });
+        const other = fixture.place({ user: BOB, side: sell, quantity: 1, price: 2_000 });
+        // What it had before its fill was undone leaves room for all of it, or, with a price or more of its own, for none.
+        change();
+        if (!isForOthers) have(1.5, ALICE, 2);
+        fixture.undo(fixture.match(other, own, 2_000, 1, buy), counterpartyAtFault, protocolCapBreach);
+        assert.equal(fixture.sink.faults.at(-1)?.isForOthers, isForOthers, `${limit} ${change}`);
+      }
     }
   });
 });
+
+const SHORT = 0.001;
+
+/** ALICE rests shorts of 0.001 ETH, of which vaults lend so many. */
+function shortsAtTheBound(lent: number, count: number): { fixture: MarginFixture; cooldowns: FaultCooldowns } {
+  const fixture = fixtureWith(100_000);
+  fixture.holdings = BigInt(lent) * 10n ** 15n;
+  fixture.price(ETH, 2_000);
+  for (let order = 0; order < count; order += 1) {
+    SEQUENCES[order] = fixture.place({ side: sell, quantity: SHORT, price: 2_000, id: `s-${order}` });
+  }
+  const cooldowns = new FaultCooldowns({
+    nowNs: () => fixture.nowNs,
+    limits: { tierOf: () => 'default' },
+    accounts: fixture.manager.margin.accounts,
+    entry: { cancelAll: () => null },
+    counted: { fault: () => undefined, cooldown: () => undefined },
+  });
+  return { fixture, cooldowns };
+}
+
+const SEQUENCES: number[] = [];
+
+/** A spot buyer meets one of the shorts. @returns the trade. */
+function sold(fixture: MarginFixture, order: number, sequence: number = SEQUENCES[order] ?? 0): number {
+  const buyer = fixture.place({ user: BOB, side: buy, quantity: SHORT, price: 2_000, isSpot: true });
+  return fixture.match(sequence, buyer, 2_000, SHORT, buy);
+}
