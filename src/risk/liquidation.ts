@@ -19,7 +19,7 @@ import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampN
 import type { InitialSums, MarginSums } from './account.ts';
 import { type AssetTerms, equityLeg, legAtMark, type PriceSources, weighedLeg } from './asset-terms.ts';
 import { type Legs, magnitude } from './position.ts';
-import { isUsable, ORACLE_STALE_NS, usableMark } from './prices.ts';
+import { isStale, isUsable, ORACLE_STALE_NS, usableMark } from './prices.ts';
 import type { RiskTerms } from './risk-terms.ts';
 
 /** A weight of 1 in percent, and the midpoint of two of them. */
@@ -33,10 +33,12 @@ type Decimals = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals'>;
 // ---- the order of a liquidation, and a clip
 
 /**
- * The price that an order of the node is derived from (LIQ-07 to LIQ-09): of the mark in use and the oracle the usable one
- * that reaches deeper into the book, the lower for a sell and the higher for a buy. A source is usable while it is neither
- * stale nor tripped; a mark that recovers is none. A sale is never priced without an oracle: then the asset is
- * circuit-broken collateral (AMB-126).
+ * The price that an order of the node is derived from (LIQ-07 to LIQ-09). That is the oracle alone while it is usable and at
+ * most `mark_band_age_ms` old (decision 0045): a trader who pays himself would choose, within the band of the mark, how far the
+ * node reaches into his own orders, and the account would pay. Of an older oracle and the mark in use it is the usable one that
+ * reaches deeper into the book, the lower for a sell and the higher for a buy. A source is usable while it is neither stale nor
+ * tripped; a mark that recovers is none. A sale is never priced without an oracle: then the asset is circuit-broken collateral
+ * (AMB-126).
  *
  * @param side of the order. @returns USD for one unit, 18 decimals; null without a usable price: no order.
  */
@@ -45,8 +47,11 @@ export function liquidationReference(
   { oracle, mark, risk }: PriceSources & { readonly risk: Pick<RiskTerms, 'markRule'> },
   nowNs: TimestampNs,
 ): Amount18 | null {
+  const usable = isUsable(oracle, ORACLE_STALE_NS, nowNs) ? oracle : null;
+  // mutant: liquidation-oracle-alone
+  if (usable !== null && !isStale(usable.timeNs, risk.markRule.bandAgeNs, nowNs)) return usable.price;
+  const fromOracle = usable?.price ?? null;
   const fromMark = usableMark(oracle, mark, risk.markRule, nowNs);
-  const fromOracle = isUsable(oracle, ORACLE_STALE_NS, nowNs) ? oracle.price : null;
   if (fromOracle === null) return side === SIDE.buy ? fromMark : null;
   if (fromMark === null) return fromOracle;
   // mutant: liquidation-reference

@@ -67,18 +67,23 @@ suite('a trade of 0.10 USD with oneself', () => {
     assert.equal(isFound(null), true);
   });
 
-  test('MON-06: prices of liquidation orders and of deleveraging stay near the oracle', () => {
-    const prices = (markBand: string | null): readonly string[] => {
+  test('LIQ-07, MON-06: it moves no price of a liquidation order, and that of deleveraging by the band; behind an old oracle both', () => {
+    const prices = (markBand: string | null, oracleAgeNs = 0n): readonly string[] => {
       const one = world(markBand);
-      wash(one);
+      one.pass(oracleAgeNs);
+      // A mark of before is stale by then, and three good ones heal it.
+      for (let trade = 0; trade < 3; trade += 1) wash(one);
       const slot = riskSlot(one.state, ETH);
       const reference = liquidationReference(SIDE.sell, slot, one.nowNs);
       assert.ok(reference !== null);
       const deleveraged = adlPrice(SIDE.buy, termsOf(slot, one.nowNs).prices, { priceDecimals: 2 });
       return [format18(reference), String(deleveraged / 100)];
     };
-    assert.deepEqual(prices('none'), ['10', '10']);
-    assert.deepEqual(prices(null), ['1904.761904761904762', '1904.76']);
+    assert.deepEqual(prices('none'), ['2000', '10']);
+    assert.deepEqual(prices(null), ['2000', '1904.76']);
+    // `mark_band_age_ms`, 120 s: to the nanosecond.
+    assert.deepEqual(prices(null, 120_000_000_000n), ['2000', '1904.76']);
+    assert.deepEqual(prices(null, 120_000_000_001n), ['10', '10']);
   });
 
   test('MON-06: a cap in USD is not used up by it', () => {

@@ -1532,7 +1532,13 @@ const RING_AND_BOOK: readonly Mutant[] = [
 
 const LIQUIDATION: readonly Mutant[] = [
   {
-    breaks: 'a liquidation takes the price that reaches deeper',
+    breaks: 'no trade moves an order of the node while the oracle is young',
+    site: 'liquidation-oracle-alone',
+    change: removed,
+    caughtBy: 'test/risk/liquidation',
+  },
+  {
+    breaks: 'by an older oracle a liquidation takes the price that reaches deeper',
     site: 'liquidation-reference',
     change: swap(/larger\((\w+), (\w+)\) : smaller/, 'smaller($1, $2) : larger'),
     caughtBy: 'test/risk/liquidation',

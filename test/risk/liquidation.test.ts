@@ -102,13 +102,16 @@ function sumsOf(spot: string, positions: readonly (readonly [AssetTerms, Legs])[
 
 suite('liquidation prices', () => {
   const rows: readonly [string, PriceSource | null, PriceSource | null, string | null, string | null][] = [
-    ['both usable, the trade lower', source('1995', 0), source('2000', 0), '1895.25', '2050'],
-    ['both usable, the trade higher', source('2010', 0), source('2000', 0), '1900', '2060.25'],
-    ['a last trade of 61 s', source('1995', 61), source('2000', 0), '1900', '2050'],
-    ['a last trade of exactly 60 s is usable', source('1995', 60), source('2000', 0), '1895.25', '2050'],
+    ['the oracle young, the trade lower', source('1995', 0), source('2000', 0), '1900', '2050'],
+    ['the oracle young, the trade higher', source('2010', 0), source('2000', 0), '1900', '2050'],
+    ['an oracle of exactly 2 min is young', source('1995', 0), source('2000', 120), '1900', '2050'],
+    ['an older oracle, the trade lower', source('1995', 0), source('2000', 121), '1895.25', '2050'],
+    ['an older oracle, the trade higher', source('2010', 0), source('2000', 121), '1900', '2060.25'],
+    ['an older oracle, a last trade of 61 s', source('1995', 61), source('2000', 121), '1900', '2050'],
+    ['a last trade of exactly 60 s is usable', source('1995', 60), source('2000', 121), '1895.25', '2050'],
     ['an oracle of 61 min prices no sale', source('1995', 0), source('2000', 3_660), null, '2044.88'],
     ['an oracle of exactly 1 h is usable', source('1995', 0), source('2000', 3_600), '1895.25', '2050'],
-    ['a tripped or recovering mark is none', source('1995', 0, true), source('2000', 0), '1900', '2050'],
+    ['a tripped or recovering mark is none', source('1995', 0, true), source('2000', 121), '1900', '2050'],
     ['a tripped oracle is none', source('1995', 0), source('2000', 0, true), null, '2044.88'],
     ['no usable price, no order', source('1995', 61), source('2000', 3_601), null, null],
     ['no price ever', null, null, null, null],
@@ -119,6 +122,26 @@ suite('liquidation prices', () => {
       assert.equal(priceOf(SIDE.buy, { mark, oracle }), buy);
     });
   }
+
+  test('LIQ-07, MON-06: while the oracle is young no mark has a part in the reference, with any band or none', () => {
+    const price = fc.bigInt({ min: 1n, max: 10n ** 24n });
+    const seconds = fc.nat(240);
+    const band = fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }));
+    const cases = fc.tuple(fc.constantFrom(SIDE.buy, SIDE.sell), price, price, seconds, seconds, band, fc.nat(120));
+    fc.assert(
+      fc.property(cases, ([side, ofOracle, ofMark, oracleAge, markAge, bandWidth, bandAge]) => {
+        const oracle = { ...source('1', oracleAge), price: ofOracle as Amount18 };
+        const mark = { ...source('1', markAge), price: ofMark as Amount18 };
+        const markRule = { band: bandWidth, bandAgeNs: BigInt(bandAge) * SECOND };
+        const reference = liquidationReference(side, { oracle, mark, risk: { markRule } }, NOW);
+        // No band binds a mark behind an older oracle.
+        const isMarked = oracleAge > bandAge && markAge <= 60;
+        const isDeeper = side === SIDE.buy ? ofMark > ofOracle : ofMark < ofOracle;
+        assert.equal(reference, isMarked && isDeeper ? ofMark : ofOracle);
+      }),
+      PARAMETERS,
+    );
+  });
 
   test('LIQ-06: a price without an oracle is exact in a market of three decimals (EX-07)', () => {
     const market = { ...MARKET, priceDecimals: 3 };

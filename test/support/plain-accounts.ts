@@ -232,8 +232,8 @@ export class PlainAccounts {
   }
 
   /**
-   * Usable last trade and usable oracle; deeper is lower for a sale and higher for a buy (LIQ-07 to LIQ-09). Only a buy is
-   * priced without an oracle (AMB-126).
+   * A young oracle alone, else usable last trade and usable oracle; deeper is lower for a sale and higher for a buy (LIQ-07 to
+   * LIQ-09). Only a buy is priced without an oracle (AMB-126).
    */
   reference(asset: AssetId, sells: boolean): bigint | null {
     if (sells && this.terms(asset).broken) return null;

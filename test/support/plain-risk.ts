@@ -115,10 +115,14 @@ export class PlainRisk {
     this.#trips.add(this.#trades.length);
   }
 
-  /** The prices that liquidation may use now: last trade and oracle, each unless it is old or tripped. */
+  /**
+   * The prices that liquidation may use now: the oracle alone for two minutes, then last trade and oracle, each unless it is
+   * old or tripped.
+   */
   usable(now: bigint): readonly bigint[] {
     const trade = this.#trades.at(-1);
     const oracle = this.usableOracle(now);
+    if (oracle !== null && now - (this.#oracles.at(-1)?.of ?? 0n) <= BAND_AGE) return [oracle];
     const marks = trade !== undefined && this.#isMarked(now) ? [this.#bound(trade.price, now)] : [];
     return [...marks, ...(oracle === null ? [] : [oracle])];
   }

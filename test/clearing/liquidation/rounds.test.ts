@@ -13,6 +13,7 @@ import type { ChainId, OrderId, UserId } from '../../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TIF } from '../../../src/core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, SECOND_NS, type Sequence } from '../../../src/core/units.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS } from '../../../src/risk/prices.ts';
+import { DEFAULT_MARK_TERMS } from '../../../src/risk/risk-terms.ts';
 import { CHAIN, codeOf, effectsOf, PlainTables, reasonsOf } from '../../support/clearing-world.ts';
 import { MarginWorld } from '../../support/margin-world.ts';
 import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
@@ -408,18 +409,20 @@ suite('fills of liquidation orders', () => {
     assert.deepEqual(reasons, ['CounterpartyAtFault', 'InvalidOrder']);
   });
 
-  test('LIQ-12: where no band binds it, a mark that two traders have set far from the oracle sells nothing to them, and what the oracle allows passes', () => {
+  test('LIQ-12: behind an old oracle, a mark that two traders have set far from it sells nothing to them, and what the oracle allows passes', () => {
     const world = MarginWorld.make();
-    world.put('putAsset', ETH, { mark_band: 'none' }, 'patch');
     world.fund(ALICE, USD, '220', 1);
     world.fund(BOB, USD, '100000', 1);
     world.fund(CAROL, USD, '1000');
     world.fund(CAROL, ETH, '1');
     assert.equal(world.trade({ buyer: A, seller: B, price: 2000, quantity: 1 }), 'confirmed');
-    // Carol trades with herself at 1: the mark is 1, and the oracle is what it was, 1.5 % lower.
-    const spot = { user: CAROL, subAccount: 0, isSpot: true };
-    assert.equal(world.trade({ buyer: spot, seller: spot, price: 1, quantity: 0.01 }), 'confirmed');
     world.prices({ [ETH]: '1970' });
+    world.pass(DEFAULT_MARK_TERMS.bandAgeNs + SECOND_NS);
+    // Carol trades with herself at 1, until the mark has healed: it is 1, and no band binds it.
+    const spot = { user: CAROL, subAccount: 0, isSpot: true };
+    for (let trade = 0; trade < 3; trade += 1) {
+      assert.equal(world.trade({ buyer: spot, seller: spot, price: 1, quantity: 0.01 }), 'confirmed');
+    }
     const [order] = effectsOf(ordered(world), 'nodeOrder');
     assert.equal(order?.price, 95, 'by LIQ-07 the order reaches as deep as the mark');
     const taker = admit(world);
