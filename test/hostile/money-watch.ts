@@ -257,25 +257,31 @@ export class MoneyWatch {
       const amount_base_units = `${PAID_UNITS * 5_000_000n}`;
       await asked(this.#node.ops, 'POST', `${at}/deposits`, { user: userId, token: USD_TOKEN, amount_base_units });
       const startedMs = performance.now();
-      let nonce = -1;
-      await eventually(async () => {
-        await this.#tried(async () => {
-          nonce = (await this.#payee.account.nextNonces(CHAIN)).withdrawal;
-          const request = { token: USD_TOKEN, chainId: CHAIN, amount18: PAID_UNITS * ONE, target: TARGET, nonce };
-          await this.#payee.account.withdraw(request);
-          nonce += 1;
-        });
-        await aMoment(LOOK_MS);
-        return nonce > 0;
-      });
-      nonce -= 1;
+      let nonce: number | null = null;
+      let refusal = '';
+      await eventually(
+        async () => {
+          try {
+            const { withdrawal } = await this.#payee.account.nextNonces(CHAIN);
+            const request = { token: USD_TOKEN, chainId: CHAIN, amount18: PAID_UNITS * ONE, target: TARGET };
+            await this.#payee.account.withdraw({ ...request, nonce: withdrawal });
+            nonce = withdrawal;
+          } catch (error) {
+            if (!(error instanceof RingbookError)) throw error;
+            refusal = error.code;
+          }
+          await aMoment(LOOK_MS);
+          return nonce !== null;
+        },
+        () => `an honest withdrawal is refused: ${refusal}`,
+      );
       await eventually(
         async () => {
           const paid = await asked(this.#node.ops, 'POST', `${at}/withdrawals/execute`, { user: userId, nonce });
           await aMoment(LOOK_MS);
           return paid?.body['status'] === 'mined';
         },
-        () => 'an honest withdrawal is never paid',
+        () => `honest withdrawal ${nonce} is never paid`,
       );
       this.#paid += 1;
       this.#paidAfterMsMax = Math.max(this.#paidAfterMsMax, performance.now() - startedMs);
