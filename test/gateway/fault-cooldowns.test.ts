@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import { ROLLBACK_REASON, type RollbackReason } from '../../src/core/order-terms.ts';
+import { ROLLBACK_REASON, type RollbackReason, SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { FaultCooldowns } from '../../src/gateway/fault-cooldowns.ts';
 import type { OrderFault } from '../../src/gateway/orders/order-events.ts';
@@ -31,7 +31,7 @@ class World {
   undo(reason: RollbackReason, change: Partial<OrderFault> = {}): void {
     this.cooldowns.rolledBack({
       ...{ user: user('ada'), subAccount: 1, other: user('bob'), reason, asset: '1' as AssetId },
-      ...{ admittedNs: NOW, matchedNs: NOW, isNewOrder: true, wasUndone: false, isForOthers: false },
+      ...{ side: SIDE.buy, matchedNs: NOW, isNewOrder: true, wasUndone: false, isForOthers: false },
       ...change,
     });
   }

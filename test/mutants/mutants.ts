@@ -1475,6 +1475,18 @@ const RING_AND_BOOK: readonly Mutant[] = [
     caughtBy: 'test/gateway/fault-cooldowns',
   },
   {
+    breaks: 'only a price that moved against the account excuses a lack of margin',
+    site: 'price-against-account',
+    change: swap(/ > sinceNs/, ' >= 0n'),
+    caughtBy: 'test/gateway/orders/undone-fills',
+  },
+  {
+    breaks: 'many times the budget of undone fills is a cool-down of many times',
+    site: 'long-cool-down',
+    change: swap(/Math\.max\(1, Math\.floor.*\)\)\)/, '1)'),
+    caughtBy: 'test/gateway/sessions/fault-budget',
+  },
+  {
     breaks: 'fills that are excused for what others have are excused as far as they fitted',
     site: 'excused-fills-add-up',
     change: swap(/excused - others\.excused/, '0n'),

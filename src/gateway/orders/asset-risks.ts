@@ -23,13 +23,21 @@ export interface AssetMarks {
   readonly holdings: bigint;
 }
 
+/** When a price last moved: times of the prices that were not those before. */
+interface Moves {
+  readonly roseNs: bigint;
+  readonly fellNs: bigint;
+}
+
 interface Entry extends AssetMarks {
+  readonly moves: Moves;
   readonly risk: RiskTerms;
   readonly terms: AssetTerms;
 }
 
 const NO_MARKS: AssetMarks = { oracle: null, mark: null, interest: { credits: 0n, borrows: 0n }, holdings: 0n };
 const NO_TIME = 0n as TimestampNs;
+const NO_MOVES: Moves = { roseNs: 0n, fellNs: 0n };
 const NEVER = (1n << 64n) as TimestampNs;
 
 export class AssetRisks {
@@ -98,10 +106,11 @@ export class AssetRisks {
     return this.#assets.get(asset) ?? NO_MARKS;
   }
 
-  /** Whether the oracle or the mark price of the asset is younger than this. */
-  pricedSince(asset: AssetId, sinceNs: TimestampNs): boolean {
-    const { oracle, mark } = this.marks(asset);
-    return (oracle?.timeNs ?? 0n) > sinceNs || (mark?.timeNs ?? 0n) > sinceNs;
+  /** Whether the oracle or the mark price of the asset has fallen since then, or risen: the next at the same price is no move. */
+  movedSince(asset: AssetId, direction: 'rose' | 'fell', sinceNs: TimestampNs): boolean {
+    const { roseNs, fellNs } = this.#assets.get(asset)?.moves ?? NO_MOVES;
+    // mutant: price-against-account
+    return (direction === 'rose' ? roseNs : fellNs) > sinceNs;
   }
 
   /**
@@ -155,7 +164,13 @@ export class AssetRisks {
   }
 
   #put(asset: AssetId, risk: RiskTerms, marks: AssetMarks): void {
-    this.#assets.set(asset, entryOf(risk, marks, this.#nowNs));
+    const before = this.#assets.get(asset);
+    const moves = movesAfter(
+      movesAfter(before?.moves ?? NO_MOVES, before?.oracle, marks.oracle),
+      before?.mark,
+      marks.mark,
+    );
+    this.#assets.set(asset, { ...entryOf(risk, marks, this.#nowNs), moves });
     this.#version += 1;
     const { oracle, mark } = marks;
     const bandEnd = endOf(oracle, risk.markRule.bandAgeNs);
@@ -164,11 +179,21 @@ export class AssetRisks {
   }
 }
 
+/** A first price counts as both. */
+function movesAfter(moves: Moves, before: PriceSource | null | undefined, after: PriceSource | null): Moves {
+  if (after === null || after.price === before?.price) return moves;
+  const isFirst = before === null || before === undefined;
+  return {
+    roseNs: isFirst || after.price > before.price ? after.timeNs : moves.roseNs,
+    fellNs: isFirst || after.price < before.price ? after.timeNs : moves.fellNs,
+  };
+}
+
 /** The last instant at which a source is not stale. */
 function endOf(source: PriceSource | null, staleNs: bigint): bigint {
   return source === null ? NEVER : source.timeNs + staleNs;
 }
 
 function entryOf(risk: RiskTerms, marks: AssetMarks, nowNs: TimestampNs): Entry {
-  return { ...marks, risk, terms: termsInForce(risk, marks, marks.interest, nowNs) };
+  return { ...marks, risk, moves: NO_MOVES, terms: termsInForce(risk, marks, marks.interest, nowNs) };
 }

@@ -182,7 +182,7 @@ export class FillView {
     for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
     const asset = trade.market.definition.assetId;
     for (const { order, reason } of faults) {
-      const { user, subAccount, admittedNs, exposure } = order;
+      const { user, subAccount, side, exposure } = order;
       const { user: other } = (order.index === trade.maker.order.index ? trade.taker : trade.maker).order;
       // mutant: order-at-fault-once
       const isNewOrder = !order.wasAtFault;
@@ -191,7 +191,7 @@ export class FillView {
       const isBreach = reason === ROLLBACK_REASON.protocolCapBreach && other !== user;
       const isForOthers = isBreach && this.#margins.excuseBreach(order, trade.quantity);
       this.#sink.fault({
-        ...{ user, subAccount, other, reason, asset, admittedNs, matchedNs: trade.matchedNs },
+        ...{ user, subAccount, other, reason, asset, side, matchedNs: trade.matchedNs },
         ...{ isNewOrder, wasUndone, isForOthers },
       });
     }

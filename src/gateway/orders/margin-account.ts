@@ -298,14 +298,16 @@ export class MarginAccount {
     return this.#assets.version + this.spot.changes + this.#changes + this.#exposures;
   }
 
-  /** Whether an oracle or mark price of any of its assets, debts or markets is younger than this. */
-  pricedSince(sinceNs: TimestampNs): boolean {
+  /** Whether an oracle or mark price of what it owns has fallen since then, or one of what it owes has risen. */
+  hasLostSince(sinceNs: TimestampNs): boolean {
     const assets = this.#assets;
     for (let balance = this.spot.first; balance !== null; balance = balance.next) {
-      if (optimisticOf(balance) !== 0n && assets.pricedSince(balance.asset, sinceNs)) return true;
+      const owned = optimisticOf(balance);
+      if (owned !== 0n && assets.movedSince(balance.asset, owned > 0n ? 'fell' : 'rose', sinceNs)) return true;
     }
     for (const position of this.#positions.values()) {
-      if (assets.pricedSince(position.asset, sinceNs)) return true;
+      const base = optimisticBase(position);
+      if (base !== 0n && assets.movedSince(position.asset, base > 0n ? 'fell' : 'rose', sinceNs)) return true;
     }
     return false;
   }

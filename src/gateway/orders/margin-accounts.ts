@@ -81,11 +81,12 @@ export class MarginAccounts {
   }
 
   /**
-   * Whether a price on which the margin of this fill depends is younger than its match: of the asset traded or of anything
-   * else in the account.
+   * Whether a price on which the margin of this fill depends has moved against the account since its match: of the asset traded
+   * or of anything else in the account.
    */
-  pricedSinceMatch({ user, subAccount, asset, matchedNs }: OrderFault): boolean {
-    return this.assets.pricedSince(asset, matchedNs) || this.peek(user, subAccount).pricedSince(matchedNs);
+  pricedSinceMatch({ user, subAccount, asset, side, matchedNs }: OrderFault): boolean {
+    const isAgainstFill = this.assets.movedSince(asset, side === SIDE.buy ? 'fell' : 'rose', matchedNs);
+    return isAgainstFill || this.peek(user, subAccount).hasLostSince(matchedNs);
   }
 
   /** What all users have in an asset, pending fills included (AMB-54, CAP-08). */

@@ -6,7 +6,7 @@
 import type { OrderEventView } from '../../codec/order-events.ts';
 import type { UserTradeView } from '../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
-import type { FillStatus, OrderEnd, RollbackReason } from '../../core/order-terms.ts';
+import type { FillStatus, OrderEnd, RollbackReason, Side } from '../../core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../core/units.ts';
 import type { Room } from '../../order/order-codec.ts';
 
@@ -63,7 +63,7 @@ export interface OrderFault {
   readonly other: UserId;
   readonly reason: RollbackReason;
   readonly asset: AssetId;
-  readonly admittedNs: TimestampNs;
+  readonly side: Side;
   readonly matchedNs: TimestampNs;
   /** No fill of the order was undone for its fault before. */
   readonly isNewOrder: boolean;

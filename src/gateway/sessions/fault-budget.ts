@@ -6,8 +6,8 @@
  *   undone fill ─▶ does its reason count? ─▶ one more fill, and the order once ─▶ more than a budget in the window?
  *                                                             cool-down, with new counts afterwards ◀─────┘
  *
- * Faults that a user cannot avoid do not count (`FAULT_RULE`), and neither do faults during a cool-down: they result
- * from orders accepted before it.
+ * Faults that a user cannot avoid do not count (`FAULT_RULE`). Faults during a cool-down result from orders accepted before it:
+ * they begin no other, but all undone fills of others together make it longer, by as often as they are the budget of fills.
  *
  * Bounded: only users with a fault in the last window or cool-down have an entry, with at most 65 counts of each kind; at most
  * `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
@@ -15,6 +15,7 @@
  *
  * The effect of a cool-down on orders is in gateway/fault-cooldowns.ts.
  */
+import { smaller } from '../../core/arithmetic.ts';
 import type { UserId } from '../../core/ids.ts';
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import { ROLLBACK_REASON, type RollbackReason } from '../../core/order-terms.ts';
@@ -22,7 +23,7 @@ import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 
 /**
  * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its asset, or
- * of another asset in the account, changed between match and decision, or a fill of the account was undone for another user
+ * of another asset in the account, moved against the account between match and decision, or a fill of the account was undone for another user
  * since its admission; or unless it would have fitted with what others had in the asset, and the prices, at its admission. Every
  * reason is listed.
  */
@@ -73,6 +74,9 @@ const DEFAULT_FAULTS: FaultSettings = {
 /** Times that lie closer together than this part of a window are counted as one; they leave it with the last of them. */
 const PARTS = 64n;
 
+/** No cool-down is longer, unless the setting is. */
+const COOLDOWN_MAX_NS = 3_600n * SECOND_NS;
+
 const USERS_MAX = 65_536;
 
 /** How often something happened in a window, with at most 65 numbers. */
@@ -115,6 +119,9 @@ interface Entry {
   lastNs: bigint;
   /** 0n: no cool-down. */
   coolsUntilNs: bigint;
+  /** Of the cool-down: its begin, and the undone fills that it is for. */
+  coolsFromNs: bigint;
+  undone: number;
 }
 
 export class FaultBudget {
@@ -142,7 +149,12 @@ export class FaultBudget {
     const { orders, ordersMarketMaker, fills, fillsMarketMaker, windowNs, cooldownNs } = this.settings;
     const entry = this.#entryOf(user);
     const own = entry.value;
-    if (own.coolsUntilNs > now) return false;
+    const fillsMost = isMarketMaker ? fillsMarketMaker : fills;
+    if (own.coolsUntilNs > now) {
+      own.undone += 1;
+      own.coolsUntilNs = own.coolsFromNs + cooldownOf(own.undone, fillsMost, cooldownNs);
+      return false;
+    }
     if (own.coolsUntilNs !== 0n) {
       own.coolsUntilNs = 0n;
       forget(own);
@@ -154,10 +166,12 @@ export class FaultBudget {
     // mutant: undone-fills-count
     const isOver =
       own.orders.count(now, windowNs) > (isMarketMaker ? ordersMarketMaker : orders) ||
-      own.fills.count(now, windowNs) > (isMarketMaker ? fillsMarketMaker : fills);
+      own.fills.count(now, windowNs) > fillsMost;
     if (isOver) {
+      own.undone = own.fills.count(now, windowNs);
+      own.coolsFromNs = now;
+      own.coolsUntilNs = now + cooldownOf(own.undone, fillsMost, cooldownNs);
       forget(own);
-      own.coolsUntilNs = now + cooldownNs;
     }
     this.#forget(now);
     return isOver;
@@ -180,7 +194,7 @@ export class FaultBudget {
     if (known !== undefined) return known;
     const entry = new ListEntry<Entry>({
       ...{ user, orders: new SlidingCount(), fills: new SlidingCount() },
-      ...{ lastNs: 0n, coolsUntilNs: 0n },
+      ...{ lastNs: 0n, coolsUntilNs: 0n, coolsFromNs: 0n, undone: 0 },
     });
     this.#entries.set(user, entry);
     return entry;
@@ -198,6 +212,13 @@ export class FaultBudget {
       this.#entries.delete(oldest.user);
     }
   }
+}
+
+/** The cool-down for so many undone fills of others, of which `most` were permitted. */
+function cooldownOf(undone: number, most: number, cooldownNs: bigint): bigint {
+  // mutant: long-cool-down
+  const times = BigInt(Math.max(1, Math.floor(undone / Math.max(1, most))));
+  return cooldownNs < COOLDOWN_MAX_NS ? smaller(cooldownNs * times, COOLDOWN_MAX_NS) : cooldownNs;
 }
 
 function forget({ orders, fills }: Entry): void {

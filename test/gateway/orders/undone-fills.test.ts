@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { ROLLBACK_REASON } from '../../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../../src/core/units.ts';
 import { FaultCooldowns } from '../../../src/gateway/fault-cooldowns.ts';
 import { ALICE, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
-import { BOB, CAROL, ETH } from '../../support/names.ts';
+import { BOB, BTC, CAROL, ETH } from '../../support/names.ts';
 
 const { buy, sell } = SIDE;
 const { protocolCapBreach, counterpartyAtFault } = ROLLBACK_REASON;
@@ -77,6 +78,32 @@ suite('undone fills', () => {
       const third = fixture.place({ side: buy, quantity: 1, price: 2_000 });
       fixture.rollBackFor(trade(fixture, third), 'taker');
       assert.equal(fixture.sink.faults.at(-1)?.wasUndone, false, 'one that was taken after it');
+    }
+  });
+
+  test('the attack: a price excuses a lack of margin only if it moved against the account after the match (MON-07, MON-08)', () => {
+    // Before, any younger trade excused all fills of a fill-or-kill, also one at the same price, or at a better one.
+    for (const [btc, base, price, isExcused] of [
+      [50_000, 1, 2_000, false],
+      [50_001, 1, 2_000, false],
+      [49_999, 1, 2_000, true],
+      [49_999, -1, 2_000, false],
+      [50_001, -1, 2_000, true],
+      [50_000, 1, 2_001, false],
+      [50_000, 1, 1_999, true],
+    ] as const) {
+      const fixture = fixtureWith(200_000);
+      fixture.position(BTC, base, -base * 50_000);
+      fixture.price(BTC, 50_000, 50_000);
+      fixture.price(ETH, 2_000, 2_000);
+      const own = fixture.place({ side: buy, quantity: 1, price: 2_000 });
+      const match = trade(fixture, own);
+      fixture.nowNs = (fixture.nowNs + 1_000_000n) as TimestampNs;
+      fixture.price(BTC, 50_000, btc);
+      fixture.price(ETH, 2_000, price);
+      fixture.rollBackFor(match, 'taker');
+      const fault = fixture.sink.faults.at(-1) ?? assert.fail();
+      assert.equal(fixture.manager.margin.accounts.pricedSinceMatch(fault), isExcused, `${btc} ${base} ${price}`);
     }
   });
 

@@ -67,6 +67,30 @@ suite('the budget of faults', () => {
     );
   });
 
+  test('a cool-down is as often as long as the undone fills are the budget of fills, an hour at most (MON-08)', () => {
+    for (const [undone, isMarketMaker, seconds] of [
+      [201, false, 60],
+      [399, false, 60],
+      [400, false, 120],
+      [1_416, false, 420],
+      [1_416, true, 0],
+      [4_000, true, 120],
+      [100_000, false, 3_600],
+    ] as const) {
+      const budget = new FaultBudget();
+      let begun = 0;
+      for (let each = 0; each < undone; each += 1) {
+        if (budget.fault(user('ada'), isMarketMaker, at(1), each === 0)) begun += 1;
+      }
+      assert.equal(begun, seconds === 0 ? 0 : 1, 'once');
+      assert.equal(budget.coolsForNs(user('ada'), at(1)), BigInt(seconds) * SECOND_NS, `${undone}`);
+    }
+    const budget = new FaultBudget();
+    budget.settings = { ...budget.settings, cooldownNs: 7_200n * SECOND_NS };
+    for (let each = 0; each < 1_000; each += 1) budget.fault(user('ada'), false, at(1), each === 0);
+    assert.equal(budget.coolsForNs(user('ada'), at(1)), 7_200n * SECOND_NS, 'a longer setting stays');
+  });
+
   test('users have budgets of their own, and a budget of 0 bears nothing', () => {
     for (const none of [{ orders: 0 }, { fills: 0 }]) {
       const budget = new FaultBudget();
@@ -88,6 +112,7 @@ suite('the budget of faults', () => {
         const orders = new Map<number, number[]>();
         const fills = new Map<number, number[]>();
         const until = new Map<number, number>();
+        const cooling = new Map<number, { from: number; undone: number }>();
         let now = 1;
         for (const { user: who, after, isNewOrder } of played) {
           now += after;
@@ -101,7 +126,13 @@ suite('the budget of faults', () => {
           const trips = !isCooling && isOver;
           orders.set(who, trips ? [] : ofOrders);
           fills.set(who, trips ? [] : ofFills);
-          if (trips) until.set(who, now + 7);
+          const most = who === 2 ? 8 : 6;
+          if (trips) cooling.set(who, { from: now, undone: ofFills.length });
+          const long = cooling.get(who);
+          if (long !== undefined && (trips || isCooling)) {
+            if (isCooling) long.undone += 1;
+            until.set(who, long.from + 7 * Math.max(1, Math.floor(long.undone / most)));
+          }
           assert.equal(budget.fault(user(who), who === 2, at(now), isNewOrder), trips);
           const left = Math.max(0, (until.get(who) ?? 0) - now);
           assert.equal(budget.coolsForNs(user(who), at(now)), BigInt(left) * SECOND_NS);
@@ -128,7 +159,7 @@ suite('which rollbacks count', () => {
       ROLLBACK_REASON;
     assert.deepEqual(rules('never'), [none, pricingFailure, staleMatch, counterpartyAtFault]);
     assert.deepEqual(rules('unlessPriceMoved'), [insufficientMargin]);
-    assert.deepEqual(rules('unlessMeasureMoved'), [protocolCapBreach]);
+    assert.deepEqual(rules('unlessForOthers'), [protocolCapBreach]);
     assert.equal(rules('always').length, reasons.length - 6);
     for (const reason of rules('always')) assert.ok(isAtFault(reason));
   });
