@@ -1,4 +1,4 @@
-// tier: quick, 3 s
+// tier: quick, 5 s
 /**
  * Simulated chains against a real clearing state and a plain model, with faults from a seed: reorganisations of any depth,
  * replayed logs, providers with every fault, kills and starts. And the files that earlier versions have written.

@@ -1,4 +1,4 @@
-// tier: full
+// tier: full, 6 s
 /** The watch of an EVM chain over HTTP, against providers with the limits and the words of real companies (CHN-01 to 04). */
 
 import assert from 'node:assert/strict';

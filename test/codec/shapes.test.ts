@@ -1,4 +1,4 @@
-// tier: quick
+// tier: quick, 4 s
 /**
  * The shapes that the documents are made of equal what the hot readers accept: both take the same requests and refuse
  * the same ones. "Taken" means for a reader: no broken shape, and no figure or id outside its rule (AMB-91).

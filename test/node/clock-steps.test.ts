@@ -1,4 +1,4 @@
-// tier: full
+// tier: full, 18 s
 /** A whole node whose system clock is moved under it (MCH-02): by a shim before its process, as an operator or NTP would. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// tier: full
+// tier: full, 9 s
 /**
  * The escape hatch of an EVM chain with a whole node (WDR-24, AMB-85, CHN-07): the node signs the root, it is committed on anvil, the node is
  * gone, a user withdraws by proof after the timeout, and the node that comes back debits it before anything else.

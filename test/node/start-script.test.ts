@@ -1,4 +1,4 @@
-// tier: full
+// tier: full, 6 s
 /** `npm start` as a supervisor has it: a signal to what it started reaches the node (MCH-03). */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
