@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { operator, startNode, stopNode } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import type { PlainClient } from '../support/plain-client.ts';
 import { type Json, TestNode } from '../support/test-node.ts';
 import { PlainKey } from '../support/wire-texts.ts';
@@ -123,7 +124,7 @@ suite('the escape hatch', () => {
     assert.equal((await vault())['escape_mode'], false);
     await node.advance(1n);
     assert.equal((await vault())['escape_mode'], true);
-    assert.match(node.process.stderr(), /the vault is in escape mode/);
+    await eventually(() => /the vault is in escape mode/.test(node.process.stderr()), node.process.stderr);
 
     const [before] = await ledger();
     const paid = await force(user, 70);

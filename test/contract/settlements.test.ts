@@ -467,7 +467,7 @@ suite('settlements', () => {
     await node.advance(BigInt(VALIDITY_S) * SECOND);
     await mine(3);
     assert.equal(await stopped(), 1, 'its final block is past every approval');
-    assert.match(node.process.stderr(), /"reason":"reorg".*the chain is stopped/);
+    await eventually(() => /"reason":"reorg".*the chain is stopped/.test(node.process.stderr()), node.process.stderr);
     assert.deepEqual(await withdrawals(alice), ['filled']);
     assert.equal(toldBy(await settle({ amountOut: hex(0.1) })), '503 SERVICE_UNAVAILABLE');
     await node.restart('SIGKILL');

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { welcomeOf } from '../../src/node/addresses.ts';
 import { startNode, stopNode } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import { ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
@@ -41,7 +42,7 @@ suite('the welcome of a node', () => {
       }
       assert.match(outputs[1] ?? '', /^Confirmed +0\.5 at 3000/m);
       assert.match(outputs[2] ?? '', /^market 2, /);
-      assert.ok(node.stderr().includes(`${node.oms}/api-reference`));
+      await eventually(() => node.stderr().includes(`${node.oms}/api-reference`), node.stderr);
     } finally {
       await stopNode(node, 'SIGKILL');
       removeDirectory(node.dataDirectory);

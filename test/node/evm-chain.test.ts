@@ -234,7 +234,7 @@ suite('EVM chain', () => {
     await deposit(1n);
     await anvil.mine(CONFIRMATIONS - 1);
     await eventually(async () => (await metric('ringbook_chain_stopped')) === 1);
-    assert.match(node.stderr(), /"level":"error".*the chain is stopped/);
+    await eventually(() => /"level":"error".*the chain is stopped/.test(node.stderr()), node.stderr);
     setFaults();
     await stopNode(node, 'SIGKILL');
     node = await startNode({ dataDirectory: node.dataDirectory });
@@ -253,7 +253,7 @@ suite('EVM chain', () => {
     await becomes(units + 1);
     await anvil.reorg(CONFIRMATIONS + 1);
     await eventually(async () => (await metric('ringbook_chain_stopped')) === 1);
-    assert.match(node.stderr(), /credited deposits vanished/);
+    await eventually(() => /credited deposits vanished/.test(node.stderr()), node.stderr);
     // The same counter as the one that vanished, and one behind it.
     await deposit(10n);
     await deposit(20n);
@@ -291,7 +291,10 @@ suite('EVM chain', () => {
     await anvil.mine(CONFIRMATIONS - 1);
     await becomes(units + 3);
     await shows(before);
-    assert.match(node.stderr(), /"deviation":"9".*the vaults do not hold what the ledger says/);
+    await eventually(
+      () => /"deviation":"9".*the vaults do not hold what the ledger says/.test(node.stderr()),
+      node.stderr,
+    );
     const gift = [contracts.vault, 5n * UNIT];
     assert.equal(await anvil.send({ contract: 'Token', at: contracts.token, name: 'mint', args: gift }), null);
     await anvil.mine(CONFIRMATIONS);

@@ -269,7 +269,7 @@ suite('EVM withdrawals', () => {
       const page = await (await fetch(`${node.ops}/metrics`)).text();
       return page.includes(`ringbook_chain_stopped{chain="${anvil.chainId}"} 1`);
     });
-    assert.match(node.stderr(), /"reason":"unmatched"/);
+    await eventually(() => /"reason":"unmatched"/.test(node.stderr()), node.stderr);
     const { spot } = await figures();
     assert.equal(await depositOnAnvil(anvil, contracts, client.userId, 1_000_000n), null);
     await anvil.mine(CONFIRMATIONS);
