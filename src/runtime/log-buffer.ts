@@ -1,6 +1,6 @@
 /**
  * Lines on their way to standard error and standard output: written into shared memory by the threads that log, read by the one
- * thread that writes them (log-writer.ts). Nothing here waits for whoever reads the lines outside (MCH-01).
+ * thread that writes them (log-writer.ts). Nothing here waits for the reader of the lines (MCH-01).
  *
  *   thread ─▶ its lane, a ring that it alone writes ───┐
  *   thread ─▶ its lane                        full: dropped and counted

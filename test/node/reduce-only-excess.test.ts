@@ -76,7 +76,7 @@ suite('reduce-only orders', () => {
     await node.restart('SIGKILL');
     await long.login();
     await short.login();
-    // The price falls: somebody sells at 2900, and there are bids below.
+    // The price falls: a sale at 2900 sets it, and there are bids below.
     await short.buy(limit(289_000, 20_000), MARGIN);
     const at = await short.buy(limit(290_000, 100), MARGIN);
     const seller = await node.trader({ '0': '10000' }, [1]);
