@@ -52,6 +52,7 @@ import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { placeStart } from './registry/registry-config.ts';
+import type { ReplicatedLog } from './replicated-log.ts';
 import { beginRestart, restartOrder } from './restart.ts';
 import { liveOrders, restore, restoredCount, sendMarketFigures } from './restoring.ts';
 import type { MarketRow } from './rows.ts';
@@ -71,6 +72,8 @@ export interface ClearingOptions {
   /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
+  /** Where several machines hold the journal; null or absent: a record is Confirmed when it is flushed here. */
+  readonly log?: ReplicatedLog | null;
   /** Verifies what is not attested; a seam only so that the simulation can forge. */
   readonly verifyOrder: (order: OrderToVerify) => boolean;
   /** Called before the orders of a batch are verified: takes what the verifier has attested. */
