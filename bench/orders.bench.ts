@@ -8,7 +8,7 @@ import { type AssetId, type OrderId, USD, type UserId } from '../src/core/ids.ts
 import { ORDER_END, SIDE, TRIGGER, TRIGGER_STATE } from '../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../src/core/units.ts';
 import { viewsOf } from '../src/core/views.ts';
-import type { OrderSink } from '../src/gateway/orders/order-events.ts';
+import type { OrderSink } from '../src/gateway/orders/book/order-events.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { DEFAULT_SETTINGS } from '../src/gateway/orders/settings.ts';
 import { writeText, writeUser } from '../src/schema/fields.ts';

@@ -66,7 +66,7 @@ const TABLE: Readonly<Record<string, Module>> = {
 /** Modules that decide: no clock, no I/O, no chance; rings and messages in their shells alone. */
 const PURE = ['core', 'schema', 'codec', 'order', 'risk', 'matching', 'clearing', 'gateway', 'market-data'];
 /** The shells of those modules: actors, codecs, and what the gateway runs on its thread. */
-const SHELL = /-(?:actor|codec)\.ts$|^src\/gateway\/[^/]+$/;
+const SHELL = /-(?:actor|codec)\.ts$|^src\/gateway\/(?!orders\/|sessions\/)/;
 /** Shells that have another name. */
 const OTHER_SHELLS: readonly string[] = [
   'src/clearing/journal-batch.ts',

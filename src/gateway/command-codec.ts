@@ -22,8 +22,8 @@ import {
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
-import type { ReduceCommand, ReleaseCommand } from './orders/order-events.ts';
-import type { PreparedAmend, PreparedCancel, PreparedCreate, PreparedReplace } from './orders/prepared.ts';
+import type { ReduceCommand, ReleaseCommand } from './orders/book/order-events.ts';
+import type { PreparedAmend, PreparedCancel, PreparedCreate, PreparedReplace } from './orders/entry/prepared.ts';
 
 const NO_PRICE = 0 as RawPrice;
 const NO_QUANTITY = 0 as RawQuantity;

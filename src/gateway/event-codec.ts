@@ -13,8 +13,8 @@ import {
   OrderRestoredAtBoot,
   PositionChanged,
 } from '../schema/generated/messages.ts';
-import type { AssetMarks } from './orders/asset-risks.ts';
-import type { RestoredOrder } from './orders/order-book-view.ts';
+import type { RestoredOrder } from './orders/book/order-book-view.ts';
+import type { AssetMarks } from './orders/margin/asset-risks.ts';
 
 const USER_WORDS = 8;
 

@@ -43,9 +43,9 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
+import type { SignatureVerifier } from './actions/signature-verifier.ts';
 import { readBalance, readMarketRisk, readPosition, readRestored, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
-import type { SignatureVerifier } from './signature-verifier.ts';
 
 export interface GatewayActorParts {
   readonly gateway: Gateway;

@@ -24,18 +24,17 @@ import type { AtRisk } from '../core/market-figures.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Publication } from '../runtime/publication.ts';
-import { AccountActions } from './account-actions.ts';
-import { AutomaticCancels } from './automatic-cancels.ts';
+import { AccountActions } from './actions/account-actions.ts';
+import { AutomaticCancels } from './actions/automatic-cancels.ts';
+import { FaultCooldowns, type FaultCounters } from './actions/fault-cooldowns.ts';
+import { Liquidations } from './actions/liquidations.ts';
+import { OrderEntry } from './actions/order-entry.ts';
+import { ReleaseQueue } from './actions/release-queue.ts';
+import { RequestSignatures } from './actions/request-signatures.ts';
+import type { SignatureVerifier } from './actions/signature-verifier.ts';
 import type { ClearingClient } from './clearing-client.ts';
-import { FaultCooldowns, type FaultCounters } from './fault-cooldowns.ts';
 import { readSettings } from './gateway-settings.ts';
-import type { PageReader } from './history-thread.ts';
-import { Liquidations } from './liquidations.ts';
 import { MarginPublisher } from './margin-publisher.ts';
-import { MarginQueries } from './margin-queries.ts';
-import { OrderEntry } from './order-entry.ts';
-import { OrderQueries } from './order-queries.ts';
-import type { AssetMarks } from './orders/asset-risks.ts';
 import type {
   ClearedAccount,
   OrderEvent,
@@ -43,21 +42,22 @@ import type {
   ReduceCommand,
   ReleaseCommand,
   UserTrade,
-} from './orders/order-events.ts';
-import type { OrderHistory } from './orders/order-history.ts';
+} from './orders/book/order-events.ts';
+import type { OrderHistory } from './orders/history/order-history.ts';
+import type { AssetMarks } from './orders/margin/asset-risks.ts';
 import { OrderManager } from './orders/order-manager.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
-import { RegistryCache } from './registry-cache.ts';
-import { ReleaseQueue } from './release-queue.ts';
-import { RequestSignatures } from './request-signatures.ts';
+import type { PageReader } from './queries/history-thread.ts';
+import { MarginQueries } from './queries/margin-queries.ts';
+import { OrderQueries } from './queries/order-queries.ts';
+import { RegistryCache } from './queries/registry-cache.ts';
+import { NO_CHAINS, type SettlementChains, SettlementRows } from './queries/settlements.ts';
+import { SignerQueries } from './queries/signers.ts';
+import { WithdrawalRows } from './queries/withdrawals.ts';
 import type { TimerHolder } from './sessions/dead-man-timers.ts';
 import type { UserLimits } from './sessions/user-limits.ts';
-import { NO_CHAINS, type SettlementChains, SettlementRows } from './settlements.ts';
-import type { SignatureVerifier } from './signature-verifier.ts';
-import { SignerQueries } from './signers.ts';
 import { UserSessions } from './user-sessions.ts';
 import { NO_STREAMS, type UserEventStreams } from './user-streams.ts';
-import { WithdrawalRows } from './withdrawals.ts';
 
 export interface GatewayParts {
   readonly clock: Clock;

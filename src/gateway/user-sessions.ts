@@ -19,12 +19,12 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { verify } from '../crypto/ed25519.ts';
-import type { RequestSignatures } from './request-signatures.ts';
+import type { RequestSignatures } from './actions/request-signatures.ts';
+import { BAD_SIGNATURE } from './actions/signature-verifier.ts';
+import { type SignerQueries, signedByOf } from './queries/signers.ts';
 import { checkNonce, completeLogin, type LoginProof } from './sessions/login.ts';
 import { Nonces } from './sessions/nonces.ts';
 import { type LiveSession, Tokens } from './sessions/tokens.ts';
-import { BAD_SIGNATURE } from './signature-verifier.ts';
-import { type SignerQueries, signedByOf } from './signers.ts';
 import type { UserEventStreams } from './user-streams.ts';
 
 const NONCE_BYTES = 32;

@@ -5,7 +5,7 @@ import type { SettlementEvent } from '../codec/settlement-events.ts';
 import type { UserId } from '../core/ids.ts';
 import type { AtRisk } from '../core/market-figures.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { OrderEvent, UserTrade } from './orders/order-events.ts';
+import type { OrderEvent, UserTrade } from './orders/book/order-events.ts';
 
 /** Streams of figures that are computed only for users with a reader. */
 export type MarginStream = 'positions' | 'account-stats';

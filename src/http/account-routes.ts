@@ -14,7 +14,7 @@ import { type ChainId, parseChainId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { ClearingVerdict } from '../gateway/account-actions.ts';
+import type { ClearingVerdict } from '../gateway/actions/account-actions.ts';
 import { answer, noShape, type RequestParts, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 

@@ -12,7 +12,7 @@ import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
+import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
 import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { RouteKit } from './oms-kit.ts';

@@ -52,10 +52,10 @@ import {
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
+import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
-import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
-import { DisconnectGroup } from '../gateway/orders/disconnect-group.ts';
-import type { ActionAnswer } from '../gateway/orders/pending-requests.ts';
+import { DisconnectGroup } from '../gateway/orders/entry/disconnect-group.ts';
+import type { ActionAnswer } from '../gateway/orders/entry/pending-requests.ts';
 import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';

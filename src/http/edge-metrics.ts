@@ -13,7 +13,7 @@ import {
   readTimeMetric,
   refusalMetric,
   responseMetric,
-} from '../gateway/metric-names.ts';
+} from '../gateway/metrics/metric-names.ts';
 import type { Counter, Gauge, Histogram, MetricsWriter } from '../runtime/metrics.ts';
 import { MARKET_DATA_PATH } from './user-read-routes.ts';
 

@@ -3,7 +3,7 @@ import type { ControlAction, Correlation } from '../codec/control-frame.ts';
 import type { SpelledAsset } from '../codec/signed-text.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { SignedAction, SignedBatch } from '../gateway/order-entry.ts';
+import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 
 /** What an answer repeats of its request, letter by letter (wire.md 10.2). */

@@ -39,7 +39,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
-import type { OrderEvent, UserTrade } from '../gateway/orders/order-events.ts';
+import type { OrderEvent, UserTrade } from '../gateway/orders/book/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
 import { Channel } from './channel.ts';
 import {

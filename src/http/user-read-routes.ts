@@ -13,8 +13,8 @@ import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/position-basis.ts';
-import type { RowFilter } from '../gateway/orders/row-filter.ts';
+import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
+import type { RowFilter } from '../gateway/orders/history/row-filter.ts';
 import { answer, noShape, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 import { marketIn, pageOf } from './path-values.ts';

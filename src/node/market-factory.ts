@@ -3,7 +3,7 @@
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
 import { MARKET_ACTIONS, type MarketStage } from '../core/hops.ts';
 import { reserveNoAddresses } from '../core/pools.ts';
-import { MARKETS_MAX, matchedMetric, stageMetric } from '../gateway/metric-names.ts';
+import { MARKETS_MAX, matchedMetric, stageMetric } from '../gateway/metrics/metric-names.ts';
 import type { CommandTimes } from '../matching/command-timer.ts';
 import { MarketShardActor } from '../matching/market-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
@@ -38,7 +38,7 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
   });
 }
 
-/** In shared memory (gateway/metric-names.ts). */
+/** In shared memory (gateway/metrics/metric-names.ts). */
 function commandTimes(metrics: MetricsWriter): CommandTimes {
   const histograms = (stage: MarketStage) =>
     new Map(MARKET_ACTIONS.map((action) => [action, metrics.histogram(stageMetric(action, stage))]));

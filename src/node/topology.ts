@@ -10,7 +10,12 @@
  */
 
 import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
-import { CLEARING_METRICS, FRONT_DOOR_METRICS, MARKET_DATA_METRICS, MARKET_METRICS } from '../gateway/metric-names.ts';
+import {
+  CLEARING_METRICS,
+  FRONT_DOOR_METRICS,
+  MARKET_DATA_METRICS,
+  MARKET_METRICS,
+} from '../gateway/metrics/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
 

@@ -3,7 +3,7 @@
  * (metric-families.ts). Reading it costs the recording threads nothing.
  *
  * Here is what the exchange does: orders, fills, listeners, clearing, liquidation, chains. Threads, rings and the process
- * are in runtime-families.ts and process-metrics.ts, what is recorded in gateway/metric-names.ts and runtime/topology.ts.
+ * are in runtime-families.ts and process-metrics.ts, what is recorded in gateway/metrics/metric-names.ts and runtime/topology.ts.
  */
 import type { WatchedChain } from '../chain/evm-thread.ts';
 import type { ApprovalStop } from '../chain/vault-holdings.ts';
@@ -11,7 +11,7 @@ import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { ACTIONS, gatewayStagesOf, MARKET_ACTIONS, MARKET_STAGES, NAMING_ACTIONS, resultsOf } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
-import { STAGES } from '../gateway/admission.ts';
+import { STAGES } from '../gateway/actions/admission.ts';
 import {
   actionMetric,
   actionTimeMetric,
@@ -30,7 +30,7 @@ import {
   responseMetric,
   shedMetric,
   stageMetric,
-} from '../gateway/metric-names.ts';
+} from '../gateway/metrics/metric-names.ts';
 import type { MarketFigures } from '../gateway/orders/order-manager.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';

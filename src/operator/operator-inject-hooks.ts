@@ -11,7 +11,7 @@ import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, US
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
-import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/prepared.ts';
+import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/entry/prepared.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { BodyReader } from './body-reader.ts';
 import { seenByAll } from './operator-change.ts';

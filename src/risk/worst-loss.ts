@@ -22,7 +22,7 @@
  * Each sum over orders beyond a price is kept: an order, a fill and a cancel cost a few additions. A price that passes no order
  * of the side costs none, one that passes some costs a walk of the side.
  *
- * Not here: which orders an account has, its surplus (src/gateway/orders/margin-account.ts), the pressure that is reported
+ * Not here: which orders an account has, its surplus (src/gateway/orders/margin/margin-account.ts), the pressure that is reported
  * (exposure.ts).
  */
 import { larger, mulDivCeil, mulDivFloor, powerOfTen, RATE_SCALE, smaller } from '../core/arithmetic.ts';

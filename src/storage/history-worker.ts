@@ -7,9 +7,14 @@
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
-import { type FromHistory, HISTORY_WORD, type HistorySettings, type ToHistory } from '../gateway/history-thread.ts';
-import { answerHistory, jsonOf } from '../gateway/orders/history-ask.ts';
-import { BasisFolds } from '../gateway/orders/position-basis.ts';
+import { answerHistory, jsonOf } from '../gateway/orders/history/history-ask.ts';
+import { BasisFolds } from '../gateway/orders/history/position-basis.ts';
+import {
+  type FromHistory,
+  HISTORY_WORD,
+  type HistorySettings,
+  type ToHistory,
+} from '../gateway/queries/history-thread.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { lowerOwnPriority, ownThread } from '../runtime/thread-times.ts';
 import { openReader } from './environment.ts';

@@ -12,7 +12,7 @@ import type { OrderRow, TradeRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { PastOrder } from '../gateway/orders/order-history.ts';
+import type { PastOrder } from '../gateway/orders/history/order-history.ts';
 import { OrderRecord, type OrderRecordView } from '../schema/generated/messages.ts';
 import { checkpointSequence } from './checkpoint.ts';
 import type { StorageReader } from './environment.ts';

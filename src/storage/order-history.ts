@@ -1,5 +1,5 @@
 /**
- * The tables as the order manager's reads want them (src/gateway/orders/order-history.ts): one version of the map per `read`,
+ * The tables as the order manager's reads want them (src/gateway/orders/history/order-history.ts): one version of the map per `read`,
  * with the order of ties that readers are promised.
  */
 import type { MarketRow, OrderRow } from '../clearing/rows.ts';
@@ -16,7 +16,7 @@ import type {
   OrderPlace,
   PastOrder,
   TimeRange,
-} from '../gateway/orders/order-history.ts';
+} from '../gateway/orders/history/order-history.ts';
 import type { StorageReader } from './environment.ts';
 import { decodeFrame } from './frames.ts';
 import { History } from './history.ts';

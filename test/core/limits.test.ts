@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as limits from '../../src/core/limits.ts';
-import { SIMULATED_NOTIONAL_MAX } from '../../src/gateway/orders/simulation.ts';
+import { SIMULATED_NOTIONAL_MAX } from '../../src/gateway/orders/margin/simulation.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, STORED_PRICE_NS } from '../../src/risk/prices.ts';
 
 const SECOND = 10n ** 9n;

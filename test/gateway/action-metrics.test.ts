@@ -1,10 +1,10 @@
 // tier: quick
-/** Metrics of actions by market: which markets have some, and how many (src/gateway/action-metrics.ts). */
+/** Metrics of actions by market: which markets have some, and how many (src/gateway/metrics/action-metrics.ts). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
-import { ActionMetrics } from '../../src/gateway/action-metrics.ts';
-import { FRONT_DOOR_METRICS, MARKETS_MAX } from '../../src/gateway/metric-names.ts';
+import { ActionMetrics } from '../../src/gateway/metrics/action-metrics.ts';
+import { FRONT_DOOR_METRICS, MARKETS_MAX } from '../../src/gateway/metrics/metric-names.ts';
 import { createMetrics, MetricsWriter, readMetric } from '../../src/runtime/metrics.ts';
 
 function metricsOf(isMarket: (asset: AssetId) => boolean): ActionMetrics {

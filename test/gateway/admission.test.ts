@@ -2,7 +2,7 @@
 /** When the gateway takes orders, by what the pipeline behind it still has to do. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Admission, SIGNATURES_IN_FLIGHT, type Stage } from '../../src/gateway/admission.ts';
+import { Admission, SIGNATURES_IN_FLIGHT, type Stage } from '../../src/gateway/actions/admission.ts';
 
 const BOUND_MS = 50;
 

@@ -6,9 +6,9 @@ import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/automatic-cancels.ts';
-import { MARKET_BUSY } from '../../src/gateway/order-entry.ts';
-import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
+import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/actions/automatic-cancels.ts';
+import { MARKET_BUSY } from '../../src/gateway/actions/order-entry.ts';
+import { DisconnectGroup, Membership } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import { ALICE } from '../support/names.ts';
 import { createRequest, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Reply } from '../../src/clearing/inputs.ts';
-import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/account-actions.ts';
+import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/actions/account-actions.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
-import { NO_CHAINS } from '../../src/gateway/settlements.ts';
-import { SignerQueries } from '../../src/gateway/signers.ts';
+import { NO_CHAINS } from '../../src/gateway/queries/settlements.ts';
+import { SignerQueries } from '../../src/gateway/queries/signers.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingWriter } from '../../src/runtime/spsc-ring.ts';

@@ -5,8 +5,8 @@ import { suite, test } from 'node:test';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ROLLBACK_REASON, type RollbackReason, SIDE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { FaultCooldowns } from '../../src/gateway/fault-cooldowns.ts';
-import type { OrderFault } from '../../src/gateway/orders/order-events.ts';
+import { FaultCooldowns } from '../../src/gateway/actions/fault-cooldowns.ts';
+import type { OrderFault } from '../../src/gateway/orders/book/order-events.ts';
 
 const user = (name: string): UserId => name.padEnd(64, '0') as UserId;
 const NOW = (10n ** 18n) as TimestampNs;

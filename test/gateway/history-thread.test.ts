@@ -7,14 +7,14 @@ import { after, suite, test } from 'node:test';
 import type { MarketRow, RowWrite } from '../../src/clearing/rows.ts';
 import { NO_MATCH } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
-import { HistoryThread } from '../../src/gateway/history-thread.ts';
 import {
   AS_JSON,
   answerHistory,
   type HeldTrades,
   type HistoryAsk,
   type OrderDoubts,
-} from '../../src/gateway/orders/history-ask.ts';
+} from '../../src/gateway/orders/history/history-ask.ts';
+import { HistoryThread } from '../../src/gateway/queries/history-thread.ts';
 import { threadTimes } from '../../src/runtime/thread-times.ts';
 import { openReader } from '../../src/storage/environment.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';

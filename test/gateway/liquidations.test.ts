@@ -11,9 +11,9 @@ import { MARKET_STATUS, ROLLBACK_REASON, SIDE } from '../../src/core/order-terms
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { REJECT_CODE, reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import { Liquidations } from '../../src/gateway/liquidations.ts';
-import { SKIPPED_CHECKS } from '../../src/gateway/orders/prepared.ts';
-import { userTradeBody } from '../../src/gateway/orders/trade-view.ts';
+import { Liquidations } from '../../src/gateway/actions/liquidations.ts';
+import { userTradeBody } from '../../src/gateway/orders/book/trade-view.ts';
+import { SKIPPED_CHECKS } from '../../src/gateway/orders/entry/prepared.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { riskRow, usd } from '../support/margin-fixture.ts';

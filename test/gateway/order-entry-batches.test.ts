@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { CreateRequest } from '../../src/codec/signed-order.ts';
 import { USD } from '../../src/core/ids.ts';
-import type { ActionAnswer } from '../../src/gateway/orders/pending-requests.ts';
+import type { ActionAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE, BOB } from '../support/names.ts';
 import { cancelRequest, createRequest } from '../support/order-fixture.ts';

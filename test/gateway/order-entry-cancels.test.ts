@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
-import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
-import { DisconnectGroup, Membership } from '../../src/gateway/orders/disconnect-group.ts';
+import { AutomaticCancels } from '../../src/gateway/actions/automatic-cancels.ts';
+import { DisconnectGroup, Membership } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
 import { createRequest, MARKET, mustPass, NOW } from '../support/order-fixture.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { AutomaticCancels } from '../../src/gateway/automatic-cancels.ts';
-import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/order-entry.ts';
-import { DisconnectGroup } from '../../src/gateway/orders/disconnect-group.ts';
+import { AutomaticCancels } from '../../src/gateway/actions/automatic-cancels.ts';
+import { type ActionOrigin, CONNECTION_ENDED } from '../../src/gateway/actions/order-entry.ts';
+import { DisconnectGroup } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
 import { createRequest, NOW } from '../support/order-fixture.ts';

@@ -9,7 +9,7 @@ import type { AdditionalSigner, Signatures, SignerScheme } from '../../src/codec
 import { STORED_SIGNATURES_BYTES_MAX, signaturesOf } from '../../src/codec/stored-signatures.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { ActionOrigin, SignedAction } from '../../src/gateway/order-entry.ts';
+import type { ActionOrigin, SignedAction } from '../../src/gateway/actions/order-entry.ts';
 import { EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
 import { cancelRequest, createRequest, NOW, replaceRequest } from '../support/order-fixture.ts';

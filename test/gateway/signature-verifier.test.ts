@@ -5,12 +5,12 @@ import { coSign, SoftwareAuthenticator, secp256k1CoSigner } from '../../src/clie
 import { keyFromSeed } from '../../src/client/keys.ts';
 import { HEARTBEAT_LOST_MS } from '../../src/core/limits.ts';
 import type { WebAuthnPolicy } from '../../src/crypto/webauthn.ts';
-import type { Part } from '../../src/gateway/sessions/shared-budget.ts';
 import {
   type SignatureJob,
   SignatureVerifier,
   type SignatureVerifierOptions,
-} from '../../src/gateway/signature-verifier.ts';
+} from '../../src/gateway/actions/signature-verifier.ts';
+import type { Part } from '../../src/gateway/sessions/shared-budget.ts';
 
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 const LONG_MS = 60_000;

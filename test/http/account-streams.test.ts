@@ -7,7 +7,7 @@ import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
 import { askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/names.ts';

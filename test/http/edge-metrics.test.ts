@@ -2,7 +2,7 @@
 /** What a read over HTTP reads, by its route (src/http/edge-metrics.ts). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { READ_KINDS } from '../../src/gateway/metric-names.ts';
+import { READ_KINDS } from '../../src/gateway/metrics/metric-names.ts';
 import { MDS_ROUTES } from '../../src/http/api/mds-table.ts';
 import { OMS_ROUTES } from '../../src/http/api/oms-table.ts';
 import { readKindOf } from '../../src/http/edge-metrics.ts';

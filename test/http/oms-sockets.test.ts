@@ -9,7 +9,7 @@ import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../src/core/limits.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, SocketReader, withoutDetail } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';

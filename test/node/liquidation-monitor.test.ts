@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import type { LiquidationEvent } from '../../src/clearing/liquidation/liquidation-events.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { type Amount18, ONE_18 } from '../../src/core/units.ts';
-import { CLEARING_METRICS } from '../../src/gateway/metric-names.ts';
+import { CLEARING_METRICS } from '../../src/gateway/metrics/metric-names.ts';
 import { LINES_PER_WINDOW, LiquidationMonitor } from '../../src/node/liquidation-monitor.ts';
 import { createMetrics, MetricsWriter, snapshotMetrics } from '../../src/runtime/metrics.ts';
 import { ETH } from '../support/names.ts';

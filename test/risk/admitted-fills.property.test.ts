@@ -11,8 +11,8 @@ import { notional18, quantity18, tradingFee18 } from '../../src/core/arithmetic.
 import { type AssetId, USD } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_KIND, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity } from '../../src/core/units.ts';
-import { filledOf, isReduceOnly, isSpot, type LiveOrder } from '../../src/gateway/orders/live-order.ts';
-import { filledNotionalOf } from '../../src/gateway/orders/spending.ts';
+import { filledNotionalOf } from '../../src/gateway/orders/balances/spending.ts';
+import { filledOf, isReduceOnly, isSpot, type LiveOrder } from '../../src/gateway/orders/book/live-order.ts';
 import {
   addInitial,
   addInitialUsd,

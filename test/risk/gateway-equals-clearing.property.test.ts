@@ -24,10 +24,10 @@ import {
   TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import { type LiveOrder, RELEASED_WHOLE } from '../../src/gateway/orders/live-order.ts';
-import { Markets } from '../../src/gateway/orders/markets.ts';
-import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/order-exposure.ts';
-import { spendOf } from '../../src/gateway/orders/spending.ts';
+import { spendOf } from '../../src/gateway/orders/balances/spending.ts';
+import { type LiveOrder, RELEASED_WHOLE } from '../../src/gateway/orders/book/live-order.ts';
+import { Markets } from '../../src/gateway/orders/book/markets.ts';
+import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/margin/order-exposure.ts';
 import { exposureOf } from '../../src/risk/exposure.ts';
 
 import { MARKETS, MarginFixture, type MarginWish } from '../support/margin-fixture.ts';

@@ -7,7 +7,7 @@ import type { CheckpointMark } from '../../src/clearing/durability.ts';
 import type { RowWrite } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import type { LifeOptions } from './script.ts';
 

@@ -25,7 +25,7 @@ import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, SIDE, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { CreditsAndLiabilities } from '../../src/gateway/orders/inventory.ts';
+import type { CreditsAndLiabilities } from '../../src/gateway/orders/balances/inventory.ts';
 import { isLiquidatable } from '../../src/risk/account.ts';
 import { human } from '../contract/order-fold.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';

@@ -15,7 +15,7 @@ import type { AccountEvent } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/order-events.ts';
+import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { PastOrder } from '../../src/gateway/orders/order-history.ts';
+import type { PastOrder } from '../../src/gateway/orders/history/order-history.ts';
 import type { Entry } from '../../src/storage/environment.ts';
 import { keyWriter, TABLE, type Table } from '../../src/storage/key-layout.ts';
 import { OrderFinder } from '../../src/storage/order-blocks.ts';

@@ -4,7 +4,7 @@ import type { OrderRow, RowWrite, SignedTextRow, TradeRow } from '../../src/clea
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { PastOrder } from '../../src/gateway/orders/order-history.ts';
+import type { PastOrder } from '../../src/gateway/orders/history/order-history.ts';
 import { type CheckpointWrite, CheckpointWriter } from '../../src/storage/checkpoint.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
 import type { FinishedLimits } from '../../src/storage/finished-orders.ts';

@@ -11,9 +11,9 @@ import { type OrderEnd, type RollbackReason, SIDE, type Side, TIF, type Tif } fr
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
-import type { LiveOrder } from '../../src/gateway/orders/live-order.ts';
+import type { LiveOrder } from '../../src/gateway/orders/book/live-order.ts';
+import type { PreparedCreate, PreparedReplace } from '../../src/gateway/orders/entry/prepared.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
-import type { PreparedCreate, PreparedReplace } from '../../src/gateway/orders/prepared.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { Room } from '../../src/order/order-codec.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';

@@ -23,7 +23,7 @@ import { LOAD_ORDER } from '../../src/clearing/tables.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { isCancel } from '../../src/core/order-terms.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
-import type { PastOrder } from '../../src/gateway/orders/order-history.ts';
+import type { PastOrder } from '../../src/gateway/orders/history/order-history.ts';
 
 interface Journaled {
   readonly sequence: Sequence;

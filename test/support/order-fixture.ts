@@ -30,7 +30,7 @@ import {
   type TimestampNs,
 } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import type { RestoredOrder } from '../../src/gateway/orders/order-book-view.ts';
+import type { RestoredOrder } from '../../src/gateway/orders/book/order-book-view.ts';
 import type {
   ClearedAccount,
   OrderEvent,
@@ -39,10 +39,10 @@ import type {
   ReduceCommand,
   ReleaseCommand,
   UserTrade,
-} from '../../src/gateway/orders/order-events.ts';
-import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/order-history.ts';
+} from '../../src/gateway/orders/book/order-events.ts';
+import type { ActionAnswer, Reply } from '../../src/gateway/orders/entry/pending-requests.ts';
+import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
-import type { ActionAnswer, Reply } from '../../src/gateway/orders/pending-requests.ts';
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket } from './imitation-market.ts';

@@ -3,13 +3,13 @@
 import type { OrderRecordView } from '../../src/codec/order-record.ts';
 import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
-import type { PageReader } from '../../src/gateway/history-thread.ts';
-import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/gateway/orders/history-ask.ts';
-import type { UserTrade } from '../../src/gateway/orders/order-events.ts';
-import type { OrderHistory } from '../../src/gateway/orders/order-history.ts';
+import type { UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/gateway/orders/history/history-ask.ts';
+import type { OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
+import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/history/pages.ts';
+import { BasisFolds } from '../../src/gateway/orders/history/position-basis.ts';
 import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
-import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/pages.ts';
-import { BasisFolds } from '../../src/gateway/orders/position-basis.ts';
+import type { PageReader } from '../../src/gateway/queries/history-thread.ts';
 
 type Planner = Pick<OrderManager, 'planOrderPage' | 'planTradePage'>;
 const NEVER = (): never => {

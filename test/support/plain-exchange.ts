@@ -31,7 +31,7 @@ import type {
   HistoryWindow,
   OrderHistory,
   PastOrder,
-} from '../../src/gateway/orders/order-history.ts';
+} from '../../src/gateway/orders/history/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
 import { ImitationMarket, moveOf, PlainBalances } from './imitation-market.ts';

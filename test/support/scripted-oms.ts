@@ -12,14 +12,19 @@ import type { AtRisk } from '../../src/core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { ClearingVerdict } from '../../src/gateway/account-actions.ts';
+import type { ClearingVerdict } from '../../src/gateway/actions/account-actions.ts';
+import {
+  type ActionOrigin,
+  type OrderEntry,
+  type SignedAction,
+  STOPPING,
+} from '../../src/gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../../src/gateway/gateway.ts';
-import { MarginQueries } from '../../src/gateway/margin-queries.ts';
-import { type ActionOrigin, type OrderEntry, type SignedAction, STOPPING } from '../../src/gateway/order-entry.ts';
-import { OrderQueries } from '../../src/gateway/order-queries.ts';
-import type { Answer } from '../../src/gateway/orders/pending-requests.ts';
+import type { Answer } from '../../src/gateway/orders/entry/pending-requests.ts';
+import { MarginQueries } from '../../src/gateway/queries/margin-queries.ts';
+import { OrderQueries } from '../../src/gateway/queries/order-queries.ts';
+import { SignerQueries } from '../../src/gateway/queries/signers.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
-import { SignerQueries } from '../../src/gateway/signers.ts';
 import { UserSessions } from '../../src/gateway/user-sessions.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { BASE, MARKET, NO_HISTORY, NOW, OrderFixture } from './order-fixture.ts';

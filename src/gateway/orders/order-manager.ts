@@ -15,15 +15,14 @@ import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END } from '../../core/order-terms.ts';
 import { pascalCase } from '../../core/reject.ts';
 import type { Views } from '../../core/views.ts';
-import { AccountCancels } from './account-cancels.ts';
-import { Accounts } from './accounts.ts';
-import { FillView } from './fill-view.ts';
-import type { Show } from './history-ask.ts';
-import { type BalanceKey, type Funds, Holds, UpdateCount } from './holds.ts';
-import { type InventoryBody, inventoryOf } from './inventory.ts';
-import { isSpot, type LiveOrder } from './live-order.ts';
-import { LiveOrders } from './live-orders.ts';
-import { MarginRoom } from './margin-room.ts';
+import { Accounts } from './balances/accounts.ts';
+import { type BalanceKey, type Funds, Holds, UpdateCount } from './balances/holds.ts';
+import { type InventoryBody, inventoryOf } from './balances/inventory.ts';
+import { SetAsides } from './balances/set-asides.ts';
+import { UncoveredHolds } from './balances/uncovered-holds.ts';
+import { FillView } from './book/fill-view.ts';
+import { isSpot, type LiveOrder } from './book/live-order.ts';
+import { LiveOrders } from './book/live-orders.ts';
 import type {
   ActivatedEvent,
   EndedEvent,
@@ -33,12 +32,17 @@ import type {
   MarketEvent,
   ReplacedEvent,
   TriggeredEvent,
-} from './market-events.ts';
-import { type MarketSlot, Markets } from './markets.ts';
-import { OrderBookView, type RestoredOrder } from './order-book-view.ts';
-import type { OrderSink } from './order-events.ts';
-import type { OrderHistory } from './order-history.ts';
-import { OrderRequests } from './order-requests.ts';
+} from './book/market-events.ts';
+import { type MarketSlot, Markets } from './book/markets.ts';
+import { OrderBookView, type RestoredOrder } from './book/order-book-view.ts';
+import type { OrderSink } from './book/order-events.ts';
+import { Releases } from './book/releases.ts';
+import { type Match, userTradeOfRow } from './book/trade-view.ts';
+import { AccountCancels } from './entry/account-cancels.ts';
+import { OrderRequests } from './entry/order-requests.ts';
+import { PendingRequests } from './entry/pending-requests.ts';
+import type { Show } from './history/history-ask.ts';
+import type { OrderHistory } from './history/order-history.ts';
 import {
   type OrderPageQuery,
   orderById,
@@ -47,15 +51,11 @@ import {
   type PageSources,
   planOrderPage,
   planTradePage,
-} from './pages.ts';
-import { PendingRequests } from './pending-requests.ts';
-import { BasisPlan } from './position-basis.ts';
-import { Releases } from './releases.ts';
-import { SetAsides } from './set-asides.ts';
+} from './history/pages.ts';
+import { BasisPlan } from './history/position-basis.ts';
+import { Tail } from './history/tail.ts';
+import { MarginRoom } from './margin/margin-room.ts';
 import type { OrderSettings } from './settings.ts';
-import { Tail } from './tail.ts';
-import { type Match, userTradeOfRow } from './trade-view.ts';
-import { UncoveredHolds } from './uncovered-holds.ts';
 
 export interface OrderManagerParts {
   readonly sink: OrderSink;

@@ -13,7 +13,7 @@
  * `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
  * begins empty, like the budgets of requests (LIM-18).
  *
- * The effect of a cool-down on orders is in gateway/fault-cooldowns.ts.
+ * The effect of a cool-down on orders is in gateway/actions/fault-cooldowns.ts.
  */
 import { smaller } from '../../core/arithmetic.ts';
 import type { UserId } from '../../core/ids.ts';

@@ -7,8 +7,8 @@ import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { Sequence } from '../../../src/core/units.ts';
-import { IN_FLIGHT_MAX, VISITED_PER_TURN } from '../../../src/gateway/orders/account-cancels.ts';
-import type { ReduceCommand } from '../../../src/gateway/orders/order-events.ts';
+import type { ReduceCommand } from '../../../src/gateway/orders/book/order-events.ts';
+import { IN_FLIGHT_MAX, VISITED_PER_TURN } from '../../../src/gateway/orders/entry/account-cancels.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { BASE, mustPass, OrderFixture, restoreRow } from '../../support/order-fixture.ts';
 

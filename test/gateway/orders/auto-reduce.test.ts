@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import { REDUCED_MAX } from '../../../src/gateway/orders/auto-reduce.ts';
+import { REDUCED_MAX } from '../../../src/gateway/orders/margin/auto-reduce.ts';
 import { ALICE, MARKETS, MarginFixture, SIDE, TIF, TOY, USD, usd } from '../../support/margin-fixture.ts';
 import { BOB, BTC, ETH } from '../../support/names.ts';
 

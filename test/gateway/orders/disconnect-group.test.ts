@@ -8,7 +8,7 @@ import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { RawPrice } from '../../../src/core/units.ts';
-import { DisconnectGroup, type GroupCancels, Membership } from '../../../src/gateway/orders/disconnect-group.ts';
+import { DisconnectGroup, type GroupCancels, Membership } from '../../../src/gateway/orders/entry/disconnect-group.ts';
 import { ALICE } from '../../support/names.ts';
 import { mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';

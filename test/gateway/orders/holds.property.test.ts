@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import type { Amount18 } from '../../../src/core/units.ts';
-import { Holds } from '../../../src/gateway/orders/holds.ts';
+import { Holds } from '../../../src/gateway/orders/balances/holds.ts';
 import { ASSETS, LooseMarket, type LooseOrder, plainNeed, USERS } from '../../support/loose-market.ts';
 import { propertyParameters, storyOf } from '../../support/property.ts';
 

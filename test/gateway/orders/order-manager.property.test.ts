@@ -9,7 +9,7 @@ import { formatRaw } from '../../../src/core/decimal.ts';
 import { USD, type UserId } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity } from '../../../src/core/units.ts';
-import type { Page } from '../../../src/gateway/orders/pages.ts';
+import type { Page } from '../../../src/gateway/orders/history/pages.ts';
 import { BASE, MARKET } from '../../support/order-fixture.ts';
 import { ORDERS, orderPage, planned, TRADES, tradePage } from '../../support/pages.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../../support/plain-exchange.ts';

@@ -7,7 +7,7 @@ import { USD } from '../../../src/core/ids.ts';
 import { SIDE, TIF } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
-import { userTradeBody } from '../../../src/gateway/orders/trade-view.ts';
+import { userTradeBody } from '../../../src/gateway/orders/book/trade-view.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {
   BASE,

@@ -8,12 +8,17 @@ import type { OrderId } from '../../../src/core/ids.ts';
 import type { MarketDefinition } from '../../../src/core/market-definition.ts';
 import { ORDER_END } from '../../../src/core/order-terms.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../../../src/core/units.ts';
-import { Holds } from '../../../src/gateway/orders/holds.ts';
-import { type LiveOrder, NOT_LISTED } from '../../../src/gateway/orders/live-order.ts';
-import { LiveOrders } from '../../../src/gateway/orders/live-orders.ts';
-import { Markets } from '../../../src/gateway/orders/markets.ts';
-import { isOpen } from '../../../src/gateway/orders/order-life.ts';
-import { CHUNK_ORDERS, compareOrders, type ListFilter, PageList } from '../../../src/gateway/orders/page-list.ts';
+import { Holds } from '../../../src/gateway/orders/balances/holds.ts';
+import { type LiveOrder, NOT_LISTED } from '../../../src/gateway/orders/book/live-order.ts';
+import { LiveOrders } from '../../../src/gateway/orders/book/live-orders.ts';
+import { Markets } from '../../../src/gateway/orders/book/markets.ts';
+import { isOpen } from '../../../src/gateway/orders/book/order-life.ts';
+import {
+  CHUNK_ORDERS,
+  compareOrders,
+  type ListFilter,
+  PageList,
+} from '../../../src/gateway/orders/history/page-list.ts';
 import { OrderRecord } from '../../../src/schema/generated/messages.ts';
 import { ALICE } from '../../support/names.ts';
 import { ID_KEY, MARKET } from '../../support/order-fixture.ts';

@@ -6,7 +6,7 @@ import type { MarketRow, OrderRow, RowWrite } from '../../../src/clearing/rows.t
 import { NO_MATCH } from '../../../src/clearing/rows.ts';
 import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../../src/core/units.ts';
-import type { HistorySnapshot } from '../../../src/gateway/orders/order-history.ts';
+import type { HistorySnapshot } from '../../../src/gateway/orders/history/order-history.ts';
 import { OrderManager } from '../../../src/gateway/orders/order-manager.ts';
 import { TableHistory } from '../../../src/storage/order-history.ts';
 import { CheckpointStore, order, userOf } from '../../support/checkpoint-store.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type OrderId, USD } from '../../../src/core/ids.ts';
-import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
+import type { MarketSlot } from '../../../src/gateway/orders/book/markets.ts';
 import {
   CANCELS_PER_USER_RESERVED,
   type OrderRequest,
@@ -13,7 +13,7 @@ import {
   REQUESTS_PER_MARKET_MAKER_MAX,
   REQUESTS_PER_USER_MAX,
   UNANSWERED,
-} from '../../../src/gateway/orders/pending-requests.ts';
+} from '../../../src/gateway/orders/entry/pending-requests.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { BASE, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../../support/order-fixture.ts';
 

@@ -8,7 +8,8 @@ import type { TradeRow } from '../../../src/clearing/rows.ts';
 import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_FLAG, SIDE } from '../../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity } from '../../../src/core/units.ts';
-import type { HistorySnapshot, HistoryTrade } from '../../../src/gateway/orders/order-history.ts';
+import { userTradeOfRow } from '../../../src/gateway/orders/book/trade-view.ts';
+import type { HistorySnapshot, HistoryTrade } from '../../../src/gateway/orders/history/order-history.ts';
 import {
   averagePrice,
   BasisFolds,
@@ -16,9 +17,8 @@ import {
   BasisPlan,
   type BasisTrade,
   CostBasis,
-} from '../../../src/gateway/orders/position-basis.ts';
-import type { TailTrade } from '../../../src/gateway/orders/trade-tail.ts';
-import { userTradeOfRow } from '../../../src/gateway/orders/trade-view.ts';
+} from '../../../src/gateway/orders/history/position-basis.ts';
+import type { TailTrade } from '../../../src/gateway/orders/history/trade-tail.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET, NO_HISTORY } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';

@@ -9,7 +9,7 @@ import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
 import { orderExpiryNs, TIF } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
-import type { PreparedCreate } from '../../../src/gateway/orders/prepared.ts';
+import type { PreparedCreate } from '../../../src/gateway/orders/entry/prepared.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {

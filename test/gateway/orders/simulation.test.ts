@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../../src/core/ids.ts';
 import { RAW_MAX } from '../../../src/core/limits.ts';
-import type { Trial } from '../../../src/gateway/orders/simulation.ts';
+import type { Trial } from '../../../src/gateway/orders/margin/simulation.ts';
 import { ALICE, MARKETS, MarginFixture, riskRow, SIDE, TOY, USD, usd } from '../../support/margin-fixture.ts';
 import { BTC, ETH } from '../../support/names.ts';
 

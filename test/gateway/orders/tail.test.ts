@@ -6,10 +6,10 @@ import { suite, test } from 'node:test';
 import type { OrderId, UserId } from '../../../src/core/ids.ts';
 import { FILL_STATUS } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
-import type { MarketSlot } from '../../../src/gateway/orders/markets.ts';
-import type { UserTrade } from '../../../src/gateway/orders/order-events.ts';
-import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/tail.ts';
-import type { ConfirmedTrade } from '../../../src/gateway/orders/trade-tail.ts';
+import type { MarketSlot } from '../../../src/gateway/orders/book/markets.ts';
+import type { UserTrade } from '../../../src/gateway/orders/book/order-events.ts';
+import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/history/tail.ts';
+import type { ConfirmedTrade } from '../../../src/gateway/orders/history/trade-tail.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET } from '../../support/order-fixture.ts';
 

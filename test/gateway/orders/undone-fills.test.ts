@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { ROLLBACK_REASON } from '../../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import { FaultCooldowns } from '../../../src/gateway/fault-cooldowns.ts';
+import { FaultCooldowns } from '../../../src/gateway/actions/fault-cooldowns.ts';
 import { ALICE, MarginFixture, riskRow, SIDE, TIF, USD, usd } from '../../support/margin-fixture.ts';
 import { BOB, BTC, CAROL, ETH } from '../../support/names.ts';
 

@@ -1,0 +1,823 @@
+/**
+ * Order entry: every signed action, batch and cancel on its way from a socket to its market. `/control`, REST and test
+ * hooks come in here, and every answer goes back through the callback that came with the request.
+ *
+ *   action ─▶ validate ─▶ verify ─▶ capacity of the shard's ring ─▶ reserve (hold, request id) ─▶ message ─▶ market
+ *   sender ◀────────────────────────────────────────────────── OrderRequests.onAck ◀──────────────────────┘
+ *
+ *   batch ─▶ every item validated ─▶ all signatures, side by side in the pool ─▶ markets, one after the other
+ *                                      capacity for all of its items, or none is sent
+ *                                      each reserved, in order of submission
+ *                                      [batch begins] item item … [batch ends]      (BAT-01 to BAT-10, AMB-26)
+ *
+ * A full ring, a closed market or a full pool is an answer before anything changed. Cancels and reductions of the node itself
+ * may use the reserved capacity of a ring.
+ *
+ * Invariants
+ *   (1) Nothing is reserved unless the ring of the market can take the message; of a batch, all its items there.
+ *   (2) Items of one market stay in their order, and are framed by two notes, so that the market publishes its levels
+ *       once (BAT-07).
+ *   (3) On `/control` a batch stays between what its connection sent before and after it: it goes when its last
+ *       signature is verified, and signatures of a connection are verified in order. A REST request is a connection of
+ *       its own, so its signatures go to all threads of the pool.
+ *   (4) Cancels of many orders are all or nothing: each shard's ring takes all of its messages, or none is written.
+ *
+ * Not here: sockets and frames (src/http), the rules on a request (orders/entry/pre-flight.ts) and its hold
+ * (orders/entry/order-requests.ts), the form of messages (command-codec.ts).
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  MASTER_ALONE,
+  refuseCancelSigners,
+  refuseCoSigners,
+  refuseOrderSigners,
+  refuseSigners,
+} from '../../clearing/signers/signer-config.ts';
+import type { AmendRequest } from '../../codec/amend-request.ts';
+import type { ActionHops } from '../../codec/hop-times.ts';
+import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../../codec/signatures.ts';
+import type { CancelRequest } from '../../codec/signed-cancel.ts';
+import type { CreateRequest } from '../../codec/signed-order.ts';
+import type { ReplaceRequest } from '../../codec/signed-replace.ts';
+import { storedSignatures } from '../../codec/stored-signatures.ts';
+import { must } from '../../core/assert.ts';
+import { parseHex } from '../../core/hex.ts';
+import { HOP } from '../../core/hops.ts';
+import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
+import type { HashKey } from '../../core/key-words.ts';
+import { ORDER_END, type OrderEnd } from '../../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import type { TimestampNs } from '../../core/units.ts';
+import type { Views } from '../../core/views.ts';
+import { COMMAND_NOTE, NOTE_BYTES, sendNote } from '../../order/command-notes.ts';
+import { type InjectedFill, writeInjectedFill } from '../../order/fill-injection.ts';
+import type { Publication } from '../../runtime/publication.ts';
+import { recordBytes } from '../../runtime/ring-layout.ts';
+import {
+  AmendOrder,
+  CancelAllOrders,
+  CancelOrder,
+  NewOrder,
+  type OrderRecordView,
+  ReplaceOrder,
+} from '../../schema/generated/messages.ts';
+import {
+  createMessageBytes,
+  type Stamp,
+  writeAmend,
+  writeCancel,
+  writeCancelAll,
+  writeCreate,
+  writeNodeCancel,
+  writeReduction,
+  writeReplace,
+} from '../command-codec.ts';
+import type { MarketSlot } from '../orders/book/markets.ts';
+import type { ReduceCommand } from '../orders/book/order-events.ts';
+import { type DisconnectGroup, Membership } from '../orders/entry/disconnect-group.ts';
+import type { Caller, OrderRequests } from '../orders/entry/order-requests.ts';
+import { type ActionAnswer, type Answer, type Reply, UNANSWERED } from '../orders/entry/pending-requests.ts';
+import {
+  NO_SKIPS,
+  type PreparedCancel,
+  type PreparedCreate,
+  type PreparedReplace,
+  type PreparedRequest,
+  type SkippedCheck,
+} from '../orders/entry/prepared.ts';
+import type { SignerQueries } from '../queries/signers.ts';
+import type { Cost } from '../sessions/costs.ts';
+import { CreateRetries } from '../sessions/create-retries.ts';
+import type { UserLimits } from '../sessions/user-limits.ts';
+import type { ReleaseQueue } from './release-queue.ts';
+import { BAD_SIGNATURE, POOL_FULL, type SignatureJob, type SignatureVerifier } from './signature-verifier.ts';
+import { UnverifiedOrders } from './unverified-orders.ts';
+
+export type SignedAction =
+  | { readonly kind: 'create'; readonly request: CreateRequest }
+  | { readonly kind: 'replace'; readonly request: ReplaceRequest }
+  | { readonly kind: 'cancel'; readonly request: CancelRequest }
+  | { readonly kind: 'amend'; readonly request: AmendRequest };
+
+/** Several of one kind in one request. */
+export type SignedBatch =
+  | { readonly kind: 'batch-create'; readonly requests: readonly CreateRequest[] }
+  | { readonly kind: 'batch-replace'; readonly requests: readonly ReplaceRequest[] };
+
+/** The sender of a signed action, and its connection. */
+export interface ActionOrigin {
+  /** The session's user. */
+  readonly user: UserId;
+  /** Any number that stays the same for one connection: its actions keep their order. */
+  readonly connection: number;
+  /** True on `/control`: no look-up first, and a cancel may wait for its create (AMB-92). */
+  readonly isControl: boolean;
+  /** The sender may repeat a create: one that equals an earlier one gets the answer of that; false unless given. */
+  readonly mayRetry?: boolean;
+  /** Records the hops of an action or a batch; none are recorded unless given. */
+  readonly hops?: ActionHops | null;
+  /** The cancel-on-disconnect group of its connection; none unless given. */
+  readonly group?: DisconnectGroup | null;
+  /** Co-signers of the account opened the session: its cancels need no signature, nor weight (AMB-136). False unless given. */
+  readonly byCoSigners?: boolean;
+}
+
+/** The answer to the item of a batch at this index. */
+export type ItemAnswer = (index: number, answer: ActionAnswer) => void;
+
+export interface OrderEntryParts {
+  readonly requests: OrderRequests;
+  readonly verifier: Pick<SignatureVerifier, 'verify'>;
+  readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;
+  /** Who may sign for an account. */
+  readonly signers: Pick<SignerQueries, 'configOf'>;
+  /** One per shard; market m lives on shard m mod shards. */
+  readonly shards: readonly Publication[];
+  /** Of the hashes of ids. */
+  readonly idKey: HashKey;
+  readonly nowNs: () => TimestampNs;
+  /** Markets that have been restored and take orders. */
+  readonly openMarkets: ReadonlySet<number>;
+  /** Sent before new orders. */
+  readonly releases: Pick<ReleaseQueue, 'send'>;
+  /** The refusal of every new order of a user, or null (AMB-124). */
+  readonly createRefusal: (user: UserId) => Reject | null;
+  /** Requests a flush at the end of this turn of the event loop. */
+  readonly wakeUp: () => void;
+  readonly counted: {
+    /** @param elapsedMs from the decoded create to its answer. */
+    readonly order: (isReceived: boolean, elapsedMs: number) => void;
+  };
+}
+
+export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
+export const MARKET_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
+const MARKET_CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
+export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the connection of this order has ended');
+const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
+const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
+
+/** In place of a master signature where none is needed. */
+const NO_MASTER: Uint8Array = new Uint8Array(SIGNATURE_BYTES);
+const NO_TIME = 0n as TimestampNs;
+const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
+/** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
+const PUBLIC_KEYS_KEPT = 65_536;
+
+/** What every signed request has. */
+type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest | AmendRequest;
+
+/** An item of a batch that was validated; its signature may be on its way. */
+interface Item<Prepared extends PreparedRequest = PreparedRequest> {
+  readonly index: number;
+  readonly prepared: Prepared;
+}
+
+/** What was taken for a request. */
+interface Reserved {
+  readonly requestId: number;
+  /** Of a create: its record. */
+  readonly order: OrderRecordView | null;
+}
+
+/** Of a create that may be retried: its membership, which a retry may move to the group of its own connection. */
+interface CreateOrigin extends ActionOrigin {
+  readonly membership?: Membership;
+}
+
+export class OrderEntry {
+  readonly #parts: OrderEntryParts;
+  readonly #retries = new CreateRetries<ActionAnswer, Membership>();
+  readonly #unverified = new UnverifiedOrders();
+  readonly #publicKeys = new Map<UserId, Uint8Array>();
+  #lastSentId = 0;
+  #lastSentMs = 0;
+  #lastConnection = 0;
+  #isStopping = false;
+
+  constructor(parts: OrderEntryParts) {
+    this.#parts = parts;
+  }
+
+  // ---- admission
+
+  /** The newest order that was sent to a market; 0 before the first. */
+  get lastSentId(): number {
+    return this.#lastSentId;
+  }
+
+  /** When it was sent; real milliseconds, monotonic. */
+  get lastSentMs(): number {
+    return this.#lastSentMs;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** From now on every change is refused with SERVICE_UNAVAILABLE; those under way are still answered. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** A number for one `/control` connection or one REST request. */
+  newConnection(): number {
+    this.#lastConnection += 1;
+    return this.#lastConnection;
+  }
+
+  /**
+   * Whether one more change of this user's may begin; charges it.
+   *
+   * @returns SERVICE_UNAVAILABLE once order entry stops, RATE_LIMITED, or null: it has been paid for.
+   */
+  admit(user: UserId, cost: Cost): Reject | null {
+    return this.#isStopping ? STOPPING : this.#parts.limits.charge(user, cost, this.#parts.nowNs());
+  }
+
+  // ---- signed actions
+
+  /** Takes an action that was admitted in the same turn. Answers once, now or later. */
+  submit(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+    if (action.kind === 'create') {
+      const { request } = action;
+      if (origin.mayRetry === true && request.fault === null) this.#createOnce(request, origin, answer);
+      else this.#create(request, origin, answer);
+    } else if (action.kind === 'replace') {
+      const prepared = this.#parts.requests.checkReplace(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    } else if (action.kind === 'cancel') {
+      const prepared = this.#parts.requests.checkCancel(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    } else {
+      const prepared = this.#parts.requests.checkAmend(action.request, this.#caller(origin));
+      this.#process(prepared, action.request, origin, answer);
+    }
+  }
+
+  /** As `submit`, for every order of a batch; the answers come one by one, in any order. */
+  submitBatch(batch: SignedBatch, origin: ActionOrigin, answer: ItemAnswer): void {
+    if (batch.kind === 'batch-create') this.#createBatch(batch.requests, origin, answer);
+    else {
+      const caller = this.#caller(origin);
+      this.#processAll(batch.requests, origin, answer, (request) => this.#parts.requests.checkReplace(request, caller));
+    }
+  }
+
+  // ---- creates
+
+  #create(request: CreateRequest, origin: CreateOrigin, answer: Answer): void {
+    const startedMs = performance.now();
+    this.#process(this.#checkCreate(request, origin), request, origin, (first) => {
+      this.#parts.counted.order(first.refusal === null, performance.now() - startedMs);
+      answer(first);
+    });
+  }
+
+  /**
+   * An equal create of the same sender gets the answer of the first, once that is known; only an answer that left the id
+   * free lets it begin anew. The order is in the group of the latest retry that has one.
+   */
+  #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+    const { user, group = null } = origin;
+    const nowNs = this.#parts.nowNs();
+    const identity = { user, signature: signatureIdentity(request), text: request.text };
+    // The end of one connection stops no other: a sender that is still connected begins anew.
+    const first = (told: ActionAnswer): void => {
+      if (told.refusal === CONNECTION_ENDED && group?.isEnded !== true) this.#createOnce(request, origin, answer);
+      else answer(told);
+    };
+    const known = this.#retries.find(identity, nowNs);
+    if (known === null) {
+      const membership = new Membership(group);
+      const sent = this.#retries.begin(identity, membership, nowNs, first);
+      this.#create(request, { ...origin, membership }, (told) => {
+        this.#retries.settle(sent, told, told.refusal === null || told.refusal.code === 'WOULD_CROSS');
+      });
+    } else if (!this.#retries.join(known, first)) this.#refuse(answer, RETRIED_TOO_OFTEN);
+    else if (group?.isEnded === false) known.shared.moveTo(group);
+  }
+
+  /**
+   * The second order of an id in its market fails alone, whatever becomes of the first; its own faults come before
+   * (AMB-26, AMB-91).
+   */
+  #createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const startedMs = performance.now();
+    const named = new Set<string>();
+    const counted: ItemAnswer = (index, told) => {
+      this.#parts.counted.order(told.refusal === null, performance.now() - startedMs);
+      answer(index, told);
+    };
+    this.#processAll(requests, origin, counted, (request) => {
+      const { orderId, baseAsset } = request.order;
+      const name = `${baseAsset.id} ${orderId}`;
+      const isRepeated = named.has(name);
+      named.add(name);
+      const prepared = this.#checkCreate(request, origin);
+      return prepared.ok && isRepeated ? rejected(REPEATED) : prepared;
+    });
+  }
+
+  #checkCreate(
+    request: CreateRequest,
+    origin: ActionOrigin,
+    skips: ReadonlySet<SkippedCheck> = NO_SKIPS,
+  ): Outcome<PreparedCreate> {
+    const refusal = this.#parts.createRefusal(origin.user);
+    if (refusal !== null) return rejected(refusal);
+    return this.#parts.requests.checkCreate(request, this.#caller(origin), skips);
+  }
+
+  /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
+  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: Answer): void {
+    const origin = { user: request.order.signer.id, connection: 0, isControl: false };
+    const prepared = this.#checkCreate(request, origin, skips);
+    if (!prepared.ok) {
+      this.#refuse(answer, prepared.reject);
+      return;
+    }
+    const isUnweighed = skips.has('multisig') || (skips.has('signature') && isUnsigned(request));
+    const refusal = isUnweighed ? null : this.#refuseSigners(request, origin);
+    const settle = (bad: Reject | null): void => {
+      if (bad === null) this.#send(prepared.value, origin, answer);
+      else this.#refuse(answer, bad);
+    };
+    if (refusal !== null || skips.has('signature')) settle(refusal);
+    else this.#verifySignatures(request, origin, settle);
+  }
+
+  /** A fill as if the market had matched it (operator-api.md 7.3 `inject_fill`). @returns why not, or null. */
+  injectFill(fill: InjectedFill): Reject | null {
+    const isSent = writeInjectedFill(this.#publicationOf(fill.marketIndex), fill);
+    this.#parts.wakeUp();
+    return isSent ? null : MARKET_BUSY;
+  }
+
+  // ---- one request
+
+  #process(prepared: Outcome<PreparedRequest>, request: SignedRequest, origin: CreateOrigin, answer: Answer): void {
+    if (!prepared.ok) {
+      this.#refuse(answer, prepared.reject);
+      return;
+    }
+    const { hops = null } = origin;
+    this.#verify(request, origin, (refusal) => {
+      hops?.pass(HOP.verified);
+      if (refusal === null) this.#send(prepared.value, origin, answer);
+      else this.#refuse(answer, refusal);
+    });
+  }
+
+  /**
+   * Who signs and what they weigh, then their signatures (AMB-91).
+   *
+   * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
+   */
+  #verify(request: SignedRequest, origin: ActionOrigin, done: (refusal: Reject | null) => void): void {
+    const refusal = this.#refuseSigners(request, origin);
+    if (refusal === null) this.#verifySignatures(request, origin, done);
+    else done(refusal);
+  }
+
+  /** Signers of an order are judged at its creation (MSG-34, MON-12), those of a replace or a cancel now. An amend has none. */
+  #refuseSigners(request: SignedRequest, { user, byCoSigners = false }: ActionOrigin): Reject | null {
+    if ('amend' in request) return null;
+    const { signers, nowNs } = this.#parts;
+    const config = signers.configOf(user);
+    const { signature, additionalSigners: coSigners } = request;
+    const hasMaster = signature.length > 0;
+    const signedBy = hasMaster && coSigners.length === 0 ? MASTER_ALONE : { hasMaster, coSigners };
+    if ('order' in request) {
+      const { creationNs } = request.order;
+      const arrivalNs = coSigners.length === 0 ? creationNs : nowNs();
+      return refuseOrderSigners(config, signedBy, { creationNs, arrivalNs });
+    }
+    const atNs = coSigners.length === 0 ? NO_TIME : nowNs();
+    if ('request' in request) return refuseSigners(config, signedBy, 'low', atNs);
+    // mutant: cancel-of-co-signers
+    if (byCoSigners) return refuseCoSigners(config, coSigners, atNs);
+    return refuseCancelSigners(config, signedBy, atNs);
+  }
+
+  /** @param done as of `#verify`. */
+  #verifySignatures(
+    request: SignedRequest,
+    { user, connection, hops = null }: ActionOrigin,
+    done: (refusal: Reject | null) => void,
+  ): void {
+    const { limits, wakeUp, nowNs } = this.#parts;
+    const { signature, text, additionalSigners: coSigners } = request;
+    const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
+    const isCreate = 'order' in request;
+    const isUrgent = 'cancel' in request && !this.#unverified.has(request.cancel.orderId);
+    const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, isUrgent, hops };
+    // mutant: signatures-are-paid
+    const further = furtherSignatures(request);
+    const notPaid = further > 0 ? limits.charge(user, { furtherSignatures: further }, nowNs()) : null;
+    if (notPaid !== null) done(notPaid);
+    // A request that needs no signature keeps its place behind what its connection sent before: its verdict is not used.
+    else if (isUnsigned(request)) {
+      const place = { ...job, signature: NO_MASTER, isUnsigned: true };
+      this.#inTurn(place, () => done(null), done);
+    } else {
+      const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
+      const isOrder = 'order' in request || 'request' in request;
+      const place = isOrder ? this.#unverified.begun(orderIdOf(request)) : null;
+      const ended = (refusal: Reject | null): void => {
+        if (place !== null) this.#unverified.ended(place);
+        done(refusal);
+      };
+      this.#inTurn(isFor, (valid) => ended(valid ? null : BAD_SIGNATURE), ended);
+    }
+    wakeUp();
+  }
+
+  #inTurn(job: SignatureJob, verdict: (valid: boolean) => void, refused: (refusal: Reject) => void): void {
+    if (!this.#parts.verifier.verify(job, verdict)) refused(POOL_FULL);
+  }
+
+  #send(prepared: PreparedRequest, origin: CreateOrigin, answer: Answer): void {
+    const { openMarkets, shards, releases, wakeUp, nowNs, idKey } = this.#parts;
+    const { marketIndex } = prepared.market.definition;
+    if (!openMarkets.has(marketIndex)) {
+      this.#refuse(answer, MARKET_CLOSED);
+      return;
+    }
+    const { hops = null } = origin;
+    const isUrgent = prepared.kind === 'cancel';
+    const typeId = typeOf(prepared);
+    const bytes = bytesOf(prepared);
+    const shard = marketIndex % shards.length;
+    const publication = must(shards[shard], 'a shard for every market');
+    // Released orders go before new ones, and cancels before both. A claim that is not committed is dropped by the next
+    // one, so a refusal after it leaves nothing behind.
+    let at = isUrgent || releases.send(shard) ? publication.claim(typeId, bytes, isUrgent) : -1;
+    const isTimed = hops?.isTimed === true;
+    if (at < 0 || (isTimed && !publication.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
+      this.#refuse(answer, MARKET_BUSY);
+      return;
+    }
+    const receivedNs = nowNs();
+    const reserved = this.#reserve(prepared, origin, receivedNs, { answer, hops });
+    if (!reserved.ok) {
+      this.#refuse(answer, reserved.reject);
+      return;
+    }
+
+    // After this point the action must succeed.
+    this.#sent(reserved.value.requestId);
+    if (isTimed) {
+      sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
+      at = publication.claim(typeId, bytes, isUrgent);
+    }
+    const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
+    write(publication.views, at, prepared, reserved.value.order, origin.isControl, stamp);
+    hops?.pass(HOP.sent, stamp.requestId);
+    publication.commit();
+    wakeUp();
+  }
+
+  /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
+  #reserve(prepared: PreparedRequest, origin: CreateOrigin, receivedNs: TimestampNs, reply: Reply): Outcome<Reserved> {
+    const { requests, createRefusal } = this.#parts;
+    if (prepared.kind === 'cancel') return withoutOrder(requests.reserveCancel(prepared, reply));
+    if (prepared.kind === 'amend') return withoutOrder(requests.reserveAmend(prepared, reply));
+    const { user, group = null } = origin;
+    const membership = origin.membership ?? (group === null ? null : new Membership(group));
+    if (membership?.group?.isEnded === true) return rejected(CONNECTION_ENDED);
+    const refusal = prepared.kind === 'create' ? createRefusal(user) : null;
+    if (refusal !== null) return rejected(refusal);
+    const reserved =
+      prepared.kind === 'create'
+        ? requests.reserveCreate(prepared, receivedNs, reply)
+        : withoutOrder(requests.reserveReplace(prepared, reply));
+    if (reserved.ok && membership !== null) requests.join(reserved.value.requestId, membership);
+    return reserved;
+  }
+
+  // ---- batches
+
+  #processAll<Request extends CreateRequest | ReplaceRequest>(
+    requests: readonly Request[],
+    origin: ActionOrigin,
+    answer: ItemAnswer,
+    check: (request: Request) => Outcome<PreparedCreate | PreparedReplace>,
+  ): void {
+    const verified: Item[] = [];
+    // Places of the verified orders until the batch is sent: a cancel of one of them does not overtake the batch.
+    const unsent: number[] = [];
+    // One more than the signatures that are out, until all are.
+    let awaited = 1;
+    // Of the batch as a whole, not of each signature.
+    const signer = { ...origin, hops: null };
+    const arrived = (): void => {
+      awaited -= 1;
+      if (awaited > 0) return;
+      origin.hops?.verified();
+      this.#sendAll(verified, origin, answer);
+      for (const place of unsent) this.#unverified.ended(place);
+    };
+    requests.forEach((request, index) => {
+      const prepared = check(request);
+      if (!prepared.ok) {
+        this.#refuse((told) => answer(index, told), prepared.reject);
+        return;
+      }
+      awaited += 1;
+      this.#verify(request, poolOrigin(signer, index), (refusal) => {
+        if (refusal === null) {
+          verified.push({ index, prepared: prepared.value });
+          unsent.push(this.#unverified.begun(orderIdOf(request)));
+        } else this.#refuse((told) => answer(index, told), refusal);
+        arrived();
+      });
+    });
+    arrived();
+  }
+
+  /** Signatures may have been verified in any order; the batch goes in its own. */
+  #sendAll(verified: Item[], origin: ActionOrigin, answer: ItemAnswer): void {
+    const byMarket = new Map<number, Item[]>();
+    for (const item of verified.sort((a, b) => a.index - b.index)) {
+      const { marketIndex } = item.prepared.market.definition;
+      const items = byMarket.get(marketIndex);
+      if (items === undefined) byMarket.set(marketIndex, [item]);
+      else items.push(item);
+    }
+    let sent = 0;
+    for (const [marketIndex, items] of byMarket) sent += this.#sendItems(marketIndex, items, origin, answer);
+    if (sent > 0) origin.hops?.sent(sent);
+    this.#parts.wakeUp();
+  }
+
+  /** @returns how many were sent. */
+  #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): number {
+    const { nowNs, idKey: key } = this.#parts;
+    const { hops = null } = origin;
+    const receivedNs = nowNs();
+    const refusal = this.#batchRefusal(marketIndex, items);
+    const taken: (Item & { readonly reserved: Reserved })[] = [];
+    for (const { index, prepared } of items) {
+      const itemAnswer = (told: ActionAnswer): void => answer(index, told);
+      const reply = { answer: itemAnswer, hops };
+      const reserved = refusal === null ? this.#reserve(prepared, origin, receivedNs, reply) : rejected(refusal);
+      if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });
+      else this.#refuse(itemAnswer, reserved.reject);
+    }
+    if (taken.length === 0) return 0;
+
+    // After this point all that was taken must go.
+    const publication = this.#publicationOf(marketIndex);
+    sendNote(publication, marketIndex, COMMAND_NOTE.batchBegins);
+    for (const { prepared, reserved } of taken) {
+      const at = claimed(publication.claim(typeOf(prepared), bytesOf(prepared)));
+      const { requestId, order } = reserved;
+      write(publication.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
+      publication.commit();
+      this.#sent(requestId);
+    }
+    sendNote(publication, marketIndex, COMMAND_NOTE.batchEnds);
+    return taken.length;
+  }
+
+  /** Why nothing can go to this market now, or null. Released orders go before new ones. */
+  #batchRefusal(marketIndex: number, items: readonly Item[]): Reject | null {
+    const { openMarkets, releases, shards } = this.#parts;
+    if (!openMarkets.has(marketIndex)) return MARKET_CLOSED;
+    if (!releases.send(marketIndex % shards.length)) return MARKET_BUSY;
+    const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), 2 * NOTE_BYTES);
+    return this.#publicationOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
+  }
+
+  // ---- orders of the node (AMB-57)
+
+  /**
+   * An order that no client signed. It may use the capacity reserved for cancels, and is past every check of clients' orders.
+   *
+   * @returns false: the ring or a table is full, or the market is not open; nothing was taken.
+   */
+  sendNodeOrder(prepared: PreparedCreate, answer: Answer): boolean {
+    const { requests, openMarkets, nowNs, wakeUp, idKey: key } = this.#parts;
+    const { marketIndex } = prepared.market.definition;
+    if (!openMarkets.has(marketIndex)) return false;
+    const publication = this.#publicationOf(marketIndex);
+    const at = publication.claim(NewOrder.typeId, bytesOf(prepared), true);
+    if (at < 0) return false;
+    const receivedNs = nowNs();
+    const reserved = requests.reserveNodeOrder(prepared, receivedNs, { answer, hops: null });
+    if (reserved === null) return false;
+
+    // After this point the order must go.
+    const { requestId, order } = reserved;
+    writeCreate(publication.views, at, order, prepared, { requestId, receivedNs, key });
+    publication.commit();
+    wakeUp();
+    return true;
+  }
+
+  // ---- cancels that a session alone authorizes, or the node makes (CAN-05 to CAN-11)
+
+  /**
+   * Every order of the user, or those of one market; `beforeNs` 1 or more: only those that are strictly older (AMB-18).
+   *
+   * @param hops as of an ActionOrigin.
+   * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
+   */
+  cancelAll(
+    request: {
+      readonly user: UserId;
+      readonly assetId: AssetId | null;
+      readonly beforeNs: TimestampNs | null;
+      /** `userRequested` unless the node cancels of itself. */
+      readonly end?: OrderEnd;
+    },
+    hops: ActionHops | null = null,
+  ): Reject | null {
+    const { requests, nowNs, wakeUp } = this.#parts;
+    const { user, beforeNs, end = ORDER_END.userRequested } = request;
+    const checked = requests.checkCancelAll(request);
+    if (!checked.ok) return checked.reject;
+    const refusal = this.#cancelRefusal(checked.value, CancelAllOrders.bytes);
+    if (refusal !== null) return refusal;
+
+    // After this point every market gets its message.
+    for (const market of checked.value) {
+      const { marketIndex } = market.definition;
+      const requestId = passed(requests.reserveCancelAll(hops));
+      const publication = this.#publicationOf(marketIndex);
+      const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
+      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
+      writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
+      publication.commit();
+    }
+    hops?.sent(checked.value.length);
+    wakeUp();
+    return null;
+  }
+
+  /** The user's unfinished orders with these ids, in every market or in one. Returns as `cancelAll`. */
+  cancelBatch(
+    request: {
+      readonly user: UserId;
+      readonly assetId: AssetId | null;
+      readonly orderIds: readonly OrderId[];
+    },
+    hops: ActionHops | null = null,
+  ): Reject | null {
+    const { requests, wakeUp } = this.#parts;
+    const checked = requests.ordersToCancel(request);
+    if (!checked.ok) return checked.reject;
+    const markets = checked.value.map(({ market }) => market);
+    const refusal = this.#cancelRefusal(markets, CancelOrder.bytes);
+    if (refusal !== null) return refusal;
+
+    // After this point every order's market gets its message.
+    const reply = { ...UNANSWERED, hops };
+    for (const prepared of checked.value) this.sendCancel(prepared, reply);
+    hops?.sent(checked.value.length);
+    wakeUp();
+    return null;
+  }
+
+  /** Whether one cancel can be sent; if not, the ring wakes this thread as soon as it can. */
+  hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
+    const { requests, openMarkets } = this.#parts;
+    const publication = this.#publicationOf(marketIndex);
+    const isOpen = openMarkets.has(marketIndex);
+    if (isOpen && requests.hasRoomForCancel() && publication.hasRoom(CANCEL_BYTES, true)) return true;
+    publication.wantRoom();
+    return false;
+  }
+
+  /** Without a sender that waits for its answer; `hasRoomForCancel` has returned true. */
+  sendCancel(prepared: PreparedCancel, reply: Reply = UNANSWERED): void {
+    const { requests, nowNs, idKey: key } = this.#parts;
+    const requestId = passed(requests.reserveCancel(prepared, reply));
+    const publication = this.#publicationOf(prepared.market.definition.marketIndex);
+    const at = publication.claim(CancelOrder.typeId, CancelOrder.bytes, true);
+    writeCancel(publication.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });
+    publication.commit();
+  }
+
+  /**
+   * A reduction or a cancel that the node itself makes (AMB-61), reserved by the caller. It reduces risk, so it may use
+   * the capacity reserved for cancels.
+   *
+   * @returns false: the ring is full, nothing was sent.
+   */
+  reduce(command: ReduceCommand): boolean {
+    const { openMarkets, nowNs, idKey: key } = this.#parts;
+    if (!openMarkets.has(command.marketIndex)) return false;
+    const publication = this.#publicationOf(command.marketIndex);
+    const message = command.total === 0 ? CancelOrder : ReplaceOrder;
+    const at = publication.claim(message.typeId, message.bytes, true);
+    if (at < 0) return false;
+    const writeCommand = command.total === 0 ? writeNodeCancel : writeReduction;
+    writeCommand(publication.views, at, command, { receivedNs: nowNs(), key });
+    publication.commit();
+    return true;
+  }
+
+  /** Why one record of `bytes` for each of these markets cannot be sent, or null. */
+  #cancelRefusal(markets: readonly MarketSlot[], bytes: number): Reject | null {
+    const { openMarkets, shards } = this.#parts;
+    if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return MARKET_CLOSED;
+    const needed = shards.map(() => 0);
+    for (const { definition } of markets) {
+      const shard = definition.marketIndex % shards.length;
+      needed[shard] = (needed[shard] as number) + recordBytes(bytes);
+    }
+    return shards.every((publication, shard) => publication.hasRoom(needed[shard] as number, true))
+      ? null
+      : MARKET_BUSY;
+  }
+
+  // ---- helpers
+
+  #sent(requestId: number): void {
+    this.#lastSentId = requestId;
+    this.#lastSentMs = performance.now();
+  }
+
+  #caller({ user, isControl }: ActionOrigin): Caller {
+    return { user, now: this.#parts.nowNs(), looksUp: !isControl };
+  }
+
+  #refuse(answer: Answer, refusal: Reject): void {
+    answer({ refusal, processedAtNs: this.#parts.nowNs() });
+  }
+
+  #publicationOf(marketIndex: number): Publication {
+    const { shards } = this.#parts;
+    return must(shards[marketIndex % shards.length], 'a shard for every market');
+  }
+
+  /** The bytes of a session's user, kept: a user sends many actions. */
+  #publicKey(user: UserId): Uint8Array {
+    const known = this.#publicKeys.get(user);
+    if (known !== undefined) return known;
+    const key = must(parseHex(user, 32), 'a session user is 32 bytes of hex');
+    if (this.#publicKeys.size >= PUBLIC_KEYS_KEPT) this.#publicKeys.clear();
+    this.#publicKeys.set(user, key);
+    return key;
+  }
+}
+
+function orderIdOf(request: CreateRequest | ReplaceRequest): OrderId {
+  return 'order' in request ? request.order.orderId : request.request.orderId;
+}
+
+function typeOf({ kind }: PreparedRequest): number {
+  if (kind === 'create') return NewOrder.typeId;
+  if (kind === 'amend') return AmendOrder.typeId;
+  return kind === 'replace' ? ReplaceOrder.typeId : CancelOrder.typeId;
+}
+
+function bytesOf(prepared: PreparedRequest): number {
+  if (prepared.kind === 'create') return createMessageBytes(prepared);
+  if (prepared.kind === 'amend') return AmendOrder.bytes;
+  return prepared.kind === 'replace' ? ReplaceOrder.bytes : CancelOrder.bytes;
+}
+
+/** @param isControl a cancel may wait for its create (AMB-25). */
+function write(
+  v: Views,
+  at: number,
+  prepared: PreparedRequest,
+  order: OrderRecordView | null,
+  isControl: boolean,
+  stamp: Stamp,
+): void {
+  if (prepared.kind === 'create') writeCreate(v, at, must(order, 'a create has its record'), prepared, stamp);
+  else if (prepared.kind === 'replace') writeReplace(v, at, prepared, stamp);
+  else if (prepared.kind === 'amend') writeAmend(v, at, prepared, stamp);
+  else writeCancel(v, at, prepared, isControl, stamp);
+}
+
+function withoutOrder(reserved: Outcome<number>): Outcome<Reserved> {
+  return reserved.ok ? accepted({ requestId: reserved.value, order: null }) : reserved;
+}
+
+/** The check of the same turn made sure that the request has its place. */
+function passed(outcome: Outcome<number>): number {
+  return must(outcome.ok ? outcome.value : undefined, 'a checked cancel is taken');
+}
+
+function claimed(at: number): number {
+  return must(at < 0 ? undefined : at, 'the room for a batch was checked before');
+}
+
+/** What a repeated create has as well: its signature, or of an order with co-signers a digest of all of them. */
+function signatureIdentity(request: CreateRequest): Uint8Array {
+  const { signature, additionalSigners } = request;
+  // mutant: retry-of-all-signatures
+  return additionalSigners.length === 0 ? signature : createHash('sha256').update(storedSignatures(request)).digest();
+}
+
+/** Signatures of a REST batch go to all threads of the pool; on `/control` they keep to the thread of their connection. */
+function poolOrigin(origin: ActionOrigin, index: number): ActionOrigin {
+  return origin.isControl ? origin : { ...origin, connection: origin.connection + index };
+}

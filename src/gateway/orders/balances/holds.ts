@@ -1,0 +1,471 @@
+/**
+ * Spot balances as pre-flight sees them, and what is set aside from each (AMB-52, AMB-112).
+ *
+ *   available = owned − held − pending − settling − setAside
+ *
+ *   owned      as clearing has flushed it; withdrawal and settlement locks have left it (AMB-72)
+ *   held       what live orders, and orders on their way to the market, may still spend
+ *   pending    what fills will really cost that clearing has not decided
+ *   settling   the same for fills that are confirmed, until the balance that contains them arrives
+ *   setAside   what transfers, close-positions and locks will take, between this check and clearing's answer (set-asides.ts)
+ *
+ *   order ──match──▶ pending ──confirmed──▶ settling ──balance──▶ (owned is lower)
+ *     ▲                 └──────rolled back──▶ nothing, or the order's hold again
+ *
+ * Invariants
+ *   (1) held = the sum of the holds of all orders that spend from the balance, at the fees in force; pending likewise of
+ *       undecided fills.
+ *   (2) held, pending, settling ≥ 0; setAside ≥ leaving ≥ 0.
+ *   (3) An order is accepted only if its hold fits into what is available.
+ *
+ * Available may fall below zero later: a rollback gives an order its hold back, a price improvement having been spent.
+ * Then no order is accepted until it is positive again.
+ *
+ * What fills bring is not available before clearing has booked it; in a margin account it is collateral at once, as the
+ * optimistic view of such an account is whole (`optimisticOf`).
+ *
+ * What all margin-type accounts own of an asset is summed for the cap of collateral (cap-check.ts): `collateral`. Every
+ * fill on its way is in that sum, and what actions may take until clearing has booked them: they may be refused.
+ *
+ * Not here: which orders live (live-orders.ts) and what they need (spending.ts).
+ */
+import { assert, must } from '../../../core/assert.ts';
+import { type AssetId, USD, type UserId } from '../../../core/ids.ts';
+import { type Amount18, ZERO_18 } from '../../../core/units.ts';
+import { changeReservedBuys, type ReservedByBuys, reservedByBuys } from '../../../risk/reservation.ts';
+import type { LiveOrder } from '../book/live-order.ts';
+import type { MarketSlot } from '../book/markets.ts';
+import { Accounts } from './accounts.ts';
+import { RestoredSpending } from './restored-spending.ts';
+import { holdOf } from './spending.ts';
+
+// Users with a spot balance or a position, as clearing has flushed it. Limits for free keys use this (src/gateway/sessions).
+// Orders add nothing to it: one that could fill is backed by a balance or a position.
+// Invariant: a user is counted once for each balance that is not zero and once for each position that is not.
+
+class FundedUsers {
+  readonly #parts = new Map<UserId, number>();
+
+  /** Users that have anything. */
+  get count(): number {
+    return this.#parts.size;
+  }
+
+  has(user: UserId): boolean {
+    return this.#parts.has(user);
+  }
+
+  /** A balance or a position of the user is another one now. @param had whether it was not zero, `has` whether it is not. */
+  changed(user: UserId, had: boolean, has: boolean): void {
+    if (had === has) return;
+    const parts = (this.#parts.get(user) ?? 0) + (has ? 1 : -1);
+    assert(parts >= 0, 'what a user has is never less than nothing');
+    if (parts === 0) this.#parts.delete(user);
+    else this.#parts.set(user, parts);
+  }
+}
+
+/** Optimistic sum of the spot balances of an asset in margin-type accounts, 10^-18. Changed only by `Holds`. */
+interface CollateralSum {
+  amount: bigint;
+}
+
+/** So many balances of an account are found by a map: most accounts have fewer. */
+const FEW_BALANCES = 8;
+
+/** The spot balances of one sub-account, linked in the order in which they came. Changed only by `Holds`. */
+export class SpotAccount {
+  readonly subAccount: number;
+  /** Rises with every change of what the account owns, fills on their way included. */
+  changes = 0;
+  #first: Balance | null = null;
+  #last: Balance | null = null;
+  #count = 0;
+  /** Null while a look through all balances is as fast. */
+  #byAsset: Map<AssetId, Balance> | null = null;
+
+  constructor(subAccount: number) {
+    this.subAccount = subAccount;
+  }
+
+  /** The others follow through `next`. */
+  get first(): Balance | null {
+    return this.#first;
+  }
+
+  find(asset: AssetId): Balance | undefined {
+    if (this.#byAsset !== null) return this.#byAsset.get(asset);
+    for (let balance = this.#first; balance !== null; balance = balance.next) {
+      if (balance.asset === asset) return balance;
+    }
+    return undefined;
+  }
+
+  /** @param balance of an asset of which there is none. */
+  add(balance: Balance): void {
+    if (this.#last === null) this.#first = balance;
+    else this.#last.next = balance;
+    this.#last = balance;
+    this.#count += 1;
+    this.#byAsset?.set(balance.asset, balance);
+    if (this.#count !== FEW_BALANCES) return;
+    this.#byAsset = new Map();
+    for (let each = this.#first; each !== null; each = each.next) this.#byAsset.set(each.asset, each);
+  }
+}
+
+/** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
+export interface Balance {
+  /** Its index among all, from 0 on: what orders name it by. */
+  readonly number: number;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+  /** A count of fee changes, or NOT_SUMMED. */
+  heldAt: number;
+  readonly account: SpotAccount;
+  /** Of the account. */
+  next: Balance | null;
+  owned: bigint;
+  /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
+  held: bigint;
+  readonly shared: SharedState;
+  /** Of USD: what buys may spend of it, by market; null before the first. */
+  buys: ReservedByBuys<MarketSlot> | null;
+  pending: bigint;
+  settling: bigint;
+  /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
+  incoming: bigint;
+  settlingIn: bigint;
+  /** What actions will take that clearing has not answered, and how much of it leaves the sub-account. */
+  setAside: bigint;
+  leaving: bigint;
+  /** The number of the last balance message that set `owned`. */
+  messageNumber: number;
+  /** Of its asset over all users; null of USD, and in an account of no margin type. */
+  collateral: CollateralSum | null;
+  /** What of it stands in that sum. */
+  summed: bigint;
+}
+
+/** Of all balances. */
+interface SharedState {
+  /** How often a taker fee has changed: a balance is summed again at its next read. */
+  feeChanges: number;
+  /** What restored orders hold and `held` does not contain yet. */
+  readonly restored: RestoredSpending;
+}
+
+/** In place of a count of fee changes: orders were restored since it was summed. */
+const NOT_SUMMED = -1;
+
+/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
+export function heldOf(balance: Balance): bigint {
+  const { heldAt, shared } = balance;
+  if (heldAt === shared.feeChanges) return balance.held;
+  if (heldAt === NOT_SUMMED) shared.restored.settle(balance);
+  balance.heldAt = shared.feeChanges;
+  if (balance.buys !== null) balance.held = reservedByBuys(balance.buys);
+  return balance.held;
+}
+
+/** What can still be spent; negative after a restored hold found its money spent. */
+export function availableOf(balance: Balance): Amount18 {
+  // mutant: pending-available
+  // mutant: set-aside-available
+  return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
+}
+
+/** By how much orders and their fills on their way take more than is owned; what actions may take is none of it. */
+export function excessOf(balance: Balance): bigint {
+  const { owned, pending, settling } = balance;
+  return heldOf(balance) + pending + settling - owned;
+}
+
+/** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
+export function optimisticOf(balance: Balance): bigint {
+  const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
+  // mutant: set-aside-margin
+  return owned - pending - settling + incoming + settlingIn - leaving;
+}
+
+/** Of a balance that has changed: what all users have as collateral follows. */
+function addToCollateral(balance: Balance): void {
+  const { collateral, summed } = balance;
+  if (collateral === null) return;
+  // mutant: pending-collateral
+  balance.summed = optimisticOf(balance) + balance.leaving;
+  collateral.amount += balance.summed - summed;
+}
+
+export interface BalanceKey {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly asset: AssetId;
+}
+
+/** A balance as reads return it; available = owned − the others. */
+export interface Funds {
+  readonly owned: bigint;
+  readonly held: bigint;
+  readonly pending: bigint;
+  readonly settling: bigint;
+  readonly setAside: bigint;
+  readonly available: bigint;
+}
+
+const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, setAside: 0n, available: 0n };
+
+/** What a spot fill moves between two balances of its account. */
+export interface SpotMove {
+  readonly from: Balance;
+  readonly debit: Amount18;
+  readonly to: Balance;
+  readonly credit: Amount18;
+}
+
+/** Numbers clearing's events of balances and positions, in the order of their arrival. */
+export class UpdateCount {
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}
+
+export class Holds {
+  readonly funded: FundedUsers = new FundedUsers();
+  /** A user's only account, or by number all that it has. */
+  readonly #byUser = new Map<UserId, SpotAccount | Map<number, SpotAccount>>();
+  readonly #balances: Balance[] = [];
+  readonly #words: UpdateCount;
+  readonly #shared: SharedState = { feeChanges: 0, restored: new RestoredSpending() };
+  readonly #accounts: Accounts;
+  readonly #collateral = new Map<AssetId, CollateralSum>();
+
+  /** @param words counts clearing's events of balances and positions. */
+  constructor(words: UpdateCount = new UpdateCount(), accounts: Accounts = new Accounts()) {
+    this.#words = words;
+    this.#accounts = accounts;
+  }
+
+  /** What all margin-type accounts own of an asset, fills on their way included (CAP-08). 0 for USD, which has no cap. */
+  collateral(asset: AssetId): bigint {
+    return this.#collateral.get(asset)?.amount ?? 0n;
+  }
+
+  /** The balances of one user that are in `collateral`: of all margin-type accounts, by no order. */
+  *collateralOf(user: UserId, asset: AssetId): Generator<Balance, void, undefined> {
+    const own = this.#byUser.get(user);
+    if (own === undefined) return;
+    for (const account of own instanceof SpotAccount ? [own] : own.values()) {
+      const balance = account.find(asset);
+      if (balance !== undefined && balance.collateral !== null) yield balance;
+    }
+  }
+
+  /** A sub-account has become known: if it is of a margin type, what it owns is collateral. */
+  subAccountKnown(user: UserId, subAccount: number): void {
+    const account = this.#find(user, subAccount);
+    for (let balance = account?.first ?? null; balance !== null; balance = balance.next) {
+      balance.collateral = this.#collateralOf(user, balance);
+      addToCollateral(balance);
+    }
+  }
+
+  #collateralOf(user: UserId, { subAccount, asset }: Pick<Balance, 'subAccount' | 'asset'>): CollateralSum | null {
+    if (asset === USD || !this.#accounts.isMargin(user, subAccount)) return null;
+    let sum = this.#collateral.get(asset);
+    if (sum === undefined) {
+      sum = { amount: 0n };
+      this.#collateral.set(asset, sum);
+    }
+    return sum;
+  }
+
+  /** By its number. */
+  balanceAt(number: number): Balance {
+    return must(this.#balances[number], 'a balance that has a number is there');
+  }
+
+  /** The balance, created empty if clearing has published none. */
+  balance(key: BalanceKey): Balance {
+    const account = this.account(key.user, key.subAccount);
+    const known = account.find(key.asset);
+    if (known !== undefined) return known;
+    const fresh: Balance = {
+      number: this.#balances.length,
+      subAccount: key.subAccount,
+      asset: key.asset,
+      heldAt: this.#shared.feeChanges,
+      account,
+      next: null,
+      owned: 0n,
+      held: 0n,
+      shared: this.#shared,
+      buys: null,
+      pending: 0n,
+      settling: 0n,
+      incoming: 0n,
+      settlingIn: 0n,
+      setAside: 0n,
+      leaving: 0n,
+      messageNumber: 0,
+      collateral: this.#collateralOf(key.user, key),
+      summed: 0n,
+    };
+    account.add(fresh);
+    this.#balances.push(fresh);
+    return fresh;
+  }
+
+  /** The spot side of a sub-account; what comes to it later is seen in it. */
+  account(user: UserId, subAccount: number): SpotAccount {
+    const own = this.#byUser.get(user);
+    const known = own === undefined ? undefined : accountOf(own, subAccount);
+    if (known !== undefined) return known;
+    const fresh = new SpotAccount(subAccount);
+    if (own === undefined) this.#byUser.set(user, fresh);
+    else if (own instanceof Map) own.set(subAccount, fresh);
+    else this.#byUser.set(user, new Map([own, fresh].map((each) => [each.subAccount, each])));
+    return fresh;
+  }
+
+  #find(user: UserId, subAccount: number): SpotAccount | undefined {
+    const own = this.#byUser.get(user);
+    return own === undefined ? undefined : accountOf(own, subAccount);
+  }
+
+  /** The spot side of a sub-account; a read makes none. */
+  peek(user: UserId, subAccount: number): SpotAccount {
+    return this.#find(user, subAccount) ?? new SpotAccount(subAccount);
+  }
+
+  /** The balance if there is one; a read makes none. */
+  find(key: BalanceKey): Balance | undefined {
+    return this.#find(key.user, key.subAccount)?.find(key.asset);
+  }
+
+  /** What is available; zero where clearing has published no balance. */
+  available(key: BalanceKey): Amount18 {
+    const balance = this.find(key);
+    return balance === undefined ? ZERO_18 : availableOf(balance);
+  }
+
+  funds(key: BalanceKey): Funds {
+    const balance = this.find(key);
+    if (balance === undefined) return NO_FUNDS;
+    const { owned, pending, settling, setAside } = balance;
+    return { owned, held: heldOf(balance), pending, settling, setAside, available: availableOf(balance) };
+  }
+
+  /** Of one sub-account. */
+  balancesOf(user: UserId, subAccount: number): readonly Balance[] {
+    const balances: Balance[] = [];
+    const first = this.#find(user, subAccount)?.first ?? null;
+    for (let balance = first; balance !== null; balance = balance.next) balances.push(balance);
+    return balances;
+  }
+
+  /**
+   * Clearing's absolute balance; it contains every fill confirmed before it. No hold depends on it. Negative after a forced
+   * withdrawal (AMB-85).
+   *
+   * @returns the balance as it is now.
+   */
+  setOwned(key: BalanceKey, owned: Amount18): Balance {
+    const balance = this.balance(key);
+    this.funded.changed(key.user, balance.owned > 0n, owned > 0n);
+    balance.owned = owned;
+    balance.settling = 0n;
+    balance.settlingIn = 0n;
+    balance.messageNumber = this.#words.next();
+    balance.account.changes += 1;
+    addToCollateral(balance);
+    return balance;
+  }
+
+  /** An action that clearing has not answered may take so much; a negative amount gives it back. */
+  setAside(balance: Balance, amount: bigint, leaves: boolean): void {
+    balance.setAside += amount;
+    if (leaves) {
+      balance.leaving += amount;
+      balance.account.changes += 1;
+    }
+    assert(balance.setAside >= balance.leaving && balance.leaving >= 0n, 'holds: what is set aside is never negative');
+  }
+
+  /** The order may spend something else of its balance from now on, `order.spend` until now. */
+  respend(balance: Balance, order: LiveOrder, after: Amount18): void {
+    const { spend: before, market } = order;
+    if (before === after) return;
+    const held = heldOf(balance);
+    if (balance.asset === USD) {
+      balance.buys ??= new Map();
+      changeReservedBuys(balance.buys, market, before, after);
+    }
+    balance.held = held + holdOf(order, after) - holdOf(order, before);
+    assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
+  }
+
+  /** An order of a start may spend so much. */
+  spendRestored(balance: Balance, { market }: LiveOrder, spend: Amount18): void {
+    assert(spend >= 0n, 'holds: what is held is never negative');
+    if (spend === 0n) return;
+    this.#shared.restored.add(balance, market, spend);
+    balance.heldAt = NOT_SUMMED;
+  }
+
+  /** Every order of a market was restored. */
+  settleRestored(): void {
+    this.#shared.restored.close();
+  }
+
+  /** A market has another taker fee, and what is held for its buys follows. */
+  feeChanged(): void {
+    this.#shared.feeChanges += 1;
+  }
+
+  /** A fill without an outcome: the order's balance pays, another one receives. */
+  pend({ from, debit, to, credit }: SpotMove): void {
+    assert(debit >= 0n && credit >= 0n, 'a fill debits what it spends and credits what it gets');
+    from.pending += debit;
+    to.incoming += credit;
+    from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+
+  /**
+   * The fill is booked.
+   *
+   * @param confirmedAt the count of events at its confirmation; a balance that came after it contains the fill.
+   */
+  confirm(move: SpotMove, confirmedAt: number): void {
+    this.rollBack(move);
+    const { from, debit, to, credit } = move;
+    if (from.messageNumber <= confirmedAt) from.settling += debit;
+    if (to.messageNumber <= confirmedAt) to.settlingIn += credit;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+
+  /** The fill will not be booked. */
+  rollBack({ from, debit, to, credit }: SpotMove): void {
+    from.pending -= debit;
+    to.incoming -= credit;
+    assert(from.pending >= 0n && to.incoming >= 0n, 'holds: what is pending is never negative');
+    from.account.changes += 1;
+    addToCollateral(from);
+    addToCollateral(to);
+  }
+}
+
+function accountOf(own: SpotAccount | Map<number, SpotAccount>, subAccount: number): SpotAccount | undefined {
+  if (own instanceof Map) return own.get(subAccount);
+  return own.subAccount === subAccount ? own : undefined;
+}

@@ -1,0 +1,101 @@
+/**
+ * What the order manager emits: events of `/orders` (wire.md 9.4) and fills (wire.md 7.10). Values only; the edge writes
+ * the frames, and only for users with a reader.
+ */
+
+import type { OrderEventView } from '../../../codec/order-events.ts';
+import type { UserTradeView } from '../../../codec/user-trade.ts';
+import type { AssetId, OrderId, UserId } from '../../../core/ids.ts';
+import type { FillStatus, OrderEnd, RollbackReason, Side } from '../../../core/order-terms.ts';
+import type { Amount18, Sequence, TimestampNs } from '../../../core/units.ts';
+import type { Room } from '../../../order/order-codec.ts';
+
+export interface OrderName {
+  readonly orderId: OrderId;
+  readonly assetId: AssetId;
+}
+
+type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : never;
+
+/** What happened to an order. */
+export type OrderChange = WithoutName<OrderEventView>;
+export type OrderEvent = OrderName & OrderChange;
+
+/** One side of a trade, as its user sees it (FIL-01, AMB-35). */
+export interface UserTrade extends UserTradeView {
+  readonly orderId: OrderId;
+  /** USD: projected, then final, then zero; negative is a rebate. */
+  readonly fee: Amount18;
+}
+
+/** The answer to a fired trigger: the order holds what `quantity` lots need, or it ends (AMB-28). */
+export interface ReleaseCommand {
+  readonly marketIndex: number;
+  readonly order: number;
+  /** Sequence of the trigger event that it answers; 0 for an order that had fired before a restart. */
+  readonly triggered: number;
+  /** As in the trigger event. */
+  readonly quantity: number;
+  /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
+  readonly budget: number;
+  /** Of a reduce-only order (MON-09); else without bound. */
+  readonly room: Readonly<Room>;
+  /** Raw price beyond which a market order of a margin account is not matched; else 0 (MON-07). */
+  readonly bound: number;
+  readonly end: OrderEnd | 0;
+}
+
+/** The node's own command on an order: its new total, or its end (MON-09, AMB-61). */
+export interface ReduceCommand extends OrderName {
+  readonly requestId: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  /** 0: the order is cancelled. */
+  readonly total: number;
+  readonly end: OrderEnd;
+}
+
+/** A fill was rolled back, and this party of it was at fault (FIL-14). */
+export interface OrderFault {
+  readonly user: UserId;
+  readonly subAccount: number;
+  /** Whose fill was undone with it. */
+  readonly other: UserId;
+  readonly reason: RollbackReason;
+  readonly asset: AssetId;
+  readonly side: Side;
+  readonly matchedNs: TimestampNs;
+  /** No fill of the order was undone for its fault before. */
+  readonly isNewOrder: boolean;
+  /** Since it was taken a fill of its account was undone, not for its own fault. */
+  readonly wasUndone: boolean;
+  /** It broke a cap, and would not have with what others had, prices and limits when the order was taken. */
+  readonly isForOthers: boolean;
+}
+
+/** Nothing of the account lives, and everything of it up to these sequences is decided. */
+export interface ClearedAccount {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly through: readonly { readonly marketIndex: number; readonly sequence: Sequence }[];
+}
+
+/** Receives what the order manager emits; calls come in the order of the events. */
+export interface OrderSink {
+  orderEvent(user: UserId, event: OrderEvent): void;
+  /** Whether an order event of this user has a reader; without one none need be made. */
+  isOrderRead(user: UserId): boolean;
+  userTrade(user: UserId, trade: UserTrade): void;
+  /** As `isOrderRead`, for one side of a trade. */
+  isTradeRead(user: UserId): boolean;
+  /** One side of a trade has this status, read or not. */
+  countFill(status: FillStatus, rollbackReason: string | null): void;
+  /** After the rolled-back trade was published; of the node's own orders never. */
+  fault(fault: OrderFault): void;
+  /** To the market; never lost, so it may wait while the ring is full. */
+  release(command: ReleaseCommand): void;
+  /** To clearing; never lost (LIQ-04). */
+  accountCleared(account: ClearedAccount): void;
+  /** To the market, by a request that has its number. @returns false: the ring is full, nothing was sent. */
+  reduce(command: ReduceCommand): boolean;
+}

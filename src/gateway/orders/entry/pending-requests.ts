@@ -1,0 +1,225 @@
+/**
+ * Pending requests: numbered when they are reserved, answered by the market. With durable acks the answer goes to the
+ * sender only after clearing has flushed the market sequence that it rests on (AMB-16). A pending request holds all that
+ * its answer needs, the sender's callback included, so an answer is one look-up.
+ *
+ *   reserve ──▶ pending ──market's answer──┬─▶ answered
+ *                                          └─(durable)─▶ waits for the flush ──▶ answered
+ *
+ * Bounded: beyond `REQUESTS_MAX` a create or replace is refused; cancels have `CANCELS_RESERVED` more (AMB-111). A user has
+ * a part of these, a market maker a larger one, so that no user fills the table while a market or the disk is slow.
+ */
+
+import type { ActionHops } from '../../../codec/hop-times.ts';
+import { assert, must } from '../../../core/assert.ts';
+import type { OrderId, UserId } from '../../../core/ids.ts';
+import type { Reject } from '../../../core/reject.ts';
+import type { TimestampNs } from '../../../core/units.ts';
+import type { LiveOrder, PendingReplace } from '../book/live-order.ts';
+import type { MarketSlot } from '../book/markets.ts';
+import type { Membership } from './disconnect-group.ts';
+
+export const REQUESTS_MAX = 65_536;
+export const CANCELS_RESERVED = 8_192;
+/** Of one user, of a market maker, and how many more of those may be cancels. */
+export const REQUESTS_PER_USER_MAX = 2_048;
+export const REQUESTS_PER_MARKET_MAKER_MAX = 16_384;
+export const CANCELS_PER_USER_RESERVED = 1_024;
+
+/** The answer to one request; `refusal` null means `Received`. */
+export interface ActionAnswer {
+  readonly refusal: Reject | null;
+  readonly processedAtNs: TimestampNs;
+}
+
+export type Answer = (answer: ActionAnswer) => void;
+
+/** Where the answer to a request goes. */
+export interface Reply {
+  /** Called once. */
+  readonly answer: Answer;
+  /** Where the sender has the time of each hop recorded; null: nowhere. */
+  readonly hops: ActionHops | null;
+}
+
+/** Of a request that has no sender, or was answered when it was sent. */
+export const UNANSWERED: Reply = { answer: () => undefined, hops: null };
+
+/** What was signed. */
+export interface SignedContent {
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export interface OrderRequest {
+  readonly kind: 'create' | 'replace' | 'cancel' | 'amend';
+  readonly user: UserId;
+  readonly orderId: OrderId;
+  readonly market: MarketSlot;
+  /** Null when the order was unknown when the request was reserved. */
+  readonly order: LiveOrder | null;
+  readonly replace: PendingReplace | null;
+  /** Of a create until its market has accepted it; else null. */
+  signed: SignedContent | null;
+  /** The cancel-on-disconnect group that its order joins; null for none. */
+  membership: Membership | null;
+  readonly reply: Reply;
+}
+
+/** Was answered when it was sent: the market's answer only takes it out of this table. */
+export interface CancelAllRequest {
+  readonly kind: 'cancelAll';
+  readonly hops: ActionHops | null;
+}
+
+/** The node's own: no sender waits for its answer. */
+export interface ReduceRequest {
+  readonly kind: 'reduce';
+  readonly order: LiveOrder;
+  /** The clearing of an account that it is part of; null for none (account-cancels.ts). */
+  readonly clearing: { answered(): void } | null;
+}
+
+export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
+
+/** An answer that waits for the flush of `sequence`. */
+interface WaitingAnswer {
+  readonly request: OrderRequest;
+  readonly sequence: number;
+  readonly answer: ActionAnswer;
+}
+
+export class PendingRequests {
+  readonly #pending = new Map<number, Request>();
+  /** By market, in the order of its sequences. */
+  readonly #waiting = new Map<MarketSlot, WaitingAnswer[]>();
+  /** Unanswered, by user. */
+  readonly #byUser = new Map<UserId, number>();
+  #unanswered = 0;
+  #waitingCount = 0;
+  #lastId = 0;
+
+  /** Requests in the table. */
+  get count(): number {
+    return this.#pending.size + this.#waitingCount;
+  }
+
+  /** Unanswered requests of users. */
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
+  hasRoomFor(kind: Request['kind'], count = 1): boolean {
+    const isCancel = kind !== 'create' && kind !== 'replace' && kind !== 'amend';
+    return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
+  }
+
+  /** Whether the user may have so many more, whatever the others have. */
+  isWithinShare(kind: OrderRequest['kind'], user: UserId, isMarketMaker: boolean, count = 1): boolean {
+    const most = isMarketMaker ? REQUESTS_PER_MARKET_MAKER_MAX : REQUESTS_PER_USER_MAX;
+    return this.countOf(user) + count <= most + (kind === 'cancel' ? CANCELS_PER_USER_RESERVED : 0);
+  }
+
+  /** Requests of a user that are unanswered. */
+  countOf(user: UserId): number {
+    return this.#byUser.get(user) ?? 0;
+  }
+
+  /** Whether the request has no answer of its market. */
+  isAtMarket(requestId: number): boolean {
+    return this.#pending.has(requestId);
+  }
+
+  /** Whether this is an amend that its market has not answered; its change comes before the answer. */
+  isAmend(requestId: number): boolean {
+    return this.#pending.get(requestId)?.kind === 'amend';
+  }
+
+  /** What the next `add` returns. */
+  get nextId(): number {
+    return this.#lastId + 1;
+  }
+
+  add(request: Request): number {
+    this.#lastId += 1;
+    this.#pending.set(this.#lastId, request);
+    if ('user' in request) {
+      this.#byUser.set(request.user, this.countOf(request.user) + 1);
+      this.#unanswered += 1;
+    }
+    return this.#lastId;
+  }
+
+  /** The order of a pending create or replace joins a cancel-on-disconnect group, where it is known and not over. */
+  join(requestId: number, membership: Membership): void {
+    const request = must(this.#pending.get(requestId), 'a pending request');
+    assert(request.kind === 'create' || request.kind === 'replace', 'only creates and replaces join a group');
+    const { order } = request;
+    if (order === null || order.isClosed) return;
+    request.membership = membership;
+    order.memberships = [...order.memberships, membership];
+    membership.bind(order);
+  }
+
+  /** The market has begun with a request; comes before its answer. */
+  taken(requestId: number, takenNs: TimestampNs): void {
+    const request = this.#pending.get(requestId);
+    if (request !== undefined && 'reply' in request) request.reply.hops?.takenAt(takenNs);
+  }
+
+  /** The market has accepted a create. */
+  accepted(requestId: number): { readonly order: LiveOrder; readonly signed: SignedContent } {
+    const request = this.#pending.get(requestId);
+    assert(request?.kind === 'create' && request.signed !== null, 'an accepted order has its pending create');
+    const { order, signed } = request;
+    request.signed = null;
+    return { order: must(order ?? undefined, 'a create has its order'), signed };
+  }
+
+  /** The market has answered: the request is no longer pending. `answer` or `answerWhenDecided` comes next. */
+  take(requestId: number): Request {
+    const request = must(this.#pending.get(requestId), 'the market answers a request once');
+    this.#pending.delete(requestId);
+    return request;
+  }
+
+  answer(request: OrderRequest, answer: ActionAnswer): void {
+    const left = this.countOf(request.user) - 1;
+    assert(left >= 0, 'a request is answered once');
+    if (left === 0) this.#byUser.delete(request.user);
+    else this.#byUser.set(request.user, left);
+    this.#unanswered -= 1;
+    request.reply.answer(answer);
+  }
+
+  /** Answers when the market of the request is decided up to `sequence`. */
+  answerWhenDecided(request: OrderRequest, sequence: number, answer: ActionAnswer): void {
+    const { market } = request;
+    if (sequence <= market.decidedSequence) {
+      this.answer(request, answer);
+      return;
+    }
+    const waiting = this.#waiting.get(market);
+    if (waiting === undefined) this.#waiting.set(market, [{ request, sequence, answer }]);
+    else waiting.push({ request, sequence, answer });
+    this.#waitingCount += 1;
+  }
+
+  /** Answers of one market are in the order of its sequences. */
+  marketDecided(market: MarketSlot): void {
+    const waiting = this.#waiting.get(market) ?? [];
+    const undecided = waiting.findIndex(({ sequence }) => sequence > market.decidedSequence);
+    const count = undecided < 0 ? waiting.length : undecided;
+    for (const { request, answer } of waiting.splice(0, count)) this.answer(request, answer);
+    this.#waitingCount -= count;
+  }
+
+  /** Acks have become optimistic: no answer waits any longer. */
+  answerAll(): void {
+    for (const waiting of this.#waiting.values()) {
+      for (const { request, answer } of waiting) this.answer(request, answer);
+    }
+    this.#waiting.clear();
+    this.#waitingCount = 0;
+  }
+}

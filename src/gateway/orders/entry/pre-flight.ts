@@ -1,0 +1,368 @@
+/**
+ * The checks of a signed request before its signature is verified (AMB-91): signer, the request's own
+ * rules, market, kind, decimals, tick, minimum, times, fees, target, cap. Inventory comes after the signature, when the
+ * hold is taken (order-manager.ts).
+ *
+ * Pure: a request, what is known, and the time give the terms of an order or a reject. Nothing changes.
+ *
+ * Not here: shapes (wire), sessions, rates, signatures, duplicates and staleness (the market).
+ */
+
+import type { AmendRequest } from '../../../codec/amend-request.ts';
+import type { CancelRequest } from '../../../codec/signed-cancel.ts';
+import type { CreateRequest, SignedOrder } from '../../../codec/signed-order.ts';
+import type { ReplaceRequest, SignedReplace } from '../../../codec/signed-replace.ts';
+import { storedSignatures } from '../../../codec/stored-signatures.ts';
+import type { UserId } from '../../../core/ids.ts';
+import { ORDER_LIFE_NS } from '../../../core/limits.ts';
+import type { MarketDefinition } from '../../../core/market-definition.ts';
+import {
+  MARKET_STATUS,
+  ORDER_FLAG,
+  ORDER_KIND,
+  type Side,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../../../core/order-terms.ts';
+import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
+import { type Reject, reject } from '../../../core/reject.ts';
+import type { RawPrice, TimestampNs } from '../../../core/units.ts';
+import { NO_BOUND } from '../../../order/order-codec.ts';
+import { isMarginType, mayTrade } from '../../../risk/account-types.ts';
+import type { Accounts } from '../balances/accounts.ts';
+import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from '../book/live-order.ts';
+import type { MarketSlot, Markets } from '../book/markets.ts';
+import type { AssetRisks } from '../margin/asset-risks.ts';
+import { checkOpenOrders, type OpenOrderCounts } from './open-bounds.ts';
+import { belowNotional, figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
+import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './prepared.ts';
+
+/** What the checks look at. */
+export interface PreFlightView extends OpenOrderCounts {
+  readonly markets: Markets;
+  readonly accounts: Accounts;
+  readonly assets: AssetRisks;
+  /** Whether the user owns anything. */
+  isFunded(user: UserId): boolean;
+  /** Lots by which orders of this side may reduce the optimistic position. */
+  reducibleLots(user: UserId, subAccount: number, market: MarketDefinition, side: Side): number;
+}
+
+/** Of an order that is the market's to judge, or has no price. */
+const NOT_KNOWN = 0;
+
+function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('INVALID_ORDER', message, field));
+}
+
+const FINE: Outcome<null> = accepted(null);
+/** Of an order that waits and holds nothing meanwhile (AMB-124). */
+const NOTHING_OWNED: Reject = reject('INSUFFICIENT_INVENTORY', 'an order that waits needs a user who owns something');
+const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'an order that waits needs a user who owns something');
+
+/** @param caller.user the session's. */
+export function checkCreate(
+  view: PreFlightView,
+  request: CreateRequest,
+  { user, now }: { readonly user: UserId; readonly now: TimestampNs },
+  skips: ReadonlySet<string> = NO_SKIPS,
+): Outcome<PreparedCreate> {
+  const { order } = request;
+  if (order.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(order.baseAsset.id);
+  if (market === undefined) return marketNotFound();
+  if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+  const decimals = checkDecimals(market, order);
+  if (!decimals.ok) return decimals;
+  const figures = figuresOf(order.details);
+  const fault =
+    figuresFault(figures, order.side, market.definition, closes(view, order, figures, market)) ??
+    childFault(order, figures);
+  if (fault !== null) return rejected(fault);
+
+  const times = checkCreateTimes(view, request, figures, now);
+  if (!times.ok) return times;
+  const fees = checkFees(market, order, figures);
+  if (!fees.ok && !skips.has('fees')) return fees;
+  const target = checkTarget(view, order, figures, market);
+  if (!target.ok) return target;
+  const { marketIndex } = market.definition;
+  const isParked = order.trigger !== null;
+  const cap = checkOpenOrders(view, { user, subAccount: order.account, marketIndex, isParked });
+  if (!cap.ok) return cap;
+  if (isParked && !view.isFunded(user)) return rejected(order.isSpot ? NOTHING_OWNED : NO_MARGIN);
+  return accepted(prepare(request, figures, market, skips));
+}
+
+/** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
+function checkTarget(
+  view: PreFlightView,
+  order: SignedOrder,
+  { quantity }: OrderFigures,
+  { definition }: MarketSlot,
+): Outcome<null> {
+  if (order.reduceOnly && order.isSpot) return invalid('reduce_only', 'a spot order cannot be reduce-only');
+  const account = view.accounts.find(order.signer.id, order.account);
+  if (account === undefined) return invalid('target', 'there is no such sub-account');
+  if (!isMarginType(account) && !order.isSpot) return invalid('target', 'a spot sub-account has no margin positions');
+  const { assetId: asset } = definition;
+  const { side, isSpot, reduceOnly } = order;
+  const reducible = view.reducibleLots(order.signer.id, order.account, definition, side);
+  const reduces = reducible > 0 && (reduceOnly || (quantity > 0 && quantity <= reducible));
+  const isFit = mayTrade(account, { asset, side, isSpot, reduces }, view.assets.terms(asset).risk);
+  return isFit ? FINE : invalid('target', 'the sub-account may not hold the asset of this market');
+}
+
+/** A child is activated lot by lot, which needs a quantity (AMB-29). The parent itself is looked up by the market. */
+function childFault(order: SignedOrder, { kind }: OrderFigures): Reject | null {
+  const isChild = order.trigger !== null && order.trigger.parentOrderId !== null;
+  if (!isChild || kind !== ORDER_KIND.marketQuote) return null;
+  return reject('INVALID_ORDER', 'an order with a parent is sized in base', 'details');
+}
+
+function prepare(
+  request: CreateRequest,
+  figures: OrderFigures,
+  market: MarketSlot,
+  skips: ReadonlySet<string>,
+): PreparedCreate {
+  const { order } = request;
+  const { kind, tif, goodUntilNs, price, quantity, amount } = figures;
+  const { trigger, creationNs } = order;
+  const terms: OrderTerms = {
+    user: order.signer.id,
+    subAccount: order.account,
+    orderId: order.orderId,
+    side: order.side,
+    kind,
+    tif,
+    flags: flagsOf(order, figures),
+    amount,
+    triggerKind: trigger === null ? TRIGGER.none : triggerKindOf(trigger.condition),
+    parentId: (trigger?.parentOrderId ?? '') as OrderTerms['parentId'],
+    creationNs,
+    goodUntilNs,
+  };
+  return {
+    kind: 'create',
+    market,
+    terms,
+    price,
+    quantity,
+    triggerPrice: trigger?.condition.price ?? (0 as RawPrice),
+    maxFeeRate: order.maxTradingFeesRate,
+    text: request.text,
+    signature: request.signature,
+    signatures: storedSignatures(request),
+    skips,
+    room: NO_BOUND,
+  };
+}
+
+/**
+ * Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). One that may rest is cut to the
+ * position, so it closes what is left if it is larger, too (MON-09).
+ */
+function closes(view: PreFlightView, order: SignedOrder, figures: OrderFigures, market: MarketSlot): boolean {
+  const { quantity, kind, tif } = figures;
+  if (!order.reduceOnly || quantity === 0) return false;
+  const reducible = view.reducibleLots(order.signer.id, order.account, market.definition, order.side);
+  const isCut = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd) && order.trigger === null;
+  return isCut ? reducible > 0 && quantity >= reducible : quantity === reducible;
+}
+
+function flagsOf({ isSpot, reduceOnly }: SignedOrder, { postOnly }: OrderFigures): number {
+  return (
+    (isSpot ? ORDER_FLAG.isSpot : 0) | (reduceOnly ? ORDER_FLAG.reduceOnly : 0) | (postOnly ? ORDER_FLAG.postOnly : 0)
+  );
+}
+
+function checkDecimals(
+  market: MarketSlot,
+  given: { readonly bookPriceDecimals: number; readonly bookQuantityDecimals: number },
+): Outcome<null> {
+  const { priceDecimals, quantityDecimals } = market.definition;
+  if (given.bookPriceDecimals !== priceDecimals) {
+    return invalid('book_price_decimals', `the market's price decimals are ${priceDecimals}`);
+  }
+  if (given.bookQuantityDecimals !== quantityDecimals) {
+    return invalid('book_quantity_decimals', `the market's quantity decimals are ${quantityDecimals}`);
+  }
+  return FINE;
+}
+
+/** AMB-10, AMB-127. */
+function checkCreateTimes(
+  view: PreFlightView,
+  request: CreateRequest,
+  { tif, goodUntilNs }: OrderFigures,
+  now: TimestampNs,
+): Outcome<null> {
+  const { creationNs } = request.order;
+  if (creationNs + ORDER_LIFE_NS <= now) return rejected(reject('ORDER_EXPIRED', 'created 30 days ago or more'));
+  if (creationNs > now + view.settings.clockSkewNs) {
+    return invalid('creation_timestamp_ns', 'created in the future');
+  }
+  if (tif === TIF.gtd && goodUntilNs <= now) {
+    return invalid('timestamp_ns', 'good until an instant that has passed');
+  }
+  return checkPostSign(view, request.postSignNs, now);
+}
+
+function checkPostSign(view: PreFlightView, postSignNs: TimestampNs, now: TimestampNs): Outcome<null> {
+  const { postSignAgeMaxNs, clockSkewNs } = view.settings;
+  if (postSignNs + postSignAgeMaxNs < now || postSignNs > now + clockSkewNs) {
+    return rejected(reject('REQUEST_TOO_OLD', 'signed too long ago or in the future', 'post_sign_timestamp'));
+  }
+  return FINE;
+}
+
+/** The limit covers the highest rate of the order: the maker's for post-only, else the taker's (AMB-09). */
+function checkFees(market: MarketSlot, order: SignedOrder, { postOnly }: OrderFigures): Outcome<null> {
+  const { makerFeeRate, takerFeeRate } = market.definition;
+  const rate = postOnly ? makerFeeRate : takerFeeRate;
+  return order.maxTradingFeesRate < rate ? invalid('max_trading_fees_rate', `the market's rate is ${rate}`) : FINE;
+}
+
+/** @returns the market; the order itself may be unknown here. */
+export function checkReplace(
+  view: PreFlightView,
+  request: ReplaceRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (request.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(request.asset.id);
+  if (market === undefined) return marketNotFound();
+  if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
+  const { newPriceLimit, timestampNs } = request.request;
+  const decimals = checkDecimals(market, request.request);
+  if (!decimals.ok) return decimals;
+  if (newPriceLimit !== null && newPriceLimit % market.definition.tickSize !== 0) {
+    return invalid('new_price_limit', 'off the tick');
+  }
+  if (timestampNs > now + view.settings.clockSkewNs) return invalid('timestamp_ns', 'in the future');
+  const signed = checkPostSign(view, request.postSignNs, now);
+  return signed.ok ? accepted(market) : signed;
+}
+
+/**
+ * The minimums bind a new total and a new price, unless the total completes the order: a maker may replace to the filled quantity
+ * (AMB-19, AMB-42). A reduce-only order has no minimum notional here, as it may have become as small as its position, and no minimum
+ * at all where it closes what there is left to close (MON-09).
+ *
+ * @param roomToRest lots that a reduce-only order may have at rest; else 0.
+ */
+export function checkNewFigures(
+  market: MarketSlot,
+  { newQuantity, newPriceLimit }: Pick<SignedReplace, 'newQuantity' | 'newPriceLimit'>,
+  order: LiveOrder | undefined,
+  roomToRest: number,
+): Outcome<null> {
+  if (order !== undefined && newQuantity !== null) {
+    const left = newQuantity - filledOf(order);
+    // mutant: replace-of-a-small-position
+    if (left <= 0 || (isReduceOnly(order) && roomToRest > 0 && left >= roomToRest)) return FINE;
+  }
+  if (newQuantity !== null && newQuantity < market.definition.minimumQuantity) {
+    return invalid('new_quantity', 'below the minimum');
+  }
+  const price = newPriceLimit ?? order?.price ?? NOT_KNOWN;
+  const quantity = newQuantity ?? order?.quantity ?? NOT_KNOWN;
+  if (price === NOT_KNOWN || quantity === NOT_KNOWN || (order !== undefined && isReduceOnly(order))) return FINE;
+  const fault = belowNotional(price, quantity, market.definition);
+  return fault === null ? FINE : invalid(newQuantity === null ? 'new_price_limit' : 'new_quantity', fault);
+}
+
+/**
+ * A trigger is changed while the order waits for it, never after (AMB-20).
+ *
+ * @returns the trigger that the market is to set, null for none. In the complete form the order's own is none where it has
+ *   fired: a fired trigger changes no more, and no release is sent before this thread has seen the trigger fire, so when the
+ *   replace is sent this holds at the market.
+ */
+export function checkNewTrigger(
+  { newTrigger: wished, isComplete }: Pick<PreparedReplace, 'newTrigger' | 'isComplete'>,
+  order: LiveOrder,
+): Outcome<PreparedReplace['newTrigger']> {
+  if (isComplete) return completeTrigger(wished, order);
+  const waits = order.triggerState !== TRIGGER_STATE.live;
+  return wished === null || waits ? accepted(wished) : invalid('new_trigger', 'the order is not waiting for a trigger');
+}
+
+/** The table of wire-additions.md 3.3. */
+function completeTrigger(
+  wished: PreparedReplace['newTrigger'],
+  { triggerKind, triggerPrice, triggerState }: LiveOrder,
+): Outcome<PreparedReplace['newTrigger']> {
+  if (triggerState === TRIGGER_STATE.dormant) {
+    return wished === null ? invalid('new_trigger', 'a trigger is removed by a cancel and a create') : accepted(wished);
+  }
+  if (wished === null || (wished.kind === triggerKind && wished.price === triggerPrice)) return accepted(null);
+  return invalid('new_trigger', 'the order is not waiting for a trigger');
+}
+
+/** Cancels work whatever the market's status is (AMB-109). */
+export function checkCancel(
+  view: PreFlightView,
+  request: CancelRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (request.cancel.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(request.cancel.asset.id);
+  if (market === undefined) return marketNotFound();
+  const signed = checkPostSign(view, request.postSignNs, now);
+  return signed.ok ? accepted(market) : signed;
+}
+
+/** Amends work whatever the market's status is. Revision and timestamp are compared at the market (wire-additions.md 4.3). */
+export function checkAmend(
+  view: PreFlightView,
+  { amend, user: given, fault }: AmendRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  if (given.id !== user) return signerMismatch('user_id');
+  if (fault !== null) return rejected(fault);
+  const market = view.markets.find(amend.asset.id);
+  if (market === undefined) return marketNotFound();
+  const { quantityDecimals } = market.definition;
+  if (amend.bookQuantityDecimals !== quantityDecimals) {
+    return invalid('book_quantity_decimals', `the market's quantity decimals are ${quantityDecimals}`);
+  }
+  const { postSignAgeMaxNs, clockSkewNs } = view.settings;
+  const { timestampNs } = amend;
+  if (timestampNs + postSignAgeMaxNs < now || timestampNs > now + clockSkewNs) {
+    return rejected(reject('REQUEST_TOO_OLD', 'made too long ago or in the future', 'timestamp_ns'));
+  }
+  return accepted(market);
+}
+
+/** Of an order that is known here; any other is the market's to judge. */
+export function checkAmended(
+  market: MarketSlot,
+  { amend }: AmendRequest,
+  order: LiveOrder | undefined,
+  roomToRest: number,
+): Outcome<null> {
+  if (order !== undefined && order.kind !== ORDER_KIND.limit)
+    return invalid('order_id', 'a market order is not amended');
+  return checkNewFigures(market, { newQuantity: amend.newQuantity, newPriceLimit: null }, order, roomToRest);
+}
+
+function signerMismatch(field = 'signer'): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('SIGNER_MISMATCH', 'the signer is not the user of the session', field));
+}
+
+function marketNotFound(): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('MARKET_NOT_FOUND', 'there is no such market'));
+}
+
+export function marketHalted(): { readonly ok: false; readonly reject: Reject } {
+  return rejected(reject('MARKET_HALTED', 'the market takes no new orders'));
+}

@@ -1,0 +1,264 @@
+/**
+ * What a page needs of the tables, as a query that can be answered on another thread, and the answer.
+ *
+ *   pages.ts ── HistoryAsk ─▶ a reader of the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
+ *
+ * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
+ */
+
+import { type OrderRecordView, type OrderTerms, orderRecord, userOrderRecord } from '../../../codec/order-record.ts';
+import { userTrade } from '../../../codec/user-trade.ts';
+import { must } from '../../../core/assert.ts';
+import type { AssetId, OrderId } from '../../../core/ids.ts';
+import type { UserTrade } from '../book/order-events.ts';
+import { userTradeOfRow } from '../book/trade-view.ts';
+import type { HistoryQuery, HistorySnapshot, HistoryTrade, OrderPlace, PastOrder } from './order-history.ts';
+import { recordOfRow } from './order-record.ts';
+import { filteredOrders, filteredTrades, type RowFilter, takesAll } from './row-filter.ts';
+
+/** Orders in memory that the tables may have as finished: columns, an order has one index in all of them. */
+export interface OrderDoubts {
+  readonly marketIndexes: Int32Array;
+  /** 0: a create on its way, in the tables if its id is. */
+  readonly sequences: Float64Array;
+  /** Only tables that are ahead of this in the market can have the order as finished. */
+  readonly heard: Float64Array;
+  readonly orderIds: readonly OrderId[];
+}
+
+/** Sides of trades in memory, newest first: columns, a side has one index in all of them. */
+export interface HeldTrades {
+  readonly marketIndexes: Int32Array;
+  readonly tradeIds: Float64Array;
+  readonly timesNs: BigInt64Array;
+}
+
+/**
+ * A page of orders of which so many are in memory that the tables' part of it is found by places: those of some of them,
+ * newest first, and how many of memory come before each (pages.ts).
+ */
+export interface OrderPivots {
+  /** How many orders memory has in all. */
+  readonly held: number;
+  readonly ranks: readonly number[];
+  readonly places: readonly OrderPlace[];
+}
+
+/** How far this process is in markets, index by index: see OrderDoubts.heard. */
+export interface HeardMarkets {
+  readonly marketIndexes: readonly number[];
+  readonly heard: readonly number[];
+}
+
+/** How rows are shown: as the order service does, or as market data does, and then which of them. */
+export interface RowForm {
+  /** Null or absent: the form of the order service, all rows. */
+  readonly filter?: RowFilter | null;
+}
+
+export type HistoryAsk = RowForm &
+  (
+    | {
+        readonly kind: 'orders';
+        readonly query: HistoryQuery;
+        /** Of the page among all. */
+        readonly rank: number;
+        readonly limit: number;
+        readonly pivots: OrderPivots;
+        readonly doubts: OrderDoubts;
+        /** Markets of orders that are not in doubt unless the tables are ahead in their market. */
+        readonly markets: HeardMarkets;
+      }
+    | {
+        readonly kind: 'trades';
+        readonly query: HistoryQuery;
+        /** Of the page among all. */
+        readonly rank: number;
+        readonly limit: number;
+        readonly held: HeldTrades;
+      }
+  );
+
+/** What trades are sorted by: match time and id, both descending, then the asset (PAG-03, AMB-35). */
+export interface TradePlace {
+  readonly timeNs: bigint;
+  readonly tradeId: number;
+  readonly assetId: AssetId;
+  readonly isMaker: boolean;
+}
+
+export interface Placed<Place, T> {
+  readonly place: Place;
+  readonly value: T;
+}
+
+/** A filtered page that would look at more rows than it may; then nothing else counts. */
+interface MaybeTooLong {
+  readonly isTooLong?: boolean;
+}
+
+export interface OrderAnswer<T> extends MaybeTooLong {
+  readonly kind: 'orders';
+  readonly total: number;
+  readonly rows: readonly Placed<OrderPlace, T>[];
+  /** Which doubts are in the tables, by their index. */
+  readonly inTables: readonly number[];
+  /** The tables are ahead in a market: orders that were not in doubt may be in them. Then nothing else counts. */
+  readonly isAhead: boolean;
+  /** The merge begins with this one of memory and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
+}
+
+export interface TradeAnswer<T> extends MaybeTooLong {
+  readonly kind: 'trades';
+  readonly total: number;
+  readonly rows: readonly Placed<TradePlace, T>[];
+  /** Which of memory are in the tables too, by their index. */
+  readonly inTables: readonly number[];
+  /** The merge begins with this one of those in memory alone, and with the tables' at `offset`, which `rows` begin with. */
+  readonly heldFrom: number;
+  readonly offset: number;
+}
+
+export type HistoryAnswer<T> = OrderAnswer<T> | TradeAnswer<T>;
+
+/** How rows are shown. */
+export interface Show<T> {
+  order(view: OrderRecordView, terms: OrderTerms): T;
+  trade(trade: UserTrade): T;
+}
+
+/** As the wire has them. */
+export const AS_JSON: Show<string> = { order: (view) => orderRecord(view), trade: userTrade };
+
+/** As market data has them (wire-additions.md 8.4). */
+const AS_MARKET_DATA_JSON: Show<string> = { order: userOrderRecord, trade: userTrade };
+
+/** The JSON of rows in the form of a page. */
+export function jsonOf({ filter = null }: RowForm): Show<string> {
+  return filter === null ? AS_JSON : AS_MARKET_DATA_JSON;
+}
+
+/** Answers from one version of the tables. */
+export function answerHistory<T>(snapshot: HistorySnapshot, ask: HistoryAsk, show: Show<T>): HistoryAnswer<T> {
+  return ask.kind === 'orders' ? answerOrders(snapshot, ask, show) : answerTrades(snapshot, ask, show);
+}
+
+function answerOrders<T>(
+  snapshot: HistorySnapshot,
+  ask: Extract<HistoryAsk, { kind: 'orders' }>,
+  show: Show<T>,
+): OrderAnswer<T> {
+  const { query, doubts, markets, filter = null } = ask;
+  const nothing = {
+    kind: 'orders',
+    total: 0,
+    rows: [],
+    inTables: [],
+    heldFrom: 0,
+    offset: 0,
+    isTooLong: false,
+  } as const;
+  const isAhead = markets.marketIndexes.some(
+    (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.heard[at] ?? 0),
+  );
+  if (isAhead) return { ...nothing, isAhead };
+  const inTables = [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index));
+  const rowOf = (row: PastOrder): Placed<OrderPlace, T> => ({
+    place: { timeNs: row.timestampNs, name: row.orderId, marketIndex: row.marketIndex, sequence: row.orderSequence },
+    value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex)), row),
+  });
+  if (filter !== null && !takesAll(filter)) {
+    return { kind: 'orders', ...filteredOrders(snapshot, ask, filter, rowOf), inTables, isAhead };
+  }
+  const { heldFrom, offset, limit } = windowOf(snapshot, ask, inTables.length);
+  const { rows, total } = snapshot.finishedOrders(query, offset, limit);
+  return { kind: 'orders', total, rows: rows.map(rowOf), inTables, isAhead, heldFrom, offset, isTooLong: false };
+}
+
+/**
+ * What the page needs of the tables. A pivot with `a` of memory and `b` of the tables before it is itself the one of rank
+ * a + b among all, or as many before as orders before it are doubled. So the last pivot with a + b ≤ rank is not behind
+ * the page's begin, and the first with a − doubled + b > rank, of a' and b', is behind it. Then at most a' of memory come
+ * before the page, at least a − doubled, and of the tables the rest of `rank`, at least b and at most b'.
+ *
+ * @param doubled how many of memory are in the tables too.
+ */
+function windowOf(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, pivots }: Extract<HistoryAsk, { kind: 'orders' }>,
+  doubled: number,
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const { ranks, places, held } = pivots;
+  const before = places.length === 0 ? [] : snapshot.finishedBefore(query, places, rank + doubled);
+  const found = before.map((count, at) => ({ held: must(ranks[at], 'a pivot has a rank'), count }));
+  const from = found.findLast((pivot) => pivot.held + pivot.count <= rank) ?? { held: 0, count: 0 };
+  const to = found.find((pivot) => pivot.held - doubled + pivot.count > rank) ?? { held, count: rank };
+  const offset = Math.max(from.count, rank - to.held);
+  const most = Math.min(to.count, rank - from.held + doubled);
+  return { heldFrom: from.held, offset, limit: Math.max(0, most - offset) + limit };
+}
+
+function isInTables(
+  snapshot: HistorySnapshot,
+  { user }: HistoryQuery,
+  { marketIndexes, sequences, heard, orderIds }: OrderDoubts,
+  index: number,
+): boolean {
+  const marketIndex = marketIndexes[index] ?? 0;
+  const sequence = sequences[index] ?? 0;
+  const orderId = must(orderIds[index], 'a doubt is about an order with an id');
+  if (sequence === 0) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
+  if (snapshot.marketSequence(marketIndex) <= (heard[index] ?? 0)) return false;
+  return snapshot.isFinished(user, marketIndex, orderId, sequence);
+}
+
+function answerTrades<T>(
+  snapshot: HistorySnapshot,
+  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  show: Show<T>,
+): TradeAnswer<T> {
+  const { marketIndexes, tradeIds } = ask.held;
+  const inTables = [...tradeIds.keys()].filter(
+    (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
+  );
+  const rowOf = (entry: HistoryTrade): Placed<TradePlace, T> => {
+    const trade = tradeOfRow(snapshot, entry);
+    return { place: placeOfTrade(trade), value: show.trade(trade) };
+  };
+  const { filter = null } = ask;
+  if (filter !== null && !takesAll(filter)) {
+    return { kind: 'trades', ...filteredTrades(snapshot, ask, filter, rowOf), inTables };
+  }
+  const { heldFrom, offset, limit } = tradeWindow(snapshot, ask, inTables);
+  const { rows, total } = snapshot.trades(ask.query, offset, limit);
+  return { kind: 'trades', total, rows: rows.map(rowOf), inTables, heldFrom, offset, isTooLong: false };
+}
+
+/**
+ * What the page needs of the tables. Of those in memory alone most are newer than all that the tables have, and so come
+ * first; the rest may lie anywhere. So at least the newer ones come before the page, or as many as there are before it, and
+ * at most all.
+ */
+function tradeWindow(
+  snapshot: HistorySnapshot,
+  { query, rank, limit, held }: Extract<HistoryAsk, { kind: 'trades' }>,
+  inTables: readonly number[],
+): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
+  const newest = snapshot.trades(query, 0, 1).rows[0]?.row.matchedNs ?? -1n;
+  const gone = new Set(inTables);
+  let newer = 0;
+  for (const [at, timeNs] of held.timesNs.entries()) if (timeNs > newest && !gone.has(at)) newer += 1;
+  const heldFrom = Math.min(rank, newer);
+  const offset = Math.max(0, rank - (held.timesNs.length - gone.size));
+  return { heldFrom, offset, limit: rank - heldFrom - offset + limit };
+}
+
+export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTrade): TradePlace {
+  return { timeNs: timestampNs, tradeId, assetId, isMaker };
+}
+
+function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): UserTrade {
+  return userTradeOfRow(row, isMaker, snapshot.definition(row.marketIndex));
+}

@@ -1,0 +1,141 @@
+/**
+ * The gateway's end of the history thread (storage/history-worker.ts), and the messages between them: queries out, answers
+ * in, in order.
+ *
+ * Bounded: beyond what may wait, a page is refused before anything is read.
+ */
+import { Worker } from 'node:worker_threads';
+import { assert, must } from '../../core/assert.ts';
+import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
+import { type Reject, reject } from '../../core/reject.ts';
+import type { Hang } from '../../runtime/hang-detection.ts';
+import { Watch } from '../../runtime/heartbeat.ts';
+import { threadTimes } from '../../runtime/thread-times.ts';
+import type { HistoryAnswer, HistoryAsk } from '../orders/history/history-ask.ts';
+import type { BasisAnswer, BasisAsk } from '../orders/history/position-basis.ts';
+
+/** Words that the thread writes and the gateway watches. */
+export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1, isOpen: 2 } as const;
+export const HISTORY_WORDS = 3;
+
+export interface HistorySettings {
+  readonly dataDirectory: string;
+  readonly mapBytes: number;
+  readonly words: SharedArrayBuffer;
+}
+
+export interface HistoryQuery {
+  readonly id: number;
+  readonly ask: HistoryAsk | BasisAsk;
+}
+
+/** To the thread: a query, or null to end. */
+export type ToHistory = HistoryQuery | null;
+
+export interface FromHistory {
+  readonly id: number;
+  readonly answer: HistoryAnswer<string> | BasisAnswer;
+}
+
+/** Queries without an answer: some seconds of work. */
+const WAITING_MAX = 256;
+const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being read, try again');
+
+/** Reads the tables for pages. */
+export interface PageReader {
+  /** SERVICE_UNAVAILABLE when too many wait. */
+  read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>>;
+  /** As `read`, of what positions cost. */
+  basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>>;
+}
+
+export class HistoryThread implements PageReader {
+  readonly #worker: Worker;
+  readonly #watch: Watch;
+  readonly #life: Int32Array;
+  readonly #waiting = new Map<number, (answer: FromHistory['answer']) => void>();
+  readonly #ended: Promise<void>;
+  #nextId = 1;
+  #isClosing = false;
+
+  /** @param onDeath the thread ended by itself. @param entry its compiled program, which calls runHistoryThread. */
+  constructor(settings: Omit<HistorySettings, 'words'>, onDeath: (error: Error) => void, entry: URL) {
+    const words = new SharedArrayBuffer(HISTORY_WORDS * Int32Array.BYTES_PER_ELEMENT);
+    const life = new Int32Array(words);
+    this.#life = life;
+    this.#watch = new Watch(
+      [
+        {
+          lastHeartbeat: () => Atomics.load(life, HISTORY_WORD.heartbeat),
+          kernelThread: () => Atomics.load(life, HISTORY_WORD.kernelThread),
+          isWatched: () => !this.#isClosing && Atomics.load(life, HISTORY_WORD.heartbeat) !== 0,
+        },
+      ],
+      threadTimes(),
+    );
+    this.#worker = new Worker(entry, { workerData: { ...settings, words } satisfies HistorySettings });
+    this.#worker.on('message', ({ id, answer }: FromHistory) => this.#answered(id, answer));
+    let fault: Error | null = null;
+    this.#worker.on('error', (error: Error) => {
+      fault = error;
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        Atomics.store(life, HISTORY_WORD.isOpen, 1);
+        if (!this.#isClosing || fault !== null) onDeath(fault ?? new Error(`the thread ended with ${code}`));
+        resolve();
+      });
+    });
+  }
+
+  async read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>> {
+    const asked = await this.#ask(ask);
+    if (!asked.ok) return asked;
+    assert(asked.value.kind !== 'basis', 'an answer is of the kind that was asked');
+    return accepted(asked.value);
+  }
+
+  async basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>> {
+    const asked = await this.#ask(ask);
+    if (!asked.ok) return asked;
+    assert(asked.value.kind === 'basis', 'an answer is of the kind that was asked');
+    return accepted(asked.value);
+  }
+
+  #ask(ask: HistoryQuery['ask']): Promise<Outcome<FromHistory['answer']>> {
+    if (this.#isClosing || this.#waiting.size >= WAITING_MAX) return Promise.resolve(rejected(BUSY));
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#worker.postMessage({ id, ask } satisfies ToHistory);
+    return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
+  }
+
+  /** Whether it has not loaded its modules and opened the tables yet: LMDB aborts the process when the thread is ended meanwhile. */
+  get isLoading(): boolean {
+    // mutant: history-is-loading
+    return Atomics.load(this.#life, HISTORY_WORD.isOpen) === 0;
+  }
+
+  /** The kernel's id; UNKNOWN_THREAD until it has started. */
+  kernelThread(): number {
+    return Atomics.load(this.#life, HISTORY_WORD.kernelThread);
+  }
+
+  /** Call it every WATCH_MS. @returns how the thread hangs. */
+  hang(): Hang | null {
+    return this.#watch.lost()?.hang ?? null;
+  }
+
+  /** Lets the thread answer its pending queries, then end. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#worker.postMessage(null satisfies ToHistory);
+    await this.#ended;
+  }
+
+  #answered(id: number, answer: FromHistory['answer']): void {
+    const resolve = must(this.#waiting.get(id), 'an answer belongs to a question');
+    this.#waiting.delete(id);
+    resolve(answer);
+  }
+}
