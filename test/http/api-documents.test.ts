@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { parseJson } from '../../src/codec/json-tree.ts';
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
-import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
+import { INNER_WORDS, type Shape } from '../../src/codec/shapes/shape-kit.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms.ts';
 import { pascalCase, REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
@@ -214,6 +214,19 @@ suite('documents', () => {
       assert.deepEqual([other.status, other.text.length], [200, first.text.length]);
     });
   }
+
+  test('the names and types inside the node are in no document', async () => {
+    for (const name of NAMES) {
+      for (const file of ['/api-doc.json', '/async-api.json']) {
+        const { text } = await ask(portOf(name), file);
+        assert.ok(text.includes('"x-unset"') || name !== 'orders' || file !== '/api-doc.json', 'x-unset is published');
+        assert.deepEqual(
+          INNER_WORDS.filter((word) => text.includes(`"${word}"`)),
+          [],
+        );
+      }
+    }
+  });
 
   test('the operator API is in no document', async () => {
     for (const name of NAMES) {

@@ -23,6 +23,7 @@ import {
   either,
   FLAG,
   INSTANT,
+  inside,
   listOf,
   NANOSECONDS,
   named,
@@ -30,6 +31,7 @@ import {
   ORDER_ID_GIVEN,
   optional,
   RAW,
+  readAs,
   type Shape,
   SIDE,
   SIGNATURE,
@@ -50,19 +52,22 @@ const TIME_IN_FORCE: Shape = named(
 
 const QUOTE_INTEGER = described(RAW, 'USD as an integer of scale 10^-book_quantity_decimals');
 
-const DETAILS: Shape = named(
-  'OrderDetails',
-  'A limit order, or a market order sized in base or in quote with an optional cap in the other',
-  choice({
-    Limit: closed({ limit_price: RAW, quantity: RAW, time_in_force: TIME_IN_FORCE }),
-    Market: closed({
-      quantity: choice({
-        BaseAsset: closed({ quantity: RAW, max_sellable_amount: optional(nullable(QUOTE_INTEGER)) }),
-        QuoteAsset: closed({ quantity: QUOTE_INTEGER, max_sellable_quantity: optional(nullable(RAW)) }),
+const DETAILS: Shape = readAs(
+  'order details',
+  named(
+    'OrderDetails',
+    'A limit order, or a market order sized in base or in quote with an optional cap in the other',
+    choice({
+      Limit: closed({ limit_price: RAW, quantity: RAW, time_in_force: TIME_IN_FORCE }),
+      Market: closed({
+        quantity: choice({
+          BaseAsset: closed({ quantity: RAW, max_sellable_amount: optional(nullable(QUOTE_INTEGER)) }),
+          QuoteAsset: closed({ quantity: QUOTE_INTEGER, max_sellable_quantity: optional(nullable(RAW)) }),
+        }),
+        fill_or_kill: FLAG,
       }),
-      fill_or_kill: FLAG,
     }),
-  }),
+  ),
 );
 
 const CONDITION: Shape = named(
@@ -71,13 +76,18 @@ const CONDITION: Shape = named(
   choice({ PriceAbove: closed({ price: RAW }), PriceBelow: closed({ price: RAW }) }),
 );
 
-const TRIGGER: Shape = named(
-  'Trigger',
-  'Releases the order when its condition holds; with a parent also as the parent fills',
-  closed({ parent_order_id: optional(nullable(ORDER_ID_GIVEN)), condition: CONDITION }),
+const TRIGGER: Shape = readAs(
+  'trigger',
+  named(
+    'Trigger',
+    'Releases the order when its condition holds; with a parent also as the parent fills',
+    closed({ parent_order_id: optional(nullable(ORDER_ID_GIVEN)), condition: CONDITION }),
+  ),
 );
 
-const PROTOCOL_VERSION = described(Type.Integer({ minimum: 1, maximum: 1 }), 'always 1');
+const PROTOCOL_VERSION = readAs('protocol version', described(Type.Integer({ minimum: 1, maximum: 1 }), 'always 1'));
+const PRICE = readAs('raw price', RAW);
+const QUANTITY = readAs('raw quantity', RAW);
 
 export const ORDER: Shape = named(
   'Order',
@@ -89,9 +99,9 @@ export const ORDER: Shape = named(
     book_price_decimals: described(DECIMALS, "the market's own"),
     book_quantity_decimals: described(DECIMALS, "the market's own"),
     details: DETAILS,
-    side: SIDE,
+    side: readAs('side', SIDE),
     trigger: optional(nullable(TRIGGER)),
-    creation_timestamp_ns: INSTANT,
+    creation_timestamp_ns: inside('creationNs', INSTANT),
     target: closed({
       account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
       is_spot: described(FLAG, 'true moves balances, false a margin position'),
@@ -112,9 +122,9 @@ const REPLACE: Shape = named(
   closed({
     order_id: ORDER_ID_GIVEN,
     timestamp_ns: described(INSTANT, 'a replace older than the last one applied is refused'),
-    new_price_limit: optional(nullable(RAW)),
-    new_quantity: optional(nullable(described(RAW, 'the new total, the filled part included'))),
-    new_trigger: optional(nullable(either(CONDITION, TRIGGER))),
+    new_price_limit: optional(nullable(PRICE)),
+    new_quantity: optional(nullable(described(QUANTITY, 'the new total, the filled part included'))),
+    new_trigger: readAs('new trigger', optional(nullable(either(CONDITION, TRIGGER)))),
     book_quantity_decimals: DECIMALS,
     book_price_decimals: DECIMALS,
     protocol_version: PROTOCOL_VERSION,
@@ -126,11 +136,11 @@ const COMPLETE_REPLACE: Shape = named(
   'The signed object of a replace with complete terms, its market among them; no trigger: the order has none',
   closed({
     order_id: ORDER_ID_GIVEN,
-    base_asset: ASSET_ID_GIVEN,
+    base_asset: readAs('market of complete terms', ASSET_ID_GIVEN),
     timestamp_ns: described(INSTANT, 'a replace older than the last one applied is refused'),
-    new_price_limit: RAW,
-    new_quantity: described(RAW, 'the new total, the filled part included'),
-    new_trigger: optional(nullable(CONDITION)),
+    new_price_limit: PRICE,
+    new_quantity: described(QUANTITY, 'the new total, the filled part included'),
+    new_trigger: readAs('new trigger', optional(nullable(CONDITION))),
     book_quantity_decimals: DECIMALS,
     book_price_decimals: DECIMALS,
     protocol_version: optional({ ...PROTOCOL_VERSION, default: 1 }),
@@ -142,7 +152,7 @@ const CANCEL: Shape = named(
   'The signed object of a cancel',
   closed({
     order_id: ORDER_ID_GIVEN,
-    asset_id: ASSET_ID_GIVEN,
+    asset_id: inside('asset', ASSET_ID_GIVEN),
     signer: USER_ID_GIVEN,
     protocol_version: PROTOCOL_VERSION,
   }),
@@ -184,9 +194,9 @@ const MASTER_SIGNATURE = either(SIGNATURE, listOf(BYTE, { maxItems: 0 }));
 
 /** The members beside every signed object of an order action. */
 const SIGNING = {
-  signature: MASTER_SIGNATURE,
-  additional_signers: optional(nullable(ADDITIONAL_SIGNERS)),
-  post_sign_timestamp: described(INSTANT, 'when it was sent: at most 60 s old; not signed'),
+  signature: readAs('signature', MASTER_SIGNATURE),
+  additional_signers: readAs('co-signers', optional(nullable(ADDITIONAL_SIGNERS))),
+  post_sign_timestamp: inside('postSignNs', described(INSTANT, 'when it was sent: at most 60 s old; not signed')),
 };
 
 /** The members beside the `inner` of an account action. */
@@ -200,11 +210,13 @@ export const CREATE_REQUEST: Shape = named(
   'A signed order',
   Type.Object({ order: ORDER, ...SIGNING }),
 );
+const MARKET_BESIDE = inside('asset', readAs('market beside the terms', ASSET_ID_GIVEN));
+
 export const REPLACE_REQUEST: Shape = named(
   'ReplaceRequest',
   'A signed change of an order. `signer` and `asset_id` are not signed; with `base_asset` in `request` there is no `asset_id`',
   either(
-    Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: ASSET_ID_GIVEN, ...SIGNING }),
+    Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: MARKET_BESIDE, ...SIGNING }),
     Type.Object({ request: COMPLETE_REPLACE, signer: USER_ID_GIVEN, ...SIGNING }),
   ),
 );
@@ -218,23 +230,32 @@ export const AMEND_REQUEST: Shape = named(
   'AmendRequest',
   'Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used',
   closed({
-    request: closed({
-      order_id: ORDER_ID_GIVEN,
-      base_asset: ASSET_ID_GIVEN,
-      new_quantity: described(RAW, 'the new total, the filled part included; below the total in force'),
-      book_quantity_decimals: described(DECIMALS, "the market's own"),
-      expected_authorization_revision: optional(
-        nullable(
-          described(INSTANT, '`timestamp_ns` of the last replace or amend of the order; null: none since its create'),
+    request: inside(
+      'amend',
+      closed({
+        order_id: ORDER_ID_GIVEN,
+        base_asset: inside('asset', ASSET_ID_GIVEN),
+        new_quantity: described(QUANTITY, 'the new total, the filled part included; below the total in force'),
+        book_quantity_decimals: described(DECIMALS, "the market's own"),
+        expected_authorization_revision: inside(
+          'expectedRevisionNs',
+          optional(
+            nullable(
+              described(
+                INSTANT,
+                '`timestamp_ns` of the last replace or amend of the order; null: none since its create',
+              ),
+            ),
+          ),
         ),
-      ),
-      timestamp_ns: described(INSTANT, 'above the revision, at most 60 s old; becomes the revision'),
-      source: optional(words('User')),
-    }),
-    user_id: USER_ID_GIVEN,
-    target: optional(closed({ account: Type.Integer({ minimum: 0, maximum: 65_535 }), is_spot: FLAG })),
-    oms_operator_pubkey: optional(Type.String({ maxLength: STRING_DECODED_MAX })),
-    receive_timestamp_ns: optional(nullable(NANOSECONDS)),
+        timestamp_ns: described(INSTANT, 'above the revision, at most 60 s old; becomes the revision'),
+        source: inside('', optional(words('User'))),
+      }),
+    ),
+    user_id: inside('user', USER_ID_GIVEN),
+    target: inside('', optional(closed({ account: Type.Integer({ minimum: 0, maximum: 65_535 }), is_spot: FLAG }))),
+    oms_operator_pubkey: inside('', optional(Type.String({ maxLength: STRING_DECODED_MAX }))),
+    receive_timestamp_ns: inside('', optional(nullable(NANOSECONDS))),
   }),
 );
 

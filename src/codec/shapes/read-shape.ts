@@ -15,7 +15,7 @@ import { COLD_VALUES_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson } from '../json-tree.ts';
-import type { Shape } from './shape-kit.ts';
+import { INNER_WORDS, type Shape } from './shape-kit.ts';
 
 export interface ShapeRules {
   /**
@@ -44,12 +44,13 @@ interface Place {
   readonly rules: ShapeRules;
 }
 
-const KNOWN = new Set(
-  (
+const KNOWN = new Set([
+  ...(
     'not type properties required additionalProperties propertyNames items minItems maxItems enum const pattern minLength ' +
     'maxLength minimum maximum format anyOf oneOf allOf title description default examples deprecated x-unset'
   ).split(' '),
-);
+  ...INNER_WORDS,
+]);
 
 /**
  * Reads one JSON text; members that occur in no shape of a request are skipped.

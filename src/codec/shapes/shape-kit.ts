@@ -14,6 +14,11 @@
  * unknown members; a closed one rejects them, as inside everything that is signed (AMB-02).
  *
  * Integers beyond 2^53 are `bigint`, marked by `format`: `uint64` or `int64`. Never convert them to a double.
+ *
+ * What the node does with a member stands beside it, in words that begin with `x-` and are not published (INNER_WORDS):
+ *
+ *   x-inside   its name in the node, where that is not the name on the wire in camel case; '' for a member that is only checked
+ *   x-as       the type that it is read into, such as `user`: schemas/wire-types.ts has the readers and writers of each
  */
 
 import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
@@ -26,6 +31,19 @@ export type Shape<T = unknown> = TSchema & { readonly static: T };
 /** Gives a shape its name in the documents. */
 export function named<T>(title: string, description: string, shape: Shape<T>): Shape<T> {
   return { ...shape, title, description };
+}
+
+/** Words of a shape that are for the node alone: no document and no reader of trees heeds them. */
+export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as'];
+
+/** A member with this name in the node; '' for one that is only checked. */
+export function inside<S extends TSchema>(name: string, shape: S): S {
+  return { ...shape, 'x-inside': name };
+}
+
+/** A shape whose values are read into a type of the node. */
+export function readAs<S extends TSchema>(type: string, shape: S): S {
+  return { ...shape, 'x-as': type };
 }
 
 /** The same shape with a description for its place of use. */
@@ -93,10 +111,13 @@ export const USER_ID: Shape<string> = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description: 'Ed25519 public key, 64 lower-case hex digits',
 });
-export const USER_ID_GIVEN: Shape<string> = Type.String({
-  pattern: '^(?:0[xX])?[0-9a-fA-F]{64}$',
-  description: 'Ed25519 public key, 64 hex digits',
-});
+export const USER_ID_GIVEN: Shape<string> = readAs(
+  'user',
+  Type.String({
+    pattern: '^(?:0[xX])?[0-9a-fA-F]{64}$',
+    description: 'Ed25519 public key, 64 hex digits',
+  }),
+);
 export const ASSET_ID: Shape<string> = Type.String({
   pattern: '^(?:(?:0|[1-9][0-9]{0,4})|[0-9a-f]{64}@[0-9a-f]{18})$',
   description: 'an index, or <64 hex>@<18 hex>; a market has the id of its asset',
@@ -104,10 +125,13 @@ export const ASSET_ID: Shape<string> = Type.String({
 /** `<address>@<chain>` in every accepted spelling: 20 or 32 bytes of address, `0x` and capitals on either half. */
 const TOKEN_GIVEN = '(?:0[xX])?(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})@(?:0[xX])?[0-9a-fA-F]{18}';
 const INDEX_TO_65535 = '0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
-export const ASSET_ID_GIVEN: Shape<string> = Type.String({
-  pattern: `^(?:${INDEX_TO_65535}|${TOKEN_GIVEN})$`,
-  description: 'an asset: an index from 0 to 65535, or <address>@<chain id>',
-});
+export const ASSET_ID_GIVEN: Shape<string> = readAs(
+  'asset',
+  Type.String({
+    pattern: `^(?:${INDEX_TO_65535}|${TOKEN_GIVEN})$`,
+    description: 'an asset: an index from 0 to 65535, or <address>@<chain id>',
+  }),
+);
 export const TOKEN_ID: Shape<string> = Type.String({
   pattern: '^[0-9a-f]{64}@[0-9a-f]{18}$',
   description: 'a token or contract on its chain: <64 hex, right-padded>@<18 hex>',
@@ -116,10 +140,13 @@ export const ORDER_ID: Shape<string> = Type.String({
   pattern: '^[A-Za-z0-9+/=_\\-.:]{1,64}$',
   description: "yours, unique per user and market; the node's own begin with sys-",
 });
-export const ORDER_ID_GIVEN: Shape<string> = Type.String({
-  pattern: '^(?!sys-)[A-Za-z0-9+/=_\\-.:]{1,64}$',
-  description: '1 to 64 of A-Z a-z 0-9 + / = _ - . : and not sys-…',
-});
+export const ORDER_ID_GIVEN: Shape<string> = readAs(
+  'order id',
+  Type.String({
+    pattern: '^(?!sys-)[A-Za-z0-9+/=_\\-.:]{1,64}$',
+    description: '1 to 64 of A-Z a-z 0-9 + / = _ - . : and not sys-…',
+  }),
+);
 /** A decimal string in human units; may be negative. */
 export const DECIMAL: Shape<string> = Type.String({
   pattern: '^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?$',
@@ -137,13 +164,16 @@ export const NANOSECONDS: Shape<bigint> = Type.Unsafe<bigint>({
   description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
 });
 /** Of a request: what `isOfOtherUnit` takes for another unit is excluded (MCH-11). */
-export const INSTANT: Shape<bigint> = Type.Unsafe<bigint>({
-  type: 'integer',
-  format: 'uint64',
-  minimum: 0,
-  not: { minimum: SECOND_NS, maximum: EARLIEST_NS - 1n },
-  description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
-});
+export const INSTANT: Shape<bigint> = readAs(
+  'nanoseconds',
+  Type.Unsafe<bigint>({
+    type: 'integer',
+    format: 'uint64',
+    minimum: 0,
+    not: { minimum: SECOND_NS, maximum: EARLIEST_NS - 1n },
+    description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
+  }),
+);
 export const U64: Shape<bigint> = Type.Unsafe<bigint>({ type: 'integer', format: 'uint64', minimum: 0 });
 export const RAW: Shape<number> = Type.Integer({
   minimum: 1,

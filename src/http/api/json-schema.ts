@@ -1,6 +1,7 @@
 /** Converts shapes to the schemas of a document: a shape with a title becomes a component and is referred to by it. */
 import type { TSchema } from '@sinclair/typebox';
 import type { JsonWritable } from '../../codec/json-writer.ts';
+import { INNER_WORDS } from '../../codec/shapes/shape-kit.ts';
 import { assert } from '../../core/assert.ts';
 
 type SchemaText = { readonly [word: string]: JsonWritable };
@@ -30,7 +31,8 @@ export class Components {
   #written(shape: TSchema): SchemaText {
     const words: [string, JsonWritable][] = [];
     for (const [word, value] of Object.entries(shape)) {
-      if (word !== 'title' && value !== undefined) words.push([word, this.#part(word, value)]);
+      const isPublished = word !== 'title' && !INNER_WORDS.includes(word);
+      if (isPublished && value !== undefined) words.push([word, this.#part(word, value)]);
     }
     return Object.fromEntries(words);
   }
