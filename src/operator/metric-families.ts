@@ -6,31 +6,39 @@
  * A recorded histogram has sixteen buckets per power of two; here each power of two is one bucket. Its bound is 2^k − 1
  * of the recorded unit, which is also the upper bound of a recorded bucket, so the cumulative counts are exact.
  *
- * Which families there are: metrics-page.ts, runtime-families.ts.
+ * Which families there are: metric-table.ts, process-metrics.ts.
  */
 import { assert } from '../core/assert.ts';
 import type { HistogramSnapshot, MetricSnapshot } from '../runtime/metrics.ts';
 
-export type Labels = Readonly<Record<string, string>>;
+/** Values of the labels of a row, in their order; one that is undefined is left out. */
+type LabelValues = readonly (string | undefined)[];
+/** A value with those of the labels. */
+export type Sample = readonly [value: number, ...labels: LabelValues];
+/** What a row reads: samples, or the one value of a family without labels; null when there is none now. */
+export type Samples = number | null | Iterable<Sample>;
+/** A histogram with the values of its labels. */
+export type Labelled = readonly [snapshot: HistogramSnapshot, ...labels: LabelValues];
 
-export interface Sample {
-  readonly value: number;
-  readonly labels: Labels;
+interface RowHead {
+  readonly name: string;
+  /** One sentence. */
+  readonly help: string;
+  /** Names of its labels, in the order of the page. */
+  readonly labels: readonly string[];
 }
 
-/** Lines of Prometheus text, with those that begin a family. */
-export type Family = string;
+/** A family: its name, kind, help and labels, and its source. @typeParam Scope what sources read. */
+export type MetricRow<Scope> = RowHead &
+  (
+    | { readonly kind: 'counter' | 'gauge'; readonly read: (scope: Scope) => Samples }
+    | { readonly kind: 'histogram'; readonly scale: Scale; readonly read: (scope: Scope) => Iterable<Labelled> }
+  );
 
 /** One actor or thread and its metrics, by name. */
 export interface Recorded {
   readonly actor: string;
   readonly metrics: ReadonlyMap<string, MetricSnapshot>;
-}
-
-/** A histogram with its labels. */
-export interface Labelled {
-  readonly labels: Labels;
-  readonly snapshot: HistogramSnapshot;
 }
 
 /** Upper bounds in the recorded unit, as the label `le` has them, and the factor to the published unit. */
@@ -93,42 +101,25 @@ export function sumOf(snapshots: readonly HistogramSnapshot[]): HistogramSnapsho
   };
 }
 
-export function counter(name: string, help: string, values: readonly Sample[]): Family {
-  return linesOf(name, help, 'counter', values);
-}
-
-export function gauge(name: string, help: string, values: readonly Sample[]): Family {
-  return linesOf(name, help, 'gauge', values);
-}
-
-export function plainGauge(name: string, help: string, value: number): Family {
-  return gauge(name, help, [{ value, labels: {} }]);
-}
-
-export function plainCounter(name: string, help: string, value: number): Family {
-  return counter(name, help, [{ value, labels: {} }]);
-}
-
-export function histogram(name: string, help: string, parts: readonly Labelled[], scale: Scale): Family {
-  let text = beginning(name, help, 'histogram');
-  for (const part of parts) text += histogramLines(name, part, scale);
+/** The lines of a family, with those that begin it. */
+export function familyText<Scope>(row: MetricRow<Scope>, scope: Scope): string {
+  const { name, help, kind, labels } = row;
+  let text = `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`;
+  if (row.kind === 'histogram') {
+    for (const [snapshot, ...values] of row.read(scope)) {
+      text += histogramLines(name, labelPairs(labels, values), snapshot, row.scale);
+    }
+    return text;
+  }
+  const samples = row.read(scope);
+  if (samples === null) return text;
+  if (typeof samples === 'number') return text + sampleLine(name, '', samples);
+  for (const [value, ...values] of samples) text += sampleLine(name, labelPairs(labels, values), value);
   return text;
-}
-
-function linesOf(name: string, help: string, type: 'counter' | 'gauge', values: readonly Sample[]): Family {
-  let text = beginning(name, help, type);
-  for (const value of values) text += sampleLine(name, value);
-  return text;
-}
-
-function beginning(name: string, help: string, type: 'counter' | 'gauge' | 'histogram'): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
 /** The count is the sum of the buckets, so that `+Inf` and count agree while a sample is being recorded. */
-function histogramLines(name: string, { labels, snapshot }: Labelled, scale: Scale): string {
-  const { sum, buckets } = snapshot;
-  const own = labelPairs(labels);
+function histogramLines(name: string, own: string, { sum, buckets }: HistogramSnapshot, scale: Scale): string {
   const from = `${name}_bucket{${own}${own === '' ? '' : ','}le="`;
   let text = '';
   // Both ascend.
@@ -146,14 +137,16 @@ function histogramLines(name: string, { labels, snapshot }: Labelled, scale: Sca
   return `${text}${name}_sum${braced} ${sum / scale.unit}\n${name}_count${braced} ${total}\n`;
 }
 
-function sampleLine(name: string, { value, labels }: Sample): string {
-  const pairs = labelPairs(labels);
+function sampleLine(name: string, pairs: string, value: number): string {
   return `${name}${pairs === '' ? '' : `{${pairs}}`} ${printedValue(value)}\n`;
 }
 
-function labelPairs(labels: Labels): string {
+function labelPairs(names: readonly string[], values: LabelValues): string {
+  assert(values.length <= names.length, 'every value of a label has a name');
   let text = '';
-  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+  for (const [at, value] of values.entries()) {
+    if (value !== undefined) text += `${text === '' ? '' : ','}${names[at]}="${escaped(value)}"`;
+  }
   return text;
 }
 

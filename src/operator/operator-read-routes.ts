@@ -25,10 +25,10 @@ import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
 import { readTrace, traceEnd } from '../runtime/trace-log.ts';
+import { mailboxDepth } from './metric-table.ts';
 import { request } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
-import { mailboxDepth } from './runtime-families.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { type Family, gauge, type Labels, plainCounter, plainGauge, type Sample } from './metric-families.ts';
+import { familyText, type MetricRow, type Sample, type Samples } from './metric-families.ts';
 
 const COLLECTIONS = {
   [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
@@ -59,8 +59,117 @@ function countCollection({ detail, duration }: Collected): void {
 
 /** Prometheus text, read now; waits one turn of the event loop, whose length is one of the figures. */
 export async function processMetrics(): Promise<string> {
-  const lagSeconds = await turnSeconds();
-  return [...processFamilies(), ...nodeFamilies(lagSeconds)].join('\n');
+  const scope: ProcessScope = {
+    turnSeconds: await turnSeconds(),
+    cpu: process.cpuUsage(),
+    memory: process.memoryUsage(),
+    status: textOf('/proc/self/status'),
+    spaces: getHeapSpaceStatistics(),
+  };
+  return [...PROCESS_TABLE.map((row) => familyText(row, scope)), collectionFamily()].join('\n');
+}
+
+interface ProcessScope {
+  /** Length of one turn of the event loop. */
+  readonly turnSeconds: number;
+  readonly cpu: NodeJS.CpuUsage;
+  readonly memory: NodeJS.MemoryUsage;
+  /** Of /proc/self/status; empty where there is none. */
+  readonly status: string;
+  readonly spaces: ReturnType<typeof getHeapSpaceStatistics>;
+}
+
+type Read = (scope: ProcessScope) => Samples;
+
+/** Where there is no /proc, some have no value. */
+export const PROCESS_TABLE: readonly MetricRow<ProcessScope>[] = [
+  counter('process_cpu_user_seconds_total', 'Total user CPU time spent in seconds.', ({ cpu }) => cpu.user / 1e6),
+  counter('process_cpu_system_seconds_total', 'Total system CPU time spent in seconds.', ({ cpu }) => cpu.system / 1e6),
+  counter(
+    'process_cpu_seconds_total',
+    'Total user and system CPU time spent in seconds.',
+    ({ cpu }) => (cpu.user + cpu.system) / 1e6,
+  ),
+  gauge('process_start_time_seconds', [], 'Start time of the process since unix epoch in seconds.', () =>
+    Math.round(performance.timeOrigin / 1_000),
+  ),
+  gauge(
+    'process_resident_memory_bytes',
+    [],
+    'Resident memory size in bytes.',
+    (scope) => statusBytes(scope, 'VmRSS') ?? scope.memory.rss,
+  ),
+  gauge('process_virtual_memory_bytes', [], 'Virtual memory size in bytes.', (scope) => statusBytes(scope, 'VmSize')),
+  gauge('process_heap_bytes', [], 'Process heap size in bytes.', (scope) => statusBytes(scope, 'VmData')),
+  gauge('process_open_fds', [], 'Number of open file descriptors.', () => {
+    const descriptors = namesOf('/proc/self/fd');
+    // One was open to read the others.
+    return descriptors === null ? null : descriptors.length - 1;
+  }),
+  gauge('process_max_fds', [], 'Maximum number of open file descriptors.', () => {
+    const limit = /^Max open files +(\d+)/m.exec(textOf('/proc/self/limits'))?.[1];
+    return limit === undefined ? null : Number(limit);
+  }),
+  gauge('nodejs_eventloop_lag_seconds', [], 'Lag of event loop in seconds.', (scope) => scope.turnSeconds),
+  gauge(
+    'nodejs_active_resources',
+    ['type'],
+    'Number of active resources that are currently keeping the event loop alive, grouped by async resource type.',
+    () => counted(process.getActiveResourcesInfo()),
+  ),
+  gauge(
+    'nodejs_active_handles',
+    ['type'],
+    'Number of active libuv handles grouped by handle type. Every handle type is C++ class name.',
+    () => counted(activeObjects('_getActiveHandles')),
+  ),
+  gauge(
+    'nodejs_active_requests',
+    ['type'],
+    'Number of active libuv requests grouped by request type. Every request type is C++ class name.',
+    () => counted(activeObjects('_getActiveRequests')),
+  ),
+  gauge(
+    'nodejs_heap_size_total_bytes',
+    [],
+    'Process heap size from Node.js in bytes.',
+    ({ memory }) => memory.heapTotal,
+  ),
+  gauge(
+    'nodejs_heap_size_used_bytes',
+    [],
+    'Process heap size used from Node.js in bytes.',
+    ({ memory }) => memory.heapUsed,
+  ),
+  gauge('nodejs_external_memory_bytes', [], 'Node.js external memory size in bytes.', ({ memory }) => memory.external),
+  heapSpaces('total', ({ space_size }) => space_size),
+  heapSpaces('used', ({ space_used_size }) => space_used_size),
+  heapSpaces('available', ({ space_available_size }) => space_available_size),
+  gauge('nodejs_version_info', ['version', 'major', 'minor', 'patch'], 'Node.js version info.', () => [
+    [1, process.version, ...process.versions.node.split('.')],
+  ]),
+];
+
+function counter(name: string, help: string, read: Read): MetricRow<ProcessScope> {
+  return { name, kind: 'counter', labels: [], help, read };
+}
+
+function gauge(name: string, labels: readonly string[], help: string, read: Read): MetricRow<ProcessScope> {
+  return { name, kind: 'gauge', labels, help, read };
+}
+
+function heapSpaces(figure: string, read: (space: ProcessScope['spaces'][number]) => number): MetricRow<ProcessScope> {
+  return gauge(
+    `nodejs_heap_space_size_${figure}_bytes`,
+    ['space'],
+    `Process heap space size ${figure} from Node.js in bytes.`,
+    ({ spaces }) => spaces.map((space): Sample => [read(space), space.space_name.replace(/_space$/, '')]),
+  );
+}
+
+function statusBytes({ status }: ProcessScope, name: string): number | null {
+  const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
+  return kibibytes === undefined ? null : Number(kibibytes) * 1_024;
 }
 
 function turnSeconds(): Promise<number> {
@@ -68,96 +177,8 @@ function turnSeconds(): Promise<number> {
   return new Promise((done) => setImmediate(() => done((performance.now() - fromMs) / 1_000)));
 }
 
-function* processFamilies(): Generator<Family> {
-  const { user, system } = process.cpuUsage();
-  const seconds = (microseconds: number): number => microseconds / 1e6;
-  yield plainCounter('process_cpu_user_seconds_total', 'Total user CPU time spent in seconds.', seconds(user));
-  yield plainCounter('process_cpu_system_seconds_total', 'Total system CPU time spent in seconds.', seconds(system));
-  yield plainCounter(
-    'process_cpu_seconds_total',
-    'Total user and system CPU time spent in seconds.',
-    seconds(user + system),
-  );
-  yield plainGauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-    STARTED_SECONDS,
-  );
-  yield* memoryFamilies();
-  const descriptors = namesOf('/proc/self/fd');
-  // One was open to read the others.
-  if (descriptors !== null)
-    yield plainGauge('process_open_fds', 'Number of open file descriptors.', descriptors.length - 1);
-  const limit = /^Max open files +(\d+)/m.exec(textOf('/proc/self/limits'))?.[1];
-  if (limit !== undefined)
-    yield plainGauge('process_max_fds', 'Maximum number of open file descriptors.', Number(limit));
-}
-
-const STARTED_SECONDS = Math.round(performance.timeOrigin / 1_000);
-
-/** Where there is no /proc, only what Node has. */
-function memoryFamilies(): readonly Family[] {
-  const status = textOf('/proc/self/status');
-  const bytesOf = (name: string): number | null => {
-    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
-    return kibibytes === undefined ? null : Number(kibibytes) * 1_024;
-  };
-  const resident = bytesOf('VmRSS') ?? process.memoryUsage.rss();
-  const [virtual, heap] = [bytesOf('VmSize'), bytesOf('VmData')];
-  return [
-    plainGauge('process_resident_memory_bytes', 'Resident memory size in bytes.', resident),
-    ...(virtual === null ? [] : [plainGauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', virtual)]),
-    ...(heap === null ? [] : [plainGauge('process_heap_bytes', 'Process heap size in bytes.', heap)]),
-  ];
-}
-
-function* nodeFamilies(lagSeconds: number): Generator<Family> {
-  yield plainGauge('nodejs_eventloop_lag_seconds', 'Lag of event loop in seconds.', lagSeconds);
-  yield gauge(
-    'nodejs_active_resources',
-    'Number of active resources that are currently keeping the event loop alive, grouped by async resource type.',
-    counted(process.getActiveResourcesInfo()),
-  );
-  yield gauge(
-    'nodejs_active_handles',
-    'Number of active libuv handles grouped by handle type. Every handle type is C++ class name.',
-    counted(activeObjects('_getActiveHandles')),
-  );
-  yield gauge(
-    'nodejs_active_requests',
-    'Number of active libuv requests grouped by request type. Every request type is C++ class name.',
-    counted(activeObjects('_getActiveRequests')),
-  );
-  const { heapTotal, heapUsed, external } = process.memoryUsage();
-  yield plainGauge('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', heapTotal);
-  yield plainGauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed);
-  yield plainGauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', external);
-  yield* spaceFamilies();
-  const [major = '', minor = '', patch = ''] = process.versions.node.split('.');
-  const labels = { version: process.version, major, minor, patch };
-  yield gauge('nodejs_version_info', 'Node.js version info.', [{ value: 1, labels }]);
-  yield collectionFamily();
-}
-
-function spaceFamilies(): readonly Family[] {
-  const spaces = getHeapSpaceStatistics();
-  const family = (figure: string, read: (space: (typeof spaces)[number]) => number): Family =>
-    gauge(
-      `nodejs_heap_space_size_${figure}_bytes`,
-      `Process heap space size ${figure} from Node.js in bytes.`,
-      spaces.map((space) => ({
-        value: read(space),
-        labels: { space: space.space_name.replace(/_space$/, '') },
-      })),
-    );
-  return [
-    family('total', ({ space_size }) => space_size),
-    family('used', ({ space_used_size }) => space_used_size),
-    family('available', ({ space_available_size }) => space_available_size),
-  ];
-}
-
-function collectionFamily(): Family {
+/** A histogram with bounds of its own, which no thread records in shared memory. */
+function collectionFamily(): string {
   const name = 'nodejs_gc_duration_seconds';
   const help = 'Garbage collection duration by kind, one of major, minor, incremental or weakcb.';
   let text = `# HELP ${name} ${help}\n# TYPE ${name} histogram\n`;
@@ -177,10 +198,7 @@ function collectionFamily(): Family {
 function counted(types: readonly string[]): readonly Sample[] {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return [...counts].map(([type, value]): Sample => {
-    const labels: Labels = { type };
-    return { value, labels };
-  });
+  return [...counts].map(([type, value]): Sample => [value, type]);
 }
 
 /** Class names of what Node lists; it has no documented way to them, so another Node may have none. */

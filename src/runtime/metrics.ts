@@ -16,8 +16,6 @@ export type MetricKind = 'counter' | 'gauge' | 'histogram';
 export interface MetricDefinition {
   readonly name: string;
   readonly kind: MetricKind;
-  /** One sentence with the unit. */
-  readonly help: string;
 }
 
 /** A region and its layout; structured-cloneable. */
@@ -35,8 +33,8 @@ export interface HistogramSnapshot {
 }
 
 export type MetricSnapshot =
-  | { readonly kind: 'counter' | 'gauge'; readonly name: string; readonly help: string; readonly value: number }
-  | { readonly kind: 'histogram'; readonly name: string; readonly help: string; readonly value: HistogramSnapshot };
+  | { readonly kind: 'counter' | 'gauge'; readonly name: string; readonly value: number }
+  | { readonly kind: 'histogram'; readonly name: string; readonly value: HistogramSnapshot };
 
 const SUB_BUCKETS = 16;
 const OCTAVE_FIRST = 4;
@@ -151,9 +149,9 @@ export function snapshotMetrics(plan: MetricsPlan): MetricSnapshot[] {
   const cells = new Float64Array(plan.memory);
   const snapshots: MetricSnapshot[] = [];
   let cell = 0;
-  for (const { name, kind, help } of plan.definitions) {
-    if (kind === 'histogram') snapshots.push({ kind, name, help, value: snapshotHistogram(plan.memory, cell) });
-    else snapshots.push({ kind, name, help, value: cells[cell] ?? 0 });
+  for (const { name, kind } of plan.definitions) {
+    if (kind === 'histogram') snapshots.push({ kind, name, value: snapshotHistogram(plan.memory, cell) });
+    else snapshots.push({ kind, name, value: cells[cell] ?? 0 });
     cell += CELLS[kind];
   }
   return snapshots;

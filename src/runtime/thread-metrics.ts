@@ -13,8 +13,8 @@ import { type Histogram, type MetricDefinition, type MetricsPlan, MetricsWriter 
 
 /** The metrics of every thread of the topology. */
 export const THREAD_METRICS: readonly MetricDefinition[] = [
-  { name: 'collector_ns', kind: 'histogram', help: 'Nanoseconds of a pause of the collector.' },
-  { name: 'loop_delay_ns', kind: 'histogram', help: 'Nanoseconds that a timer of the event loop was late.' },
+  { name: 'collector_ns', kind: 'histogram' }, // Nanoseconds of a pause of the collector.
+  { name: 'loop_delay_ns', kind: 'histogram' }, // Nanoseconds that a timer of the event loop was late.
 ];
 
 /** Real milliseconds between two looks at the collector's record. */

@@ -96,15 +96,15 @@ export interface Plan {
 
 /** The metrics of every actor. */
 export const ACTOR_METRICS: readonly MetricDefinition[] = [
-  { name: 'records_in', kind: 'counter', help: 'Records handled.' },
-  { name: 'batches', kind: 'counter', help: 'Batches drained that held a record.' },
-  { name: 'batch_records', kind: 'histogram', help: 'Records per batch.' },
-  { name: 'batch_last', kind: 'gauge', help: 'Records of the last batch.' },
-  { name: 'service_ns', kind: 'histogram', help: 'Nanoseconds per batch, flush included.' },
-  { name: 'mailbox_depth', kind: 'gauge', help: 'Records that waited when the last batch began.' },
-  { name: 'mailbox_high_water', kind: 'gauge', help: 'The most records that ever waited when a batch began.' },
-  { name: 'stalls', kind: 'counter', help: 'Times that a record waited because the actor was not ready for it.' },
-  { name: 'stalled', kind: 'gauge', help: '1 while the actor is not ready for a record that waits.' },
+  { name: 'records_in', kind: 'counter' }, // Records handled.
+  { name: 'batches', kind: 'counter' }, // Batches drained that held a record.
+  { name: 'batch_records', kind: 'histogram' }, // Records per batch.
+  { name: 'batch_last', kind: 'gauge' }, // Records of the last batch.
+  { name: 'service_ns', kind: 'histogram' }, // Nanoseconds per batch, flush included.
+  { name: 'mailbox_depth', kind: 'gauge' }, // Records that waited when the last batch began.
+  { name: 'mailbox_high_water', kind: 'gauge' }, // The most records that ever waited when a batch began.
+  { name: 'stalls', kind: 'counter' }, // Times that a record waited because the actor was not ready for it.
+  { name: 'stalled', kind: 'gauge' }, // 1 while the actor is not ready for a record that waits.
 ];
 
 /** @throws InvariantError when the topology is inconsistent, with the location. */

@@ -1,4 +1,7 @@
-/** The node's own metrics, beside those that every actor has: recorded in shared memory, rendered by metrics-page.ts. */
+/**
+ * The node's own metrics, beside those that every actor has: recorded in shared memory, by these names. A name that ends with
+ * `_ns` counts nanoseconds. Help, labels and published names: operator/metric-table.ts.
+ */
 import {
   ACTIONS,
   type Action,
@@ -17,12 +20,16 @@ import type { MetricDefinition } from '../../runtime/metrics.ts';
 import { STAGES, type Stage } from '../actions/admission.ts';
 import { FAULT_RULE } from '../sessions/fault-budget.ts';
 
-function counter(name: string, help: string): MetricDefinition {
-  return { name, kind: 'counter', help };
+function counter(name: string): MetricDefinition {
+  return { name, kind: 'counter' };
 }
 
-function histogram(name: string, help: string): MetricDefinition {
-  return { name, kind: 'histogram', help };
+function gauge(name: string): MetricDefinition {
+  return { name, kind: 'gauge' };
+}
+
+function histogram(name: string): MetricDefinition {
+  return { name, kind: 'histogram' };
 }
 
 /** Markets with metrics of their own. */
@@ -109,101 +116,94 @@ export function stageMetric(action: Action, stage: GatewayStage | MarketStage): 
 
 /** Of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
-  ...[...COUNTED_STATUSES, 'other' as const].map((status) =>
-    counter(responseMetric(status), `Responses with the status ${status}.`),
-  ),
-  histogram('response_read_ns', 'Nanoseconds from the head of a read to its response.'),
-  histogram('response_change_ns', 'Nanoseconds from the head of any other request to its response.'),
+  ...[...COUNTED_STATUSES, 'other' as const].map((status) => counter(responseMetric(status))),
+  histogram('response_read_ns'),
+  histogram('response_change_ns'),
   ...READ_KINDS.flatMap((kind) => [
-    ...READ_RESULTS.map((result) => counter(readMetric(kind, result), `Reads of ${kind}: ${result}.`)),
-    histogram(readTimeMetric(kind), `Nanoseconds from the head of a read of ${kind} to its response.`),
+    ...READ_RESULTS.map((result) => counter(readMetric(kind, result))),
+    histogram(readTimeMetric(kind)),
   ]),
-  ...REFUSAL_CODES.map((code) => counter(refusalMetric(code), `Refusals with ${code}.`)),
-  counter('lag_closes', 'Sockets closed because they fell behind.'),
-  { name: 'sockets', kind: 'gauge', help: 'Open sockets.' },
-  { name: 'socket_backlog_bytes', kind: 'gauge', help: 'Bytes that wait for slow readers.' },
+  ...REFUSAL_CODES.map((code) => counter(refusalMetric(code))),
+  counter('lag_closes'),
+  gauge('sockets'),
+  gauge('socket_backlog_bytes'),
 ];
 
 export const MARKET_DATA_METRICS: readonly MetricDefinition[] = EDGE_METRICS;
 
 const ACTION_METRICS: readonly MetricDefinition[] = ACTIONS.flatMap((action) => [
   ...resultMetrics(action),
-  histogram(actionTimeMetric(action), `Nanoseconds from the reading of a ${action} to its answer.`),
+  histogram(actionTimeMetric(action)),
   ...gatewayStagesOf(action).map((stage) => stageHistogram(action, stage)),
 ]);
 
 function resultMetrics(action: Action): readonly MetricDefinition[] {
-  return resultsOf(action).map((result) => counter(actionMetric(action, result), `Answers to ${action}: ${result}.`));
+  return resultsOf(action).map((result) => counter(actionMetric(action, result)));
 }
 
 function stageHistogram(action: Action, stage: GatewayStage | MarketStage): MetricDefinition {
-  return histogram(stageMetric(action, stage), `Nanoseconds of ${action} in the stage ${stage}.`);
+  return histogram(stageMetric(action, stage));
 }
 
 /** Of each market at the gateway, made at its first action. */
 export const ONE_MARKET_METRICS: readonly MetricDefinition[] = [
   ...NAMING_ACTIONS.flatMap(resultMetrics),
-  histogram(MARKET_TIME_METRIC, 'Nanoseconds from the reading of an action that names the market to its answer.'),
+  histogram(MARKET_TIME_METRIC),
 ];
 
 /** Of each market shard. */
 export const MARKET_METRICS: readonly MetricDefinition[] = [
   ...MARKET_ACTIONS.flatMap((action) => MARKET_STAGES.map((stage) => stageHistogram(action, stage))),
-  ...Array.from({ length: MARKETS_MAX }, (_, index) =>
-    counter(matchedMetric(index), `Nanoseconds in which commands of market ${index} were matched.`),
-  ),
+  ...Array.from({ length: MARKETS_MAX }, (_, index) => counter(matchedMetric(index))),
 ];
 
 export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,
   ...ACTION_METRICS,
-  counter('orders_received', 'Creates answered with Received.'),
-  counter('orders_rejected', 'Creates answered with a reject.'),
-  ...STAGES.map((stage) => counter(shedMetric(stage), `Orders refused after a wait for: ${stage}.`)),
-  counter('fills_pending', 'Sides of fills told as Pending.'),
-  counter('fills_confirmed', 'Sides of fills told as Confirmed.'),
-  counter('fills_rolled_back', 'Sides of fills told as Rollbacked.'),
-  ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`, `Sides rolled back with ${word}.`)),
-  ...FAULT_WORDS.map((word) => counter(`fault_${word}`, `Rollbacks that count, with ${word}.`)),
-  counter('fault_cooldowns', 'Users whose new orders began to be refused for their faults.'),
-  { name: 'unflushed_ns', kind: 'histogram', help: 'Nanoseconds that the oldest word of a flush had waited for it.' },
-  { name: 'answer_ns', kind: 'histogram', help: 'Nanoseconds from a decoded create to its answer.' },
+  counter('orders_received'),
+  counter('orders_rejected'),
+  ...STAGES.map((stage) => counter(shedMetric(stage))),
+  counter('fills_pending'),
+  counter('fills_confirmed'),
+  counter('fills_rolled_back'),
+  ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`)),
+  ...FAULT_WORDS.map((word) => counter(`fault_${word}`)),
+  counter('fault_cooldowns'),
+  histogram('unflushed_ns'),
+  histogram('answer_ns'),
 ];
 
 /** Of liquidation, the backstop and auto-deleveraging; USD as a number. */
 const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
-  { name: 'accounts_at_risk', kind: 'gauge', help: 'Accounts with a surplus below a tenth of their requirement.' },
-  { name: 'accounts_liquidating', kind: 'gauge', help: 'Accounts under liquidation.' },
-  {
-    name: 'liquidations_blocked',
-    kind: 'gauge',
-    help: 'Accounts under liquidation with a position that takes no order.',
-  },
-  { name: 'accounts_shielded', kind: 'gauge', help: 'Accounts below maintenance that a broken credit shields.' },
-  { name: 'backstop_equity_usd', kind: 'gauge', help: 'USD that the backstop is worth: capital and accounts.' },
-  { name: 'backstop_capital_usd', kind: 'gauge', help: 'USD of the backstop, less what it has credited.' },
-  { name: 'backstop_accounts', kind: 'gauge', help: 'Accounts taken over and not sold yet.' },
-  counter('liquidations_begun', 'Accounts of which the liquidation began.'),
-  counter('liquidations_healthy', 'Accounts of which the liquidation ended because they were healthy again.'),
-  counter('liquidations_taken_over', 'Accounts that the backstop took over.'),
-  counter('adl_trades', 'Trades of auto-deleveraging.'),
-  counter('adl_usd', 'USD of these trades.'),
-  counter('backstop_credited_usd', 'USD credited by the backstop at take-overs.'),
-  counter('shortfall_usd', 'USD that accounts taken over were worth below zero.'),
+  gauge('accounts_at_risk'),
+  gauge('accounts_liquidating'),
+  gauge('liquidations_blocked'),
+  gauge('accounts_shielded'),
+  gauge('backstop_equity_usd'),
+  gauge('backstop_capital_usd'),
+  gauge('backstop_accounts'),
+  counter('liquidations_begun'),
+  counter('liquidations_healthy'),
+  counter('liquidations_taken_over'),
+  counter('adl_trades'),
+  counter('adl_usd'),
+  counter('backstop_credited_usd'),
+  counter('shortfall_usd'),
 ];
 
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
-  { name: 'commit_ns', kind: 'histogram', help: 'Nanoseconds of one flushed journal commit.' },
-  counter('orders_attested', 'Orders whose signatures the verifier had attested when clearing booked them.'),
-  counter('orders_verified', 'Orders whose signatures clearing verified by itself.'),
-  counter('attestations_dropped', 'Attestations dropped because their ring was full.'),
-  { name: 'working', kind: 'gauge', help: '1 while accounts wait to be judged for liquidation, or steps to be made.' },
-  { name: 'journal_sequence', kind: 'gauge', help: 'Last flushed journal record.' },
-  { name: 'journal_first_sequence', kind: 'gauge', help: 'First journal record that is there.' },
-  { name: 'journal_bytes', kind: 'gauge', help: 'Bytes of the journal records that are there.' },
-  histogram('checkpoint_ns', 'Nanoseconds of one checkpoint.'),
-  counter('checkpoint_rows', 'Rows written by checkpoints.'),
-  { name: 'checkpoint_sequence', kind: 'gauge', help: 'Last journal record that the tables reflect.' },
-  { name: 'ledger_difference', kind: 'gauge', help: 'Units by which claims and holdings of all assets differ.' },
+  histogram('commit_ns'),
+  counter('orders_attested'),
+  counter('orders_verified'),
+  counter('attestations_dropped'),
+  // 1 while accounts wait to be judged for liquidation, or steps to be made.
+  gauge('working'),
+  gauge('journal_sequence'),
+  gauge('journal_first_sequence'),
+  gauge('journal_bytes'),
+  histogram('checkpoint_ns'),
+  counter('checkpoint_rows'),
+  gauge('checkpoint_sequence'),
+  gauge('ledger_difference'),
 ];
